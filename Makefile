@@ -1,0 +1,52 @@
+# setup, run, test and check are all that is needed; Python 3.11+ is the only thing a machine must have.
+
+PYTHON ?= python3
+UV := .uv/bin/uv
+READY := .venv/.ready
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check format lock clean
+
+help:  ## show this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: $(READY)  ## install everything, locked, into .venv
+
+run: $(READY)  ## start the service on http://localhost:8787
+	$(BIN)/spanwise serve
+
+test: $(READY)  ## run all tests
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+check: $(READY)  ## lint, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)  ## apply the formatter and the safe lint fixes
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(UV)  ## compile requirements/*.txt anew from pyproject.toml
+	$(UV) pip compile -q --universal --no-annotate --generate-hashes --upgrade requirements/uv.in -o requirements/uv.txt
+	$(UV) pip compile -q --universal --generate-hashes --upgrade pyproject.toml -o requirements/runtime.txt
+	$(UV) pip compile -q --universal --generate-hashes pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+
+clean:  ## remove everything that setup made (data stays)
+	rm -rf .venv .uv dist
+
+# uv comes from the package index, pinned by hash, so that nothing has to be installed beforehand.
+$(UV): requirements/uv.txt
+	rm -rf .uv
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Spanwise needs Python 3.11 or newer; name one with make PYTHON=...")'
+	$(PYTHON) -m venv .uv
+	.uv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	@touch $@
+
+$(READY): $(UV) requirements/dev.txt pyproject.toml
+	$(UV) venv -q --allow-existing --python $(PYTHON) .venv
+	$(UV) pip sync -q --compile-bytecode --python $(BIN)/python --require-hashes requirements/dev.txt
+	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,1 @@
+"""Verbs that carry a rule or touch more than one store."""

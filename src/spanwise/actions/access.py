@@ -1,0 +1,125 @@
+"""Turns credentials into a principal, without a database round trip for those seen just now."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from spanwise.actions.sign_in_tokens import TokenSigner, hash_secret
+from spanwise.model.accounts import Account, Principal
+from spanwise.model.errors import Unauthorized
+from spanwise.model.keys import KeyGrant
+from spanwise.model.noun import utc_now
+from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog import keys as stored_keys
+from spanwise.storage.catalog import users as stored_users
+
+KEY_PREFIX = "sw_"
+
+# A change made by another process is seen after this long at the latest; five seconds is promised.
+CACHE_SECONDS = 4.0
+_CACHE_ENTRIES = 10_000
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class _Entry(Generic[T]):
+    value: T
+    fresh_until: float
+
+
+class _RecentlySeen(Generic[T]):
+    """Values read in the last seconds, forgotten at once when they change in this process."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, _Entry[T]] = {}
+        self.generation = 0
+
+    def get(self, key: str) -> T | None:
+        entry = self._entries.get(key)
+        return entry.value if entry is not None and entry.fresh_until > time.monotonic() else None
+
+    def put(self, key: str, value: T, generation: int) -> None:
+        """Keep what was read, unless something was forgotten while it was being read."""
+        if generation != self.generation:
+            return
+        if len(self._entries) >= _CACHE_ENTRIES:
+            self._entries.clear()
+        self._entries[key] = _Entry(value, time.monotonic() + CACHE_SECONDS)
+
+    def forget(self, matches: Callable[[T], bool]) -> None:
+        self.generation += 1
+        self._entries = {k: e for k, e in self._entries.items() if not matches(e.value)}
+
+
+class Access:
+    """Resolves sign-in tokens and API keys; notes when each key was last used."""
+
+    def __init__(self, catalog: Catalog, signer: TokenSigner) -> None:
+        self._catalog = catalog
+        self._signer = signer
+        self._accounts = _RecentlySeen[Account]()
+        self._grants = _RecentlySeen[KeyGrant]()
+        self._last_uses: dict[str, datetime] = {}
+
+    async def by_token(self, token: str) -> Principal:
+        claims = self._signer.check(token)
+        account = await self._find_account(claims.user_id)
+        if account is None or account.user.disabled:
+            raise Unauthorized("the account does not exist or is disabled")
+        if account.token_version != claims.token_version:
+            raise Unauthorized("the token was ended by a password change; log in again")
+        return Principal(account.user.id, account.workspace_id, account.user.role)
+
+    async def by_key(self, secret: str) -> Principal:
+        grant = await self._find_grant(secret)
+        now = utc_now()
+        if grant is None or (grant.valid_until is not None and grant.valid_until <= now):
+            raise Unauthorized("the API key is not valid")
+        account = await self._find_account(grant.user_id)
+        if account is None or account.user.disabled:
+            raise Unauthorized("the account does not exist or is disabled")
+        self._last_uses[grant.key_id] = now
+        return Principal(
+            grant.user_id, grant.workspace_id, account.user.role, grant.key_id, grant.scopes
+        )
+
+    def forget_user(self, user_id: str) -> None:
+        """Let a change to the account take effect in this process at once."""
+        self._accounts.forget(lambda account: account.user.id == user_id)
+        self._grants.forget(lambda grant: grant.user_id == user_id)
+
+    def forget_key(self, key_id: str) -> None:
+        self._grants.forget(lambda grant: grant.key_id == key_id)
+
+    async def write_last_uses(self) -> None:
+        """Write the times of last use that have gathered; runs by the clock, not by request."""
+        uses, self._last_uses = self._last_uses, {}
+        if uses:
+            async with self._catalog.write() as tx:
+                await stored_keys.note_last_use(tx, uses)
+
+    async def _find_account(self, user_id: str) -> Account | None:
+        account = self._accounts.get(user_id)
+        if account is None:
+            generation = self._accounts.generation
+            async with self._catalog.read() as tx:
+                account = await stored_users.find_account(tx, user_id)
+            if account is not None:
+                self._accounts.put(user_id, account, generation)
+        return account
+
+    async def _find_grant(self, secret: str) -> KeyGrant | None:
+        if not secret.startswith(KEY_PREFIX):
+            return None
+        secret_hash = hash_secret(secret)
+        grant = self._grants.get(secret_hash)
+        if grant is None:
+            generation = self._grants.generation
+            async with self._catalog.read() as tx:
+                grant = await stored_keys.find_grant(tx, secret_hash)
+            if grant is not None:
+                self._grants.put(secret_hash, grant, generation)
+        return grant

@@ -1,0 +1,50 @@
+"""Passwords: which are acceptable, and how they are hashed and checked (argon2id)."""
+
+from functools import cache
+
+import anyio
+import anyio.to_thread
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
+
+from spanwise.model.errors import Invalid
+
+MIN_CHARACTERS = 8
+MAX_CHARACTERS = 128
+
+_hasher = PasswordHash((Argon2Hasher(),))
+# One hash takes 64 MiB and a core for some 30 ms; more at once would only queue for cores.
+_slots = anyio.CapacityLimiter(4)
+
+
+def check_password(password: str, field: str = "password") -> None:
+    """Refuse a password that is too short, too long, or one of the commonest."""
+    if not MIN_CHARACTERS <= len(password) <= MAX_CHARACTERS:
+        raise Invalid.field(field, f"must have {MIN_CHARACTERS} to {MAX_CHARACTERS} characters")
+    if password.lower() in _common_passwords():
+        raise Invalid.field(field, "is one of the commonest passwords; choose another")
+
+
+async def hash_password(password: str) -> str:
+    return await anyio.to_thread.run_sync(_hasher.hash, password, limiter=_slots)
+
+
+async def verify_password(password: str, password_hash: str | None) -> bool:
+    """Check a password. Without a hash (no such user) it takes the same time and says no."""
+    matches = await anyio.to_thread.run_sync(
+        _hasher.verify, password, password_hash or _hash_of_nobody(), limiter=_slots
+    )
+    return matches and password_hash is not None
+
+
+@cache
+def _hash_of_nobody() -> str:
+    return _hasher.hash("the password of nobody")
+
+
+@cache
+def _common_passwords() -> frozenset[str]:
+    # Imported on first use: the word lists take 30 ms to load and most starts never need them.
+    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415
+
+    return frozenset(word for word in FREQUENCY_LISTS["passwords"] if len(word) >= MIN_CHARACTERS)

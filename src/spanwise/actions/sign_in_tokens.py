@@ -1,0 +1,67 @@
+"""The signed tokens that a sign-in gives, and the random ones that mails carry."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import jwt
+
+from spanwise.model.errors import Unauthorized
+
+_ALGORITHM = "HS256"
+_ISSUER = "spanwise"
+_AUDIENCE = "spanwise-api"
+
+
+@dataclass(frozen=True)
+class Claims:
+    user_id: str
+    token_version: int
+
+
+class TokenSigner:
+    """Signs and checks sign-in tokens with one pinned algorithm."""
+
+    def __init__(self, secret: str, lifetime: timedelta) -> None:
+        self._secret = secret
+        self.lifetime = lifetime
+
+    def sign(self, claims: Claims, now: datetime) -> str:
+        payload = {
+            "sub": claims.user_id,
+            "ver": claims.token_version,
+            "iss": _ISSUER,
+            "aud": _AUDIENCE,
+            "iat": now,
+            "exp": now + self.lifetime,
+        }
+        return jwt.encode(payload, self._secret, algorithm=_ALGORITHM)
+
+    def check(self, token: str) -> Claims:
+        try:
+            payload = jwt.decode(
+                token,
+                self._secret,
+                algorithms=[_ALGORITHM],
+                issuer=_ISSUER,
+                audience=_AUDIENCE,
+                options={"require": ["sub", "ver", "iat", "exp", "iss", "aud"]},
+            )
+        except jwt.ExpiredSignatureError:
+            raise Unauthorized("the token has expired; log in again") from None
+        except jwt.InvalidTokenError:
+            raise Unauthorized("the token is not valid") from None
+        if not isinstance(payload["ver"], int):
+            raise Unauthorized("the token is not valid")
+        return Claims(payload["sub"], payload["ver"])
+
+
+def new_secret() -> str:
+    """Make a random value for a mail's link."""
+    return secrets.token_urlsafe(32)
+
+
+def hash_secret(secret: str) -> str:
+    """Hash a random value for storage. It has too many bits to guess, so plain SHA-256 does."""
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()

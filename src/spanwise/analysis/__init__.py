@@ -1,0 +1,1 @@
+"""Pure arithmetic: no stores, no clock, no HTTP."""

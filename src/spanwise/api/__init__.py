@@ -1,0 +1,1 @@
+"""HTTP: routes, authentication, the envelope, errors, pagination and rate limits."""

@@ -1,0 +1,50 @@
+"""The one shape of every answer."""
+
+from typing import Generic, Literal, TypeVar
+
+from spanwise.model.errors import Code, FieldProblem
+from spanwise.model.noun import Noun
+from spanwise.model.page import Listing, PageRequest, Pagination
+
+T = TypeVar("T")
+
+
+class Success(Noun, Generic[T]):
+    success: Literal[True] = True
+    data: T
+
+
+class SuccessPage(Noun, Generic[T]):
+    success: Literal[True] = True
+    data: list[T]
+    pagination: Pagination
+
+
+class Problem(Noun):
+    message: str
+    code: Code
+    details: list[FieldProblem] | None = None
+
+
+class Failure(Noun):
+    success: Literal[False] = False
+    error: Problem
+
+
+class Deleted(Noun):
+    id: str
+    deleted: Literal[True] = True
+
+
+class Done(Noun):
+    """The answer of an act that has nothing to show."""
+
+    message: str
+
+
+def succeed(data: T) -> Success[T]:
+    return Success(data=data)
+
+
+def succeed_page(request: PageRequest, listing: Listing[T]) -> SuccessPage[T]:
+    return SuccessPage(data=list(listing.items), pagination=Pagination.describe(request, listing))

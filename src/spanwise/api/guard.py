@@ -1,0 +1,134 @@
+"""Who may call a route: its signature says so, and it is checked before the body is read."""
+
+import base64
+import binascii
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Depends, Request, Response
+from fastapi.routing import APIRoute
+
+from spanwise.actions.access import KEY_PREFIX, Access
+from spanwise.model.accounts import Principal, Role
+from spanwise.model.errors import Forbidden, Invalid, SpanwiseError, Unauthorized
+from spanwise.model.keys import Scope
+
+MAX_BODY_BYTES = 1_048_576
+
+
+async def authenticate(access: Access, headers: Mapping[str, str]) -> Principal:
+    """Find the principal behind `x-api-key`, `Authorization: Bearer` or `Authorization: Basic`."""
+    if key := headers.get("x-api-key"):
+        return await access.by_key(key.strip())
+    scheme, _, credentials = headers.get("authorization", "").partition(" ")
+    credentials = credentials.strip()
+    match scheme.lower():
+        case "bearer" if credentials.startswith(KEY_PREFIX):
+            return await access.by_key(credentials)
+        case "bearer" if credentials:
+            return await access.by_token(credentials)
+        case "basic":
+            return await access.by_key(_basic_password(credentials))
+    raise Unauthorized("send a token as 'Authorization: Bearer …' or a key as 'x-api-key: …'")
+
+
+def _basic_password(credentials: str) -> str:
+    try:
+        return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError):
+        raise Unauthorized("the Basic credentials are not valid") from None
+
+
+class Requires:
+    """A route's demand on its caller: any of some scopes, or a signed-in person, or an admin."""
+
+    def __init__(self, *scopes: Scope, admin: bool = False) -> None:
+        self._scopes = frozenset(scopes)
+        self._admin = admin
+
+    @property
+    def security(self) -> list[dict[str, list[str]]]:
+        """The demand in the words of OpenAPI: a key is enough unless a person is needed."""
+        return [{"token": []}, {"apiKey": []}] if self._scopes else [{"token": []}]
+
+    def __call__(self, request: Request) -> Principal:
+        outcome: Principal | SpanwiseError = request.state.principal
+        if isinstance(outcome, SpanwiseError):
+            raise outcome
+        if outcome.key_id is not None:
+            if not self._scopes:
+                raise Forbidden("this needs a signed-in person; an API key is not enough")
+            if Scope.FULL not in outcome.scopes and not self._scopes & outcome.scopes:
+                wanted = " or ".join(sorted({*self._scopes, Scope.FULL}))
+                raise Forbidden(f"this needs an API key with the scope {wanted}")
+        if self._admin and outcome.role is not Role.ADMIN:
+            raise Forbidden("this needs an admin")
+        return outcome
+
+
+SignedIn = Annotated[Principal, Depends(Requires())]
+Admin = Annotated[Principal, Depends(Requires(admin=True))]
+Reader = Annotated[Principal, Depends(Requires(Scope.READ))]
+Writer = Annotated[Principal, Depends(Requires(Scope.FULL))]
+Ingester = Annotated[Principal, Depends(Requires(Scope.INGEST))]
+
+
+def client_address(request: Request) -> str | None:
+    return request.client.host if request.client else None
+
+
+ClientAddress = Annotated[str | None, Depends(client_address)]
+
+
+class JsonRequest(Request):
+    """Reads a bounded JSON body strictly: no NaN, no half of a surrogate pair, no endless text."""
+
+    async def body(self) -> bytes:
+        if not hasattr(self, "_body"):
+            chunks, size = [], 0
+            async for chunk in self.stream():
+                size += len(chunk)
+                if size > MAX_BODY_BYTES:
+                    raise Invalid(f"the body is larger than {MAX_BODY_BYTES:,} bytes")
+                chunks.append(chunk)
+            self._body = b"".join(chunks)
+        return self._body
+
+    async def json(self) -> Any:  # noqa: ANN401 -- JSON is anything
+        return orjson.loads(await self.body())
+
+
+class GuardedRoute(APIRoute):
+    """Checks the caller, then the content type, and only then lets FastAPI read the body."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401
+        super().__init__(path, endpoint, **options)
+        for demand in self._demands():
+            self.openapi_extra = {**(self.openapi_extra or {}), "security": demand.security}
+
+    def _demands(self) -> list[Requires]:
+        return [d.call for d in self.dependant.dependencies if isinstance(d.call, Requires)]
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        demands = self._demands()
+        takes_body = self.body_field is not None
+
+        async def guarded(request: Request) -> Response:
+            for demand in demands:
+                demand(request)
+            if takes_body:
+                _check_body_headers(request)
+            return await handle(JsonRequest(request.scope, request.receive))
+
+        return guarded
+
+
+def _check_body_headers(request: Request) -> None:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    has_body = request.headers.get("content-length", "0") != "0" or (
+        "transfer-encoding" in request.headers
+    )
+    if has_body and media_type != "application/json":
+        raise Invalid.field("Content-Type", "must be application/json")

@@ -1,0 +1,162 @@
+"""What surrounds every request: its id, its log line, its caller, its limits, safe headers."""
+
+import re
+import time
+from collections.abc import Mapping
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from spanwise.api.errors import answer_crash, answer_error
+from spanwise.api.guard import authenticate
+from spanwise.api.rate_limits import headers_of, limits_from, refuse, tier_of
+from spanwise.api.services import Services
+from spanwise.model.errors import Invalid, SpanwiseError
+from spanwise.model.noun import new_id
+
+log = structlog.get_logger()
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
+        "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+}
+
+
+class RequestMeter:
+    """Counts and times requests for `/metrics`."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._requests = Counter(
+            "spanwise_http_requests",
+            "HTTP requests answered.",
+            ["method", "route", "status"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "spanwise_http_request_seconds",
+            "Time from request to the end of the answer.",
+            ["method", "route"],
+            registry=registry,
+            buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+        )
+
+    def observe(self, scope: Scope, status: int, seconds: float) -> None:
+        # The template, not the path: a path with ids in it would make endless series.
+        route = getattr(scope.get("route"), "path", "unmatched")
+        self._requests.labels(scope["method"], route, status).inc()
+        self._seconds.labels(scope["method"], route).observe(seconds)
+
+
+class RequestContext:
+    """The outermost layer of ours: no answer without id, log line and envelope."""
+
+    def __init__(self, app: ASGIApp, meter: RequestMeter) -> None:
+        self._app = app
+        self._meter = meter
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(Headers(scope=scope))
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        started = time.perf_counter()
+        status = 0
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = request_id
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+                if scope["path"].startswith("/api/"):
+                    headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_headers)
+        except Exception:
+            log.exception("request_crashed", method=scope["method"], path=scope["path"])
+            if status:
+                raise
+            await answer_crash()(scope, receive, send_with_headers)
+        finally:
+            seconds = time.perf_counter() - started
+            self._meter.observe(scope, status, seconds)
+            log.info(
+                "request",
+                method=scope["method"],
+                path=scope["path"],
+                status=status,
+                ms=round(seconds * 1000, 2),
+            )
+
+
+class CallerLimits:
+    """Finds out who is calling and whether they have called too often, before any route runs."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        services: Services = scope["app"].state.services
+        principal = await self._identify(services, Headers(scope=scope))
+        scope.setdefault("state", {})["principal"] = principal
+        headers, refusal = await self._count(services, scope, principal)
+
+        async def send_with_limits(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(headers)
+            await send(message)
+
+        refusal = refusal or _refuse_nul(scope)
+        if refusal is not None:
+            await answer_error(refusal)(scope, receive, send_with_limits)
+            return
+        await self._app(scope, receive, send_with_limits)
+
+    async def _identify(self, services: Services, headers: Headers) -> object:
+        try:
+            return await authenticate(services.access, headers)
+        except SpanwiseError as error:
+            return error
+
+    async def _count(
+        self, services: Services, scope: Scope, principal: object
+    ) -> tuple[Mapping[str, str], SpanwiseError | None]:
+        tier = tier_of(scope["path"])
+        limit = None if tier is None else limits_from(services.settings).get(tier)
+        if limit is None:
+            return {}, None
+        client = scope.get("client")
+        caller = getattr(principal, "caller_id", None) or (client[0] if client else "unknown")
+        count = await services.counters.hit(limit, caller)
+        return headers_of(limit, count), refuse(limit, count) if count.exceeded else None
+
+
+def _request_id(headers: Headers) -> str:
+    given = headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else new_id("req")
+
+
+def _refuse_nul(scope: Scope) -> SpanwiseError | None:
+    # No text of ours may hold a NUL: PostgreSQL cannot store one.
+    if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
+        return Invalid("the address holds a NUL character")
+    return None

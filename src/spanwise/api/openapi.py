@@ -1,0 +1,74 @@
+"""The OpenAPI document, completed by what FastAPI cannot know: credentials and error answers."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from spanwise import __version__
+from spanwise.api.envelope import Failure
+from spanwise.api.rate_limits import tier_of
+
+_DESCRIPTIONS = {
+    400: "The request breaks a rule; `details` names the fields.",
+    401: "Authentication is missing or invalid.",
+    403: "The caller may not do this.",
+    404: "There is no such record in the caller's workspace.",
+    429: "Too many requests.",
+    500: "A defect of the service.",
+    503: "A store or queue cannot take the request now; retry.",
+}
+_METHODS = {"get", "put", "post", "delete", "patch"}
+
+
+def install_openapi(app: FastAPI) -> None:
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = build_document(app)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def build_document(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(
+        title="Spanwise",
+        version=__version__,
+        description="Observability and analytics for AI applications.",
+        routes=app.routes,
+        servers=[{"url": "/"}],
+    )
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if method in _METHODS:
+                _complete(operation, path)
+    schemas = document["components"]["schemas"]
+    for generated in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(generated, None)
+    failure = Failure.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(failure.pop("$defs"))
+    schemas["Failure"] = failure
+    document["components"]["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+        "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+    }
+    return document
+
+
+def _complete(operation: dict[str, Any], path: str) -> None:
+    responses = operation["responses"]
+    responses.pop("422", None)
+    statuses = {400, 500, 503}
+    if "security" in operation:
+        statuses |= {401, 403}
+    if "{" in path:
+        statuses.add(404)
+    if path.endswith(("/register", "/login")):
+        statuses |= {401, 403}
+    if tier_of(path) is not None:
+        statuses.add(429)
+    for status in sorted(statuses):
+        responses[str(status)] = {
+            "description": _DESCRIPTIONS[status],
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
+        }

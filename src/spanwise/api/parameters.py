@@ -1,0 +1,39 @@
+"""Query parameters that many routes share: pages and dates."""
+
+from typing import Annotated
+
+from fastapi import Depends, Query
+
+from spanwise.model.page import MAX_SKIP, PageRequest
+from spanwise.model.times import TimeRange
+
+MAX_LIMIT = 100
+
+
+def _page(
+    limit: Annotated[
+        int, Query(ge=1, description="Page size; above 100 it is lowered to 100.")
+    ] = 50,
+    skip: Annotated[int, Query(ge=0, le=MAX_SKIP, description="Items to skip.")] = 0,
+) -> PageRequest:
+    return PageRequest(min(limit, MAX_LIMIT), skip)
+
+
+def _period(
+    start_date: Annotated[
+        str | None,
+        Query(alias="startDate", description="Start, inclusive: YYYY-MM-DD or ISO 8601 time."),
+    ] = None,
+    end_date: Annotated[
+        str | None,
+        Query(
+            alias="endDate",
+            description="End: a date includes that whole day, a time is exclusive.",
+        ),
+    ] = None,
+) -> TimeRange:
+    return TimeRange.parse(start_date, end_date)
+
+
+Paged = Annotated[PageRequest, Depends(_page)]
+Period = Annotated[TimeRange, Depends(_period)]

@@ -1,0 +1,90 @@
+"""What an administrator of the installation sees and changes."""
+
+import platform
+import shutil
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import StrictBool
+
+from spanwise import __version__
+from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
+from spanwise.api.guard import Admin, ClientAddress, GuardedRoute
+from spanwise.api.parameters import Paged, Period
+from spanwise.api.services import Use
+from spanwise.model.accounts import AdminUser, AuditEntry, Role
+from spanwise.model.noun import Noun
+from spanwise.storage.catalog import audit as stored_audit
+from spanwise.storage.catalog import users as stored_users
+
+router = APIRouter(prefix="/admin", tags=["admin"], route_class=GuardedRoute)
+
+_STARTED = time.monotonic()
+
+
+class UserChange(Noun):
+    role: Role | None = None
+    disabled: StrictBool | None = None
+
+
+class Versions(Noun):
+    spanwise: str
+    python: str
+    catalog: str
+
+
+class Stats(Noun):
+    users: int
+    uptime_seconds: int
+    disk_free_bytes: int
+    versions: Versions
+
+
+@router.get("/users")
+async def list_users(_caller: Admin, use: Use, page: Paged) -> SuccessPage[AdminUser]:
+    async with use.catalog.read() as tx:
+        return succeed_page(page, await stored_users.list_users(tx, page))
+
+
+@router.put("/users/{id}")
+async def update_user(
+    id: str,  # noqa: A002 -- the path's own word
+    body: UserChange,
+    caller: Admin,
+    use: Use,
+    address: ClientAddress,
+) -> Success[AdminUser]:
+    """Change a role, or disable an account, which ends its tokens and stops its keys."""
+    return succeed(await use.accounts.administer(caller, id, body.role, body.disabled, address))
+
+
+@router.get("/stats")
+async def get_stats(_caller: Admin, use: Use) -> Success[Stats]:
+    async with use.catalog.read() as tx:
+        users = await stored_users.count_users(tx)
+    return succeed(
+        Stats(
+            users=users,
+            uptime_seconds=int(time.monotonic() - _STARTED),
+            disk_free_bytes=shutil.disk_usage(use.settings.data_dir).free,
+            versions=Versions(
+                spanwise=__version__,
+                python=platform.python_version(),
+                catalog=await use.catalog.version(),
+            ),
+        )
+    )
+
+
+@router.get("/audit")
+async def list_audit(
+    _caller: Admin,
+    use: Use,
+    page: Paged,
+    period: Period,
+    action: Annotated[str | None, Query(description="Only this action.")] = None,
+) -> SuccessPage[AuditEntry]:
+    """Sign-ins, failed ones, key and role changes, newest first."""
+    async with use.catalog.read() as tx:
+        return succeed_page(page, await stored_audit.list_entries(tx, period, action, page))

@@ -1,0 +1,43 @@
+"""The signed-in person's own profile and password."""
+
+from fastapi import APIRouter
+
+from spanwise.api.bodies import Name
+from spanwise.api.envelope import Success, succeed
+from spanwise.api.guard import ClientAddress, GuardedRoute, SignedIn
+from spanwise.api.routes.auth import LoginAnswer, answer_sign_in
+from spanwise.api.services import Use
+from spanwise.model.accounts import User
+from spanwise.model.noun import Noun
+
+router = APIRouter(prefix="/users", tags=["users"], route_class=GuardedRoute)
+
+
+class ProfileChange(Noun):
+    name: Name | None = None
+
+
+class PasswordChange(Noun):
+    current_password: str
+    new_password: str
+
+
+@router.get("/profile")
+async def get_profile(caller: SignedIn, use: Use) -> Success[User]:
+    return succeed(await use.accounts.find_profile(caller))
+
+
+@router.put("/profile")
+async def update_profile(body: ProfileChange, caller: SignedIn, use: Use) -> Success[User]:
+    return succeed(await use.accounts.update_profile(caller, body.name))
+
+
+@router.put("/password")
+async def change_password(
+    body: PasswordChange, caller: SignedIn, use: Use, address: ClientAddress
+) -> Success[LoginAnswer]:
+    """Change the password. All earlier tokens end; the answer holds a new one."""
+    sign_in = await use.accounts.change_password(
+        caller, body.current_password, body.new_password, address
+    )
+    return answer_sign_in(sign_in)

@@ -1,0 +1,90 @@
+"""`spanwise doctor` and `spanwise migrate`: is this installation in order?"""
+
+import asyncio
+import platform
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+
+from rich.console import Console
+from rich.table import Table
+
+from spanwise import __version__
+from spanwise.cli.flags import with_settings
+from spanwise.model.errors import SpanwiseError, StartError
+from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, show_setting
+from spanwise.storage.catalog import Catalog
+from spanwise.storage.counters import open_counters
+
+LOW_DISK_BYTES = 2 * 2**30
+
+
+@with_settings
+def doctor(settings: Settings) -> None:
+    """Show settings (secrets hidden), versions, disk, and whether every store answers."""
+    console = Console()
+    console.print(f"Spanwise {__version__}, Python {platform.python_version()}\n")
+    console.print(_settings_table(settings))
+    healthy = asyncio.run(_check_all(settings, console))
+    if not healthy:
+        sys.exit(1)
+
+
+@with_settings
+def migrate(settings: Settings) -> None:
+    """Bring the stores' schemas up to date without starting the service."""
+    print(asyncio.run(_check_catalog(settings)))
+
+
+def _settings_table(settings: Settings) -> Table:
+    table = Table("setting", "value", "meaning", title="Settings", title_justify="left")
+    for name, field in Settings.model_fields.items():
+        value = show_setting(getattr(settings, name))
+        table.add_row(f"{ENV_PREFIX}{name.upper()}", value, field.description)
+    return table
+
+
+async def _check_all(settings: Settings, console: Console) -> bool:
+    checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
+        "secret": _check_secret,
+        "disk": _check_disk,
+        "catalog": _check_catalog,
+        "counters": _check_counters,
+    }
+    healthy = True
+    console.print()
+    for name, check in checks.items():
+        try:
+            console.print(f"[green]ok[/]    {name}: {await check(settings)}", highlight=False)
+        except SpanwiseError as error:
+            healthy = False
+            console.print(f"[red]wrong[/] {name}: {error.message}", highlight=False)
+    return healthy
+
+
+async def _check_secret(settings: Settings) -> str:
+    load_secret_key(settings)
+    return "from the settings" if settings.secret_key else "kept in the data folder"
+
+
+async def _check_disk(settings: Settings) -> str:
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(settings.data_dir).free
+    if free < LOW_DISK_BYTES:
+        raise StartError(f"only {free / 2**20:,.0f} MiB free in {settings.data_dir}")
+    return f"{free / 2**30:,.1f} GiB free in {settings.data_dir}"
+
+
+async def _check_catalog(settings: Settings) -> str:
+    catalog = await Catalog.open(settings.catalog_address)
+    try:
+        return f"{await catalog.version()}, schema up to date"
+    finally:
+        await catalog.close()
+
+
+async def _check_counters(settings: Settings) -> str:
+    url = settings.redis_url.get_secret_value() if settings.redis_url else None
+    counters = await open_counters(url)
+    await counters.close()
+    return "in this process" if url is None else "Redis answers"

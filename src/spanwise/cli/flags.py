@@ -1,0 +1,37 @@
+"""Gives a command one flag for every setting."""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from spanwise.settings import Settings, load_settings
+
+
+def with_settings(command: Callable[[Settings], None]) -> Callable[..., None]:
+    """Wrap a command so that Typer sees a flag a setting; the command gets them all, merged."""
+
+    def run(**flags: Any) -> None:  # noqa: ANN401 -- each flag has its own type
+        command(load_settings(**flags))
+
+    parameters = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                _flag_type(field.annotation), typer.Option(help=field.description)
+            ],
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    run.__doc__ = command.__doc__
+    return run
+
+
+def _flag_type(annotation: object) -> Any:  # noqa: ANN401 -- a type for Typer
+    # Text, numbers and switches are all that a flag can be; Settings validates the rest.
+    return (annotation if annotation in (int, float, bool) else str) | None

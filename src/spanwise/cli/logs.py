@@ -1,0 +1,40 @@
+"""How the service logs: one structured line an event, JSON unless a person is watching."""
+
+import logging
+import sys
+
+import structlog
+
+from spanwise.settings import Settings
+
+
+def configure_logs(settings: Settings) -> None:
+    level = getattr(logging, settings.log_level.upper())
+    as_json = settings.log_format == "json" or (
+        settings.log_format == "auto" and not sys.stderr.isatty()
+    )
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    final: list[structlog.typing.Processor] = (
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        if as_json
+        else [structlog.dev.ConsoleRenderer()]
+    )
+    structlog.configure(
+        processors=[*shared, *final],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    # Libraries that use the standard library's logging come out in the same shape.
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *final],
+        )
+    )
+    logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)

@@ -1,0 +1,65 @@
+"""`spanwise serve`: the service in the foreground."""
+
+import signal
+import socket
+
+import structlog
+import uvicorn
+import uvloop
+
+from spanwise.app import create_app, open_services
+from spanwise.cli.flags import with_settings
+from spanwise.cli.logs import configure_logs
+from spanwise.model.errors import StartError
+from spanwise.settings import Settings
+
+log = structlog.get_logger()
+
+SHUTDOWN_SECONDS = 30
+
+
+@with_settings
+def serve(settings: Settings) -> None:
+    """Start the service and run until it is told to stop."""
+    configure_logs(settings)
+    uvloop.run(run_service(settings, listen(settings.host, settings.port)))
+
+
+async def run_service(settings: Settings, listener: socket.socket) -> None:
+    """Open the stores, serve until a signal comes, finish what is under way, close the stores."""
+    async with open_services(settings) as services:
+        server = uvicorn.Server(
+            uvicorn.Config(
+                create_app(services),
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            )
+        )
+        # The server raises the signal again when it is done. By default that would end the
+        # process before the stores are closed.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
+        host, port = listener.getsockname()[:2]
+        log.info("listening", url=f"http://{host}:{port}", api=f"http://{host}:{port}/api")
+        await server.serve(sockets=[listener])
+    log.info("stopped")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port before the stores open, so that a taken one is known at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        raise StartError(
+            f"cannot listen on {host}:{port}: {error.strerror}; "
+            "choose another with SPANWISE_PORT or --port"
+        ) from None
+    return listener

@@ -1,0 +1,1 @@
+"""OTLP and JSON in; owns the promise that a 2xx answer means stored."""

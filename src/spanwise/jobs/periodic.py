@@ -1,0 +1,39 @@
+"""A job that runs again and again until it is stopped, and survives its own failures."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import structlog
+
+log = structlog.get_logger()
+
+
+class Periodic:
+    def __init__(self, name: str, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        self._name = name
+        self._seconds = seconds
+        self._work = work
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._loop(), name=self._name)
+
+    async def stop(self) -> None:
+        """Stop the clock and run the work once more, so that nothing gathered is lost."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        await self._run()
+
+    async def _loop(self) -> None:
+        while True:
+            await asyncio.sleep(self._seconds)
+            await self._run()
+
+    async def _run(self) -> None:
+        try:
+            await self._work()
+        except Exception:
+            log.exception("job_failed", job=self._name)

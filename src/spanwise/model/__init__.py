@@ -1,0 +1,1 @@
+"""Frozen nouns, time ranges, errors with codes. Imports nothing else of ours."""

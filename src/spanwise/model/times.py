@@ -1,0 +1,117 @@
+"""Time ranges and granularities as requests name them."""
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
+
+from spanwise.model.errors import Invalid
+
+MAX_BUCKETS = 10_000
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?")
+
+
+class Granularity(StrEnum):
+    HOURLY = "hourly"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    MONTHLY = "monthly"
+
+
+@dataclass(frozen=True)
+class TimeRange:
+    """From `start`, inclusive, to `end`, exclusive; `None` is open."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    @classmethod
+    def parse(cls, start: str | None, end: str | None) -> "TimeRange":
+        """Read `startDate` and `endDate`. A date-only end includes that whole day."""
+        start_at = _parse_moment("startDate", start) if start is not None else None
+        end_at = _parse_moment("endDate", end) if end is not None else None
+        if end_at is not None and end is not None and _DATE.fullmatch(end):
+            end_at += timedelta(days=1)
+        if start_at is not None and end_at is not None and start_at > end_at:
+            raise Invalid.field("startDate", "must not be after endDate")
+        return cls(start_at, end_at)
+
+    def or_last_days(self, days: int, now: datetime) -> "BoundedRange":
+        """Close the open ends: up to now, and the given number of days back from the end."""
+        end = self.end or max(now, self.start or now)
+        return BoundedRange(self.start or end - timedelta(days=days), end)
+
+
+@dataclass(frozen=True)
+class BoundedRange:
+    start: datetime
+    end: datetime
+
+    def buckets(self, granularity: Granularity) -> list[datetime]:
+        """Return the start of every bucket that the range touches, in order."""
+        buckets: list[datetime] = []
+        bucket = floor_time(self.start, granularity)
+        while bucket < self.end:
+            buckets.append(bucket)
+            if len(buckets) > MAX_BUCKETS:
+                raise Invalid.field(
+                    "granularity", f"{granularity} over this range gives more than 10,000 buckets"
+                )
+            bucket = next_bucket(bucket, granularity)
+        return buckets
+
+
+def floor_time(moment: datetime, granularity: Granularity) -> datetime:
+    """Return the start of the bucket that holds the moment; weeks start on Monday."""
+    midnight = datetime.combine(moment.astimezone(UTC).date(), time(), UTC)
+    match granularity:
+        case Granularity.HOURLY:
+            return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+        case Granularity.DAILY:
+            return midnight
+        case Granularity.WEEKLY:
+            return midnight - timedelta(days=midnight.weekday())
+        case Granularity.MONTHLY:
+            return midnight.replace(day=1)
+
+
+def next_bucket(bucket: datetime, granularity: Granularity) -> datetime:
+    match granularity:
+        case Granularity.HOURLY:
+            return bucket + timedelta(hours=1)
+        case Granularity.DAILY:
+            return bucket + timedelta(days=1)
+        case Granularity.WEEKLY:
+            return bucket + timedelta(days=7)
+        case Granularity.MONTHLY:
+            return bucket + timedelta(days=monthrange(bucket.year, bucket.month)[1])
+
+
+def bucket_label(bucket: datetime, granularity: Granularity) -> str:
+    """Format a bucket's start as the `date` of a series."""
+    if granularity is Granularity.HOURLY:
+        return bucket.strftime("%Y-%m-%dT%H:00:00Z")
+    return bucket.strftime("%Y-%m-%d")
+
+
+def _parse_moment(field: str, text: str) -> datetime:
+    try:
+        if _DATE.fullmatch(text):
+            moment = datetime.combine(date.fromisoformat(text), time(), UTC)
+        elif _DATE_TIME.fullmatch(text):
+            parsed = datetime.fromisoformat(text)
+            moment = parsed.replace(tzinfo=parsed.tzinfo or UTC).astimezone(UTC)
+        else:
+            raise ValueError(text)
+    except (ValueError, OverflowError):
+        raise Invalid.field(
+            field, "must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z"
+        ) from None
+    if not EARLIEST <= moment < LATEST:
+        raise Invalid.field(field, "must lie between 1970-01-01 and 2199-12-31")
+    return moment

@@ -1,0 +1,223 @@
+"""Every knob with its type, unit and default. The only reader of the environment."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from spanwise.model.errors import StartError
+
+ENV_PREFIX = "SPANWISE_"
+TOML_FILE = "spanwise.toml"
+MIN_SECRET_CHARACTERS = 32
+MAX_DEFAULT_MEMORY_MB = 8192
+
+
+def _half_of_memory_mb() -> int:
+    total_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    return min(total_mb // 2, MAX_DEFAULT_MEMORY_MB)
+
+
+class Settings(BaseSettings):
+    """Strongest first: a flag of `spanwise serve`, the environment, a line in `spanwise.toml`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, toml_file=TOML_FILE, extra="forbid", frozen=True
+    )
+
+    host: str = Field("127.0.0.1", description="Address on which HTTP listens.")
+    port: int = Field(8787, ge=0, le=65535, description="Port on which HTTP listens.")
+    data_dir: Path = Field(
+        Path("spanwise-data"),
+        description="Folder of the embedded stores, the generated secret and `outbox/`.",
+    )
+    catalog_url: SecretStr | None = Field(
+        None,
+        description="Accounts, keys, agents, alerts and experiments: SQLite in the data folder, "
+        "or `postgresql://user:password@host/database`.",
+    )
+    redis_url: SecretStr | None = Field(
+        None, description="`redis://host:6379/0` shares rate-limit counts between replicas."
+    )
+    secret_key: SecretStr | None = Field(
+        None,
+        description="Signs tokens; at least 32 characters. Generated on first start and kept in "
+        "the data folder with mode 0600.",
+    )
+    public_url: str | None = Field(
+        None, description="Address used in mails and links; from host and port when not given."
+    )
+    smtp_url: SecretStr | None = Field(
+        None,
+        description="`smtp[s]://user:password@host:port`; without it each mail is a file in "
+        "`outbox/`.",
+    )
+    mail_from: str = Field("Spanwise <spanwise@localhost>", description="Sender of mails.")
+    rate_limit_standard: int = Field(
+        100, ge=0, description="Requests a minute and caller, standard tier; 0 = unlimited."
+    )
+    rate_limit_strict: int = Field(
+        20, ge=0, description="Requests a minute and caller, strict tier; 0 = unlimited."
+    )
+    rate_limit_ingestion: int = Field(
+        500, ge=0, description="Requests a minute and caller, ingestion tier; 0 = unlimited."
+    )
+    require_verified_email: bool = Field(
+        False, description="Sign-in waits until the e-mail address is verified."
+    )
+    open_registration: bool = Field(
+        True,
+        description="Anyone may register. When off, only the first account can; "
+        "`spanwise user add` makes more.",
+    )
+    jwt_hours: float = Field(24, gt=0, le=24 * 365, description="Lifetime of a sign-in, hours.")
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Origins, separated by commas, whose pages may call the API; none = off."
+    )
+    memory_limit_mb: int = Field(
+        default_factory=_half_of_memory_mb,
+        ge=256,
+        description="What engine, caches and ingest queue may use together, MiB; half of the "
+        "machine, at most 8192.",
+    )
+    log_level: str = Field(
+        "info", pattern="^(debug|info|warning|error)$", description="Least severe log line shown."
+    )
+    log_format: str = Field(
+        "auto",
+        pattern="^(auto|json|console)$",
+        description="`json`, `console`, or `auto`: console on a terminal.",
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    @field_validator("secret_key")
+    @classmethod
+    def _secret_is_long(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value.get_secret_value()) < MIN_SECRET_CHARACTERS:
+            raise ValueError(f"must have at least {MIN_SECRET_CHARACTERS} characters")
+        return value
+
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _split_origins(cls, value: Any) -> Any:  # noqa: ANN401 -- pydantic hands over anything
+        if isinstance(value, str):
+            return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("catalog_url")
+    @classmethod
+    def _catalog_is_known(cls, value: SecretStr | None) -> SecretStr | None:
+        return _with_scheme(value, "sqlite", "postgresql")
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis_is_known(cls, value: SecretStr | None) -> SecretStr | None:
+        return _with_scheme(value, "redis", "rediss")
+
+    @field_validator("smtp_url")
+    @classmethod
+    def _smtp_is_known(cls, value: SecretStr | None) -> SecretStr | None:
+        return _with_scheme(value, "smtp", "smtps")
+
+    @model_validator(mode="after")
+    def _public_url_is_http(self) -> Self:
+        if self.public_url is not None and urlsplit(self.public_url).scheme not in {
+            "http",
+            "https",
+        }:
+            raise ValueError("public_url: must begin with http:// or https://")
+        return self
+
+    @property
+    def catalog_address(self) -> str:
+        """The catalog's URL, with the default filled in."""
+        if self.catalog_url is not None:
+            return self.catalog_url.get_secret_value()
+        return f"sqlite:///{self.data_dir / 'catalog.db'}"
+
+    @property
+    def public_address(self) -> str:
+        """Where people reach this installation, without a slash at the end."""
+        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+
+
+def load_settings(**flags: object) -> Settings:
+    """Read all sources; a wrong value ends the start with a sentence that names the variable."""
+    try:
+        return Settings(**{name: value for name, value in flags.items() if value is not None})  # type: ignore[arg-type]
+    except ValidationError as error:
+        problems = (
+            f"{ENV_PREFIX}{str(p['loc'][0]).upper()}: {p['msg'].removeprefix('Value error, ')}"
+            if p["loc"]
+            else p["msg"].removeprefix("Value error, ")
+            for p in error.errors()
+        )
+        raise StartError("; ".join(problems)) from None
+
+
+def load_secret_key(settings: Settings) -> str:
+    """Return the signing secret, making one on first start that only this user can read."""
+    if settings.secret_key is not None:
+        return settings.secret_key.get_secret_value()
+    path = settings.data_dir / "secret.key"
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            secret = path.read_text().strip()
+        else:
+            secret = secrets.token_urlsafe(48)
+            with os.fdopen(handle, "w") as file:
+                file.write(secret)
+                file.flush()
+                os.fsync(file.fileno())
+    except OSError as error:
+        raise StartError(
+            f"{ENV_PREFIX}DATA_DIR: cannot use {settings.data_dir}: {error.strerror}"
+        ) from None
+    if len(secret) < MIN_SECRET_CHARACTERS:
+        raise StartError(f"{path} must hold at least {MIN_SECRET_CHARACTERS} characters")
+    return secret
+
+
+def show_setting(value: object) -> str:
+    """Format a setting for people, with the secret part of it hidden."""
+    if isinstance(value, SecretStr):
+        return _hide_password(value.get_secret_value())
+    return "" if value is None else str(value)
+
+
+def _hide_password(text: str) -> str:
+    parts = urlsplit(text)
+    if not parts.scheme or not parts.hostname:
+        return "(hidden)"
+    user = f"{parts.username}:***@" if parts.password else ""
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, user + host, parts.path, "", ""))
+
+
+def _with_scheme(value: SecretStr | None, *schemes: str) -> SecretStr | None:
+    if value is not None and urlsplit(value.get_secret_value()).scheme not in schemes:
+        raise ValueError("must begin with " + " or ".join(f"{scheme}://" for scheme in schemes))
+    return value

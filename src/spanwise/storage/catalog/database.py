@@ -1,0 +1,107 @@
+"""The catalog's connections: one read and one write transaction, the same on both engines."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+from sqlalchemy import event, text
+from sqlalchemy.engine import URL, Connection, make_url
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from spanwise.model.errors import StartError
+from spanwise.storage.catalog.migrate import migrate
+
+Transaction = AsyncConnection
+
+_BUSY_TIMEOUT_SECONDS = 10
+
+
+class Catalog:
+    """Opens transactions. A write commits as a whole when its block ends, or not at all."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    @classmethod
+    async def open(cls, address: str) -> "Catalog":
+        """Bring the schema up to date and connect; a store that does not answer is a StartError."""
+        url = driver_url(address)
+        try:
+            if url.get_backend_name() == "sqlite" and url.database:
+                Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+            await anyio.to_thread.run_sync(migrate, url)
+            catalog = cls(_create_engine(url))
+            await catalog.ping()
+        except (DBAPIError, OSError) as error:
+            reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+            shown = url.render_as_string(hide_password=True)
+            raise StartError(f"cannot open the catalog at {shown}: {reason}") from None
+        return catalog
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[Transaction]:
+        async with self._engine.connect() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[Transaction]:
+        async with self._engine.connect() as connection:
+            await connection.execution_options(spanwise_write=True)
+            async with connection.begin():
+                yield connection
+
+    async def ping(self) -> None:
+        async with self.read() as tx:
+            await tx.execute(text("SELECT 1"))
+
+    async def version(self) -> str:
+        """Name the engine and its version."""
+        if self._engine.dialect.name == "sqlite":
+            return f"SQLite {sqlite3.sqlite_version}"
+        async with self.read() as tx:
+            row = await tx.execute(text("SHOW server_version"))
+            return f"PostgreSQL {row.scalar_one()}"
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+
+async def serialize_writers(tx: Transaction, topic: int) -> None:
+    """Let one transaction at a time pass here. SQLite has one writer anyway."""
+    if tx.dialect.name == "postgresql":
+        await tx.execute(text("SELECT pg_advisory_xact_lock(:topic)"), {"topic": topic})
+
+
+def driver_url(address: str) -> URL:
+    """Choose the driver; `sqlite` and `postgresql` are all that an operator writes."""
+    url = make_url(address)
+    driver = "sqlite+aiosqlite" if url.get_backend_name() == "sqlite" else "postgresql+psycopg"
+    return url.set(drivername=driver)
+
+
+def _create_engine(url: URL) -> AsyncEngine:
+    if url.get_backend_name() != "sqlite":
+        return create_async_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
+    engine = create_async_engine(url, connect_args={"timeout": _BUSY_TIMEOUT_SECONDS})
+    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -- a driver object
+    # The driver's own implicit BEGIN would come too late for _begin_sqlite to choose the kind.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A deferred transaction that turns into a write can fail as "busy" without waiting.
+    writes = connection.get_execution_options().get("spanwise_write")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,132 @@
+"""API keys, found by the hash of their secret."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, delete, func, insert, or_, select, update
+
+from spanwise.model.keys import ApiKey, KeyGrant, Scope, status_at
+from spanwise.model.noun import utc_now
+from spanwise.model.page import Listing, PageRequest
+from spanwise.storage.catalog.database import Transaction
+from spanwise.storage.catalog.tables import api_keys, users
+
+
+async def add_key(
+    tx: Transaction, workspace_id: str, user_id: str, key: ApiKey, secret_hash: str
+) -> None:
+    await tx.execute(
+        insert(api_keys).values(
+            **key.model_dump(by_alias=False, exclude={"status"}),
+            workspace_id=workspace_id,
+            user_id=user_id,
+            secret_hash=secret_hash,
+        )
+    )
+
+
+async def list_keys(tx: Transaction, workspace_id: str, page: PageRequest) -> Listing[ApiKey]:
+    mine = api_keys.c.workspace_id == workspace_id
+    total = await tx.execute(select(func.count()).select_from(api_keys).where(mine))
+    rows = await tx.execute(
+        select(api_keys)
+        .where(mine)
+        .order_by(api_keys.c.id.desc())
+        .limit(page.limit)
+        .offset(page.skip)
+    )
+    return Listing([_to_key(row) for row in rows], total.scalar_one())
+
+
+async def find_key(tx: Transaction, workspace_id: str, key_id: str) -> ApiKey | None:
+    row = (
+        await tx.execute(
+            select(api_keys).where(api_keys.c.workspace_id == workspace_id, api_keys.c.id == key_id)
+        )
+    ).one_or_none()
+    return None if row is None else _to_key(row)
+
+
+async def rotate_key(
+    tx: Transaction,
+    workspace_id: str,
+    key_id: str,
+    *,
+    prefix: str,
+    secret_hash: str,
+    now: datetime,
+    old_valid_until: datetime | None,
+) -> None:
+    """Put a new secret in place; the old one lives on until the given time, or not at all."""
+    await tx.execute(
+        update(api_keys)
+        .where(api_keys.c.workspace_id == workspace_id, api_keys.c.id == key_id)
+        .values(
+            prefix=prefix,
+            secret_hash=secret_hash,
+            previous_hash=None if old_valid_until is None else api_keys.c.secret_hash,
+            previous_valid_until=old_valid_until,
+            rotated_at=now,
+        )
+    )
+
+
+async def revoke_key(tx: Transaction, workspace_id: str, key_id: str, now: datetime) -> None:
+    await tx.execute(
+        update(api_keys)
+        .where(api_keys.c.workspace_id == workspace_id, api_keys.c.id == key_id)
+        .values(revoked_at=now, previous_hash=None, previous_valid_until=None)
+    )
+
+
+async def delete_key(tx: Transaction, workspace_id: str, key_id: str) -> bool:
+    gone = await tx.execute(
+        delete(api_keys).where(api_keys.c.workspace_id == workspace_id, api_keys.c.id == key_id)
+    )
+    return gone.rowcount > 0
+
+
+async def find_grant(tx: Transaction, secret_hash: str) -> KeyGrant | None:
+    """Return what the secret opens, or None when it opens nothing (any more)."""
+    row = (
+        await tx.execute(
+            select(api_keys)
+            .join(users, users.c.id == api_keys.c.user_id)
+            .where(
+                or_(
+                    api_keys.c.secret_hash == secret_hash,
+                    api_keys.c.previous_hash == secret_hash,
+                ),
+                api_keys.c.revoked_at.is_(None),
+                users.c.disabled.is_(False),
+            )
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    ends = [row.expires_at, row.previous_valid_until if row.previous_hash == secret_hash else None]
+    return KeyGrant(
+        key_id=row.id,
+        user_id=row.user_id,
+        workspace_id=row.workspace_id,
+        scopes=frozenset(Scope(scope) for scope in row.scopes),
+        valid_until=min((end for end in ends if end is not None), default=None),
+    )
+
+
+async def note_last_use(tx: Transaction, uses: Mapping[str, datetime]) -> None:
+    """Write down when keys were last used, many at a time."""
+    if uses:
+        await tx.execute(
+            update(api_keys)
+            .where(api_keys.c.id == bindparam("key_id"))
+            .values(last_used_at=bindparam("used_at")),
+            [{"key_id": key_id, "used_at": at} for key_id, at in uses.items()],
+        )
+
+
+def _to_key(row: Row[Any]) -> ApiKey:
+    values = dict(row._mapping)
+    values["status"] = status_at(utc_now(), values["revoked_at"], values["expires_at"])
+    return ApiKey.model_validate({name: values[name] for name in ApiKey.model_fields})

@@ -1,0 +1,113 @@
+"""Users and their one-time tokens."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from spanwise.model.accounts import Account, AdminUser, Role, TokenPurpose
+from spanwise.model.page import Listing, PageRequest
+from spanwise.storage.catalog.database import Transaction
+from spanwise.storage.catalog.tables import one_time_tokens, users
+
+
+async def count_users(tx: Transaction) -> int:
+    return (await tx.execute(select(func.count()).select_from(users))).scalar_one()
+
+
+async def add_account(tx: Transaction, account: Account) -> bool:
+    """Add the account; False when the e-mail address is taken."""
+    user = account.user
+    row = {
+        **user.model_dump(by_alias=False),
+        "workspace_id": account.workspace_id,
+        "password_hash": account.password_hash,
+        "token_version": account.token_version,
+    }
+    try:
+        async with tx.begin_nested():
+            await tx.execute(insert(users).values(row))
+    except IntegrityError:
+        return False
+    return True
+
+
+async def find_account(tx: Transaction, user_id: str) -> Account | None:
+    row = (await tx.execute(select(users).where(users.c.id == user_id))).one_or_none()
+    return None if row is None else _to_account(row)
+
+
+async def find_account_by_email(tx: Transaction, email: str) -> Account | None:
+    row = (await tx.execute(select(users).where(users.c.email == email))).one_or_none()
+    return None if row is None else _to_account(row)
+
+
+async def list_users(tx: Transaction, page: PageRequest) -> Listing[AdminUser]:
+    rows = await tx.execute(select(users).order_by(users.c.id).limit(page.limit).offset(page.skip))
+    return Listing([_to_account(row).user for row in rows], await count_users(tx))
+
+
+async def count_active_admins(tx: Transaction) -> int:
+    query = select(func.count()).select_from(users)
+    query = query.where(users.c.role == Role.ADMIN, users.c.disabled.is_(False))
+    return (await tx.execute(query)).scalar_one()
+
+
+async def update_user(tx: Transaction, user_id: str, changes: Mapping[str, Any]) -> None:
+    if changes:
+        await tx.execute(update(users).where(users.c.id == user_id).values(changes))
+
+
+async def end_sign_ins(tx: Transaction, user_id: str) -> None:
+    """Make every token issued so far worthless."""
+    await tx.execute(
+        update(users).where(users.c.id == user_id).values(token_version=users.c.token_version + 1)
+    )
+
+
+async def replace_token(
+    tx: Transaction, user_id: str, purpose: TokenPurpose, token_hash: str, expires_at: datetime
+) -> None:
+    """Keep a new one-time token; an earlier one of the same purpose stops working."""
+    await drop_tokens(tx, user_id, purpose)
+    await tx.execute(
+        insert(one_time_tokens).values(
+            token_hash=token_hash, user_id=user_id, purpose=purpose, expires_at=expires_at
+        )
+    )
+
+
+async def take_token(
+    tx: Transaction, purpose: TokenPurpose, token_hash: str, now: datetime
+) -> str | None:
+    """Use a token up and return whose it is; None when it is unknown, used or expired."""
+    taken = await tx.execute(
+        delete(one_time_tokens)
+        .where(
+            one_time_tokens.c.token_hash == token_hash,
+            one_time_tokens.c.purpose == purpose,
+            one_time_tokens.c.expires_at > now,
+        )
+        .returning(one_time_tokens.c.user_id)
+    )
+    return taken.scalar_one_or_none()
+
+
+async def drop_tokens(tx: Transaction, user_id: str, purpose: TokenPurpose) -> None:
+    await tx.execute(
+        delete(one_time_tokens).where(
+            one_time_tokens.c.user_id == user_id, one_time_tokens.c.purpose == purpose
+        )
+    )
+
+
+def _to_account(row: Row[Any]) -> Account:
+    values = row._mapping
+    return Account(
+        user=AdminUser.model_validate({name: values[name] for name in AdminUser.model_fields}),
+        workspace_id=values["workspace_id"],
+        password_hash=values["password_hash"],
+        token_version=values["token_version"],
+    )

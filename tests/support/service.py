@@ -1,0 +1,86 @@
+"""A running service and its users, for tests."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from email import message_from_bytes
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from spanwise.api.services import Services
+from spanwise.app import create_app, open_services
+from spanwise.settings import load_settings
+
+PASSWORD = "correct horse battery"
+_numbers = count(1)
+
+
+@dataclass
+class Person:
+    """Somebody with an account who is signed in."""
+
+    http: httpx.AsyncClient
+    email: str
+    token: str
+    user: dict[str, Any]
+
+    async def call(self, method: str, path: str, **options: Any) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
+        return await self.http.request(method, f"/api{path}", headers=headers, **options)
+
+    async def data(self, method: str, path: str, **options: Any) -> Any:
+        """Call, expect success, and return what is inside the envelope."""
+        response = await self.call(method, path, **options)
+        assert response.is_success, response.text
+        return response.json()["data"]
+
+    async def new_key(self, **body: Any) -> dict[str, Any]:
+        key: dict[str, Any] = await self.data("POST", "/keys", json={"name": "a key", **body})
+        return key
+
+
+@dataclass
+class Service:
+    http: httpx.AsyncClient
+    services: Services
+    data_dir: Path
+
+    async def call(self, method: str, path: str, **options: Any) -> httpx.Response:
+        return await self.http.request(method, f"/api{path}", **options)
+
+    async def sign_up(self, email: str | None = None) -> Person:
+        email = email or f"person{next(_numbers)}@example.com"
+        body = {"email": email, "password": PASSWORD}
+        created = await self.call("POST", "/auth/register", json=body)
+        assert created.status_code == 201, created.text
+        return await self.log_in(email)
+
+    async def log_in(self, email: str, password: str = PASSWORD) -> Person:
+        body = {"email": email, "password": password}
+        response = await self.call("POST", "/auth/login", json=body)
+        assert response.status_code == 200, response.text
+        data = response.json()["data"]
+        return Person(self.http, email, data["token"], data["user"])
+
+    async def mails_to(self, email: str) -> list[str]:
+        """The texts of the mails in the outbox for this address, oldest first."""
+        await self.services.accounts._mailer.drain()
+        messages = [
+            message_from_bytes(path.read_bytes())
+            for path in sorted((self.data_dir / "outbox").glob("*.eml"))
+        ]
+        return [m.get_payload(decode=True).decode() for m in messages if m["To"] == email]  # type: ignore[union-attr]
+
+
+@asynccontextmanager
+async def start_service(data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
+    """Open a service in this process. Limits are off unless a test is about them."""
+    unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
+    loaded = load_settings(data_dir=data_dir, **{**unlimited, **settings})
+    async with open_services(loaded) as services:
+        transport = httpx.ASGITransport(create_app(services))
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+            yield Service(http, services, data_dir)
