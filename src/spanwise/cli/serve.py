@@ -8,7 +8,7 @@ import uvicorn
 import uvloop
 
 from spanwise.app import create_app, open_services
-from spanwise.cli.flags import with_settings
+from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.logs import configure_logs
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings
@@ -18,6 +18,10 @@ log = structlog.get_logger()
 SHUTDOWN_SECONDS = 30
 
 
+app = new_command()
+
+
+@app.command()
 @with_settings
 def serve(settings: Settings) -> None:
     """Start the service and run until it is told to stop."""
@@ -35,15 +39,18 @@ async def run_service(settings: Settings, listener: socket.socket) -> None:
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                # There are no WebSockets here; asking for one gets the ordinary answer.
+                ws="none",
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
         )
         # The server raises the signal again when it is done. By default that would end the
         # process before the stores are closed.
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, lambda *_: setattr(server, "should_exit", True))
         host, port = listener.getsockname()[:2]
-        log.info("listening", url=f"http://{host}:{port}", api=f"http://{host}:{port}/api")
+        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        log.info("listening", url=url, api=f"{url}/api")
         await server.serve(sockets=[listener])
     log.info("stopped")
 

@@ -21,7 +21,7 @@ def test_names_are_camel_case_on_the_wire_and_times_end_in_z() -> None:
 def test_a_record_is_frozen() -> None:
     sample = Sample(first_seen_at=datetime(2026, 1, 31, tzinfo=UTC))
     with pytest.raises(ValidationError, match="frozen"):
-        sample.share = 1.0
+        sample.share = 1.0  # type: ignore[misc]
 
 
 def test_a_record_takes_no_infinite_number() -> None:
@@ -32,4 +32,4 @@ def test_a_record_takes_no_infinite_number() -> None:
 def test_an_id_has_its_prefix_and_no_two_are_the_same() -> None:
     ids = {new_id("key") for _ in range(1000)}
     assert len(ids) == 1000
-    assert all(id.startswith("key_") and id == id.lower() for id in ids)
+    assert all(made.startswith("key_") and made == made.lower() for made in ids)
