@@ -3,16 +3,19 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from email_validator import EmailNotValidError, validate_email
+from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, WithJsonSchema
 
 from spanwise.model.errors import Invalid
 from spanwise.model.times import parse_moment
 
+# Installations behind a firewall have addresses such as me@corp.local and me@localhost, which the
+# library refuses as "special use" unless told otherwise, and this is its way of being told.
+SPECIAL_USE_DOMAIN_NAMES.clear()
+
 
 def _valid_email(value: str) -> str:
     try:
-        # Installations behind a firewall have addresses such as me@corp.local.
         return validate_email(
             value, check_deliverability=False, globally_deliverable=False
         ).normalized
