@@ -7,6 +7,7 @@ import structlog
 import uvicorn
 import uvloop
 
+from spanwise.api.grpc import start_grpc, stop_grpc
 from spanwise.app import create_app, open_services
 from spanwise.cli.flags import with_settings
 from spanwise.cli.logs import configure_logs
@@ -43,8 +44,13 @@ async def run_service(settings: Settings, listener: socket.socket) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
         host, port = listener.getsockname()[:2]
+        grpc_server = None
+        if settings.otlp_grpc_port:
+            grpc_server = await start_grpc(services, settings.host, settings.otlp_grpc_port)
         log.info("listening", url=f"http://{host}:{port}", api=f"http://{host}:{port}/api")
         await server.serve(sockets=[listener])
+        if grpc_server is not None:
+            await stop_grpc(grpc_server)
     log.info("stopped")
 
 
