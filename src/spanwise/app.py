@@ -9,7 +9,6 @@ from pathlib import Path
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
 from spanwise.actions.access import Access
@@ -20,6 +19,7 @@ from spanwise.actions.mail import Mailer
 from spanwise.actions.sign_in_tokens import TokenSigner
 from spanwise.actions.traces import Traces
 from spanwise.analysis.prices import find_list_prices
+from spanwise.api.cross_origin import CrossOrigin
 from spanwise.api.docs_page import install_docs
 from spanwise.api.errors import install_error_handlers
 from spanwise.api.middleware import CallerLimits, RequestContext, RequestMeter
@@ -31,7 +31,7 @@ from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.sink import Sink
 from spanwise.jobs.periodic import Periodic
-from spanwise.settings import Settings, load_secret_key
+from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 from spanwise.storage.telemetry.engine import Engine, EngineAddress
@@ -44,6 +44,7 @@ LAST_USE_SECONDS = 15
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """Open the stores, put the actions on top, start the jobs; close all in reverse order."""
     async with AsyncExitStack() as stack:
+        prepare_data_dir(settings)
         signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
         catalog = await Catalog.open(settings.catalog_address)
         stack.push_async_callback(catalog.close)
@@ -106,6 +107,8 @@ def create_app(services: Services) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        # An operation is called what its function is, also in generated clients.
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.services = services
     for noun in (auth, users, keys, admin, spans, system):
@@ -120,13 +123,7 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(CallerLimits)
     app.add_middleware(RequestContext, meter=RequestMeter(registry))
     if services.settings.cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=services.settings.cors_origins,
-            allow_methods=["*"],
-            allow_headers=["*"],
-            expose_headers=["X-Request-Id", "X-RateLimit-Remaining", "X-RateLimit-Reset"],
-        )
+        app.add_middleware(CrossOrigin, allow_origins=services.settings.cors_origins)
     return app
 
 

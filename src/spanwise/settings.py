@@ -2,11 +2,15 @@
 
 import os
 import secrets
+import tomllib
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Self
+from tempfile import NamedTemporaryFile
+from typing import Annotated, Any
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -49,8 +53,8 @@ class Settings(BaseSettings):
     )
     telemetry_url: SecretStr | None = Field(
         None,
-        description="Traces, signals and logs: chDB in the data folder, or "
-        "`clickhouse://user:password@host:8123/database` (`clickhouses://` for TLS).",
+        description="Traces, signals and logs: chDB in the data folder, or a server, "
+        "`clickhouse[s]://user:password@host/database`.",
     )
     clickhouse_cluster: str | None = Field(
         None,
@@ -143,31 +147,30 @@ class Settings(BaseSettings):
     @field_validator("catalog_url")
     @classmethod
     def _catalog_is_known(cls, value: SecretStr | None) -> SecretStr | None:
-        return _with_scheme(value, "sqlite", "postgresql")
+        return _checked(value, "sqlite", "postgresql")
 
     @field_validator("telemetry_url")
     @classmethod
     def _telemetry_is_known(cls, value: SecretStr | None) -> SecretStr | None:
-        return _with_scheme(value, "chdb", "clickhouse", "clickhouses")
+        if value is not None and value.get_secret_value().startswith("chdb://"):
+            return value
+        return _checked(value, "clickhouse", "clickhouses")
 
     @field_validator("redis_url")
     @classmethod
     def _redis_is_known(cls, value: SecretStr | None) -> SecretStr | None:
-        return _with_scheme(value, "redis", "rediss")
+        return _checked(value, "redis", "rediss")
 
     @field_validator("smtp_url")
     @classmethod
     def _smtp_is_known(cls, value: SecretStr | None) -> SecretStr | None:
-        return _with_scheme(value, "smtp", "smtps")
+        return _checked(value, "smtp", "smtps")
 
-    @model_validator(mode="after")
-    def _public_url_is_http(self) -> Self:
-        if self.public_url is not None and urlsplit(self.public_url).scheme not in {
-            "http",
-            "https",
-        }:
-            raise ValueError("public_url: must begin with http:// or https://")
-        return self
+    @field_validator("public_url")
+    @classmethod
+    def _public_url_is_http(cls, value: str | None) -> str | None:
+        _check_address(value, "http", "https")
+        return value
 
     @property
     def catalog_address(self) -> str:
@@ -179,7 +182,8 @@ class Settings(BaseSettings):
     @property
     def public_address(self) -> str:
         """Where people reach this installation, without a slash at the end."""
-        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
 
 
 def load_settings(**flags: object) -> Settings:
@@ -187,45 +191,63 @@ def load_settings(**flags: object) -> Settings:
     try:
         return Settings(**{name: value for name, value in flags.items() if value is not None})  # type: ignore[arg-type]
     except ValidationError as error:
-        problems = (
-            f"{ENV_PREFIX}{str(p['loc'][0]).upper()}: {p['msg'].removeprefix('Value error, ')}"
-            if p["loc"]
-            else p["msg"].removeprefix("Value error, ")
-            for p in error.errors()
-        )
-        raise StartError("; ".join(problems)) from None
+        raise StartError("; ".join(_describe(problem) for problem in error.errors())) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise StartError(f"cannot read {TOML_FILE}: {error}") from None
+
+
+def _describe(problem: ErrorDetails) -> str:
+    name = str(problem["loc"][0])
+    if problem["type"] == "extra_forbidden":
+        return f"{TOML_FILE}: there is no setting {name}"
+    return f"{ENV_PREFIX}{name.upper()}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def prepare_data_dir(settings: Settings) -> None:
+    """Make the data folder, if it is not there yet."""
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(settings, error) from None
+
+
+def _unusable(settings: Settings, error: OSError) -> StartError:
+    return StartError(f"{ENV_PREFIX}DATA_DIR: cannot use {settings.data_dir}: {error.strerror}")
 
 
 def load_secret_key(settings: Settings) -> str:
     """Return the signing secret, making one on first start that only this user can read."""
     if settings.secret_key is not None:
         return settings.secret_key.get_secret_value()
+    prepare_data_dir(settings)
     path = settings.data_dir / "secret.key"
     try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            secret = path.read_text().strip()
-        else:
-            secret = secrets.token_urlsafe(48)
-            with os.fdopen(handle, "w") as file:
-                file.write(secret)
-                file.flush()
-                os.fsync(file.fileno())
+        if not path.exists():
+            _create_secret(path)
+        secret = path.read_text().strip()
     except OSError as error:
-        raise StartError(
-            f"{ENV_PREFIX}DATA_DIR: cannot use {settings.data_dir}: {error.strerror}"
-        ) from None
+        raise _unusable(settings, error) from None
     if len(secret) < MIN_SECRET_CHARACTERS:
         raise StartError(f"{path} must hold at least {MIN_SECRET_CHARACTERS} characters")
     return secret
+
+
+def _create_secret(path: Path) -> None:
+    # Whole or not at all: another process that starts now must never read half of it.
+    with NamedTemporaryFile("w", dir=path.parent, prefix=path.name) as file:
+        file.write(secrets.token_urlsafe(48))
+        file.flush()
+        os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(file.name, path)
 
 
 def show_setting(value: object) -> str:
     """Format a setting for people, with the secret part of it hidden."""
     if isinstance(value, SecretStr):
         return _hide_password(value.get_secret_value())
+    if isinstance(value, tuple):
+        return ", ".join(str(part) for part in value)
     return "" if value is None else str(value)
 
 
@@ -238,7 +260,18 @@ def _hide_password(text: str) -> str:
     return urlunsplit((parts.scheme, user + host, parts.path, "", ""))
 
 
-def _with_scheme(value: SecretStr | None, *schemes: str) -> SecretStr | None:
-    if value is not None and urlsplit(value.get_secret_value()).scheme not in schemes:
-        raise ValueError("must begin with " + " or ".join(f"{scheme}://" for scheme in schemes))
+def _checked(value: SecretStr | None, *schemes: str) -> SecretStr | None:
+    _check_address(value.get_secret_value() if value else None, *schemes)
     return value
+
+
+def _check_address(address: str | None, *schemes: str) -> None:
+    if address is None:
+        return
+    parts = urlsplit(address)
+    if parts.scheme not in schemes:
+        raise ValueError("must begin with " + " or ".join(f"{scheme}://" for scheme in schemes))
+    try:
+        _ = parts.port
+    except ValueError:
+        raise ValueError("the port must be a number from 0 to 65535") from None

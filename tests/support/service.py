@@ -1,19 +1,36 @@
 """A running service and its users, for tests."""
 
+import atexit
+import re
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email import message_from_bytes
+from email.policy import SMTPUTF8
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import httpx
+from fastapi import FastAPI
 
 from spanwise.api.services import Services
 from spanwise.app import create_app, open_services
 from spanwise.settings import load_settings
+from spanwise.storage.telemetry.engine import Engine, EngineAddress
 
+CODES = {
+    400: "VALIDATION_ERROR",
+    401: "UNAUTHORIZED",
+    403: "FORBIDDEN",
+    404: "NOT_FOUND",
+    429: "RATE_LIMITED",
+    500: "INTERNAL_ERROR",
+    503: "INTERNAL_ERROR",
+}
 PASSWORD = "correct horse battery"
 _numbers = count(1)
 
@@ -44,6 +61,7 @@ class Person:
 
 @dataclass
 class Service:
+    app: FastAPI
     http: httpx.AsyncClient
     services: Services
     data_dir: Path
@@ -65,22 +83,63 @@ class Service:
         data = response.json()["data"]
         return Person(self.http, email, data["token"], data["user"])
 
+    def client_at(self, address: str) -> httpx.AsyncClient:
+        """A client that calls from another address."""
+        return _client_of(self.app, address)
+
+    async def call_with_key(self, secret: str, method: str, path: str) -> httpx.Response:
+        return await self.call(method, path, headers={"x-api-key": secret})
+
     async def mails_to(self, email: str) -> list[str]:
         """The texts of the mails in the outbox for this address, oldest first."""
         await self.services.accounts._mailer.drain()
         messages = [
-            message_from_bytes(path.read_bytes())
+            message_from_bytes(path.read_bytes(), policy=SMTPUTF8)
             for path in sorted((self.data_dir / "outbox").glob("*.eml"))
         ]
-        return [m.get_payload(decode=True).decode() for m in messages if m["To"] == email]  # type: ignore[union-attr]
+        return [m.get_content() for m in messages if m["To"] == email]
+
+
+def link_token(mail: str) -> str:
+    """The token in the link of a mail."""
+    found = re.search(r"[?]token=([\w-]+)", mail)
+    assert found, mail
+    return found[1]
+
+
+def assert_error(response: httpx.Response, status: int, *fields: str) -> None:
+    """The answer is this error, in the envelope, and names exactly these fields."""
+    assert response.status_code == status, response.text
+    body = response.json()
+    assert body["success"] is False
+    assert body["error"]["code"] == CODES[status]
+    assert body["error"]["message"]
+    assert set(body["error"]) <= {"message", "code", "details"}
+    assert sorted({d["field"] for d in body["error"].get("details", [])}) == sorted(fields)
+
+
+@cache
+def shared_telemetry_url() -> str:
+    """The engine of this test process. It can have one folder only, so all services share it."""
+    folder = Path(tempfile.mkdtemp(prefix="spanwise-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    # One handle stays open, or the engine would start anew for every test.
+    atexit.register(Engine.open(EngineAddress(folder=folder / "telemetry"), 2048).close)
+    return f"chdb://{folder / 'telemetry'}"
 
 
 @asynccontextmanager
 async def start_service(data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
     """Open a service in this process. Limits are off unless a test is about them."""
     unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
-    loaded = load_settings(data_dir=data_dir, **{**unlimited, **settings})
+    engine = {"telemetry_url": shared_telemetry_url(), "memory_limit_mb": 2048}
+    loaded = load_settings(data_dir=data_dir, **{**unlimited, **engine, **settings})
     async with open_services(loaded) as services:
-        transport = httpx.ASGITransport(create_app(services))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
-            yield Service(http, services, data_dir)
+        app = create_app(services)
+        async with _client_of(app, "127.0.0.1") as http:
+            yield Service(app, http, services, data_dir)
+
+
+def _client_of(app: FastAPI, address: str) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(app, client=(address, 40_000))
+    return httpx.AsyncClient(transport=transport, base_url="http://test")

@@ -97,9 +97,14 @@ class Access:
     async def write_last_uses(self) -> None:
         """Write the times of last use that have gathered; runs by the clock, not by request."""
         uses, self._last_uses = self._last_uses, {}
-        if uses:
+        if not uses:
+            return
+        try:
             async with self._catalog.write() as tx:
                 await stored_keys.note_last_use(tx, uses)
+        except BaseException:
+            self._last_uses = {**uses, **self._last_uses}
+            raise
 
     async def _find_account(self, user_id: str) -> Account | None:
         account = self._accounts.get(user_id)

@@ -1,6 +1,6 @@
 """Accounts: registration, sign-in, verification, password reset, and what an admin may change."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +16,7 @@ from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import users as stored
 from spanwise.storage.catalog.database import serialize_writers
-from spanwise.storage.counters import Counters, Limit
+from spanwise.storage.counters import Count, Counters, Limit
 
 VERIFY_LIFETIME = timedelta(hours=48)
 RESET_LIFETIME = timedelta(hours=1)
@@ -72,26 +72,25 @@ class Accounts:
     async def login(self, email: str, password: str, address: str | None) -> SignIn:
         """Sign in. A wrong address and a wrong password cannot be told apart."""
         email = normalize_email(email)
-        brake = await self._counters.peek(FAILED_LOGINS, email)
-        if brake.exceeded:
-            raise RateLimited(
-                "too many failed logins for this account; try again later",
-                brake.retry_after_seconds,
-            )
+        _brake(await self._counters.peek(FAILED_LOGINS, email))
         async with self._catalog.read() as tx:
             account = await stored.find_account_by_email(tx, email)
         matches = await verify_password(password, account.password_hash if account else None)
         if account is None or not matches or account.user.disabled:
-            await self._counters.hit(FAILED_LOGINS, email)
+            _brake(await self._counters.hit(FAILED_LOGINS, email))
             async with self._catalog.write() as tx:
                 await audit.record(tx, "login.failed", subject=email, address=address)
             raise Unauthorized(_WRONG_CREDENTIALS)
+        # Once more: while this password was hashed, others tried at the same time may have failed.
+        _brake(await self._counters.peek(FAILED_LOGINS, email))
         if self._settings.require_verified_email and not account.user.email_verified:
             raise Forbidden("verify the e-mail address first; the link is in the mail sent to it")
         async with self._catalog.write() as tx:
             await stored.update_user(tx, account.user.id, {"last_login_at": utc_now()})
             await audit.record(tx, "login.succeeded", actor=account.user.id, address=address)
-            return self._sign_in(await _require(tx, account.user.id))
+            user = (await _require(tx, account.user.id)).user
+        # The version that the password was checked with: a reset in between ends this token too.
+        return self._sign_in(replace(account, user=user))
 
     async def verify_email(self, token: str, address: str | None) -> User:
         async with self._catalog.write() as tx:
@@ -170,13 +169,16 @@ class Accounts:
 
     async def administer(
         self,
-        caller: Principal,
+        caller: Principal | None,
         user_id: str,
         role: Role | None,
         disabled: bool | None,
         address: str | None,
     ) -> AdminUser:
-        """Change a role, or disable or enable an account; one working admin always remains."""
+        """Change a role, or disable or enable an account; one working admin always remains.
+
+        Without a caller it is the operator, at the command line.
+        """
         changes: dict[str, Any] = {
             name: value
             for name, value in (("role", role), ("disabled", disabled))
@@ -195,7 +197,7 @@ class Accounts:
                 await audit.record(
                     tx,
                     "account.changed",
-                    actor=caller.user_id,
+                    actor=caller.user_id if caller else None,
                     subject=user_id,
                     address=address,
                     **changed,
@@ -251,6 +253,14 @@ class Accounts:
 def normalize_email(email: str) -> str:
     """Addresses are compared, and so kept, in lower case."""
     return email.strip().lower()
+
+
+def _brake(failed_logins: Count) -> None:
+    if failed_logins.exceeded:
+        raise RateLimited(
+            "too many failed logins for this account; try again later",
+            failed_logins.retry_after_seconds,
+        )
 
 
 def _new_account(email: str, name: str, password_hash: str, *, is_first: bool) -> Account:

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 from email.message import EmailMessage
+from email.policy import SMTPUTF8
 from email.utils import formatdate, make_msgid
 from pathlib import Path
 from typing import Protocol
@@ -97,14 +98,18 @@ class Mailer:
         await asyncio.gather(*self._under_way)
 
     async def _deliver(self, letter: Letter) -> None:
-        message = EmailMessage()
+        try:
+            await self._carrier.deliver(self._compose(letter), letter)
+        except Exception as error:
+            log.error("mail_failed", to=letter.to, subject=letter.subject, error=repr(error))
+
+    def _compose(self, letter: Letter) -> EmailMessage:
+        # The policy keeps addresses such as jürgen@example.com as they are (RFC 6532).
+        message = EmailMessage(policy=SMTPUTF8)
         message["From"] = self._sender
         message["To"] = letter.to
         message["Subject"] = letter.subject
         message["Date"] = formatdate()
         message["Message-ID"] = make_msgid(domain="spanwise")
         message.set_content(letter.text)
-        try:
-            await self._carrier.deliver(message, letter)
-        except (aiosmtplib.SMTPException, OSError) as error:
-            log.error("mail_failed", to=letter.to, subject=letter.subject, error=str(error))
+        return message

@@ -3,15 +3,19 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from email_validator import EmailNotValidError, validate_email
+from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, WithJsonSchema
 
-from spanwise.model.noun import UtcTime
+from spanwise.model.errors import Invalid
+from spanwise.model.times import parse_moment
+
+# Installations behind a firewall have addresses such as me@corp.local and me@localhost, which the
+# library refuses as "special use" unless told otherwise, and this is its way of being told.
+SPECIAL_USE_DOMAIN_NAMES.clear()
 
 
 def _valid_email(value: str) -> str:
     try:
-        # Installations behind a firewall have addresses such as me@corp.local.
         return validate_email(
             value, check_deliverability=False, globally_deliverable=False
         ).normalized
@@ -25,10 +29,14 @@ def _without_nul(value: str) -> str:
     return value
 
 
-def _only_text(value: Any) -> Any:  # noqa: ANN401 -- runs before the type is known
-    if not isinstance(value, str | datetime):
+def _parse_time(value: Any) -> datetime:  # noqa: ANN401 -- runs before the type is known
+    # Left alone, pydantic would also take numbers and numeric text as Unix times.
+    if not isinstance(value, str):
         raise ValueError("must be an ISO 8601 time such as 2026-01-31T12:00:00Z")
-    return value
+    try:
+        return parse_moment("time", value)
+    except Invalid as error:
+        raise ValueError(error.details[0].message) from None
 
 
 Email = Annotated[
@@ -39,4 +47,4 @@ Name = Annotated[
     StringConstraints(min_length=1, max_length=200, strip_whitespace=True),
     AfterValidator(_without_nul),
 ]
-Moment = Annotated[UtcTime, BeforeValidator(_only_text)]
+Moment = Annotated[datetime, BeforeValidator(_parse_time)]

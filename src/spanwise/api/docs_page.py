@@ -27,6 +27,7 @@ _START = """SwaggerUIBundle({
   dom_id: "#swagger-ui",
   deepLinking: true,
   persistAuthorization: true,
+  validatorUrl: null,
 });
 """
 

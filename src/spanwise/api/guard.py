@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import orjson
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
 
 from spanwise.actions.access import KEY_PREFIX, Access
 from spanwise.model.accounts import Principal, Role
@@ -92,11 +93,14 @@ class JsonRequest(Request):
     async def body(self) -> bytes:
         if not hasattr(self, "_body"):
             chunks, size = [], 0
-            async for chunk in self.stream():
-                size += len(chunk)
-                if size > MAX_BODY_BYTES:
-                    raise Invalid(f"the body is larger than {MAX_BODY_BYTES:,} bytes")
-                chunks.append(chunk)
+            try:
+                async for chunk in self.stream():
+                    size += len(chunk)
+                    if size > MAX_BODY_BYTES:
+                        raise Invalid(f"the body is larger than {MAX_BODY_BYTES:,} bytes")
+                    chunks.append(chunk)
+            except ClientDisconnect:
+                raise Invalid("the connection ended before the body did") from None
             self._body = b"".join(chunks)
         return self._body
 
@@ -123,11 +127,21 @@ class GuardedRoute(APIRoute):
         async def guarded(request: Request) -> Response:
             for demand in demands:
                 demand(request)
+            _refuse_nul(request)
+            bounded = JsonRequest(request.scope, request.receive)
             if takes_body:
                 _check_body_headers(request)
-            return await handle(JsonRequest(request.scope, request.receive))
+                # Read here: FastAPI would turn the reason for refusing it into its own words.
+                await bounded.body()
+            return await handle(bounded)
 
         return guarded
+
+
+def _refuse_nul(request: Request) -> None:
+    # No text of ours may hold a NUL: PostgreSQL cannot store one.
+    if "\x00" in request.scope["path"] or b"%00" in request.scope["query_string"]:
+        raise Invalid("the address holds a NUL character")
 
 
 def _check_body_headers(request: Request) -> None:

@@ -13,11 +13,12 @@ from spanwise.api.errors import answer_crash, answer_error
 from spanwise.api.guard import authenticate
 from spanwise.api.rate_limits import headers_of, limits_from, refuse, tier_of
 from spanwise.api.services import Services
-from spanwise.model.errors import Invalid, SpanwiseError
+from spanwise.model.errors import SpanwiseError
 from spanwise.model.noun import new_id
 
 log = structlog.get_logger()
 
+_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 SECURITY_HEADERS = {
@@ -53,8 +54,9 @@ class RequestMeter:
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
         # The template, not the path: a path with ids in it would make endless series.
         route = getattr(scope.get("route"), "path", "unmatched")
-        self._requests.labels(scope["method"], route, status).inc()
-        self._seconds.labels(scope["method"], route).observe(seconds)
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._requests.labels(method, route, status).inc()
+        self._seconds.labels(method, route).observe(seconds)
 
 
 class RequestContext:
@@ -68,6 +70,7 @@ class RequestContext:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope.setdefault("state", {})
         request_id = _request_id(Headers(scope=scope))
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
@@ -80,6 +83,7 @@ class RequestContext:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = request_id
+                headers.update(scope["state"].get("limit_headers", {}))
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
                 if scope["path"].startswith("/api/"):
@@ -117,19 +121,14 @@ class CallerLimits:
             return
         services: Services = scope["app"].state.services
         principal = await self._identify(services, Headers(scope=scope))
-        scope.setdefault("state", {})["principal"] = principal
+        scope["state"]["principal"] = principal
         headers, refusal = await self._count(services, scope, principal)
-
-        async def send_with_limits(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(headers)
-            await send(message)
-
-        refusal = refusal or _refuse_nul(scope)
+        # RequestContext sends them, so that the answer to a crash has them too.
+        scope["state"]["limit_headers"] = headers
         if refusal is not None:
-            await answer_error(refusal)(scope, receive, send_with_limits)
+            await answer_error(refusal)(scope, receive, send)
             return
-        await self._app(scope, receive, send_with_limits)
+        await self._app(scope, receive, send)
 
     async def _identify(self, services: Services, headers: Headers) -> object:
         try:
@@ -153,10 +152,3 @@ class CallerLimits:
 def _request_id(headers: Headers) -> str:
     given = headers.get("x-request-id", "")
     return given if _REQUEST_ID.fullmatch(given) else new_id("req")
-
-
-def _refuse_nul(scope: Scope) -> SpanwiseError | None:
-    # No text of ours may hold a NUL: PostgreSQL cannot store one.
-    if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
-        return Invalid("the address holds a NUL character")
-    return None

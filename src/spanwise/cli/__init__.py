@@ -1,23 +1,46 @@
 """The `spanwise` command."""
 
 import sys
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from spanwise import __version__
-from spanwise.cli import doctor, serve, user
 from spanwise.model.errors import SpanwiseError
+
+_MODULES = {"serve": "serve", "doctor": "doctor", "migrate": "migrate", "user": "user"}
+
+
+class _OnDemand(TyperGroup):
+    """Imports a command when it is called: `spanwise version` must not load the whole service."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 -- Typer's own, private type
+        return [*_MODULES, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
+        if cmd_name not in _MODULES:
+            return super().get_command(ctx, cmd_name)
+        command = typer.main.get_command(import_module(f"spanwise.cli.{_MODULES[cmd_name]}").app)
+        command.name = cmd_name
+        return command
+
 
 app = typer.Typer(
     name="spanwise",
+    cls=_OnDemand,
     help="Observability and analytics for AI applications.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
-app.command("serve")(serve.serve)
-app.command("doctor")(doctor.doctor)
-app.command("migrate")(doctor.migrate)
-app.add_typer(user.app, name="user")
+
+
+# Without a callback Typer would make a lone command the whole program.
+@app.callback()
+def spanwise() -> None:
+    pass
 
 
 @app.command("version")

@@ -1,4 +1,4 @@
-"""`spanwise doctor` and `spanwise migrate`: is this installation in order?"""
+"""`spanwise doctor`: is this installation in order?"""
 
 import asyncio
 import platform
@@ -7,22 +7,28 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from spanwise import __version__
-from spanwise.cli.flags import with_settings
+from spanwise.cli.flags import new_command, with_settings
 from spanwise.model.errors import SpanwiseError, StartError
-from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, show_setting
+from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, prepare_data_dir, show_setting
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 
 LOW_DISK_BYTES = 2 * 2**30
+WIDTH_OF_A_FILE = 160
 
 
+app = new_command()
+
+
+@app.command()
 @with_settings
 def doctor(settings: Settings) -> None:
     """Show settings (secrets hidden), versions, disk, and whether every store answers."""
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH_OF_A_FILE)
     console.print(f"Spanwise {__version__}, Python {platform.python_version()}\n")
     console.print(_settings_table(settings))
     healthy = asyncio.run(_check_all(settings, console))
@@ -30,17 +36,14 @@ def doctor(settings: Settings) -> None:
         sys.exit(1)
 
 
-@with_settings
-def migrate(settings: Settings) -> None:
-    """Bring the stores' schemas up to date without starting the service."""
-    print(asyncio.run(_check_catalog(settings)))
-
-
 def _settings_table(settings: Settings) -> Table:
-    table = Table("setting", "value", "meaning", title="Settings", title_justify="left")
+    table = Table(title="Settings", title_justify="left")
+    table.add_column("setting", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    table.add_column("meaning")
     for name, field in Settings.model_fields.items():
-        value = show_setting(getattr(settings, name))
-        table.add_row(f"{ENV_PREFIX}{name.upper()}", value, field.description)
+        value = escape(show_setting(getattr(settings, name)))
+        table.add_row(f"{ENV_PREFIX}{name.upper()}", value, escape(field.description or ""))
     return table
 
 
@@ -55,10 +58,11 @@ async def _check_all(settings: Settings, console: Console) -> bool:
     console.print()
     for name, check in checks.items():
         try:
-            console.print(f"[green]ok[/]    {name}: {await check(settings)}", highlight=False)
+            verdict = f"[green]ok[/]    {name}: {escape(await check(settings))}"
         except SpanwiseError as error:
             healthy = False
-            console.print(f"[red]wrong[/] {name}: {error.message}", highlight=False)
+            verdict = f"[red]wrong[/] {name}: {escape(error.message)}"
+        console.print(verdict, highlight=False, soft_wrap=True)
     return healthy
 
 
@@ -68,7 +72,7 @@ async def _check_secret(settings: Settings) -> str:
 
 
 async def _check_disk(settings: Settings) -> str:
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    prepare_data_dir(settings)
     free = shutil.disk_usage(settings.data_dir).free
     if free < LOW_DISK_BYTES:
         raise StartError(f"only {free / 2**20:,.0f} MiB free in {settings.data_dir}")

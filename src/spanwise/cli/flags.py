@@ -9,6 +9,11 @@ import typer
 from spanwise.settings import Settings, load_settings
 
 
+def new_command() -> typer.Typer:
+    """Make the app of a command's module; brackets in its help are text, not markup."""
+    return typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
 def with_settings(command: Callable[[Settings], None]) -> Callable[..., None]:
     """Wrap a command so that Typer sees a flag a setting; the command gets them all, merged."""
 

@@ -9,7 +9,7 @@ import uvloop
 
 from spanwise.api.grpc import start_grpc, stop_grpc
 from spanwise.app import create_app, open_services
-from spanwise.cli.flags import with_settings
+from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.logs import configure_logs
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings
@@ -19,6 +19,10 @@ log = structlog.get_logger()
 SHUTDOWN_SECONDS = 30
 
 
+app = new_command()
+
+
+@app.command()
 @with_settings
 def serve(settings: Settings) -> None:
     """Start the service and run until it is told to stop."""
@@ -36,18 +40,21 @@ async def run_service(settings: Settings, listener: socket.socket) -> None:
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                # There are no WebSockets here; asking for one gets the ordinary answer.
+                ws="none",
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
         )
         # The server raises the signal again when it is done. By default that would end the
         # process before the stores are closed.
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, lambda *_: setattr(server, "should_exit", True))
         host, port = listener.getsockname()[:2]
+        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         grpc_server = None
         if settings.otlp_grpc_port:
             grpc_server = await start_grpc(services, settings.host, settings.otlp_grpc_port)
-        log.info("listening", url=f"http://{host}:{port}", api=f"http://{host}:{port}/api")
+        log.info("listening", url=url, api=f"{url}/api")
         await server.serve(sockets=[listener])
         if grpc_server is not None:
             await stop_grpc(grpc_server)

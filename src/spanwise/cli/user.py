@@ -6,14 +6,22 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
+from spanwise.actions.accounts import normalize_email
 from spanwise.api.bodies import Email
 from spanwise.app import open_services
+from spanwise.cli.logs import configure_logs
 from spanwise.model.accounts import Role, User
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings, load_settings
 from spanwise.storage.catalog import users as stored
 
-app = typer.Typer(help="Add accounts and change roles.", no_args_is_help=True)
+app = typer.Typer(
+    help="Add accounts and change roles.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
 
 
 @app.command("add")
@@ -37,16 +45,19 @@ def role(email: str, role: Role) -> None:
 
 
 async def _add(settings: Settings, email: str, password: str, name: str) -> User:
+    configure_logs(settings)
     async with open_services(settings) as services:
         return await services.accounts.register(email, password, name, None)
 
 
 async def _set_role(settings: Settings, email: str, role: Role) -> None:
-    async with open_services(settings) as services, services.catalog.write() as tx:
-        account = await stored.find_account_by_email(tx, email.lower())
+    configure_logs(settings)
+    async with open_services(settings) as services:
+        async with services.catalog.read() as tx:
+            account = await stored.find_account_by_email(tx, normalize_email(email))
         if account is None:
             raise StartError(f"there is no account {email}")
-        await stored.update_user(tx, account.user.id, {"role": role})
+        await services.accounts.administer(None, account.user.id, role, None, None)
 
 
 def _valid_email(text: str) -> str:

@@ -33,18 +33,20 @@ class TimeRange:
     @classmethod
     def parse(cls, start: str | None, end: str | None) -> "TimeRange":
         """Read `startDate` and `endDate`. A date-only end includes that whole day."""
-        start_at = _parse_moment("startDate", start) if start is not None else None
-        end_at = _parse_moment("endDate", end) if end is not None else None
+        start_at = parse_moment("startDate", start) if start is not None else None
+        end_at = parse_moment("endDate", end) if end is not None else None
+        last_moment = end_at
         if end_at is not None and end is not None and _DATE.fullmatch(end):
             end_at += timedelta(days=1)
-        if start_at is not None and end_at is not None and start_at > end_at:
+            last_moment = end_at - timedelta(microseconds=1)
+        if start_at is not None and last_moment is not None and start_at > last_moment:
             raise Invalid.field("startDate", "must not be after endDate")
         return cls(start_at, end_at)
 
     def or_last_days(self, days: int, now: datetime) -> "BoundedRange":
         """Close the open ends: up to now, and the given number of days back from the end."""
         end = self.end or max(now, self.start or now)
-        return BoundedRange(self.start or end - timedelta(days=days), end)
+        return BoundedRange(self.start or max(EARLIEST, end - timedelta(days=days)), end)
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,8 @@ def bucket_label(bucket: datetime, granularity: Granularity) -> str:
     return bucket.strftime("%Y-%m-%d")
 
 
-def _parse_moment(field: str, text: str) -> datetime:
+def parse_moment(field: str, text: str) -> datetime:
+    """Read a date (its midnight) or a time (UTC unless it names a zone)."""
     try:
         if _DATE.fullmatch(text):
             moment = datetime.combine(date.fromisoformat(text), time(), UTC)

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,10 +14,16 @@ from limits.aio.storage import RedisStorage
 from limits.aio.strategies import FixedWindowRateLimiter as AsyncFixedWindow
 from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 
 from spanwise.model.errors import StartError
 
 log = structlog.get_logger()
+
+_TIMEOUT_SECONDS = 1.0
+# A Redis that has failed is left alone for so long, so that requests do not each wait for it.
+_PAUSE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -82,11 +89,24 @@ class RedisCounters:
     """Falls back to this process's own counts while Redis does not answer."""
 
     def __init__(self, url: str) -> None:
-        self._client = redis.asyncio.from_url(url)
-        self._windows = AsyncFixedWindow(
-            RedisStorage(f"async+{url}", implementation="redispy", key_prefix="spanwise")
+        # Without timeouts a Redis that hangs would hang every request with it, and the client's
+        # own patience would make each wait for seconds: one retry covers a restarted server.
+        self._pool = redis.asyncio.ConnectionPool.from_url(
+            url,
+            socket_timeout=_TIMEOUT_SECONDS,
+            socket_connect_timeout=_TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 1),
         )
+        self._client = redis.asyncio.Redis(connection_pool=self._pool)
+        storage = RedisStorage(
+            f"async+{url}",
+            implementation="redispy",
+            key_prefix="spanwise",
+            connection_pool=self._pool,  # type: ignore[arg-type]
+        )
+        self._windows = AsyncFixedWindow(storage)
         self._fallback = MemoryCounters()
+        self._asked_again_at = 0.0
 
     @classmethod
     async def open(cls, url: str) -> "RedisCounters":
@@ -99,30 +119,34 @@ class RedisCounters:
         return counters
 
     async def hit(self, limit: Limit, caller: str) -> Count:
-        try:
-            within = await self._windows.hit(_item(limit), limit.name, caller)
-            return await self._count(limit, caller, exceeded=not within)
-        except redis.exceptions.RedisError as error:
-            log.warning("redis_unavailable", error=str(error))
-            return await self._fallback.hit(limit, caller)
+        return await self._ask(self._windows.hit, self._fallback.hit, limit, caller)
 
     async def peek(self, limit: Limit, caller: str) -> Count:
-        try:
-            within = await self._windows.test(_item(limit), limit.name, caller)
-            return await self._count(limit, caller, exceeded=not within)
-        except redis.exceptions.RedisError as error:
-            log.warning("redis_unavailable", error=str(error))
-            return await self._fallback.peek(limit, caller)
+        return await self._ask(self._windows.test, self._fallback.peek, limit, caller)
 
-    async def _count(self, limit: Limit, caller: str, *, exceeded: bool) -> Count:
-        stats = await self._windows.get_window_stats(_item(limit), limit.name, caller)
-        return Count(exceeded, stats.remaining, math.ceil(stats.reset_time))
+    async def _ask(
+        self,
+        ask: Callable[..., Awaitable[bool]],
+        fallback: Callable[[Limit, str], Awaitable[Count]],
+        limit: Limit,
+        caller: str,
+    ) -> Count:
+        if time.monotonic() >= self._asked_again_at:
+            try:
+                within = await ask(_item(limit), limit.name, caller)
+                stats = await self._windows.get_window_stats(_item(limit), limit.name, caller)
+                return Count(not within, stats.remaining, math.ceil(stats.reset_time))
+            except redis.exceptions.RedisError as error:
+                self._asked_again_at = time.monotonic() + _PAUSE_SECONDS
+                log.warning("redis_unavailable", error=str(error))
+        return await fallback(limit, caller)
 
     async def ping(self) -> None:
         await self._client.ping()
 
     async def close(self) -> None:
         await self._client.aclose()
+        await self._pool.aclose()
 
 
 async def open_counters(redis_url: str | None) -> Counters:

@@ -7,7 +7,6 @@ that is not there, a text that was never sent, or totals that its own spans do n
     python expected.py [GOLDEN_FOLDER]
 """
 
-# ruff: noqa: T201
 from __future__ import annotations
 
 import json

@@ -6,7 +6,6 @@ ENVS holds one virtual environment per file in ``requirements/`` and one npm fol
 in ``node/`` (see the README beside the goldens). Everything talks to 127.0.0.1 only.
 """
 
-# ruff: noqa: T201
 from __future__ import annotations
 
 import argparse

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
+from alembic.util import CommandError
 from sqlalchemy import event, text
 from sqlalchemy.engine import URL, Connection, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from spanwise.model.errors import StartError
@@ -18,6 +19,7 @@ from spanwise.storage.catalog.migrate import migrate
 Transaction = AsyncConnection
 
 _BUSY_TIMEOUT_SECONDS = 10
+_CONNECT_TIMEOUT_SECONDS = 10
 
 
 class Catalog:
@@ -36,10 +38,9 @@ class Catalog:
             await anyio.to_thread.run_sync(migrate, url)
             catalog = cls(_create_engine(url))
             await catalog.ping()
-        except (DBAPIError, OSError) as error:
+        except (DBAPIError, OSError, CommandError) as error:
             reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-            shown = url.render_as_string(hide_password=True)
-            raise StartError(f"cannot open the catalog at {shown}: {reason}") from None
+            raise StartError(f"cannot open the catalog at {_show(url)}: {reason}") from None
         return catalog
 
     @asynccontextmanager
@@ -78,9 +79,22 @@ async def serialize_writers(tx: Transaction, topic: int) -> None:
 
 def driver_url(address: str) -> URL:
     """Choose the driver; `sqlite` and `postgresql` are all that an operator writes."""
-    url = make_url(address)
-    driver = "sqlite+aiosqlite" if url.get_backend_name() == "sqlite" else "postgresql+psycopg"
-    return url.set(drivername=driver)
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError):
+        raise StartError("the catalog's address is not a valid URL") from None
+    if url.get_backend_name() == "sqlite":
+        if url.database in {None, "", ":memory:"}:
+            raise StartError("the catalog needs a file: sqlite:///path/to/catalog.db")
+        return url.set(drivername="sqlite+aiosqlite")
+    if "connect_timeout" not in url.query:
+        url = url.update_query_dict({"connect_timeout": str(_CONNECT_TIMEOUT_SECONDS)})
+    return url.set(drivername="postgresql+psycopg")
+
+
+def _show(url: URL) -> str:
+    # The query may hold a password too.
+    return url.set(query={}).render_as_string(hide_password=True)
 
 
 def _create_engine(url: URL) -> AsyncEngine:

@@ -10,7 +10,7 @@ from spanwise.model.keys import ApiKey, KeyGrant, Scope, status_at
 from spanwise.model.noun import utc_now
 from spanwise.model.page import Listing, PageRequest
 from spanwise.storage.catalog.database import Transaction
-from spanwise.storage.catalog.tables import api_keys, users
+from spanwise.storage.catalog.tables import UtcDateTime, api_keys, users
 
 
 async def add_key(
@@ -116,13 +116,16 @@ async def find_grant(tx: Transaction, secret_hash: str) -> KeyGrant | None:
 
 
 async def note_last_use(tx: Transaction, uses: Mapping[str, datetime]) -> None:
-    """Write down when keys were last used, many at a time."""
+    """Write down when keys were last used, many at a time; a later use is never overwritten."""
     if uses:
+        used_at = bindparam("used_at", type_=UtcDateTime)
+        earlier = or_(api_keys.c.last_used_at.is_(None), api_keys.c.last_used_at < used_at)
         await tx.execute(
             update(api_keys)
-            .where(api_keys.c.id == bindparam("key_id"))
-            .values(last_used_at=bindparam("used_at")),
-            [{"key_id": key_id, "used_at": at} for key_id, at in uses.items()],
+            .where(api_keys.c.id == bindparam("key_id"), earlier)
+            .values(last_used_at=used_at),
+            # In one order everywhere, so that two replicas cannot wait for each other's rows.
+            [{"key_id": key_id, "used_at": at} for key_id, at in sorted(uses.items())],
         )
 
 

@@ -50,20 +50,19 @@ _ANY = (
 _PAIRS = f"Array(Tuple(key String, value {_ANY}))"
 _SUFFIX = "workspace String, version UInt64, service String, environment String, resource String"
 
-LANDING_TABLES = {
-    "landing_spans": (
-        "spans Array(Tuple(trace_id String, span_id String, parent_span_id String, name String, "
-        "kind Int32, start_time_unix_nano UInt64, end_time_unix_nano UInt64, "
-        f"attributes {_PAIRS}, events Array(String), links Array(String), "
-        f"status Tuple(message String, code Int32), flags UInt32)), {_SUFFIX}"
-    ),
-    "landing_logs": (
-        "log_records Array(Tuple(time_unix_nano UInt64, observed_time_unix_nano UInt64, "
-        f"severity_number Int32, severity_text String, body {_ANY}, attributes {_PAIRS}, "
-        f"trace_id String, span_id String, event_name String)), {_SUFFIX}"
-    ),
-    "landing_metrics": f"metrics Array(String), {_SUFFIX}",
-}
+# The columns of the landing tables.
+SPANS_COLUMNS = (
+    "spans Array(Tuple(trace_id String, span_id String, parent_span_id String, name String, "
+    "kind Int32, start_time_unix_nano UInt64, end_time_unix_nano UInt64, "
+    f"attributes {_PAIRS}, events Array(String), links Array(String), "
+    f"status Tuple(message String, code Int32), flags UInt32)), {_SUFFIX}"
+)
+LOGS_COLUMNS = (
+    "log_records Array(Tuple(time_unix_nano UInt64, observed_time_unix_nano UInt64, "
+    f"severity_number Int32, severity_text String, body {_ANY}, attributes {_PAIRS}, "
+    f"trace_id String, span_id String, event_name String)), {_SUFFIX}"
+)
+METRICS_COLUMNS = f"metrics Array(String), {_SUFFIX}"
 
 PREVIEW_CHARACTERS = 200
 
@@ -144,7 +143,7 @@ _TOKENS = (
 )
 
 
-def spans_select() -> str:
+def spans_select(source: str) -> str:
     """SQL that turns landing rows into span rows."""
     picks = _Picks(
         {field.name: _names(field.name) for field in FIELDS}
@@ -246,10 +245,10 @@ def spans_select() -> str:
   input,
   output""",
     ]
-    return nest(layers, "landing_spans")
+    return nest(layers, source)
 
 
-def logs_select() -> str:
+def logs_select(source: str) -> str:
     """SQL that turns landing rows into log rows."""
     picks = _Picks({name: _names(name) for name in ("agent_name",)})
     carried = "workspace, version, service, environment, resource, r"
@@ -278,14 +277,14 @@ def logs_select() -> str:
   mapFromArrays(r.attributes.key, texts) AS attributes,
   resource""",
     ]
-    return nest(layers, "landing_logs")
+    return nest(layers, source)
 
 
-def metrics_select() -> str:
+def metrics_select(source: str) -> str:
     """SQL that keeps metrics as they came, one row a metric, decoded when read."""
     return (
         "SELECT workspace, version, fromUnixTimestamp64Nano(toInt64(version), 'UTC') AS time, "
-        "service AS service_name, resource, arrayJoin(metrics) AS metric FROM landing_metrics"
+        f"service AS service_name, resource, arrayJoin(metrics) AS metric FROM {source}"
     )
 
 

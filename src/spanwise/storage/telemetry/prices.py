@@ -20,7 +20,7 @@ _COLUMNS = (
 )
 _ATTRIBUTES = ("is_known", "above_tokens", *_RATES, *(f"above_{rate}" for rate in _RATES))
 
-DICTIONARY = f"""CREATE OR REPLACE DICTIONARY price_list
+DICTIONARY = f"""CREATE DICTIONARY IF NOT EXISTS price_list
 (
     workspace String, provider String, model String,
     valid_from DateTime('UTC'), valid_until DateTime('UTC'),

@@ -11,7 +11,7 @@ from spanwise.storage.telemetry.engine import Engine, query_rows
 from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.prices import PriceKey, put_prices
 from spanwise.storage.telemetry.repricing import reprice_batch
-from spanwise.storage.telemetry.schema import apply_schema
+from spanwise.storage.telemetry.schema import LANDINGS, apply_schema
 from spanwise.storage.telemetry.summaries import summarize_batch
 
 log = structlog.get_logger()
@@ -71,11 +71,11 @@ class Writer:
         """
         try:
             if batch.spans:
-                self._insert("landing_spans", batch.spans, "Protobuf", "Spans")
+                self._insert(LANDINGS["spans"].table, batch.spans, "Protobuf", "Spans")
             if batch.logs:
-                self._insert("landing_logs", batch.logs, "Protobuf", "Logs")
+                self._insert(LANDINGS["logs"].table, batch.logs, "Protobuf", "Logs")
             if batch.metrics:
-                self._insert("landing_metrics", batch.metrics, "Protobuf", "Metrics")
+                self._insert(LANDINGS["metrics"].table, batch.metrics, "Protobuf", "Metrics")
             if batch.signals:
                 self._insert("signals", batch.signals, "JSONEachRow", "")
         except ClickHouseError as error:

@@ -1,13 +1,19 @@
 """The telemetry schema: numbered, forward-only files, and the views that are made of code."""
 
+import hashlib
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 
 from clickhouse_connect.driver.client import Client
 
 from spanwise.storage.telemetry.engine import query_rows
 from spanwise.storage.telemetry.extraction import (
-    LANDING_TABLES,
+    LOGS_COLUMNS,
+    METRICS_COLUMNS,
+    SPANS_COLUMNS,
     logs_select,
     metrics_select,
     spans_select,
@@ -21,12 +27,7 @@ _DURABLE = (
     "old_parts_lifetime = 480, ttl_only_drop_parts = 1"
 )
 
-_VIEWS = {
-    "landing_spans_view": ("spans", spans_select),
-    "landing_logs_view": ("logs", logs_select),
-    "landing_metrics_view": ("metrics", metrics_select),
-}
-_BOUNDS = """CREATE MATERIALIZED VIEW trace_bounds_view TO trace_bounds AS
+_BOUNDS = """CREATE MATERIALIZED VIEW IF NOT EXISTS trace_bounds_view TO trace_bounds AS
 SELECT workspace, trace_id, min(hour) AS first_hour, max(hour) AS last_hour,
     min(version) AS first_version, max(version) AS last_version
 FROM spans GROUP BY workspace, trace_id"""
@@ -50,19 +51,46 @@ def apply_schema(client: Client, cluster: str | None = None) -> None:
     _create_views(client, cluster)
 
 
+@dataclass(frozen=True)
+class Landing:
+    """A table that holds nothing: what is inserted goes through its view into the target.
+
+    Its name ends in a hash of the SQL, so that replicas of two versions each have their own, and
+    none ever has to be replaced while rows come in: a landing table without its view loses them.
+    """
+
+    noun: str
+    columns: str
+    target: str
+    select: Callable[[str], str]
+
+    @cached_property
+    def table(self) -> str:
+        text = self.columns + self.select("")
+        return f"landing_{self.noun}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+LANDINGS = {
+    noun: Landing(noun, columns, noun, select)
+    for noun, columns, select in (
+        ("spans", SPANS_COLUMNS, spans_select),
+        ("logs", LOGS_COLUMNS, logs_select),
+        ("metrics", METRICS_COLUMNS, metrics_select),
+    )
+}
+
+
 def _create_views(client: Client, cluster: str | None) -> None:
-    """Landing tables hold nothing and views are code, so both are simply made anew."""
     client.command(on_cluster(DICTIONARY, cluster))
-    for view in (*_VIEWS, "trace_bounds_view"):
-        client.command(on_cluster(f"DROP TABLE IF EXISTS {view}", cluster))
-    for table, columns in LANDING_TABLES.items():
-        client.command(on_cluster(f"DROP TABLE IF EXISTS {table}", cluster))
-        client.command(on_cluster(f"CREATE TABLE {table} ({columns}) ENGINE = Null", cluster))
     client.command(on_cluster(_BOUNDS, cluster))
-    for view, (target, select) in _VIEWS.items():
-        client.command(
-            on_cluster(f"CREATE MATERIALIZED VIEW {view} TO {target} AS {select()}", cluster)
-        )
+    for landing in LANDINGS.values():
+        table = landing.table
+        for statement in (
+            f"CREATE TABLE IF NOT EXISTS {table} ({landing.columns}) ENGINE = Null",
+            f"CREATE MATERIALIZED VIEW IF NOT EXISTS {table}_view TO {landing.target} "
+            f"AS {landing.select(table)}",
+        ):
+            client.command(on_cluster(statement, cluster))
 
 
 def _files() -> list[tuple[str, str]]:

@@ -1,0 +1,134 @@
+"""Sign-in, and when a token stops working."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete
+
+from spanwise.storage.catalog.tables import users
+from support.polling import until
+from support.service import PASSWORD, Person, Service, assert_error, link_token, start_service
+
+
+async def is_refused(person: Person) -> bool:
+    return (await person.call("GET", "/users/profile")).status_code == 401
+
+
+async def test_login_answers_a_bearer_token_and_the_user(service: Service) -> None:
+    await service.sign_up("ann@example.com")
+    body = {"email": "ANN@example.com", "password": PASSWORD}
+    data = (await service.call("POST", "/auth/login", json=body)).json()["data"]
+    assert set(data) == {"token", "tokenType", "expiresIn", "user"}
+    assert (data["tokenType"], data["expiresIn"]) == ("Bearer", 24 * 3600)
+    assert data["user"]["email"] == "ann@example.com"
+    assert data["user"]["lastLoginAt"] >= data["user"]["createdAt"]
+
+
+async def test_wrong_password_unknown_and_disabled_account_answer_the_same(
+    service: Service,
+) -> None:
+    admin, bob = await service.sign_up(), await service.sign_up("bob@example.com")
+    await admin.data("PUT", f"/admin/users/{bob.user['id']}", json={"disabled": True})
+    tries = [
+        {"email": admin.email, "password": "wrong password"},
+        {"email": "nobody@example.com", "password": PASSWORD},
+        {"email": "bob@example.com", "password": PASSWORD},
+    ]
+    answers = [await service.call("POST", "/auth/login", json=body) for body in tries]
+    for answer in answers:
+        assert_error(answer, 401)
+    assert len({answer.text for answer in answers}) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"email": "ann@example.com"}, "password"),
+        ({"password": PASSWORD}, "email"),
+        ({"email": "ann", "password": PASSWORD}, "email"),
+        ({"email": "ann@example.com", "password": 12345678}, "password"),
+        ({"email": ["ann@example.com"], "password": PASSWORD}, "email"),
+    ],
+)
+async def test_a_wrong_field_is_named(service: Service, body: object, field: str) -> None:
+    assert_error(await service.call("POST", "/auth/login", json=body), 400, field)
+
+
+async def test_a_token_ends_after_the_configured_time(tmp_path: Path) -> None:
+    async with start_service(tmp_path, jwt_hours=2 / 3600) as service:
+        ann = await service.sign_up()
+        await ann.data("GET", "/users/profile")
+        await until(lambda: is_refused(ann))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Bearer nonsense"},
+        {"Authorization": "Digest abc"},
+        {"Authorization": "Basic !!!"},
+        {"Authorization": "Basic c3dfOg=="},
+        {"Authorization": "Bearer sw_0123"},
+        {"x-api-key": "sw_0123"},
+        {"x-api-key": "nonsense"},
+        {"x-api-key": ""},
+    ],
+)
+async def test_credentials_that_are_none_are_401(service: Service, headers: dict[str, str]) -> None:
+    assert_error(await service.call("GET", "/users/profile", headers=headers), 401)
+
+
+async def test_a_token_of_a_user_who_is_gone_is_401(service: Service) -> None:
+    ann = await service.sign_up()
+    async with service.services.catalog.write() as tx:
+        await tx.execute(delete(users).where(users.c.id == ann.user["id"]))
+    service.services.access.forget_user(ann.user["id"])
+    assert_error(await ann.call("GET", "/users/profile"), 401)
+
+
+async def test_a_password_change_ends_earlier_tokens_and_gives_a_new_one(service: Service) -> None:
+    ann = await service.sign_up()
+    elsewhere = await service.log_in(ann.email)
+    answer = await ann.data(
+        "PUT",
+        "/users/password",
+        json={"currentPassword": PASSWORD, "newPassword": "another horse battery"},
+    )
+    assert await is_refused(ann)
+    assert await is_refused(elsewhere)
+    renewed = Person(service.http, ann.email, answer["token"], answer["user"])
+    assert (await renewed.data("GET", "/users/profile"))["id"] == ann.user["id"]
+    await service.log_in(ann.email, "another horse battery")
+
+
+async def test_a_reset_ends_earlier_tokens(service: Service) -> None:
+    ann = await service.sign_up()
+    await service.call("POST", "/auth/forgot-password", json={"email": ann.email})
+    token = link_token((await service.mails_to(ann.email))[-1])
+    body = {"token": token, "password": "another horse battery"}
+    assert (await service.call("POST", "/auth/reset-password", json=body)).status_code == 200
+    assert await is_refused(ann)
+
+
+async def test_a_disabled_account_ends_its_tokens_and_they_stay_dead(service: Service) -> None:
+    admin, bob = await service.sign_up(), await service.sign_up()
+    path = f"/admin/users/{bob.user['id']}"
+    await admin.data("PUT", path, json={"disabled": True})
+    assert await is_refused(bob)
+    await admin.data("PUT", path, json={"disabled": False})
+    assert await is_refused(bob)
+    await service.log_in(bob.email)
+
+
+async def test_an_unverified_address_waits_when_the_installation_says_so(tmp_path: Path) -> None:
+    async with start_service(tmp_path, require_verified_email=True) as service:
+        body = {"email": "ann@example.com", "password": PASSWORD}
+        await service.call("POST", "/auth/register", json=body)
+        assert_error(await service.call("POST", "/auth/login", json=body), 403)
+        wrong = {**body, "password": "wrong password"}
+        assert_error(await service.call("POST", "/auth/login", json=wrong), 401)
+        token = link_token((await service.mails_to("ann@example.com"))[0])
+        await service.call("GET", "/auth/verify-email", params={"token": token})
+        await service.log_in("ann@example.com")

@@ -1,0 +1,58 @@
+"""Twenty failed logins stop further tries for that account, whoever makes them."""
+
+import asyncio
+from typing import Any
+
+from support.service import PASSWORD, Service, assert_error
+
+LIMIT = 20
+
+
+async def try_login(service: Service, email: str, password: str) -> Any:
+    body = {"email": email, "password": password}
+    return await service.call("POST", "/auth/login", json=body)
+
+
+async def test_after_twenty_failures_even_the_right_password_waits(service: Service) -> None:
+    ann, bob = await service.sign_up("ann@example.com"), await service.sign_up()
+    for _ in range(LIMIT):
+        assert_error(await try_login(service, "ANN@example.com", "wrong password"), 401)
+    for password in ("wrong password", PASSWORD):
+        braked = await try_login(service, ann.email, password)
+        assert_error(braked, 429)
+        assert 1 <= int(braked.headers["Retry-After"]) <= 15 * 60 + 1
+    await service.log_in(bob.email)
+    assert (await ann.call("GET", "/users/profile")).status_code == 200
+
+
+async def test_an_unknown_account_is_braked_the_same(service: Service) -> None:
+    for _ in range(LIMIT):
+        assert_error(await try_login(service, "nobody@example.com", PASSWORD), 401)
+    assert_error(await try_login(service, "nobody@example.com", PASSWORD), 429)
+
+
+async def test_guesses_made_at_once_are_counted_too(service: Service) -> None:
+    ann = await service.sign_up()
+    answers = await asyncio.gather(
+        *(try_login(service, ann.email, f"guess number {number}") for number in range(LIMIT + 10)),
+    )
+    statuses = [answer.status_code for answer in answers]
+    assert (statuses.count(401), statuses.count(429)) == (LIMIT, 10)
+
+
+async def test_a_success_among_many_failures_at_once_does_not_get_through(
+    service: Service,
+) -> None:
+    ann = await service.sign_up()
+    wrong = [try_login(service, ann.email, f"guess number {number}") for number in range(LIMIT)]
+    *_, right = await asyncio.gather(*wrong, try_login(service, ann.email, PASSWORD))
+    assert right.status_code in {200, 429}
+    assert_error(await try_login(service, ann.email, PASSWORD), 429)
+
+
+async def test_nineteen_failures_and_a_success_leave_the_door_open(service: Service) -> None:
+    ann = await service.sign_up()
+    for _ in range(LIMIT - 1):
+        await try_login(service, ann.email, "wrong password")
+    await service.log_in(ann.email)
+    await service.log_in(ann.email)

@@ -1,0 +1,76 @@
+"""Migrations: they end at the tables that the code uses, and run once."""
+
+import subprocess
+import sys
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.pool import NullPool
+
+from spanwise.model.errors import StartError
+from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog.database import driver_url
+from spanwise.storage.catalog.migrate import migrate
+from spanwise.storage.catalog.tables import metadata
+
+
+def connect(address: str) -> Connection:
+    url = driver_url(address)
+    driver = "sqlite" if url.get_backend_name() == "sqlite" else "postgresql+psycopg"
+    return create_engine(url.set(drivername=driver), poolclass=NullPool).connect()
+
+
+def test_the_migrated_schema_is_the_one_in_the_code(catalog_url: str) -> None:
+    migrate(driver_url(catalog_url))
+    with connect(catalog_url) as connection:
+        context = MigrationContext.configure(
+            connection, opts={"compare_type": True, "compare_server_default": True}
+        )
+        assert compare_metadata(context, metadata) == []
+
+
+def test_migrating_again_changes_nothing(catalog_url: str) -> None:
+    migrate(driver_url(catalog_url))
+    with connect(catalog_url) as connection:
+        before = connection.execute(text("SELECT version_num FROM alembic_version")).all()
+    migrate(driver_url(catalog_url))
+    with connect(catalog_url) as connection:
+        after = connection.execute(text("SELECT version_num FROM alembic_version")).all()
+    assert before == after
+    assert len(before) == 1
+
+
+def test_processes_that_start_together_migrate_once(catalog_url: str) -> None:
+    program = (
+        "import sys; from spanwise.storage.catalog.database import driver_url; "
+        "from spanwise.storage.catalog.migrate import migrate; "
+        "print('ready', flush=True); sys.stdin.readline(); migrate(driver_url(sys.argv[1]))"
+    )
+    command = [sys.executable, "-c", program, catalog_url]
+    processes = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate(timeout=60)
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    with connect(catalog_url) as connection:
+        assert connection.execute(text("SELECT count(*) FROM alembic_version")).scalar_one() == 1
+
+
+async def test_a_schema_newer_than_the_code_is_one_sentence(catalog_url: str) -> None:
+    migrate(driver_url(catalog_url))
+    with connect(catalog_url) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        connection.commit()
+    with pytest.raises(StartError, match=r"cannot open the catalog.*9999"):
+        await Catalog.open(catalog_url)

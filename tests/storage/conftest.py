@@ -1,0 +1,14 @@
+"""A catalog on each engine."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from spanwise.storage.catalog import Catalog
+
+
+@pytest.fixture
+async def catalog(catalog_url: str) -> AsyncIterator[Catalog]:
+    opened = await Catalog.open(catalog_url)
+    yield opened
+    await opened.close()

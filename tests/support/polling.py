@@ -1,0 +1,11 @@
+"""Waiting for what happens by itself, without sleeping longer than it takes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+
+async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 10) -> None:
+    """Return as soon as the condition holds; fail when it does not in time."""
+    async with asyncio.timeout(seconds):
+        while not await condition():  # noqa: ASYNC110 -- what is awaited has no event
+            await asyncio.sleep(0.02)
