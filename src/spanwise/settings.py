@@ -45,6 +45,22 @@ class Settings(BaseSettings):
         Path("spanwise-data"),
         description="Folder of the embedded stores, the generated secret and `outbox/`.",
     )
+    otlp_grpc_port: int = Field(
+        4317,
+        ge=0,
+        le=65535,
+        description="Port for OTLP over gRPC; 0 = off. A taken port is a warning, no more.",
+    )
+    telemetry_url: SecretStr | None = Field(
+        None,
+        description="Traces, signals and logs: chDB in the data folder, or a server, "
+        "`clickhouse[s]://user:password@host/database`.",
+    )
+    clickhouse_cluster: str | None = Field(
+        None,
+        pattern="^[A-Za-z0-9_-]+$",
+        description="Name of a ClickHouse cluster; its tables are replicated on all nodes.",
+    )
     catalog_url: SecretStr | None = Field(
         None,
         description="Accounts, keys, agents, alerts and experiments: SQLite in the data folder, "
@@ -132,6 +148,13 @@ class Settings(BaseSettings):
     @classmethod
     def _catalog_is_known(cls, value: SecretStr | None) -> SecretStr | None:
         return _checked(value, "sqlite", "postgresql")
+
+    @field_validator("telemetry_url")
+    @classmethod
+    def _telemetry_is_known(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and value.get_secret_value().startswith("chdb://"):
+            return value
+        return _checked(value, "clickhouse", "clickhouses")
 
     @field_validator("redis_url")
     @classmethod

@@ -1,11 +1,15 @@
 """A running service and its users, for tests."""
 
+import atexit
 import re
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email import message_from_bytes
 from email.policy import SMTPUTF8
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,6 +20,7 @@ from fastapi import FastAPI
 from spanwise.api.services import Services
 from spanwise.app import create_app, open_services
 from spanwise.settings import load_settings
+from spanwise.storage.telemetry.engine import Engine, EngineAddress
 
 CODES = {
     400: "VALIDATION_ERROR",
@@ -113,11 +118,22 @@ def assert_error(response: httpx.Response, status: int, *fields: str) -> None:
     assert sorted({d["field"] for d in body["error"].get("details", [])}) == sorted(fields)
 
 
+@cache
+def shared_telemetry_url() -> str:
+    """The engine of this test process. It can have one folder only, so all services share it."""
+    folder = Path(tempfile.mkdtemp(prefix="spanwise-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    # One handle stays open, or the engine would start anew for every test.
+    atexit.register(Engine.open(EngineAddress(folder=folder / "telemetry"), 2048).close)
+    return f"chdb://{folder / 'telemetry'}"
+
+
 @asynccontextmanager
 async def start_service(data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
     """Open a service in this process. Limits are off unless a test is about them."""
     unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
-    loaded = load_settings(data_dir=data_dir, **{**unlimited, **settings})
+    engine = {"telemetry_url": shared_telemetry_url(), "memory_limit_mb": 2048}
+    loaded = load_settings(data_dir=data_dir, **{**unlimited, **engine, **settings})
     async with open_services(loaded) as services:
         app = create_app(services)
         async with _client_of(app, "127.0.0.1") as http:

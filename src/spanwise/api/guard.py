@@ -57,22 +57,27 @@ class Requires:
         outcome: Principal | SpanwiseError = request.state.principal
         if isinstance(outcome, SpanwiseError):
             raise outcome
-        if outcome.key_id is not None:
+        return self.admit(outcome)
+
+    def admit(self, caller: Principal) -> Principal:
+        """Return the caller, or say what they lack."""
+        if caller.key_id is not None:
             if not self._scopes:
                 raise Forbidden("this needs a signed-in person; an API key is not enough")
-            if Scope.FULL not in outcome.scopes and not self._scopes & outcome.scopes:
+            if Scope.FULL not in caller.scopes and not self._scopes & caller.scopes:
                 wanted = " or ".join(sorted({*self._scopes, Scope.FULL}))
                 raise Forbidden(f"this needs an API key with the scope {wanted}")
-        if self._admin and outcome.role is not Role.ADMIN:
+        if self._admin and caller.role is not Role.ADMIN:
             raise Forbidden("this needs an admin")
-        return outcome
+        return caller
 
 
 SignedIn = Annotated[Principal, Depends(Requires())]
 Admin = Annotated[Principal, Depends(Requires(admin=True))]
 Reader = Annotated[Principal, Depends(Requires(Scope.READ))]
 Writer = Annotated[Principal, Depends(Requires(Scope.FULL))]
-Ingester = Annotated[Principal, Depends(Requires(Scope.INGEST))]
+may_ingest = Requires(Scope.INGEST)
+Ingester = Annotated[Principal, Depends(may_ingest)]
 
 
 def client_address(request: Request) -> str | None:

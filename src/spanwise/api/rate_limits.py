@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from spanwise.api.otlp import PATHS
 from spanwise.model.errors import RateLimited
 from spanwise.settings import Settings
 from spanwise.storage.counters import Count, Limit
@@ -21,6 +22,8 @@ _INGESTION = ("spans", "signals", "logs", "otlp")
 
 def tier_of(path: str) -> Tier | None:
     """Return the tier of a path under the API, or None when it is not limited."""
+    if path in PATHS:
+        return Tier.INGESTION
     root, _, rest = path.lstrip("/").partition("/")
     if root != "api":
         return None

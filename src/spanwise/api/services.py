@@ -7,10 +7,15 @@ from fastapi import Depends, Request
 
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
+from spanwise.actions.agents import AgentDirectory
 from spanwise.actions.keys import Keys
+from spanwise.actions.traces import Traces
+from spanwise.ingest.pipeline import Pipeline
+from spanwise.ingest.receiver import Receiver
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import Counters
+from spanwise.storage.telemetry.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,11 @@ class Services:
     access: Access
     accounts: Accounts
     keys: Keys
+    engine: Engine
+    pipeline: Pipeline
+    receiver: Receiver
+    agents: AgentDirectory
+    traces: Traces
 
 
 def get_services(request: Request) -> Services:

@@ -7,6 +7,7 @@ import structlog
 import uvicorn
 import uvloop
 
+from spanwise.api.grpc import start_grpc, stop_grpc
 from spanwise.app import create_app, open_services
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.logs import configure_logs
@@ -50,8 +51,13 @@ async def run_service(settings: Settings, listener: socket.socket) -> None:
             signal.signal(number, lambda *_: setattr(server, "should_exit", True))
         host, port = listener.getsockname()[:2]
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        grpc_server = None
+        if settings.otlp_grpc_port:
+            grpc_server = await start_grpc(services, settings.host, settings.otlp_grpc_port)
         log.info("listening", url=url, api=f"{url}/api")
         await server.serve(sockets=[listener])
+        if grpc_server is not None:
+            await stop_grpc(grpc_server)
     log.info("stopped")
 
 

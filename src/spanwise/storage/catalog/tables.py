@@ -9,6 +9,7 @@ from sqlalchemy import (
     Column,
     DateTime,
     Dialect,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    UniqueConstraint,
 )
 from sqlalchemy.types import TypeDecorator
 
@@ -89,6 +91,34 @@ api_keys = Table(
     Column("rotated_at", UtcDateTime),
     Column("revoked_at", UtcDateTime),
     Index(None, "workspace_id", "id"),
+)
+
+agents = Table(
+    "agents",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace_id", String(40), nullable=False),
+    Column("name", String(512), nullable=False),
+    Column("description", Text),
+    Column("tags", JSON, nullable=False),
+    Column("metadata", JSON, nullable=False),
+    Column("alert_settings", JSON),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("updated_at", UtcDateTime, nullable=False),
+    UniqueConstraint("workspace_id", "name"),
+)
+
+model_prices = Table(
+    "model_prices",
+    metadata,
+    Column("workspace_id", String(40), primary_key=True),
+    Column("model", String(512), primary_key=True),
+    Column("input_per_million", Float, nullable=False),
+    Column("output_per_million", Float, nullable=False),
+    Column("cached_input_per_million", Float),
+    Column("cache_write_per_million", Float),
+    Column("reasoning_per_million", Float),
+    Column("updated_at", UtcDateTime, nullable=False),
 )
 
 audit = Table(

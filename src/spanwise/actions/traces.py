@@ -1,0 +1,88 @@
+"""Traces as people read them: after everything acknowledged before has become visible."""
+
+from dataclasses import replace
+
+from spanwise.actions.agents import AgentDirectory
+from spanwise.ingest.pipeline import Pipeline
+from spanwise.model.conventions import USAGE_KINDS
+from spanwise.model.errors import NotFound
+from spanwise.model.filters import Order, TraceFilter, TraceSort
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.spans import Span, SpanStatus, Trace, TraceStatus, TraceWithSpans
+from spanwise.storage.telemetry import spans as stored_spans
+from spanwise.storage.telemetry import traces as stored
+from spanwise.storage.telemetry.engine import Engine
+
+
+class Traces:
+    def __init__(self, engine: Engine, pipeline: Pipeline, agents: AgentDirectory) -> None:
+        self._engine = engine
+        self._pipeline = pipeline
+        self._agents = agents
+
+    async def find(
+        self,
+        workspace: str,
+        wanted: TraceFilter,
+        page: PageRequest,
+        sort: TraceSort,
+        order: Order,
+    ) -> Listing[Trace]:
+        await self._pipeline.settle()
+        ids = await self._agents.ids_by_name(workspace)
+        if wanted.agent_name is not None:
+            name = await self._agents.resolve_name(workspace, wanted.agent_name)
+            wanted = replace(wanted, agent_name=name)
+        return await stored.find_traces(self._engine, workspace, wanted, page, ids, sort, order)
+
+    async def get(self, workspace: str, trace_id: str) -> TraceWithSpans:
+        await self._pipeline.settle()
+        ids = await self._agents.ids_by_name(workspace)
+        spans = await stored_spans.find_spans(self._engine, workspace, trace_id, ids)
+        if not spans:
+            raise NotFound("no such trace")
+        trace = await stored.find_trace(self._engine, workspace, trace_id, ids)
+        return TraceWithSpans(
+            **(trace or rootless(spans)).model_dump(), spans=spans, signals=[], log_count=0
+        )
+
+    async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
+        await self._pipeline.settle()
+        ids = await self._agents.ids_by_name(workspace)
+        span = await stored_spans.find_span(self._engine, workspace, trace_id, span_id, ids)
+        if span is None:
+            raise NotFound("no such span")
+        return span
+
+
+def rootless(spans: list[Span]) -> Trace:
+    """Describe a trace whose root has not arrived by the span that starts first."""
+    first = spans[0]
+    end = max(span.end_time for span in spans)
+    counted = [span for span in spans if span.kind in USAGE_KINDS]
+    return Trace(
+        trace_id=first.trace_id,
+        name=first.name,
+        agent_id=first.agent_id,
+        agent_name=first.agent_name,
+        status=TraceStatus.ERROR if first.status is SpanStatus.ERROR else TraceStatus.SUCCESS,
+        error_type=first.error_type,
+        start_time=first.start_time,
+        end_time=end,
+        duration_ms=(end - first.start_time).total_seconds() * 1000,
+        span_count=len(spans),
+        error_count=sum(span.status is SpanStatus.ERROR for span in spans),
+        models=sorted({span.model for span in counted if span.model}),
+        tools=sorted({span.tool_name for span in spans if span.tool_name}),
+        input_tokens=sum(span.input_tokens for span in counted),
+        output_tokens=sum(span.output_tokens for span in counted),
+        total_tokens=sum(span.total_tokens for span in counted),
+        cost=sum(span.cost for span in counted),
+        session_id=first.session_id,
+        user_id=first.user_id,
+        environment=first.environment,
+        experiment_id=first.experiment_id,
+        variant=first.variant,
+        input_preview="",
+        output_preview="",
+    )

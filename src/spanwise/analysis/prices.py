@@ -1,0 +1,102 @@
+"""What models cost, from the `genai-prices` data set that is installed beside us."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, time
+
+from genai_prices.data_snapshot import get_snapshot
+from genai_prices.types import ConditionalPrice, StartDateConstraint, TieredPrices
+from genai_prices.types import ModelPrice as ListPrice
+
+from spanwise.model.prices import PricePeriod, Rates
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+# OpenTelemetry's provider names -> the data set's, where they differ.
+_PROVIDERS = {
+    "aws.bedrock": "aws",
+    "azure.ai.openai": "azure",
+    "azure.ai.inference": "azure",
+    "gcp.gemini": "google",
+    "gcp.gen_ai": "google",
+    "gcp.vertex_ai": "google",
+    "mistral_ai": "mistral",
+    "moonshot_ai": "moonshotai",
+    "x_ai": "x-ai",
+}
+
+
+def find_list_prices(provider: str, model: str) -> list[PricePeriod]:
+    """Return the public price of a model over time, oldest first; empty when it is not known."""
+    wanted = _PROVIDERS.get(provider, provider) or None
+    snapshot = get_snapshot()
+    # A gateway or a provider that the data set does not know may still serve a model it does.
+    for provider_id in dict.fromkeys((wanted, None)):
+        try:
+            _, found = snapshot.find_provider_model(model, None, provider_id, None)
+        except LookupError:
+            continue
+        return [period for period in map(_to_period, _dated(found.prices)) if period is not None]
+    return []
+
+
+def _dated(
+    prices: ListPrice | Sequence[ConditionalPrice],
+) -> list[tuple[datetime, ListPrice]]:
+    if isinstance(prices, ListPrice):
+        return [(_EPOCH, prices)]
+    dated = []
+    for conditional in prices:
+        constraint = conditional.constraint
+        if constraint is None:
+            dated.append((_EPOCH, conditional.prices))
+        elif isinstance(constraint, StartDateConstraint):
+            moment = datetime.combine(constraint.start_date, time(), UTC)
+            dated.append((moment, conditional.prices))
+        # Prices by the time of day are left out: the first, unconditional one counts.
+    return sorted(dated, key=lambda item: item[0])
+
+
+def _to_period(dated: tuple[datetime, ListPrice]) -> PricePeriod | None:
+    valid_from, price = dated
+    if price.input_mtok is None and price.output_mtok is None:
+        return None
+    tiers = [
+        tier.start
+        for value in vars(price).values()
+        if isinstance(value, TieredPrices)
+        for tier in value.tiers
+    ]
+    if not tiers:
+        return PricePeriod(valid_from, _rates(price, _base))
+    above = min(tiers)
+    return PricePeriod(
+        valid_from, _rates(price, _base), above, _rates(price, lambda p: _beyond(p, above))
+    )
+
+
+def _rates(price: ListPrice, rate: Callable[[object], float | None]) -> Rates:
+    def first(*names: str) -> float:
+        values = (rate(getattr(price, name)) for name in names)
+        return next((value for value in values if value is not None), 0.0)
+
+    return Rates(
+        input=first("input_mtok"),
+        cached_input=first("cache_read_mtok", "input_mtok"),
+        cache_write=first("cache_write_mtok", "input_mtok"),
+        output=first("output_mtok"),
+        reasoning=first("output_reasoning_mtok", "output_mtok"),
+    )
+
+
+def _base(price: object) -> float | None:
+    if price is None:
+        return None
+    return float(price.base if isinstance(price, TieredPrices) else price)  # type: ignore[arg-type]
+
+
+def _beyond(price: object, above: int) -> float | None:
+    if isinstance(price, TieredPrices):
+        for tier in price.tiers:
+            if tier.start >= above:
+                return float(tier.price)
+    return _base(price)

@@ -1,0 +1,115 @@
+"""Spans in, traces out."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+
+from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
+from spanwise.api.guard import GuardedRoute, Ingester, Reader
+from spanwise.api.parameters import Paged, Period
+from spanwise.api.services import Use
+from spanwise.ingest.compression import read_body
+from spanwise.model.filters import Order, TraceFilter, TraceSort
+from spanwise.model.noun import Noun
+from spanwise.model.spans import ErrorType, Span, Trace, TraceStatus, TraceWithSpans
+
+router = APIRouter(prefix="/spans", tags=["spans"], route_class=GuardedRoute)
+
+TraceId = Annotated[str, Path(pattern="^[0-9a-fA-F]{32}$")]
+SpanId = Annotated[str, Path(pattern="^[0-9a-fA-F]{16}$")]
+Text = Annotated[str | None, Query(max_length=512)]
+
+
+class Accepted(Noun):
+    accepted: int
+
+
+def _trace_filter(
+    period: Period,
+    agent_id: Annotated[str | None, Query(alias="agentId", description="Id or name.")] = None,
+    status: TraceStatus | None = None,
+    model: Text = None,
+    provider: Text = None,
+    tool: Text = None,
+    error_type: Annotated[ErrorType | None, Query(alias="errorType")] = None,
+    session_id: Annotated[Text, Query(alias="sessionId")] = None,
+    user_id: Annotated[Text, Query(alias="userId")] = None,
+    environment: Text = None,
+    experiment_id: Annotated[Text, Query(alias="experimentId")] = None,
+    variant: Text = None,
+    min_duration: Annotated[
+        float | None, Query(alias="minDuration", ge=0, description="ms")
+    ] = None,
+    max_duration: Annotated[
+        float | None, Query(alias="maxDuration", ge=0, description="ms")
+    ] = None,
+    min_cost: Annotated[
+        float | None, Query(alias="minCost", ge=0, description="US dollars")
+    ] = None,
+    search: Annotated[str | None, Query(max_length=512, description="Words, all of them.")] = None,
+) -> TraceFilter:
+    return TraceFilter(
+        period=period,
+        agent_name=agent_id,
+        status=status,
+        model=model,
+        provider=provider,
+        tool=tool,
+        error_type=error_type,
+        session_id=session_id,
+        user_id=user_id,
+        environment=environment,
+        experiment_id=experiment_id,
+        variant=variant,
+        min_duration_ms=min_duration,
+        max_duration_ms=max_duration,
+        min_cost=min_cost,
+        search=search,
+    )
+
+
+Filtered = Annotated[TraceFilter, Depends(_trace_filter)]
+
+
+@router.post("", status_code=201)
+async def add_spans(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
+    """Store one span, or many under `spans`. Sending the same span again changes nothing."""
+    encoding = request.headers.get("content-encoding", "").strip().lower()
+    body = await read_body(request.stream(), encoding)
+    accepted = await use.receiver.receive_spans(caller.workspace_id, body)
+    return succeed(Accepted(accepted=accepted))
+
+
+@router.get("/traces")
+async def list_traces(
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    wanted: Filtered,
+    sort: TraceSort = TraceSort.START_TIME,
+    order: Order = Order.DESC,
+) -> SuccessPage[Trace]:
+    """List traces, newest first unless sorted otherwise."""
+    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
+    return succeed_page(page, listing)
+
+
+@router.get("/traces/{traceId}")
+async def get_trace(
+    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use
+) -> Success[TraceWithSpans]:
+    """One trace with all its spans in start order, its signals and its number of logs."""
+    return succeed(await use.traces.get(caller.workspace_id, trace_id.lower()))
+
+
+@router.get("/traces/{traceId}/spans/{spanId}")
+async def get_span(
+    trace_id: Annotated[TraceId, Path(alias="traceId")],
+    span_id: Annotated[SpanId, Path(alias="spanId")],
+    caller: Reader,
+    use: Use,
+) -> Success[Span]:
+    """One span with its whole input and output."""
+    return succeed(
+        await use.traces.get_span(caller.workspace_id, trace_id.lower(), span_id.lower())
+    )

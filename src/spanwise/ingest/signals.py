@@ -1,0 +1,56 @@
+"""Signals on their way in: ids and times filled in, then rows for the engine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from spanwise.ingest.bodies import NewSignal, to_unix_nano
+from spanwise.ingest.journal import Kind, Record
+from spanwise.ingest.versions import next_version
+from spanwise.model.noun import new_id, utc_now
+from spanwise.model.signals import Signal
+
+
+@dataclass(frozen=True)
+class PreparedSignals:
+    record: Record
+    signals: list[Signal]
+
+
+def prepare_signals(workspace: str, new: Sequence[NewSignal]) -> PreparedSignals:
+    version = next_version()
+    signals = [_complete(signal) for signal in new]
+    rows = b"\n".join(orjson.dumps(_to_row(workspace, version, signal)) for signal in signals)
+    return PreparedSignals(Record(Kind.SIGNALS, rows + b"\n", version), signals)
+
+
+def _complete(new: NewSignal) -> Signal:
+    now = utc_now()
+    values = new.model_dump()
+    values["id"] = new.id or new_id("sig")
+    values["timestamp"] = new.timestamp or now
+    return Signal(**values, created_at=now)
+
+
+def _to_row(workspace: str, version: int, signal: Signal) -> dict[str, Any]:
+    """Name every column of the signals table; the engine has no NULLs."""
+    return {
+        "workspace": workspace,
+        "id": signal.id,
+        "name": signal.signal_name,
+        "value": signal.value,
+        "time": to_unix_nano(signal.timestamp),
+        "created": to_unix_nano(signal.created_at),
+        "trace_id": signal.trace_id or "",
+        "span_id": signal.span_id or "",
+        "agent_name": signal.agent_id or "",
+        "session_id": signal.session_id or "",
+        "user_id": signal.user_id or "",
+        "experiment_id": signal.experiment_id or "",
+        "variant": signal.variant or "",
+        "comment": signal.comment or "",
+        "metadata": orjson.dumps(signal.metadata).decode() if signal.metadata else "",
+        "version": version,
+    }

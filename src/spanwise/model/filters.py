@@ -1,0 +1,41 @@
+"""Which traces are meant: a frozen tree of wishes that the storage room turns into SQL."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from spanwise.model.spans import ErrorType, TraceStatus
+from spanwise.model.times import TimeRange
+
+
+@dataclass(frozen=True)
+class TraceFilter:
+    """Every wish that is given must hold. `agent_name` is a name; ids are resolved before."""
+
+    period: TimeRange = field(default_factory=TimeRange)
+    agent_name: str | None = None
+    status: TraceStatus | None = None
+    model: str | None = None
+    provider: str | None = None
+    tool: str | None = None
+    error_type: ErrorType | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    environment: str | None = None
+    experiment_id: str | None = None
+    variant: str | None = None
+    min_duration_ms: float | None = None
+    max_duration_ms: float | None = None
+    min_cost: float | None = None
+    search: str | None = None
+
+
+class TraceSort(StrEnum):
+    START_TIME = "startTime"
+    DURATION = "duration"
+    COST = "cost"
+    TOKENS = "tokens"
+
+
+class Order(StrEnum):
+    ASC = "asc"
+    DESC = "desc"

@@ -1,0 +1,1 @@
+"""Spans, traces, signals, logs and metrics, in ClickHouse: embedded by default, or a server."""

@@ -1,0 +1,177 @@
+"""The telemetry engine: a pool of clients on chDB in this process, or on a ClickHouse server."""
+
+import asyncio
+import queue
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import clickhouse_connect
+import structlog
+from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import ClickHouseError
+
+from spanwise.model.errors import StartError, Unavailable
+
+log = structlog.get_logger()
+
+READERS = 4
+SLOW_QUERY_SECONDS = 1.0
+QUERY_SECONDS = 30
+_HTTP_PORT, _HTTPS_PORT = 8123, 8443
+_MIB = 2**20
+
+T = TypeVar("T")
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class EngineAddress:
+    """Where the engine is: a folder of this process, or a server, perhaps one of a cluster."""
+
+    folder: Path | None = None
+    server_url: str | None = None
+    cluster: str | None = None
+
+
+class Engine:
+    """Runs SQL. Reads go through a few clients at a time; ingest has clients of its own."""
+
+    def __init__(self, address: EngineAddress, memory_limit_mb: int) -> None:
+        self.address = address
+        self._memory_limit_mb = memory_limit_mb
+        self._clients: queue.SimpleQueue[Client] = queue.SimpleQueue()
+        self._all_clients: list[Client] = []
+        self._executor = ThreadPoolExecutor(READERS, thread_name_prefix="telemetry-read")
+
+    @classmethod
+    def open(cls, address: EngineAddress, memory_limit_mb: int) -> "Engine":
+        engine = cls(address, memory_limit_mb)
+        try:
+            for _ in range(READERS):
+                engine._clients.put(engine.new_client())
+        except (ClickHouseError, OSError, RuntimeError) as error:
+            place = address.folder or hide_password(address.server_url or "")
+            raise StartError(f"cannot open the telemetry store at {place}: {error}") from None
+        return engine
+
+    def new_client(self, settings: Mapping[str, Any] | None = None) -> Client:
+        """Open one more client. One client serves one query at a time."""
+        client = (
+            self._embedded_client(self.address.folder, settings)
+            if self.address.folder is not None
+            else self._server_client(settings)
+        )
+        self._all_clients.append(client)
+        return client
+
+    def _embedded_client(self, folder: Path, settings: Mapping[str, Any] | None) -> Client:
+        folder.mkdir(parents=True, exist_ok=True)
+        # The engine takes what ingest's queue and Python itself leave of the limit.
+        engine_bytes = int(self._memory_limit_mb * _MIB * 0.7)
+        options = {
+            "max_server_memory_usage": engine_bytes,
+            "mark_cache_size": min(256 * _MIB, engine_bytes // 16),
+            "index_mark_cache_size": min(64 * _MIB, engine_bytes // 32),
+            "primary_index_cache_size": min(128 * _MIB, engine_bytes // 16),
+            "uncompressed_cache_size": 0,
+        }
+        return clickhouse_connect.get_client(
+            interface="chdb",
+            path=str(folder.resolve()),
+            chdb_options=options,
+            settings={**_SETTINGS, **(settings or {})},
+        )
+
+    def _server_client(self, settings: Mapping[str, Any] | None) -> Client:
+        parts = urlsplit(self.address.server_url or "")
+        secure = parts.scheme == "clickhouses"
+        return clickhouse_connect.get_client(
+            host=parts.hostname or "localhost",
+            port=parts.port or (_HTTPS_PORT if secure else _HTTP_PORT),
+            username=unquote(parts.username or "default"),
+            password=unquote(parts.password or ""),
+            database=parts.path.strip("/") or "default",
+            secure=secure,
+            settings={**_SETTINGS, **(settings or {})},
+            autogenerate_session_id=False,
+        )
+
+    async def fetch(
+        self, sql: str, parameters: Mapping[str, Any], *, tag: str = "", raw: bool = False
+    ) -> Rows:
+        """Run a query with bound parameters and return its rows by name."""
+        return await self.run(lambda client: query_rows(client, sql, parameters, tag, raw=raw))
+
+    async def run(self, work: Callable[[Client], T]) -> T:
+        """Do something with a client, off the event loop."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self._with_client, work)
+
+    def _with_client(self, work: Callable[[Client], T]) -> T:
+        with self.client() as client:
+            return work(client)
+
+    @contextmanager
+    def client(self) -> Iterator[Client]:
+        client = self._clients.get()
+        try:
+            yield client
+        finally:
+            self._clients.put(client)
+
+    async def ping(self) -> None:
+        await self.fetch("SELECT 1 AS one", {})
+
+    async def version(self) -> str:
+        rows = await self.fetch("SELECT version() AS version", {})
+        place = "chDB, ClickHouse" if self.address.folder is not None else "ClickHouse"
+        return f"{place} {rows[0]['version']}"
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        for client in self._all_clients:
+            client.close()
+
+
+# No query may run forever or eat the machine. Rows of a deleted trace are gone at once.
+_SETTINGS: dict[str, Any] = {
+    "max_execution_time": QUERY_SECONDS,
+    "max_threads": 2,
+    "do_not_merge_across_partitions_select_final": 1,
+    "session_timezone": "UTC",
+}
+
+
+def query_rows(
+    client: Client, sql: str, parameters: Mapping[str, Any], tag: str = "", *, raw: bool = False
+) -> Rows:
+    """Run a query. `raw` gives texts as bytes, for columns that may hold something else."""
+    started = time.perf_counter()
+    try:
+        result = client.query(
+            sql, parameters=dict(parameters), query_formats={"String": "bytes"} if raw else None
+        )
+    except ClickHouseError as error:
+        if getattr(error, "code", None) in OVERLOAD_CODES:
+            raise Unavailable("the store is too busy for this query; narrow the range") from error
+        raise
+    seconds = time.perf_counter() - started
+    if seconds > SLOW_QUERY_SECONDS:
+        log.warning("slow_query", tag=tag, seconds=round(seconds, 3))
+    names: Sequence[str] = result.column_names
+    return [dict(zip(names, row, strict=True)) for row in result.result_rows]
+
+
+# Time limit, memory limit, too many parts, too many simultaneous queries.
+OVERLOAD_CODES = frozenset({159, 241, 252, 202})
+
+
+def hide_password(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"

@@ -1,0 +1,122 @@
+"""Takes batches into the engine and keeps what follows from them up to date."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+from clickhouse_connect.driver.exceptions import ClickHouseError
+
+from spanwise.model.prices import PricePeriod
+from spanwise.storage.telemetry.engine import Engine, query_rows
+from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
+from spanwise.storage.telemetry.prices import PriceKey, put_prices
+from spanwise.storage.telemetry.repricing import reprice_batch
+from spanwise.storage.telemetry.schema import LANDINGS, apply_schema
+from spanwise.storage.telemetry.summaries import summarize_batch
+
+log = structlog.get_logger()
+
+PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
+
+# Planning is most of what a small insert costs; sorting and indexing can wait for the merge.
+_WRITER_SETTINGS: Mapping[str, object] = {
+    "format_schema_source": "string",
+    "format_schema": PROTO_SCHEMA,
+    "short_circuit_function_evaluation": "disable",
+    "query_plan_enable_optimizations": 0,
+    "compile_expressions": 0,
+    "optimize_on_insert": 0,
+    "materialize_skip_indexes_on_insert": 0,
+    "max_partitions_per_insert_block": 0,
+    "max_insert_threads": 1,
+    "max_threads": 1,
+    "max_execution_time": 300,
+}
+
+# Errors that say "this data is wrong", as opposed to "not now": parse errors of several kinds.
+_REFUSALS = frozenset({6, 26, 27, 32, 33, 38, 41, 53, 69, 72, 117, 131, 441, 444, 1001})
+
+
+class DataRefused(Exception):  # noqa: N818 -- an outcome, not a defect
+    """The engine cannot read the data, and never will."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of many requests, by landing table, with the range of versions that they carry."""
+
+    first_version: int
+    last_version: int
+    spans: bytes = b""
+    logs: bytes = b""
+    metrics: bytes = b""
+    signals: bytes = b""
+
+
+class Writer:
+    """Writes batches, one at a time."""
+
+    def __init__(self, engine: Engine, find_prices: PriceFinder) -> None:
+        with engine.client() as client:
+            apply_schema(client, engine.address.cluster)
+        self._writer = engine.new_client(_WRITER_SETTINGS)
+        self._client = engine.new_client({"max_execution_time": 300})
+        self._find_prices = find_prices
+        self._without_price: set[PriceKey] = set()
+
+    def write(self, batch: Batch) -> list[tuple[str, str]]:
+        """Store a batch; it is durable and visible when this returns.
+
+        Returns the workspaces and agent names that the batch's traces are of.
+        """
+        try:
+            if batch.spans:
+                self._insert(LANDINGS["spans"].table, batch.spans, "Protobuf", "Spans")
+            if batch.logs:
+                self._insert(LANDINGS["logs"].table, batch.logs, "Protobuf", "Logs")
+            if batch.metrics:
+                self._insert(LANDINGS["metrics"].table, batch.metrics, "Protobuf", "Metrics")
+            if batch.signals:
+                self._insert("signals", batch.signals, "JSONEachRow", "")
+        except ClickHouseError as error:
+            if error_code(error) in _REFUSALS:
+                raise DataRefused(str(error)) from error
+            raise
+        if not batch.spans:
+            return []
+        summarize_batch(self._client, batch.first_version, batch.last_version)
+        self._learn_prices(batch.first_version, batch.last_version)
+        versions = {"first": batch.first_version, "last": batch.last_version}
+        rows = query_rows(self._client, _AGENTS, versions)
+        return [(row["workspace"], row["agent_name"]) for row in rows]
+
+    def _insert(self, table: str, data: bytes, data_format: str, message: str) -> None:
+        settings = {"format_schema_message_name": message} if message else {}
+        self._writer.raw_insert(table, insert_block=data, fmt=data_format, settings=settings)
+
+    def _learn_prices(self, first: int, last: int) -> None:
+        """Look up the price of models that have none yet, and price their spans with it."""
+        rows = query_rows(self._client, _UNPRICED, {"first": first, "last": last})
+        for key in {PriceKey("", row["provider"], row["model"]) for row in rows}:
+            if key in self._without_price:
+                continue
+            periods = self._find_prices(key.provider, key.model)
+            if periods:
+                put_prices(self._client, key, periods, last)
+                reprice_batch(self._client, key, first, last)
+            else:
+                self._without_price.add(key)
+
+
+_AGENTS = """
+SELECT DISTINCT workspace, agent_name FROM traces
+WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND agent_name != '' """
+
+_UNPRICED = """
+SELECT DISTINCT provider, model FROM spans
+WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND NOT is_priced AND model != ''"""
+
+
+def error_code(error: ClickHouseError) -> int | None:
+    code = getattr(error, "code", None)
+    return code if isinstance(code, int) else None

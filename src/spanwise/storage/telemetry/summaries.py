@@ -1,0 +1,129 @@
+"""Computes what traces add up to, anew from their spans each time one of them comes in."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+
+from spanwise.model.conventions import USAGE_KINDS
+from spanwise.storage.telemetry.engine import query_rows
+
+# Columns of a span that a summary needs: narrow ones, never the contents.
+_NARROW = (
+    "workspace, hour, trace_id, span_id, version, is_root, name, kind, start, duration_ns, status, "
+    "error_type, service_name, agent_name, workflow_name, provider, model, input_tokens, "
+    "output_tokens, cost, is_priced, tool_name, session_id, user_id, environment, experiment_id, "
+    "variant, trace_name, input_preview, output_preview"
+)
+
+_COUNTS = f"kind IN {USAGE_KINDS}"
+
+_TRACE_COLUMNS = (
+    "workspace, start, trace_id, version, is_deleted, name, agent_name, status, error_type, "
+    "duration_ns, span_count, error_count, input_tokens, output_tokens, cost, session_id, user_id, "
+    "environment, experiment_id, variant, models, model_calls, model_input_tokens, "
+    "model_output_tokens, model_costs, unpriced_models, providers, tools, tool_calls, kinds, "
+    "input_preview, output_preview"
+)
+
+
+def _summarize(spans: str) -> str:
+    """SQL that adds up spans, given as a subquery with each span once, into rows of traces.
+
+    The root that starts first stands for the trace. Rows under the start of another root, kept
+    from before the first one arrived, are deleted by the same statement.
+    """
+    return f"""
+INSERT INTO traces ({_TRACE_COLUMNS})
+SELECT
+    workspace, root_start AS start, trace_id, last_version AS version,
+    root_start != first.1 AS is_deleted,
+    if(notEmpty(given_name), given_name, first.2) AS name,
+    multiIf(notEmpty(first.3), first.3, notEmpty(agent), agent, notEmpty(workflow), workflow,
+        first.4) AS agent_name,
+    if(first.5 = 'error', 'error', 'success') AS status,
+    first.6 AS error_type, first.7 AS duration_ns, span_count, error_count,
+    total_input AS input_tokens, total_output AS output_tokens, total_cost AS cost,
+    if(notEmpty(first.8), first.8, any_session) AS session_id,
+    if(notEmpty(first.9), first.9, any_user) AS user_id,
+    first.10 AS environment,
+    if(notEmpty(first.11), first.11, any_experiment.1) AS experiment_id,
+    if(notEmpty(first.11), first.12, any_experiment.2) AS variant,
+    by_model.1 AS models, by_model.2 AS model_calls, by_model.3 AS model_input_tokens,
+    by_model.4 AS model_output_tokens, by_model.5 AS model_costs, unpriced AS unpriced_models,
+    all_providers AS providers, by_tool.1 AS tools, by_tool.2 AS tool_calls, all_kinds AS kinds,
+    first.13 AS input_preview, first.14 AS output_preview
+FROM
+(
+    SELECT
+        workspace, trace_id, max(s.version) AS last_version,
+        argMinIf((s.start, s.name, s.agent_name, s.service_name, s.status, s.error_type,
+            s.duration_ns, s.session_id, s.user_id, s.environment, s.experiment_id, s.variant,
+            s.input_preview, s.output_preview), s.start, s.is_root) AS first,
+        groupUniqArrayIf(s.start, s.is_root) AS root_starts,
+        anyIf(s.trace_name, s.trace_name != '') AS given_name,
+        argMinIf(s.agent_name, s.start, s.agent_name != '') AS agent,
+        anyIf(s.workflow_name, s.workflow_name != '') AS workflow,
+        anyIf(s.session_id, s.session_id != '') AS any_session,
+        anyIf(s.user_id, s.user_id != '') AS any_user,
+        argMinIf((s.experiment_id, s.variant), s.start, s.experiment_id != '') AS any_experiment,
+        count() AS span_count,
+        countIf(s.status = 'error') AS error_count,
+        sumIf(s.input_tokens, {_COUNTS}) AS total_input,
+        sumIf(s.output_tokens, {_COUNTS}) AS total_output,
+        sumIf(s.cost, {_COUNTS}) AS total_cost,
+        sumMapIf([s.model], [toUInt64(1)], [toUInt64(s.input_tokens)], [toUInt64(s.output_tokens)],
+            [s.cost], {_COUNTS} AND s.model != '') AS by_model,
+        groupUniqArrayIf(s.model, {_COUNTS} AND NOT s.is_priced AND s.model != '') AS unpriced,
+        groupUniqArrayIf(s.provider, s.provider != '') AS all_providers,
+        sumMapIf([s.tool_name], [toUInt64(1)], s.tool_name != '') AS by_tool,
+        groupUniqArray(s.kind) AS all_kinds
+    FROM ({spans}) AS s
+    GROUP BY workspace, trace_id
+    HAVING notEmpty(root_starts)
+)
+ARRAY JOIN root_starts AS root_start"""
+
+
+# The traces of a batch, and among them those that had spans before it.
+_TOUCHED = """
+    SELECT workspace, trace_id FROM trace_bounds
+    WHERE last_version BETWEEN {first:UInt64} AND {last:UInt64}"""
+_SEEN_BEFORE = f"""
+    SELECT workspace, trace_id FROM trace_bounds
+    WHERE (workspace, trace_id) IN ({_TOUCHED})
+    GROUP BY workspace, trace_id
+    HAVING min(first_version) < {{first:UInt64}}"""
+
+
+def summarize_batch(client: Client, first_version: int, last_version: int) -> None:
+    """Bring the summaries of the traces up to date whose spans came with these versions."""
+    versions = {"first": first_version, "last": last_version}
+    seen = query_rows(client, f"SELECT count() AS traces FROM ({_SEEN_BEFORE})", versions)
+    has_seen = seen[0]["traces"] > 0
+    # A trace that is new is whole in the batch: only the part just written is read for it.
+    new = f"SELECT {_NARROW} FROM spans WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}"
+    if has_seen:
+        new += f" AND (workspace, trace_id) NOT IN ({_SEEN_BEFORE})"
+    client.command(_summarize(_each_span_once(new)), parameters=versions)
+    if has_seen:
+        summarize_traces(client, _SEEN_BEFORE, versions)
+
+
+def summarize_traces(client: Client, traces: str, parameters: Mapping[str, Any]) -> None:
+    """Compute anew the summaries of traces, given as SQL for their workspaces and ids."""
+    # Every hour of the traces, so that the key finds their spans wherever they lie.
+    places = f"""
+    SELECT workspace, arrayJoin(arrayMap(n -> from_hour + 3600 * n,
+        range(toUInt32(dateDiff('hour', from_hour, to_hour) + 1)))) AS hour, trace_id
+    FROM (
+        SELECT workspace, trace_id, min(first_hour) AS from_hour, max(last_hour) AS to_hour
+        FROM trace_bounds WHERE (workspace, trace_id) IN ({traces})
+        GROUP BY workspace, trace_id)"""
+    spans = f"SELECT {_NARROW} FROM spans WHERE (workspace, hour, trace_id) IN ({places})"
+    client.command(_summarize(_each_span_once(spans)), parameters=dict(parameters))
+
+
+def _each_span_once(spans: str) -> str:
+    # FINAL would read whole granules of every column; this sorts the few narrow rows there are.
+    return f"{spans} ORDER BY version DESC LIMIT 1 BY workspace, trace_id, span_id"

@@ -1,0 +1,136 @@
+"""Reads traces: lists by filters, one by its id, the values for filter menus, conversations."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from spanwise.model.filters import Order, TraceFilter, TraceSort
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.spans import Trace
+from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.conditions import Conditions, trace_conditions
+from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.values import in_utc, or_none
+
+COLUMNS = """lower(hex(trace_id)) AS id, start, name, agent_name, status, error_type, duration_ns,
+    span_count, error_count, models, tools, input_tokens, output_tokens, cost, session_id, user_id,
+    environment, experiment_id, variant, input_preview, output_preview"""
+
+_SORTS = {
+    TraceSort.START_TIME: "start",
+    TraceSort.DURATION: "duration_ns",
+    TraceSort.COST: "cost",
+    TraceSort.TOKENS: "input_tokens + output_tokens",
+}
+
+# Agent name -> agent id, for the traces' `agentId`.
+AgentIds = Mapping[str, str]
+
+
+async def find_traces(
+    engine: Engine,
+    workspace: str,
+    wanted: TraceFilter,
+    page: PageRequest,
+    agent_ids: AgentIds,
+    sort: TraceSort = TraceSort.START_TIME,
+    order: Order = Order.DESC,
+) -> Listing[Trace]:
+    """Return one page of traces and how many there are in all."""
+    where = trace_conditions(workspace, wanted)
+    total = await count_traces(engine, where)
+    if total <= page.skip:
+        return Listing([], total)
+    direction = "DESC" if order is Order.DESC else "ASC"
+    # First the ids of the page, from narrow columns; then all columns for those alone.
+    keys = await engine.fetch(
+        f"""SELECT start, trace_id FROM traces FINAL WHERE {where.sql}
+        ORDER BY {_SORTS[sort]} {direction}, start {direction}, trace_id {direction}
+        LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
+        {**where.parameters, "limit": page.limit, "skip": page.skip},
+        tag="find_traces",
+        raw=True,
+    )
+    rows = await _read_rows(engine, workspace, keys)
+    return Listing([to_trace(row, agent_ids) for row in rows], total)
+
+
+async def count_traces(engine: Engine, where: Conditions) -> int:
+    rows = await engine.fetch(
+        f"SELECT count() AS total FROM traces FINAL WHERE {where.sql}",
+        where.parameters,
+        tag="count_traces",
+    )
+    return int(rows[0]["total"])
+
+
+async def _read_rows(
+    engine: Engine, workspace: str, keys: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Read the whole rows of traces, in the order of their keys."""
+    if not keys:
+        return []
+    ids = [key["trace_id"].hex() for key in keys]
+    starts = [key["start"] for key in keys]
+    where = Conditions(workspace)
+    where.within("start", TimeRange(in_utc(min(starts)), _after(in_utc(max(starts)))))
+    where.add("trace_id IN (SELECT unhex(arrayJoin({ids:Array(String)})))", ids=ids)
+    rows = await engine.fetch(
+        f"SELECT {COLUMNS} FROM traces FINAL WHERE {where.sql}", where.parameters, tag="read_traces"
+    )
+    place = {trace_id: position for position, trace_id in enumerate(ids)}
+    return sorted(rows, key=lambda row: place[row["id"]])
+
+
+def _after(moment: Any) -> Any:  # noqa: ANN401
+    # Python's times end at microseconds, the engine's at nanoseconds.
+    return moment + timedelta(microseconds=1)
+
+
+async def find_trace(
+    engine: Engine, workspace: str, trace_id: str, agent_ids: AgentIds
+) -> Trace | None:
+    """Return one trace that has a root, or None."""
+    rows = await engine.fetch(
+        f"""SELECT {COLUMNS} FROM traces FINAL
+        WHERE workspace = {{workspace:String}} AND trace_id = unhex({{trace:String}})
+        AND toStartOfHour(start) IN (
+            SELECT arrayJoin(arrayMap(n -> from_hour + 3600 * n,
+                range(toUInt32(dateDiff('hour', from_hour, to_hour) + 1))))
+            FROM (SELECT min(first_hour) AS from_hour, max(last_hour) AS to_hour FROM trace_bounds
+                WHERE workspace = {{workspace:String}} AND trace_id = unhex({{trace:String}})))
+        LIMIT 1""",
+        {"workspace": workspace, "trace": trace_id},
+        tag="find_trace",
+    )
+    return to_trace(rows[0], agent_ids) if rows else None
+
+
+def to_trace(row: Mapping[str, Any], agent_ids: AgentIds) -> Trace:
+    start = in_utc(row["start"])
+    return Trace(
+        trace_id=row["id"],
+        name=row["name"],
+        agent_id=agent_ids.get(row["agent_name"]),
+        agent_name=or_none(row["agent_name"]),
+        status=row["status"],
+        error_type=or_none(row["error_type"]),
+        start_time=start,
+        end_time=start + timedelta(microseconds=row["duration_ns"] / 1000),
+        duration_ms=row["duration_ns"] / 1e6,
+        span_count=row["span_count"],
+        error_count=row["error_count"],
+        models=row["models"],
+        tools=row["tools"],
+        input_tokens=row["input_tokens"],
+        output_tokens=row["output_tokens"],
+        total_tokens=row["input_tokens"] + row["output_tokens"],
+        cost=row["cost"],
+        session_id=or_none(row["session_id"]),
+        user_id=or_none(row["user_id"]),
+        environment=or_none(row["environment"]),
+        experiment_id=or_none(row["experiment_id"]),
+        variant=or_none(row["variant"]),
+        input_preview=row["input_preview"],
+        output_preview=row["output_preview"],
+    )

@@ -1,0 +1,128 @@
+"""Reads back what ingest wrote: values behind markers, raw messages, bytes that are ids."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValueList
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
+
+from spanwise.model.spans import SpanEvent
+
+MAX_SHOWN_BYTES = 64 * 1024
+CUT_MARKER = "… [cut; the whole is at /spans/traces/{trace}/spans/{span}]"
+
+
+def in_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC)
+
+
+def or_none(text: str) -> str | None:
+    return text or None
+
+
+def plain_any(value: AnyValue) -> Any:  # noqa: ANN401 -- any JSON value
+    """Turn an OTLP value into what JSON would hold."""
+    match value.WhichOneof("value"):
+        case "array_value":
+            return [plain_any(item) for item in value.array_value.values]
+        case "kvlist_value":
+            return {item.key: plain_any(item.value) for item in value.kvlist_value.values}
+        case "bytes_value":
+            return value.bytes_value.hex()
+        case None:
+            return None
+        case name:
+            return getattr(value, name)
+
+
+def read_attribute(stored: str | bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line a type
+    """Turn a stored attribute back into the value it was; a marker says which type it had."""
+    raw = stored if isinstance(stored, bytes) else stored.encode("utf-8", "surrogateescape")
+    if not raw or raw[0] > 7 or raw[0] < 2:  # noqa: PLR2004 -- the markers 2 to 7
+        return raw.decode("utf-8", "replace")
+    body = raw[1:]
+    try:
+        match raw[0]:
+            case 2:
+                return body in {b"1", b"true"}
+            case 3:
+                return int(body)
+            case 4:
+                return _finite(float(body))
+            case 5:
+                return [plain_any(item) for item in ArrayValue.FromString(body).values]
+            case 6:
+                pairs = KeyValueList.FromString(body).values
+                return {item.key: plain_any(item.value) for item in pairs}
+            case _:
+                return body.hex()
+    except (ValueError, DecodeError):
+        return raw.decode("utf-8", "replace")
+
+
+def _finite(number: float) -> float | str:
+    return number if math.isfinite(number) else str(number)
+
+
+def read_attributes(stored: Mapping[Any, Any]) -> dict[str, Any]:
+    return {_text(key): read_attribute(value) for key, value in stored.items()}
+
+
+def read_content(stored: str | bytes) -> Any:  # noqa: ANN401 -- JSON or text
+    """Turn an input or output back into JSON where it is some, else leave it text."""
+    value = read_attribute(stored)
+    if not isinstance(value, str):
+        return value
+    if value[:1] in {"{", "["}:
+        try:
+            return join_pieces(orjson.loads(value))
+        except orjson.JSONDecodeError:
+            return value
+    return value or None
+
+
+def join_pieces(document: Any) -> Any:  # noqa: ANN401
+    """Put `llm.input_messages.0.message.role` and its like back into a list of messages."""
+    if not isinstance(document, dict) or not document:
+        return document
+    prefixes = (
+        "llm.input_messages.",
+        "llm.output_messages.",
+        "gen_ai.prompt.",
+        "gen_ai.completion.",
+    )
+    if not all(key.startswith(prefixes) for key in document):
+        return document
+    messages: dict[int, dict[str, Any]] = {}
+    for key, value in document.items():
+        rest = key[len(next(p for p in prefixes if key.startswith(p))) :]
+        index, _, path = rest.partition(".")
+        if not index.isdigit():
+            return document
+        message = messages.setdefault(int(index), {})
+        message[path.removeprefix("message.") or "content"] = read_attribute(value)
+    return [messages[index] for index in sorted(messages)]
+
+
+def read_events(stored: Sequence[str | bytes]) -> list[SpanEvent]:
+    events = []
+    for raw in stored:
+        data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogateescape")
+        event = OtlpSpan.Event.FromString(data)
+        nano = event.time_unix_nano
+        events.append(
+            SpanEvent(
+                name=event.name,
+                time=datetime.fromtimestamp(nano / 1e9, UTC) if nano else None,
+                attributes={a.key: plain_any(a.value) for a in event.attributes},
+            )
+        )
+    return events
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
