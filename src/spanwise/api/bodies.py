@@ -4,8 +4,9 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
-from pydantic import AfterValidator, BeforeValidator, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
+from spanwise.actions.passwords import MAX_CHARACTERS, MIN_CHARACTERS
 from spanwise.model.errors import Invalid
 from spanwise.model.times import parse_moment
 
@@ -46,5 +47,16 @@ Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=200, strip_whitespace=True),
     AfterValidator(_without_nul),
+]
+# The rule itself is check_password's; here it is told to those who read the document.
+NewPassword = Annotated[
+    str,
+    Field(
+        json_schema_extra={
+            "minLength": MIN_CHARACTERS,
+            "maxLength": MAX_CHARACTERS,
+            "format": "password",
+        }
+    ),
 ]
 Moment = Annotated[datetime, BeforeValidator(_parse_time)]

@@ -1,6 +1,6 @@
 """Query parameters that many routes share: pages and dates."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Query
 
@@ -8,6 +8,11 @@ from spanwise.model.page import MAX_SKIP, PageRequest
 from spanwise.model.times import TimeRange
 
 MAX_LIMIT = 100
+
+_DATE: dict[str, Any] = {
+    "anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}],
+    "examples": ["2026-01-31", "2026-01-31T12:00:00Z"],
+}
 
 
 def _page(
@@ -22,13 +27,18 @@ def _page(
 def _period(
     start_date: Annotated[
         str | None,
-        Query(alias="startDate", description="Start, inclusive: YYYY-MM-DD or ISO 8601 time."),
+        Query(
+            alias="startDate",
+            description="Start, inclusive: YYYY-MM-DD or ISO 8601 time.",
+            json_schema_extra=_DATE,
+        ),
     ] = None,
     end_date: Annotated[
         str | None,
         Query(
             alias="endDate",
             description="End: a date includes that whole day, a time is exclusive.",
+            json_schema_extra=_DATE,
         ),
     ] = None,
 ) -> TimeRange:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from spanwise.actions.accounts import SignIn
-from spanwise.api.bodies import Email, Name
+from spanwise.api.bodies import Email, Name, NewPassword
 from spanwise.api.envelope import Done, Success, succeed
 from spanwise.api.guard import ClientAddress, GuardedRoute
 from spanwise.api.services import Use
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/auth", tags=["auth"], route_class=GuardedRoute)
 
 class Registration(Noun):
     email: Email
-    password: str
+    password: NewPassword
     name: Name | None = None
 
 
@@ -39,7 +39,7 @@ class EmailOnly(Noun):
 
 class PasswordReset(Noun):
     token: str
-    password: str
+    password: NewPassword
 
 
 def answer_sign_in(sign_in: SignIn) -> Success[LoginAnswer]:

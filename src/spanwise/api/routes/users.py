@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from spanwise.api.bodies import Name
+from spanwise.api.bodies import Name, NewPassword
 from spanwise.api.envelope import Success, succeed
 from spanwise.api.guard import ClientAddress, GuardedRoute, SignedIn
 from spanwise.api.routes.auth import LoginAnswer, answer_sign_in
@@ -19,7 +19,7 @@ class ProfileChange(Noun):
 
 class PasswordChange(Noun):
     current_password: str
-    new_password: str
+    new_password: NewPassword
 
 
 @router.get("/profile")

@@ -1,0 +1,116 @@
+"""The real `spanwise` command in a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from support.service import PASSWORD
+
+COMMAND = [sys.executable, "-m", "spanwise"]
+START_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service that listens, with its log."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    log_path: Path
+
+    @property
+    def api(self) -> str:
+        return f"{self.url}/api"
+
+    def log(self) -> list[dict[str, Any]]:
+        return _read_log(self.log_path)
+
+    def stop(self, seconds: float = 40) -> int:
+        """Ask it to stop as a service manager does, and return its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(seconds)
+
+    def sign_up(self, email: str = "ann@example.com") -> httpx.Client:
+        """Register and log in; the client carries the token."""
+        body = {"email": email, "password": PASSWORD}
+        with httpx.Client(base_url=self.api, timeout=30) as http:
+            http.post("/auth/register", json=body).raise_for_status()
+            token = http.post("/auth/login", json=body).raise_for_status().json()["data"]["token"]
+        return httpx.Client(
+            base_url=self.api, headers={"Authorization": f"Bearer {token}"}, timeout=30
+        )
+
+
+def environment(folder: Path, **settings: object) -> dict[str, str]:
+    """An environment with these settings and none of the machine's own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SPANWISE_")}
+    given = {
+        "port": 0,
+        "otlp_grpc_port": 0,
+        "data_dir": folder / "data",
+        "memory_limit_mb": 2048,
+        **settings,
+    }
+    return kept | {f"SPANWISE_{name.upper()}": str(value) for name, value in given.items()}
+
+
+@contextmanager
+def run_service(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
+    """Start the service on a free port and wait until it listens; end it in any case."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log_path = folder / f"log-{time.monotonic_ns()}.jsonl"
+    with (
+        log_path.open("wb") as log,
+        subprocess.Popen(
+            [*COMMAND, "serve", *flags],
+            cwd=folder,
+            env=environment(folder, **settings),
+            stderr=log,
+        ) as process,
+    ):
+        try:
+            yield Running(process, _wait_until_listening(process, log_path), log_path)
+        finally:
+            process.kill()
+
+
+def run_command(
+    folder: Path, *arguments: str, stdin: str = "", **settings: object
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        env=environment(folder, **settings),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=START_SECONDS,
+        check=False,
+    )
+
+
+def _wait_until_listening(process: subprocess.Popen[bytes], log_path: Path) -> str:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        for line in _read_log(log_path):
+            if line["event"] == "listening":
+                return str(line["url"])
+        time.sleep(0.02)
+    raise AssertionError(f"it does not listen: {log_path.read_text()}")
+
+
+def _read_log(path: Path) -> list[dict[str, Any]]:
+    # A line that is being written has no end yet.
+    whole = path.read_text().rpartition("\n")[0]
+    return [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
