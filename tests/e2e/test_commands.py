@@ -1,0 +1,105 @@
+"""The other commands: version, doctor, migrate, user."""
+
+from pathlib import Path
+
+import httpx
+
+from spanwise import __version__
+from support.process import run_command, run_service
+from support.servers import free_port
+from support.service import PASSWORD
+
+
+def test_version_prints_the_version(tmp_path: Path) -> None:
+    ended = run_command(tmp_path, "version")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, f"{__version__}\n", "")
+
+
+def test_help_names_every_command(tmp_path: Path) -> None:
+    ended = run_command(tmp_path, "--help")
+    for command in ("serve", "doctor", "migrate", "user", "version"):
+        assert f"\n  {command} " in ended.stdout
+
+
+def test_an_unknown_command_is_a_usage_error(tmp_path: Path) -> None:
+    ended = run_command(tmp_path, "dance")
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+
+
+def test_doctor_shows_settings_and_hides_secrets(tmp_path: Path, postgres_database: str) -> None:
+    settings = {
+        "secret_key": "a-very-secret-secret-of-32-or-more",
+        "smtp_url": "smtp://ann:hunter2@mail.example.com:587",
+        "catalog_url": postgres_database,
+    }
+    ended = run_command(tmp_path, "doctor", **settings)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "very-secret" not in ended.stdout
+    assert "hunter2" not in ended.stdout
+    assert "smtp://ann:***@mail.example.com:587" in ended.stdout
+    assert "smtp[s]://" in ended.stdout
+    assert f"Spanwise {__version__}" in ended.stdout
+    assert "SPANWISE_REQUIRE_VERIFIED_EMAIL" in ended.stdout
+    assert "ok    catalog: PostgreSQL" in ended.stdout
+    assert "GiB free" in ended.stdout
+
+
+def test_doctor_reports_every_problem_and_fails(tmp_path: Path) -> None:
+    settings = {
+        "catalog_url": f"postgresql://ann:hunter2@127.0.0.1:{free_port()}/db",
+        "redis_url": f"redis://127.0.0.1:{free_port()}/0",
+    }
+    ended = run_command(tmp_path, "doctor", **settings)
+    assert ended.returncode == 1
+    assert "wrong catalog: cannot open the catalog" in ended.stdout
+    assert "wrong counters: SPANWISE_REDIS_URL" in ended.stdout
+    assert "ok    disk" in ended.stdout
+    assert "hunter2" not in ended.stdout
+    assert "Traceback" not in ended.stderr
+
+
+def test_migrate_prepares_the_catalog(tmp_path: Path) -> None:
+    ended = run_command(tmp_path, "migrate")
+    assert ended.returncode == 0, ended.stderr
+    assert "schema up to date" in ended.stdout
+    assert (tmp_path / "data" / "catalog.db").exists()
+
+
+def test_user_add_works_while_registration_is_closed(tmp_path: Path) -> None:
+    closed = {"open_registration": "false"}
+    first = run_command(
+        tmp_path, "user", "add", "Ann@Example.com", "--password", PASSWORD, **closed
+    )
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.endswith(" ann@example.com admin\n")
+    prompted = run_command(
+        tmp_path, "user", "add", "bob@example.com", stdin=f"{PASSWORD}\n", **closed
+    )
+    assert prompted.stdout.endswith(" bob@example.com member\n")
+    changed = run_command(tmp_path, "user", "role", "BOB@example.com", "admin")
+    assert changed.stdout == "bob@example.com is admin\n"
+    with run_service(tmp_path, **closed) as service:
+        body = {"email": "bob@example.com", "password": PASSWORD}
+        login = httpx.post(f"{service.api}/auth/login", json=body, timeout=30).json()["data"]
+        header = {"Authorization": f"Bearer {login['token']}"}
+        audit = httpx.get(f"{service.api}/admin/audit", headers=header).json()["data"]
+    assert login["user"]["role"] == "admin"
+    [entry] = [entry for entry in audit if entry["action"] == "account.changed"]
+    assert (entry["subject"], entry["actor"]) == (login["user"]["id"], None)
+
+
+def test_user_refuses_in_one_sentence(tmp_path: Path) -> None:
+    run_command(tmp_path, "user", "add", "ann@example.com", "--password", PASSWORD)
+    for arguments, says in [
+        (["add", "ann", "--password", PASSWORD], "must have an @-sign"),
+        (["add", "bob@example.com", "--password", "short"], "8 to 128 characters"),
+        (["add", "ann@example.com", "--password", PASSWORD], "exists already"),
+        (["role", "nobody@example.com", "admin"], "there is no account"),
+        (["role", "ann@example.com", "member"], "at least one active admin"),
+    ]:
+        ended = run_command(tmp_path, "user", *arguments)
+        assert ended.returncode == 1
+        assert ended.stderr.startswith("spanwise: ")
+        assert says in ended.stderr
+        assert len(ended.stderr.splitlines()) == 1

@@ -1,0 +1,62 @@
+"""What only a real connection shows: oversized bodies, upgrades, the server's own headers."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from support.process import Running, run_service
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with run_service(tmp_path_factory.mktemp("http")) as service:
+        yield service
+
+
+def test_a_body_far_too_large_is_400_in_the_envelope(running: Running, tmp_path: Path) -> None:
+    big = tmp_path / "big.json"
+    big.write_bytes(b'{"email": "' + b"x" * 8_000_000 + b'"}')
+    command = ["curl", "-s", "-H", "Content-Type: application/json", "--data-binary", f"@{big}"]
+    answered = subprocess.run(
+        [*command, f"{running.api}/auth/login"], capture_output=True, text=True, check=False
+    )
+    assert '"code":"VALIDATION_ERROR"' in answered.stdout
+    assert "larger than 1,048,576 bytes" in answered.stdout
+
+
+def test_a_chunked_body_is_bounded_too(running: Running) -> None:
+    chunks = (b"x" * 65_536 for _ in range(40))
+    answer = httpx.post(
+        f"{running.api}/auth/login", content=chunks, headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 400
+    assert "larger than" in answer.text
+
+
+def test_asking_for_a_websocket_gets_the_ordinary_answer(running: Running) -> None:
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version": "13",
+    }
+    answer = httpx.get(f"{running.api}/nothing", headers=upgrade)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "NOT_FOUND")
+
+
+def test_the_server_does_not_say_what_it_runs_on(running: Running) -> None:
+    assert "server" not in httpx.get(f"{running.api}/health").headers
+
+
+def test_a_head_request_has_no_body(running: Running) -> None:
+    answer = httpx.head(f"{running.api}/health")
+    assert (answer.status_code, answer.content) == (404, b"")
+
+
+def test_many_requests_share_a_connection(running: Running) -> None:
+    with httpx.Client() as client:
+        answers = [client.get(f"{running.api}/health").status_code for _ in range(20)]
+    assert answers == [200] * 20

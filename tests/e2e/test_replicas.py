@@ -1,0 +1,58 @@
+"""Two processes on one catalog: what is ended on one ends on the other within five seconds."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from support.process import Running, run_service
+
+SECRET = "a secret that both replicas know"
+PROMISE_SECONDS = 5
+
+
+@pytest.fixture
+def replicas(tmp_path: Path) -> Iterator[tuple[Running, Running]]:
+    shared = {"catalog_url": f"sqlite:///{tmp_path / 'catalog.db'}", "secret_key": SECRET}
+    with ExitStack() as stack:
+        one = stack.enter_context(run_service(tmp_path / "one", **shared))
+        two = stack.enter_context(run_service(tmp_path / "two", **shared))
+        yield one, two
+
+
+def seconds_until(status: int, url: str, headers: dict[str, str]) -> float:
+    started = time.monotonic()
+    while httpx.get(url, headers=headers).status_code != status:
+        time.sleep(0.05)
+        if time.monotonic() - started > PROMISE_SECONDS * 2:
+            break
+    return time.monotonic() - started
+
+
+def test_a_revoked_key_stops_on_both(replicas: tuple[Running, Running]) -> None:
+    one, two = replicas
+    with one.sign_up() as ann:
+        key = ann.post("/keys", json={"name": "mine"}).json()["data"]
+        header = {"x-api-key": key["key"]}
+        for replica in replicas:
+            assert httpx.get(f"{replica.api}/spans/traces", headers=header).status_code == 200
+        assert ann.post(f"/keys/{key['id']}/revoke").status_code == 200
+        assert seconds_until(401, f"{one.api}/spans/traces", header) < 1
+        assert seconds_until(401, f"{two.api}/spans/traces", header) < PROMISE_SECONDS
+
+
+def test_a_disabled_account_stops_on_both_and_a_token_works_on_both(
+    replicas: tuple[Running, Running],
+) -> None:
+    one, two = replicas
+    with one.sign_up() as admin, one.sign_up("bob@example.com") as bob:
+        user = bob.get("/users/profile").json()["data"]
+        header = {"Authorization": bob.headers["Authorization"]}
+        assert httpx.get(f"{two.api}/users/profile", headers=header).json()["data"] == user
+        answer = admin.put(f"/admin/users/{user['id']}", json={"disabled": True})
+        assert answer.status_code == 200
+        assert seconds_until(401, f"{one.api}/users/profile", header) < 1
+        assert seconds_until(401, f"{two.api}/users/profile", header) < PROMISE_SECONDS

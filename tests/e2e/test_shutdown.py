@@ -1,0 +1,77 @@
+"""Stopping the real service: what is under way is finished, then the stores are closed."""
+
+import json
+import signal
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from support.process import Running, run_service
+from support.service import PASSWORD
+
+
+def begin_slow_request(service: Running) -> socket.socket:
+    """Send a request whose body is not complete yet."""
+    body = json.dumps({"email": "ann@example.com", "password": PASSWORD})
+    host, port = service.url.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)), timeout=30)
+    head = (
+        f"POST /api/auth/register HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    connection.sendall(head.encode() + body[:10].encode())
+    return connection
+
+
+def finish(connection: socket.socket) -> str:
+    body = json.dumps({"email": "ann@example.com", "password": PASSWORD})
+    connection.sendall(body[10:].encode())
+    received = b""
+    while chunk := connection.recv(65536):
+        received += chunk
+    return received.decode()
+
+
+def wait_until_closed_to_others(service: Running) -> None:
+    host, port = service.url.removeprefix("http://").split(":")
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection((host, int(port)), timeout=1).close()
+        except OSError:
+            return
+        time.sleep(0.02)
+    raise AssertionError("it still takes connections")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_request_under_way_is_finished_before_the_end(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    with run_service(tmp_path) as service, begin_slow_request(service) as connection:
+        service.process.send_signal(number)
+        wait_until_closed_to_others(service)
+        assert service.process.poll() is None
+        assert finish(connection).startswith("HTTP/1.1 201 ")
+        assert service.process.wait(30) == 0
+        assert [line["event"] for line in service.log()][-1] == "stopped"
+
+
+def test_an_idle_service_stops_at_once(tmp_path: Path) -> None:
+    with run_service(tmp_path) as service:
+        started = time.monotonic()
+        assert service.stop() == 0
+        assert time.monotonic() - started < 10
+
+
+def test_a_killed_service_starts_again_with_everything_it_acknowledged(tmp_path: Path) -> None:
+    with run_service(tmp_path) as service, service.sign_up() as ann:
+        key = ann.post("/keys", json={"name": "mine"}).json()["data"]
+        service.process.kill()
+        service.process.wait()
+    with run_service(tmp_path) as service:
+        ann.base_url = service.api  # type: ignore[assignment]
+        with ann.__class__(base_url=service.api, headers=ann.headers) as again:
+            assert [k["id"] for k in again.get("/keys").json()["data"]] == [key["id"]]

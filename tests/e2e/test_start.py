@@ -1,0 +1,128 @@
+"""Starting the real service: what goes wrong is one sentence, and settings have their order."""
+
+import socket
+import stat
+from pathlib import Path
+
+import httpx
+import pytest
+
+from support.process import run_command, run_service
+from support.servers import free_port
+
+
+def assert_refused(folder: Path, *says: str, **settings: object) -> None:
+    """The start ends with exit code 1 and one line that says this."""
+    ended = run_command(folder, "serve", **settings)
+    assert ended.returncode == 1, ended.stderr
+    assert "Traceback" not in ended.stderr
+    lines = ended.stderr.splitlines()
+    assert len(lines) == 1, ended.stderr
+    assert lines[0].startswith("spanwise: ")
+    for text in says:
+        assert text in lines[0]
+
+
+def test_a_taken_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert_refused(tmp_path, f"127.0.0.1:{port}", "in use", "SPANWISE_PORT", port=port)
+
+
+def test_a_host_that_is_not_ours(tmp_path: Path) -> None:
+    assert_refused(tmp_path, "cannot listen on 192.0.2.1", host="192.0.2.1")
+
+
+def test_a_short_secret(tmp_path: Path) -> None:
+    assert_refused(tmp_path, "SPANWISE_SECRET_KEY", "at least 32 characters", secret_key="short")
+
+
+def test_an_unreachable_postgresql(tmp_path: Path) -> None:
+    url = f"postgresql://ann:hunter2@127.0.0.1:{free_port()}/spanwise"
+    assert_refused(tmp_path, "cannot open the catalog", "ann:***@127.0.0.1", catalog_url=url)
+
+
+def test_a_catalog_of_another_kind(tmp_path: Path) -> None:
+    assert_refused(tmp_path, "SPANWISE_CATALOG_URL", catalog_url="mysql://host/db")
+
+
+def test_an_unreachable_redis(tmp_path: Path) -> None:
+    url = f"redis://127.0.0.1:{free_port()}/0"
+    assert_refused(tmp_path, "SPANWISE_REDIS_URL", "does not answer", redis_url=url)
+
+
+def test_a_data_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert_refused(tmp_path, "SPANWISE_DATA_DIR", data_dir=tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("port = ", "cannot read spanwise.toml"),
+        ("prot = 8787", "there is no setting prot"),
+        ("rate_limit_strict = 'many'", "SPANWISE_RATE_LIMIT_STRICT"),
+    ],
+)
+def test_a_broken_settings_file(tmp_path: Path, content: str, says: str) -> None:
+    (tmp_path / "spanwise.toml").write_text(content)
+    assert_refused(tmp_path, says)
+
+
+def test_a_flag_beats_the_environment_which_beats_the_file(tmp_path: Path) -> None:
+    (tmp_path / "spanwise.toml").write_text(
+        "rate_limit_strict = 1\nrate_limit_standard = 1\nrate_limit_ingestion = 3\n"
+    )
+    settings = {"rate_limit_standard": 2, "rate_limit_strict": 2}
+    with run_service(tmp_path, "--rate-limit-strict=7", **settings) as service:
+        limits = [
+            httpx.get(f"{service.api}/{path}").headers["X-RateLimit-Limit"]
+            for path in ("keys", "users/profile", "spans/traces")
+        ]
+    assert limits == ["7", "2", "3"]
+
+
+def test_the_secret_and_the_sessions_survive_a_restart(tmp_path: Path) -> None:
+    with run_service(tmp_path) as service:
+        with service.sign_up() as ann:
+            authorization = ann.headers["Authorization"]
+        path = tmp_path / "data" / "secret.key"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        secret = path.read_text()
+        assert service.stop() == 0
+    with run_service(tmp_path) as service:
+        profile = httpx.get(
+            f"{service.api}/users/profile", headers={"Authorization": authorization}
+        )
+        assert profile.status_code == 200
+        assert path.read_text() == secret
+
+
+def test_a_log_line_tells_each_request_without_its_secrets(tmp_path: Path) -> None:
+    with run_service(tmp_path) as service:
+        answer = httpx.get(
+            f"{service.api}/auth/verify-email",
+            params={"token": "very-secret"},
+            headers={"x-api-key": "sw_secret"},
+        )
+        service.stop()
+        [line] = [line for line in service.log() if line["event"] == "request"]
+        assert line["request_id"] == answer.headers["X-Request-Id"]
+        assert (line["method"], line["path"], line["status"]) == (
+            "GET",
+            "/api/auth/verify-email",
+            400,
+        )
+        assert line["ms"] > 0
+        assert "secret" not in service.log_path.read_text()
+
+
+def test_the_service_can_run_on_postgresql_and_redis(
+    tmp_path: Path, postgres_database: str, redis_url: str
+) -> None:
+    stores = {"catalog_url": postgres_database, "redis_url": redis_url}
+    with run_service(tmp_path, **stores) as service, service.sign_up() as ann:
+        assert ann.get("/ready").status_code == 200
+        assert ann.get("/users/profile").json()["data"]["role"] == "admin"
+        assert "PostgreSQL" in ann.get("/admin/stats").text
+        assert not (tmp_path / "data" / "catalog.db").exists()
