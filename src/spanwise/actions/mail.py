@@ -111,5 +111,7 @@ class Mailer:
         message["Subject"] = letter.subject
         message["Date"] = formatdate()
         message["Message-ID"] = make_msgid(domain="spanwise")
-        message.set_content(letter.text)
+        # Left to choose, the library breaks long lines, and with them the link in an outbox file.
+        plain = letter.text.isascii()
+        message.set_content(letter.text, cte="7bit" if plain else "quoted-printable")
         return message

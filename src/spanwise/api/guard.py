@@ -53,6 +53,11 @@ class Requires:
         """The demand in the words of OpenAPI: a key is enough unless a person is needed."""
         return [{"token": []}, {"apiKey": []}] if self._scopes else [{"token": []}]
 
+    @property
+    def key_scopes(self) -> list[str]:
+        """The scopes of which a key needs one; none when no key is enough."""
+        return sorted({*self._scopes, Scope.FULL}) if self._scopes else []
+
     def __call__(self, request: Request) -> Principal:
         outcome: Principal | SpanwiseError = request.state.principal
         if isinstance(outcome, SpanwiseError):
@@ -65,7 +70,7 @@ class Requires:
             if not self._scopes:
                 raise Forbidden("this needs a signed-in person; an API key is not enough")
             if Scope.FULL not in caller.scopes and not self._scopes & caller.scopes:
-                wanted = " or ".join(sorted({*self._scopes, Scope.FULL}))
+                wanted = " or ".join(self.key_scopes)
                 raise Forbidden(f"this needs an API key with the scope {wanted}")
         if self._admin and caller.role is not Role.ADMIN:
             raise Forbidden("this needs an admin")
@@ -114,7 +119,11 @@ class GuardedRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401
         super().__init__(path, endpoint, **options)
         for demand in self._demands():
-            self.openapi_extra = {**(self.openapi_extra or {}), "security": demand.security}
+            self.openapi_extra = {
+                **(self.openapi_extra or {}),
+                "security": demand.security,
+                "x-key-scopes": demand.key_scopes,
+            }
 
     def _demands(self) -> list[Requires]:
         return [d.call for d in self.dependant.dependencies if isinstance(d.call, Requires)]

@@ -4,9 +4,11 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import TypeAdapter
 
 from spanwise import __version__
 from spanwise.api.envelope import Failure
+from spanwise.api.openapi_otlp import OTLP_PATHS
 from spanwise.api.rate_limits import tier_of
 
 _DESCRIPTIONS = {
@@ -30,6 +32,12 @@ def install_openapi(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
+def describe_body(kind: Any) -> dict[str, Any]:  # noqa: ANN401 -- any type that pydantic knows
+    """Describe the body of a route that reads it by itself, as its `openapi_extra`."""
+    schema = TypeAdapter(kind).json_schema(ref_template="#/components/schemas/{model}")
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
 def build_document(app: FastAPI) -> dict[str, Any]:
     document = get_openapi(
         title="Spanwise",
@@ -38,11 +46,13 @@ def build_document(app: FastAPI) -> dict[str, Any]:
         routes=app.routes,
         servers=[{"url": "/"}],
     )
+    schemas = document["components"]["schemas"]
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if method in _METHODS:
                 _complete(operation, path)
-    schemas = document["components"]["schemas"]
+                schemas.update(_take_definitions(operation))
+    document["paths"].update(OTLP_PATHS)
     for generated in ("HTTPValidationError", "ValidationError"):
         schemas.pop(generated, None)
     failure = Failure.model_json_schema(ref_template="#/components/schemas/{model}")
@@ -72,3 +82,13 @@ def _complete(operation: dict[str, Any], path: str) -> None:
             "description": _DESCRIPTIONS[status],
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
         }
+
+
+def _take_definitions(operation: dict[str, Any]) -> dict[str, Any]:
+    """Take out what `describe_body` has put beside a schema; it belongs to all."""
+    taken: dict[str, Any] = {}
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        # A copy: the route keeps its own for the next document.
+        content["schema"] = dict(content["schema"])
+        taken.update(content["schema"].pop("$defs", {}))
+    return taken

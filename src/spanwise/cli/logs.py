@@ -21,7 +21,8 @@ def configure_logs(settings: Settings) -> None:
     final: list[structlog.typing.Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if as_json
-        else [structlog.dev.ConsoleRenderer()]
+        # The default would print local variables too, and with them passwords and keys.
+        else [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
     )
     structlog.configure(
         processors=[*shared, *final],

@@ -23,7 +23,10 @@ class Noun(BaseModel):
 
 def _in_utc(value: datetime) -> datetime:
     """Read a time without a zone as UTC, as every time of this service is."""
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("lies outside of the years 1 to 9999 in UTC") from None
 
 
 UtcTime = Annotated[datetime, AfterValidator(_in_utc)]

@@ -6,8 +6,10 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 
 from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.guard import GuardedRoute, Ingester, Reader
+from spanwise.api.openapi import describe_body
 from spanwise.api.parameters import Paged, Period
 from spanwise.api.services import Use
+from spanwise.ingest.bodies import NewSpan
 from spanwise.ingest.compression import read_body
 from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.noun import Noun
@@ -18,6 +20,10 @@ router = APIRouter(prefix="/spans", tags=["spans"], route_class=GuardedRoute)
 TraceId = Annotated[str, Path(pattern="^[0-9a-fA-F]{32}$")]
 SpanId = Annotated[str, Path(pattern="^[0-9a-fA-F]{16}$")]
 Text = Annotated[str | None, Query(max_length=512)]
+
+
+class NewSpans(Noun):
+    spans: list[NewSpan]
 
 
 class Accepted(Noun):
@@ -71,7 +77,7 @@ def _trace_filter(
 Filtered = Annotated[TraceFilter, Depends(_trace_filter)]
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, openapi_extra=describe_body(NewSpan | NewSpans))
 async def add_spans(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
     """Store one span, or many under `spans`. Sending the same span again changes nothing."""
     encoding = request.headers.get("content-encoding", "").strip().lower()

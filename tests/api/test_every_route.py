@@ -1,0 +1,271 @@
+"""Rules for every route, found in the OpenAPI document: a new route is covered at once."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from spanwise.api.otlp import PATHS
+from spanwise.api.rate_limits import tier_of
+from support.openapi import Operation, operations
+from support.service import CODES, Person, Service, start_service
+
+PREFIX = "/api"
+# Answers as OTLP demands, not in the envelope.
+OTLP = "/api/otlp/"
+# Routes whose path names no record of a workspace, so that there is none of another to try.
+INSTALLATION_WIDE = {"PUT /api/admin/users/{id}"}
+# What a path parameter of a noun may name: how somebody makes one, for others not to reach.
+MAKERS: dict[str, Callable[[Person], Awaitable[dict[str, str]]]] = {}
+
+
+def makes(noun: str) -> Callable[..., Any]:
+    def register(maker: Callable[[Person], Awaitable[dict[str, str]]]) -> object:
+        MAKERS[noun] = maker
+        return maker
+
+    return register
+
+
+@makes("keys")
+async def make_key(person: Person) -> dict[str, str]:
+    return {"id": (await person.new_key())["id"]}
+
+
+@makes("spans")
+async def make_trace(person: Person) -> dict[str, str]:
+    ids = {"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331"}
+    times = {"startTime": "2026-01-31T12:00:00Z", "endTime": "2026-01-31T12:00:01Z"}
+    await person.data("POST", "/spans", json={**ids, **times, "name": "mine", "kind": "agent"})
+    return ids
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[Service]:
+    """A service with limits that nobody reaches, so that their headers are there."""
+    tiers = ("standard", "strict", "ingestion")
+    async with start_service(tmp_path, **{f"rate_limit_{t}": 100_000 for t in tiers}) as running:
+        yield running
+
+
+@pytest.fixture
+async def routes(service: Service) -> list[Operation]:
+    document = (await service.call("GET", "/openapi.json")).json()
+    found = list(operations(document))
+    assert len(found) >= 20
+    return found
+
+
+def problems_of(operation: Operation, response: httpx.Response, *statuses: int) -> list[str]:
+    """What is wrong with an answer that should be one of these errors."""
+    found = []
+    if response.status_code not in statuses:
+        found.append(f"{operation}: {response.status_code} is not in {statuses}: {response.text}")
+    if tier_of(operation.path) and "X-RateLimit-Remaining" not in response.headers:
+        found.append(f"{operation}: no rate-limit headers")
+    if "X-Request-Id" not in response.headers:
+        found.append(f"{operation}: no request id")
+    if operation.path.startswith(OTLP):
+        return found
+    body = response.json()
+    if response.is_success:
+        good = body["success"] is True and "data" in body
+    else:
+        good = body["success"] is False and body["error"]["code"] == CODES[response.status_code]
+    return found if good else [*found, f"{operation}: not the envelope: {response.text}"]
+
+
+async def send(
+    service: Service, operation: Operation, path: str | None = None, **headers: str
+) -> httpx.Response:
+    body = operation.body()
+    content = {} if body is None else {"json": body}
+    url = path or operation.address()
+    return await service.http.request(operation.method, url, headers=headers, **content)
+
+
+async def test_without_credentials_a_guarded_route_is_401(
+    service: Service, routes: list[Operation]
+) -> None:
+    problems = []
+    for operation in routes:
+        if operation.is_guarded:
+            problems += problems_of(operation, await send(service, operation), 401)
+            broken = await service.http.request(
+                operation.method,
+                operation.address() + "?limit=x",
+                content=b"{",
+                headers={"Content-Type": "application/json"},
+            )
+            problems += problems_of(operation, broken, 401)
+    assert problems == []
+
+
+async def test_a_key_without_the_scope_is_403(service: Service, routes: list[Operation]) -> None:
+    admin = await service.sign_up()
+    keys = {scope: (await admin.new_key(scopes=[scope]))["key"] for scope in ("ingest", "read")}
+    keys["full"] = (await admin.new_key())["key"]
+    problems = []
+    for operation in routes:
+        for scope, secret in keys.items():
+            if operation.is_guarded and scope not in operation.key_scopes:
+                response = await send(service, operation, **{"x-api-key": secret})
+                problems += problems_of(operation, response, 403)
+    assert problems == []
+
+
+async def test_a_member_may_not_administer(service: Service, routes: list[Operation]) -> None:
+    await service.sign_up()
+    member = await service.sign_up()
+    problems = []
+    for operation in routes:
+        if operation.path.startswith("/api/admin/"):
+            bearer = {"Authorization": f"Bearer {member.token}"}
+            problems += problems_of(operation, await send(service, operation, **bearer), 403)
+    assert problems == []
+
+
+async def test_a_record_that_does_not_exist_is_404(
+    service: Service, routes: list[Operation]
+) -> None:
+    admin = await service.sign_up()
+    problems = []
+    for operation in routes:
+        if operation.path_parameters and operation.is_guarded:
+            bearer = {"Authorization": f"Bearer {admin.token}"}
+            response = await send(service, operation, **bearer)
+            problems += problems_of(operation, response, *_absent(response))
+    assert problems == []
+
+
+async def test_a_record_of_another_workspace_is_404(
+    service: Service, routes: list[Operation]
+) -> None:
+    owner, stranger = await service.sign_up(), await service.sign_up()
+    made = {noun: await maker(owner) for noun, maker in MAKERS.items()}
+    key = (await stranger.new_key())["key"]
+    problems = []
+    for operation in routes:
+        if not operation.path_parameters or str(operation) in INSTALLATION_WIDE:
+            continue
+        noun = operation.path.split("/")[2]
+        if noun not in made:
+            problems.append(f"{operation}: say under MAKERS how a record of {noun} is made")
+            continue
+        path = operation.address(**made[noun])
+        bearer = {"Authorization": f"Bearer {stranger.token}"}
+        response = await send(service, operation, path, **bearer)
+        problems += problems_of(operation, response, *_absent(response))
+        if operation.key_scopes:
+            response = await send(service, operation, path, **{"x-api-key": key})
+            problems += problems_of(operation, response, *_absent(response))
+    assert problems == []
+
+
+def _absent(response: httpx.Response) -> tuple[int, ...]:
+    """A missing record is 404; a list of what belongs to it may also be empty."""
+    is_empty_list = response.is_success and response.json().get("data") == []
+    return (200, 404) if is_empty_list else (404,)
+
+
+async def test_only_people_manage_accounts_and_keys(routes: list[Operation]) -> None:
+    for operation in routes:
+        noun = operation.path.split("/")[2]
+        if noun in {"keys", "users", "admin"}:
+            assert operation.spec["security"] == [{"token": []}], operation
+            assert operation.key_scopes == set(), operation
+        elif operation.is_guarded:
+            assert operation.spec["security"] == [{"token": []}, {"apiKey": []}], operation
+            assert "full" in operation.key_scopes, operation
+
+
+async def test_a_reading_key_opens_every_get_and_nothing_else(routes: list[Operation]) -> None:
+    for operation in routes:
+        if operation.key_scopes:
+            assert ("read" in operation.key_scopes) == (operation.method == "GET"), operation
+
+
+async def test_an_ingesting_key_opens_the_writes_of_telemetry_and_assignment(
+    routes: list[Operation],
+) -> None:
+    for operation in routes:
+        noun = operation.path.split("/")[2]
+        if operation.key_scopes:
+            writes = operation.method == "POST" and noun in {"spans", "signals", "logs", "otlp"}
+            assigns = operation.path.endswith("/assign")
+            assert ("ingest" in operation.key_scopes) == (writes or assigns), operation
+
+
+async def test_every_route_describes_its_success(routes: list[Operation]) -> None:
+    for operation in routes:
+        if operation.path.startswith(OTLP):
+            continue
+        _, answer = operation.success()
+        schema = operation.resolve(answer["content"]["application/json"]["schema"])
+        assert {"success", "data"} <= set(schema["properties"]), operation
+        assert operation.resolve(schema["properties"]["data"]), operation
+        parameters = {parameter["name"] for parameter in operation.spec.get("parameters", [])}
+        assert ("pagination" in schema["properties"]) == ("limit" in parameters), operation
+
+
+async def test_every_route_describes_its_failures(routes: list[Operation]) -> None:
+    for operation in routes:
+        expected = {"400", "500"}
+        expected |= {"401", "403"} if operation.is_guarded else set()
+        expected |= {"404"} if operation.path_parameters else set()
+        expected |= {"429"} if tier_of(operation.path) else set()
+        responses = operation.spec["responses"]
+        assert expected <= set(responses), operation
+        assert "422" not in responses, operation
+        if operation.path.startswith(OTLP):
+            continue
+        for status in set(responses) - {str(operation.success()[0])}:
+            schema = responses[status]["content"]["application/json"]["schema"]
+            assert schema == {"$ref": "#/components/schemas/Failure"}, operation
+
+
+# Acts that say all in their path.
+WITHOUT_BODY = {"POST /api/keys/{id}/revoke"}
+
+
+async def test_every_write_describes_its_body(routes: list[Operation]) -> None:
+    for operation in routes:
+        if operation.method in {"POST", "PUT"} and str(operation) not in WITHOUT_BODY:
+            content = operation.spec["requestBody"]["content"]
+            assert all(kind["schema"] for kind in content.values()), operation
+
+
+async def test_every_reference_and_name_in_the_document_is_sound(service: Service) -> None:
+    document = (await service.call("GET", "/openapi.json")).json()
+    text = json.dumps(document)
+    assert "HTTPValidationError" not in text
+    names = set(document["components"]["schemas"])
+    wanted = {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}
+    assert wanted <= names
+    ids = [operation.spec["operationId"] for operation in operations(document)]
+    assert len(ids) == len(set(ids))
+    schemes = set(document["components"]["securitySchemes"])
+    assert schemes == {"token", "apiKey"}
+
+
+async def test_every_route_of_the_service_is_in_the_document(
+    service: Service, routes: list[Operation]
+) -> None:
+    described = {operation.path for operation in routes}
+    served = set()
+    for route in service.app.router.routes:
+        served |= _paths_under(route)
+    hidden = {"/api/openapi.json", "/api/docs", "/api/docs/start.js", "/api/docs/assets"}
+    # Beside its own path, OTLP is taken on those that exporters for other products use.
+    hidden |= {path for path in PATHS if not path.startswith(OTLP)}
+    undescribed = {path for path in served if path.startswith(PREFIX)} - hidden - described
+    assert undescribed == set()
+
+
+def _paths_under(route: Any) -> set[str]:
+    if hasattr(route, "path"):
+        return {route.path}
+    return {candidate.path for candidate in route.effective_candidates()}

@@ -1,0 +1,141 @@
+"""Mail over a real SMTP server, and that no request fails because of it."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from email.message import Message
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.handlers import Message as MessageHandler
+from aiosmtpd.smtp import AuthResult, LoginPassword
+
+from support.servers import free_port
+from support.service import PASSWORD, Service, link_token, start_service
+
+
+class Inbox(MessageHandler):
+    """Keeps what arrives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[Message] = []
+
+    def handle_message(self, message: Message) -> None:
+        self.messages.append(message)
+
+
+def _check_login(
+    _server: object, _session: object, _envelope: object, _how: str, data: LoginPassword
+) -> AuthResult:
+    right = (data.login, data.password) == (b"ann", b"p@ss:word")
+    return AuthResult(success=right, handled=False)
+
+
+# What the server in these tests would rather not do.
+without_tls = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
+
+
+@contextmanager
+def smtp_server(**options: Any) -> Iterator[tuple[Inbox, int]]:
+    inbox = Inbox()
+    controller = Controller(inbox, hostname="127.0.0.1", port=free_port(), **options)
+    controller.start()
+    try:
+        yield inbox, controller.port
+    finally:
+        controller.stop()
+
+
+@asynccontextmanager
+async def service_with(tmp_path: Path, url: str) -> AsyncIterator[Service]:
+    async with start_service(tmp_path, smtp_url=url, mail_from="Obs <obs@example.com>") as service:
+        yield service
+
+
+async def register(service: Service, email: str = "ann@example.com") -> None:
+    body = {"email": email, "password": PASSWORD}
+    assert (await service.call("POST", "/auth/register", json=body)).status_code == 201
+    await service.services.accounts._mailer.drain()
+
+
+async def test_a_mail_goes_out_over_smtp(tmp_path: Path) -> None:
+    with smtp_server() as (inbox, port):
+        async with service_with(tmp_path, f"smtp://127.0.0.1:{port}") as service:
+            await register(service)
+            [message] = inbox.messages
+            token = link_token(str(message.get_payload()))
+            params = {"token": token}
+            verified = await service.call("GET", "/auth/verify-email", params=params)
+    assert verified.status_code == 200
+    assert (message["From"], message["To"]) == ("Obs <obs@example.com>", "ann@example.com")
+    assert message["Subject"] == "Verify your e-mail address"
+    assert message["Date"]
+    assert message["Message-ID"]
+    assert not (tmp_path / "outbox").exists()
+
+
+@without_tls
+async def test_credentials_in_the_url_are_decoded_and_used(tmp_path: Path) -> None:
+    options = {"authenticator": _check_login, "auth_required": True, "auth_require_tls": False}
+    with smtp_server(**options) as (inbox, port):
+        url = f"smtp://ann:p%40ss%3Aword@127.0.0.1:{port}"
+        async with service_with(tmp_path, url) as service:
+            await register(service)
+    assert len(inbox.messages) == 1
+
+
+@without_tls
+@pytest.mark.parametrize("user", ["", "ann:wrong@"])
+async def test_a_server_that_refuses_us_does_not_fail_the_request(
+    tmp_path: Path, user: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = {"authenticator": _check_login, "auth_required": True, "auth_require_tls": False}
+    with smtp_server(**options) as (inbox, port):
+        async with service_with(tmp_path, f"smtp://{user}127.0.0.1:{port}") as service:
+            await register(service)
+    assert inbox.messages == []
+    assert "mail_failed" in capsys.readouterr().out
+
+
+async def test_a_server_that_is_not_there_does_not_fail_the_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with service_with(tmp_path, f"smtp://ann:pw@127.0.0.1:{free_port()}") as service:
+        await register(service)
+    logged = capsys.readouterr().out
+    assert "mail_failed" in logged
+    assert "token=" not in logged
+
+
+async def test_an_address_beyond_ascii_is_mailed_or_logged_but_fails_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with smtp_server(enable_SMTPUTF8=True) as (inbox, port):
+        async with service_with(tmp_path / "new", f"smtp://127.0.0.1:{port}") as service:
+            await register(service, "jürgen@example.com")
+    assert len(inbox.messages) == 1
+    with smtp_server(enable_SMTPUTF8=False) as (inbox, port):
+        async with service_with(tmp_path / "old", f"smtp://127.0.0.1:{port}") as service:
+            await register(service, "jürgen@example.com")
+    assert inbox.messages == []
+    assert "mail_failed" in capsys.readouterr().out
+
+
+async def test_a_failure_to_write_to_the_outbox_fails_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "outbox").write_text("a file where the folder should be")
+    async with start_service(tmp_path) as service:
+        await register(service)
+    assert "mail_failed" in capsys.readouterr().out
+
+
+async def test_without_a_server_the_log_shows_the_link(
+    service: Service, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await register(service)
+    [mail] = await service.mails_to("ann@example.com")
+    assert link_token(mail) in capsys.readouterr().out
+    assert (service.data_dir / "outbox").stat().st_mode & 0o077 == 0

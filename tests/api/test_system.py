@@ -1,0 +1,74 @@
+"""Health, readiness, version, metrics and the docs page: no authentication needed."""
+
+import platform
+import re
+from pathlib import Path
+
+import pytest
+
+from spanwise import __version__
+from support.servers import run_redis
+from support.service import Service, assert_error, start_service
+
+
+async def test_health_and_version_answer_in_the_envelope(service: Service) -> None:
+    health = (await service.call("GET", "/health")).json()
+    assert health == {"success": True, "data": {"status": "ok"}}
+    version = (await service.call("GET", "/version")).json()
+    assert version["data"] == {"version": __version__, "python": platform.python_version()}
+
+
+async def test_ready_names_every_store(service: Service) -> None:
+    ready = (await service.call("GET", "/ready")).json()["data"]
+    assert ready["status"] == "ready"
+    assert {"catalog": "ok", "counters": "ok"}.items() <= ready["stores"].items()
+
+
+async def test_ready_is_503_while_a_store_does_not_answer(tmp_path: Path) -> None:
+    with run_redis(tmp_path) as redis:
+        async with start_service(tmp_path, redis_url=redis.url) as service:
+            assert (await service.call("GET", "/ready")).status_code == 200
+            redis.process.kill()
+            redis.process.wait()
+            response = await service.call("GET", "/ready")
+            assert_error(response, 503)
+            assert "counters" in response.json()["error"]["message"]
+            assert int(response.headers["Retry-After"]) >= 1
+            assert (await service.call("GET", "/health")).status_code == 200
+
+
+async def test_metrics_count_requests_by_route_and_not_by_path(service: Service) -> None:
+    ann = await service.sign_up()
+    for number in range(3):
+        await ann.call("DELETE", f"/keys/key_{number}")
+        await service.call("BREW" + "X" * number, f"/nothing/{number}")
+    response = await service.http.get("/metrics")
+    assert response.headers["Content-Type"].startswith("text/plain")
+    text = response.text
+    route = 'method="DELETE",route="/keys/{id}",status="404"'
+    assert f"spanwise_http_requests_total{{{route}}} 3.0" in text
+    assert 'method="other",route="unmatched",status="404"} 3.0' in text
+    assert "spanwise_http_request_seconds_bucket" in text
+    assert "key_1" not in text
+    assert "BREW" not in text
+
+
+async def test_the_docs_page_loads_nothing_from_elsewhere(service: Service) -> None:
+    page = await service.http.get("/api/docs")
+    assert page.headers["Content-Type"].startswith("text/html")
+    assert not re.search(r"https?://|//[a-z]", page.text)
+    assert "<script>" not in page.text
+    loaded = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert len(loaded) == 3
+    for path in loaded:
+        assert path.startswith("/api/docs/")
+        assert (await service.http.get(path)).status_code == 200
+    start = (await service.http.get("/api/docs/start.js")).text
+    assert not re.search(r"https?://", start)
+    # Left out, Swagger would ask its makers' server whether the document is valid.
+    assert "validatorUrl: null" in start
+
+
+@pytest.mark.parametrize("path", ["../../__init__.py", "%2e%2e/__init__.py", "nothing.js"])
+async def test_only_assets_are_served_beside_the_docs(service: Service, path: str) -> None:
+    assert_error(await service.http.get(f"/api/docs/assets/{path}"), 404)

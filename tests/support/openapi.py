@@ -1,0 +1,98 @@
+"""Walking the OpenAPI document."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+METHODS = {"get", "put", "post", "delete", "patch"}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of one path, with the document that its references point into."""
+
+    method: str
+    path: str
+    spec: dict[str, Any]
+    document: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def is_guarded(self) -> bool:
+        return "security" in self.spec
+
+    @property
+    def key_scopes(self) -> set[str]:
+        """The scopes of which a key needs one; none when only a person may call."""
+        return set(self.spec.get("x-key-scopes", []))
+
+    @property
+    def path_parameters(self) -> list[dict[str, Any]]:
+        return [p for p in self.spec.get("parameters", []) if p["in"] == "path"]
+
+    def success(self) -> tuple[int, dict[str, Any]]:
+        """The status and the specification of the answer when all goes well."""
+        [(status, answer)] = [
+            (int(status), answer)
+            for status, answer in self.spec["responses"].items()
+            if status.startswith("2")
+        ]
+        return status, answer
+
+    def resolve(self, schema: dict[str, Any]) -> dict[str, Any]:
+        while "$ref" in schema:
+            name = schema["$ref"].removeprefix("#/components/schemas/")
+            schema = self.document["components"]["schemas"][name]
+        return schema
+
+    def address(self, **ids: str) -> str:
+        """The path with an id in every place: the given one, or one that nothing has."""
+        path = self.path
+        for parameter in self.path_parameters:
+            made_up = "0" * 31 + "1" if parameter["name"] == "traceId" else "0" * 16
+            path = path.replace("{" + parameter["name"] + "}", ids.get(parameter["name"], made_up))
+        return path
+
+    def body(self) -> Any:
+        """The smallest body that the document allows, or None when there is none."""
+        content = self.spec.get("requestBody", {}).get("content", {})
+        schema = content.get("application/json", {}).get("schema")
+        return None if schema is None else self.example(schema)
+
+    def example(self, schema: dict[str, Any]) -> Any:  # noqa: PLR0911 -- one for each kind
+        schema = self.resolve(schema)
+        for union in ("anyOf", "oneOf", "allOf"):
+            if union in schema:
+                return self.example(schema[union][0])
+        if "const" in schema:
+            return schema["const"]
+        if "enum" in schema:
+            return schema["enum"][0]
+        match schema.get("type"):
+            case "object":
+                properties = schema.get("properties", {})
+                wanted = schema.get("required", [])
+                return {name: self.example(properties[name]) for name in wanted}
+            case "array":
+                return [self.example(schema["items"])] * schema.get("minItems", 0)
+            case "string":
+                return _text(schema)
+            case "integer" | "number":
+                return schema.get("minimum", 1)
+            case "boolean":
+                return True
+        return None
+
+
+def _text(schema: dict[str, Any]) -> str:
+    formats = {"email": "somebody@example.com", "date-time": "2099-01-01T00:00:00Z"}
+    return formats.get(schema.get("format", "")) or "x" * int(schema.get("minLength", 1))
+
+
+def operations(document: dict[str, Any]) -> Iterator[Operation]:
+    for path, methods in document["paths"].items():
+        for method, spec in methods.items():
+            if method in METHODS:
+                yield Operation(method.upper(), path, spec, document)

@@ -1,0 +1,65 @@
+"""Logs: one line an event, nothing secret in a traceback."""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+
+from spanwise.cli.logs import configure_logs
+from spanwise.settings import load_settings
+
+
+@pytest.fixture(autouse=True)
+def _restore_logs() -> Iterator[None]:
+    handlers, level = logging.root.handlers[:], logging.root.level
+    yield
+    structlog.reset_defaults()
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+
+
+def crash() -> None:
+    password = "hunter2 horse"
+    try:
+        raise ValueError(f"a text of {len(password)}")
+    except ValueError:
+        structlog.get_logger().exception("request_crashed")
+
+
+def test_json_is_one_object_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs(load_settings(data_dir=tmp_path, log_format="auto"))
+    structlog.contextvars.bind_contextvars(request_id="req_1")
+    structlog.get_logger().info("listening", port=1)
+    logging.getLogger("a.library").warning("careful")
+    crash()
+    structlog.contextvars.clear_contextvars()
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line["event"] for line in lines] == ["listening", "careful", "request_crashed"]
+    assert [line["level"] for line in lines] == ["info", "warning", "error"]
+    assert {line["request_id"] for line in lines} == {"req_1"}
+    assert "ValueError: a text of 13" in lines[2]["exception"]
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_a_traceback_shows_no_local_variables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], log_format: str
+) -> None:
+    configure_logs(load_settings(data_dir=tmp_path, log_format=log_format))
+    crash()
+    logged = capsys.readouterr().err
+    assert "ValueError" in logged
+    assert "hunter2" not in logged.replace('password = "hunter2 horse"', "")
+
+
+def test_lines_below_the_level_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logs(load_settings(data_dir=tmp_path, log_level="warning"))
+    structlog.get_logger().info("request")
+    structlog.get_logger().warning("redis_unavailable")
+    logged = capsys.readouterr().err
+    assert "redis_unavailable" in logged
+    assert '"request"' not in logged
