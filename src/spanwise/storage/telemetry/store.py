@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import structlog
 from clickhouse_connect.driver.exceptions import ClickHouseError
@@ -20,8 +21,6 @@ PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
 
 # Planning is most of what a small insert costs; sorting and indexing can wait for the merge.
 _WRITER_SETTINGS: Mapping[str, object] = {
-    "format_schema_source": "string",
-    "format_schema": PROTO_SCHEMA,
     "short_circuit_function_evaluation": "disable",
     "query_plan_enable_optimizations": 0,
     "compile_expressions": 0,
@@ -60,6 +59,7 @@ class Writer:
         with engine.client() as client:
             apply_schema(client, engine.address.cluster)
         self._writer = engine.new_client(_WRITER_SETTINGS)
+        self._schema = _schema_settings(engine.address.folder)
         self._client = engine.new_client({"max_execution_time": 300})
         self._find_prices = find_prices
         self._without_price: set[PriceKey] = set()
@@ -91,7 +91,7 @@ class Writer:
         return [(row["workspace"], row["agent_name"]) for row in rows]
 
     def _insert(self, table: str, data: bytes, data_format: str, message: str) -> None:
-        settings = {"format_schema_message_name": message} if message else {}
+        settings = {**self._schema, "format_schema_message_name": message} if message else {}
         self._writer.raw_insert(table, insert_block=data, fmt=data_format, settings=settings)
 
     def _learn_prices(self, first: int, last: int) -> None:
@@ -115,6 +115,19 @@ WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND agent_name != '' """
 _UNPRICED = """
 SELECT DISTINCT provider, model FROM spans
 WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND NOT is_priced AND model != ''"""
+
+
+def _schema_settings(folder: Path | None) -> dict[str, str]:
+    """How the engine gets the schema of what it reads.
+
+    A server takes it with each insert. The embedded engine would keep a copy of it in the current
+    folder then, whichever that is, so it reads a file in its own.
+    """
+    if folder is None:
+        return {"format_schema_source": "string", "format_schema": PROTO_SCHEMA}
+    path = folder.resolve() / "otlp.proto"
+    path.write_text(PROTO_SCHEMA)
+    return {"format_schema_source": "file", "format_schema": str(path)}
 
 
 def error_code(error: ClickHouseError) -> int | None:

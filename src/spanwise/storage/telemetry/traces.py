@@ -5,10 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 from spanwise.model.filters import Order, TraceFilter, TraceSort
+from spanwise.model.noun import utc_now
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.spans import Trace
 from spanwise.model.times import TimeRange
-from spanwise.storage.telemetry.conditions import Conditions, trace_conditions
+from spanwise.storage.telemetry.conditions import Conditions, to_engine_time, trace_conditions
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.values import in_utc, or_none
 
@@ -38,9 +39,13 @@ async def find_traces(
 ) -> Listing[Trace]:
     """Return one page of traces and how many there are in all."""
     where = trace_conditions(workspace, wanted)
-    total = await count_traces(engine, where)
+    where.parameters["as_of"] = to_engine_time(utc_now())
+    counts = await _count_traces(engine, where)
+    total = int(counts["total"])
     if total <= page.skip:
         return Listing([], total)
+    if sort is TraceSort.START_TIME and order is Order.DESC:
+        _narrow_to_latest(where, counts, page.skip + page.limit)
     direction = "DESC" if order is Order.DESC else "ASC"
     # First the ids of the page, from narrow columns; then all columns for those alone.
     keys = await engine.fetch(
@@ -55,13 +60,31 @@ async def find_traces(
     return Listing([to_trace(row, agent_ids) for row in rows], total)
 
 
-async def count_traces(engine: Engine, where: Conditions) -> int:
+# Most pages are of the latest traces, so the years before need not be sorted for them.
+_WINDOW_DAYS = (1, 7, 30)
+
+
+async def _count_traces(engine: Engine, where: Conditions) -> dict[str, Any]:
+    """Count the traces in all, and those of the latest days."""
+    windows = ", ".join(f"countIf({_in_window(days)}) AS last_{days}" for days in _WINDOW_DAYS)
     rows = await engine.fetch(
-        f"SELECT count() AS total FROM traces FINAL WHERE {where.sql}",
+        f"SELECT count() AS total, {windows} FROM traces FINAL WHERE {where.sql}",
         where.parameters,
         tag="count_traces",
     )
-    return int(rows[0]["total"])
+    return rows[0]
+
+
+def _narrow_to_latest(where: Conditions, counts: Mapping[str, Any], needed: int) -> None:
+    """Look only at the shortest of the windows that holds the whole page."""
+    for days in _WINDOW_DAYS:
+        if counts[f"last_{days}"] >= needed:
+            where.add(_in_window(days))
+            return
+
+
+def _in_window(days: int) -> str:
+    return f"start >= {{as_of:DateTime64(9, 'UTC')}} - INTERVAL {days} DAY"
 
 
 async def _read_rows(
