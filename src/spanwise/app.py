@@ -78,6 +78,20 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
 
 
+@asynccontextmanager
+async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
+    """Open what accounts need, for the command line: the engine is the running service's own."""
+    async with AsyncExitStack() as stack:
+        prepare_data_dir(settings)
+        signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
+        catalog = await Catalog.open(settings.catalog_address)
+        stack.push_async_callback(catalog.close)
+        mailer = Mailer.from_settings(settings)
+        stack.push_async_callback(mailer.drain)
+        counters, access = await open_counters(None), Access(catalog, signer)
+        yield Accounts(settings, catalog, counters, mailer, signer, access)
+
+
 def telemetry_address(settings: Settings) -> EngineAddress:
     """Where telemetry lives: a folder of ours unless a server is named."""
     url = settings.telemetry_url.get_secret_value() if settings.telemetry_url else ""

@@ -66,20 +66,21 @@ def test_migrate_prepares_the_catalog(tmp_path: Path) -> None:
     assert (tmp_path / "data" / "catalog.db").exists()
 
 
-def test_user_add_works_while_registration_is_closed(tmp_path: Path) -> None:
+def test_user_works_beside_the_service_while_registration_is_closed(tmp_path: Path) -> None:
     closed = {"open_registration": "false"}
     first = run_command(
         tmp_path, "user", "add", "Ann@Example.com", "--password", PASSWORD, **closed
     )
     assert first.returncode == 0, first.stderr
     assert first.stdout.endswith(" ann@example.com admin\n")
-    prompted = run_command(
-        tmp_path, "user", "add", "bob@example.com", stdin=f"{PASSWORD}\n", **closed
-    )
-    assert prompted.stdout.endswith(" bob@example.com member\n")
-    changed = run_command(tmp_path, "user", "role", "BOB@example.com", "admin")
-    assert changed.stdout == "bob@example.com is admin\n"
+    # Beside the running service, whose telemetry nobody else may open.
     with run_service(tmp_path, **closed) as service:
+        prompted = run_command(
+            tmp_path, "user", "add", "bob@example.com", stdin=f"{PASSWORD}\n", **closed
+        )
+        assert prompted.stdout.endswith(" bob@example.com member\n")
+        changed = run_command(tmp_path, "user", "role", "BOB@example.com", "admin")
+        assert changed.stdout == "bob@example.com is admin\n"
         body = {"email": "bob@example.com", "password": PASSWORD}
         login = httpx.post(f"{service.api}/auth/login", json=body, timeout=30).json()["data"]
         header = {"Authorization": f"Bearer {login['token']}"}
@@ -87,19 +88,3 @@ def test_user_add_works_while_registration_is_closed(tmp_path: Path) -> None:
     assert login["user"]["role"] == "admin"
     [entry] = [entry for entry in audit if entry["action"] == "account.changed"]
     assert (entry["subject"], entry["actor"]) == (login["user"]["id"], None)
-
-
-def test_user_refuses_in_one_sentence(tmp_path: Path) -> None:
-    run_command(tmp_path, "user", "add", "ann@example.com", "--password", PASSWORD)
-    for arguments, says in [
-        (["add", "ann", "--password", PASSWORD], "must have an @-sign"),
-        (["add", "bob@example.com", "--password", "short"], "8 to 128 characters"),
-        (["add", "ann@example.com", "--password", PASSWORD], "exists already"),
-        (["role", "nobody@example.com", "admin"], "there is no account"),
-        (["role", "ann@example.com", "member"], "at least one active admin"),
-    ]:
-        ended = run_command(tmp_path, "user", *arguments)
-        assert ended.returncode == 1
-        assert ended.stderr.startswith("spanwise: ")
-        assert says in ended.stderr
-        assert len(ended.stderr.splitlines()) == 1

@@ -6,6 +6,7 @@ import socket
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from support.process import Running, run_service
@@ -13,15 +14,18 @@ from support.service import PASSWORD
 
 
 def begin_slow_request(service: Running) -> socket.socket:
-    """Send a request whose body is not complete yet."""
+    """Send a request whose body is not complete yet; return when the service waits for the rest."""
     body = json.dumps({"email": "ann@example.com", "password": PASSWORD})
     host, port = service.url.removeprefix("http://").split(":")
     connection = socket.create_connection((host, int(port)), timeout=30)
     head = (
         f"POST /api/auth/register HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        "Expect: 100-continue\r\n\r\n"
     )
-    connection.sendall(head.encode() + body[:10].encode())
+    connection.sendall(head.encode())
+    assert connection.recv(1024).startswith(b"HTTP/1.1 100 ")
+    connection.sendall(body[:10].encode())
     return connection
 
 
@@ -71,7 +75,8 @@ def test_a_killed_service_starts_again_with_everything_it_acknowledged(tmp_path:
         key = ann.post("/keys", json={"name": "mine"}).json()["data"]
         service.process.kill()
         service.process.wait()
-    with run_service(tmp_path) as service:
-        ann.base_url = service.api  # type: ignore[assignment]
-        with ann.__class__(base_url=service.api, headers=ann.headers) as again:
-            assert [k["id"] for k in again.get("/keys").json()["data"]] == [key["id"]]
+    with (
+        run_service(tmp_path) as service,
+        httpx.Client(base_url=service.api, headers=ann.headers) as again,
+    ):
+        assert [k["id"] for k in again.get("/keys").json()["data"]] == [key["id"]]

@@ -3,6 +3,7 @@
 import socket
 import stat
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -11,7 +12,7 @@ from support.process import run_command, run_service
 from support.servers import free_port
 
 
-def assert_refused(folder: Path, *says: str, **settings: object) -> None:
+def assert_refused(folder: Path, *says: str, **settings: Any) -> None:
     """The start ends with exit code 1 and one line that says this."""
     ended = run_command(folder, "serve", **settings)
     assert ended.returncode == 1, ended.stderr

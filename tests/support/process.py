@@ -85,7 +85,7 @@ def run_service(folder: Path, *flags: str, **settings: object) -> Iterator[Runni
 
 
 def run_command(
-    folder: Path, *arguments: str, stdin: str = "", **settings: object
+    folder: Path, *arguments: str, stdin: str = "", **settings: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     return subprocess.run(

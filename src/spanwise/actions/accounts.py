@@ -206,6 +206,14 @@ class Accounts:
         self._access.forget_user(user_id)
         return after
 
+    async def set_role(self, email: str, role: Role) -> AdminUser:
+        """Change the role of the account with this address, as the operator."""
+        async with self._catalog.read() as tx:
+            account = await stored.find_account_by_email(tx, normalize_email(email))
+        if account is None:
+            raise NotFound(f"there is no account {email}")
+        return await self.administer(None, account.user.id, role, None, None)
+
     def _sign_in(self, account: Account) -> SignIn:
         claims = Claims(account.user.id, account.token_version)
         return SignIn(

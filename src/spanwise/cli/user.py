@@ -6,14 +6,12 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from spanwise.actions.accounts import normalize_email
 from spanwise.api.bodies import Email
-from spanwise.app import open_services
+from spanwise.app import open_accounts
 from spanwise.cli.logs import configure_logs
 from spanwise.model.accounts import Role, User
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings, load_settings
-from spanwise.storage.catalog import users as stored
 
 app = typer.Typer(
     help="Add accounts and change roles.",
@@ -40,24 +38,20 @@ def add(
 @app.command("role")
 def role(email: str, role: Role) -> None:
     """Make an account admin or member."""
-    asyncio.run(_set_role(load_settings(), _valid_email(email), role))
-    print(f"{email} is {role}")
+    user = asyncio.run(_set_role(load_settings(), _valid_email(email), role))
+    print(f"{user.email} is {user.role}")
 
 
 async def _add(settings: Settings, email: str, password: str, name: str) -> User:
     configure_logs(settings)
-    async with open_services(settings) as services:
-        return await services.accounts.register(email, password, name, None)
+    async with open_accounts(settings) as accounts:
+        return await accounts.register(email, password, name, None)
 
 
-async def _set_role(settings: Settings, email: str, role: Role) -> None:
+async def _set_role(settings: Settings, email: str, role: Role) -> User:
     configure_logs(settings)
-    async with open_services(settings) as services:
-        async with services.catalog.read() as tx:
-            account = await stored.find_account_by_email(tx, normalize_email(email))
-        if account is None:
-            raise StartError(f"there is no account {email}")
-        await services.accounts.administer(None, account.user.id, role, None, None)
+    async with open_accounts(settings) as accounts:
+        return await accounts.set_role(email, role)
 
 
 def _valid_email(text: str) -> str:
