@@ -109,8 +109,10 @@ def open_pipeline(settings: Settings, engine: Engine, agents: AgentDirectory) ->
         settings.data_dir / "refused",
         on_agents=lambda seen: agents.notice(seen, loop),
     )
-    queue_bytes = settings.memory_limit_mb * 2**20 // 16
-    return Pipeline(Journal(settings.data_dir / "journal"), sink, queue_bytes)
+    # Enough for four bodies of the largest size; a longer queue would only answer later.
+    queue_bytes = min(settings.memory_limit_mb * 2**20 // 16, 64 * 2**20)
+    min_free_bytes = settings.min_free_disk_mb * 2**20
+    return Pipeline(Journal(settings.data_dir / "journal"), sink, queue_bytes, min_free_bytes)
 
 
 def create_app(services: Services) -> FastAPI:
