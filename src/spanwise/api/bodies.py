@@ -23,7 +23,7 @@ def _valid_email(value: str) -> str:
         raise ValueError(str(error)) from None
 
 
-def _without_nul(value: str) -> str:
+def without_nul(value: str) -> str:
     if "\x00" in value:
         raise ValueError("must not hold a NUL character")
     return value
@@ -45,6 +45,6 @@ Email = Annotated[
 Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=200, strip_whitespace=True),
-    AfterValidator(_without_nul),
+    AfterValidator(without_nul),
 ]
 Moment = Annotated[datetime, BeforeValidator(_parse_time)]
