@@ -9,6 +9,7 @@ from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
 from spanwise.actions.keys import Keys
+from spanwise.actions.prices import Prices
 from spanwise.actions.traces import Traces
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
@@ -31,6 +32,7 @@ class Services:
     receiver: Receiver
     agents: AgentDirectory
     traces: Traces
+    prices: Prices
 
 
 def get_services(request: Request) -> Services:
