@@ -14,6 +14,7 @@ from starlette.responses import Response
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
 from spanwise.actions.mail import Mailer
 from spanwise.actions.sign_in_tokens import TokenSigner
@@ -24,7 +25,7 @@ from spanwise.api.docs_page import install_docs
 from spanwise.api.errors import install_error_handlers
 from spanwise.api.middleware import CallerLimits, RequestContext, RequestMeter
 from spanwise.api.openapi import install_openapi
-from spanwise.api.routes import admin, auth, keys, otlp, spans, system, users
+from spanwise.api.routes import admin, analytics, auth, keys, otlp, spans, system, users
 from spanwise.api.services import Services
 from spanwise.ingest.journal import Journal
 from spanwise.ingest.pipeline import Pipeline
@@ -75,6 +76,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             receiver=Receiver(pipeline),
             agents=agents,
             traces=Traces(engine, pipeline, agents),
+            analytics=Analytics(engine, pipeline, agents),
         )
 
 
@@ -111,7 +113,7 @@ def create_app(services: Services) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.services = services
-    for noun in (auth, users, keys, admin, spans, system):
+    for noun in (auth, users, keys, admin, spans, analytics, system):
         app.include_router(noun.router, prefix="/api")
     app.router.routes.extend(otlp.routes)
     registry = CollectorRegistry()

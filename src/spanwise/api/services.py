@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
 from spanwise.actions.traces import Traces
 from spanwise.ingest.pipeline import Pipeline
@@ -31,6 +32,7 @@ class Services:
     receiver: Receiver
     agents: AgentDirectory
     traces: Traces
+    analytics: Analytics
 
 
 def get_services(request: Request) -> Services:
