@@ -14,6 +14,7 @@ from starlette.responses import Response
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
 from spanwise.actions.mail import Mailer
 from spanwise.actions.prices import PriceBook, Prices
@@ -25,7 +26,17 @@ from spanwise.api.docs_page import install_docs
 from spanwise.api.errors import install_error_handlers
 from spanwise.api.middleware import CallerLimits, RequestContext, RequestMeter
 from spanwise.api.openapi import install_openapi
-from spanwise.api.routes import admin, auth, keys, models, otlp, spans, system, users
+from spanwise.api.routes import (
+    admin,
+    analytics,
+    auth,
+    keys,
+    models,
+    otlp,
+    spans,
+    system,
+    users,
+)
 from spanwise.api.services import Services
 from spanwise.ingest.journal import Journal
 from spanwise.ingest.pipeline import Pipeline
@@ -40,6 +51,17 @@ from spanwise.storage.telemetry.engine import Engine, EngineAddress
 from spanwise.storage.telemetry.store import Writer
 
 LAST_USE_SECONDS = 15
+
+_NOUNS = (
+    auth,
+    users,
+    keys,
+    admin,
+    spans,
+    analytics,
+    models,
+    system,
+)
 
 
 @asynccontextmanager
@@ -85,6 +107,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             agents=agents,
             traces=Traces(engine, pipeline, agents),
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
+            analytics=Analytics(engine, pipeline, agents),
         )
 
 
@@ -137,7 +160,7 @@ def create_app(services: Services) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.services = services
-    for noun in (auth, users, keys, admin, spans, models, system):
+    for noun in _NOUNS:
         app.include_router(noun.router, prefix="/api")
     app.router.routes.extend(otlp.routes)
     registry = CollectorRegistry()

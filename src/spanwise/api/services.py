@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
 from spanwise.actions.prices import Prices
 from spanwise.actions.traces import Traces
@@ -33,6 +34,7 @@ class Services:
     agents: AgentDirectory
     traces: Traces
     prices: Prices
+    analytics: Analytics
 
 
 def get_services(request: Request) -> Services:
