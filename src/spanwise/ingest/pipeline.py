@@ -21,9 +21,9 @@ from spanwise.model.errors import Unavailable
 
 log = structlog.get_logger()
 
-APPLY_BYTES = 8 * 2**20
+APPLY_BYTES = 24 * 2**20
 GROUP_BYTES = 16 * 2**20
-BACKLOG_BYTES = 24 * 2**20
+BACKLOG_BYTES = 48 * 2**20
 RETRY_SECONDS = 1.0
 SETTLE_SECONDS = 30.0
 SPLIT_AFTER_TRIES = 3

@@ -9,12 +9,22 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.pipeline import Refused, Suspect
-from spanwise.storage.telemetry.store import Batch, DataRefused, Writer, error_code
+from spanwise.storage.telemetry.store import (
+    PARALLEL_INSERTS,
+    Batch,
+    DataRefused,
+    Writer,
+    error_code,
+)
 
 log = structlog.get_logger()
 
 # Errors that pass: no time, no memory, no room, no connection, read-only, too busy.
 _PASSING = frozenset({159, 160, 164, 198, 201, 202, 209, 210, 225, 236, 241, 242, 243, 252, 999})
+
+
+# Below this a second insert costs more to plan than it saves.
+_PIECE_BYTES = 2 * 2**20
 
 
 class Sink:
@@ -38,7 +48,7 @@ class Sink:
         batch = Batch(
             first_version=min(versions),
             last_version=max(versions),
-            spans=joined(Kind.TRACES),
+            spans=_in_pieces([r.payload for r in records if r.kind is Kind.TRACES]),
             logs=joined(Kind.LOGS),
             metrics=joined(Kind.METRICS),
             signals=joined(Kind.SIGNALS),
@@ -63,3 +73,15 @@ class Sink:
             # The journal forgets the record after this.
             os.fsync(file.fileno())
         log.error("record_refused", kept_as=str(path), reason=reason)
+
+
+def _in_pieces(payloads: Sequence[bytes]) -> list[bytes]:
+    """Join payloads into as many pieces, of about the same size, as are worth an insert each."""
+    total = sum(len(payload) for payload in payloads)
+    count = max(1, min(PARALLEL_INSERTS, total // _PIECE_BYTES))
+    pieces: list[list[bytes]] = [[] for _ in range(count)]
+    size = 0
+    for payload in payloads:
+        pieces[min(count - 1, size * count // max(total, 1))].append(payload)
+        size += len(payload)
+    return [b"".join(piece) for piece in pieces if piece]
