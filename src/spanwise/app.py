@@ -14,8 +14,10 @@ from starlette.responses import Response
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
 from spanwise.actions.mail import Mailer
+from spanwise.actions.prices import PriceBook, Prices
 from spanwise.actions.sign_in_tokens import TokenSigner
 from spanwise.actions.traces import Traces
 from spanwise.analysis.prices import find_list_prices
@@ -24,13 +26,24 @@ from spanwise.api.docs_page import install_docs
 from spanwise.api.errors import install_error_handlers
 from spanwise.api.middleware import CallerLimits, RequestContext, RequestMeter
 from spanwise.api.openapi import install_openapi
-from spanwise.api.routes import admin, auth, keys, otlp, spans, system, users
+from spanwise.api.routes import (
+    admin,
+    analytics,
+    auth,
+    keys,
+    models,
+    otlp,
+    spans,
+    system,
+    users,
+)
 from spanwise.api.services import Services
 from spanwise.ingest.journal import Journal
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.sink import Sink
 from spanwise.jobs.periodic import Periodic
+from spanwise.jobs.repricing import Repricer
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
@@ -38,6 +51,17 @@ from spanwise.storage.telemetry.engine import Engine, EngineAddress
 from spanwise.storage.telemetry.store import Writer
 
 LAST_USE_SECONDS = 15
+
+_NOUNS = (
+    auth,
+    users,
+    keys,
+    admin,
+    spans,
+    analytics,
+    models,
+    system,
+)
 
 
 @asynccontextmanager
@@ -60,9 +84,16 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         agents = AgentDirectory(catalog)
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
-        pipeline = open_pipeline(settings, engine, agents)
+        writer = Writer(engine, find_list_prices)
+        pipeline = open_pipeline(settings, writer, agents)
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
+        book = PriceBook(catalog, writer)
+        repricer = Repricer(
+            catalog, writer, book, find_list_prices, is_alone=engine.address.folder is not None
+        )
+        repricer.start()
+        stack.push_async_callback(repricer.stop)
         yield Services(
             settings=settings,
             catalog=catalog,
@@ -75,6 +106,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             receiver=Receiver(pipeline),
             agents=agents,
             traces=Traces(engine, pipeline, agents),
+            prices=Prices(catalog, engine, pipeline, book, repricer.wake),
+            analytics=Analytics(engine, pipeline, agents),
         )
 
 
@@ -101,16 +134,18 @@ def telemetry_address(settings: Settings) -> EngineAddress:
     return EngineAddress(folder=Path(folder) if folder else settings.data_dir / "telemetry")
 
 
-def open_pipeline(settings: Settings, engine: Engine, agents: AgentDirectory) -> Pipeline:
+def open_pipeline(settings: Settings, writer: Writer, agents: AgentDirectory) -> Pipeline:
     """Put ingest together: the journal in front, the engine behind it."""
     loop = asyncio.get_running_loop()
     sink = Sink(
-        Writer(engine, find_list_prices),
+        writer,
         settings.data_dir / "refused",
         on_agents=lambda seen: agents.notice(seen, loop),
     )
-    queue_bytes = settings.memory_limit_mb * 2**20 // 16
-    return Pipeline(Journal(settings.data_dir / "journal"), sink, queue_bytes)
+    # Enough for four bodies of the largest size; a longer queue would only answer later.
+    queue_bytes = min(settings.memory_limit_mb * 2**20 // 16, 64 * 2**20)
+    min_free_bytes = settings.min_free_disk_mb * 2**20
+    return Pipeline(Journal(settings.data_dir / "journal"), sink, queue_bytes, min_free_bytes)
 
 
 def create_app(services: Services) -> FastAPI:
@@ -125,7 +160,7 @@ def create_app(services: Services) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.services = services
-    for noun in (auth, users, keys, admin, spans, system):
+    for noun in _NOUNS:
         app.include_router(noun.router, prefix="/api")
     app.router.routes.extend(otlp.routes)
     registry = CollectorRegistry()

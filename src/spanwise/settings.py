@@ -110,6 +110,12 @@ class Settings(BaseSettings):
         description="What engine, caches and ingest queue may use together, MiB; half of the "
         "machine, at most 8192.",
     )
+    min_free_disk_mb: int = Field(
+        512,
+        ge=0,
+        description="Ingest answers 503 while the data folder's disk has less room, MiB; what is "
+        "left lets the engine merge and delete.",
+    )
     log_level: str = Field(
         "info", pattern="^(debug|info|warning|error)$", description="Least severe log line shown."
     )

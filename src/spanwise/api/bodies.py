@@ -24,7 +24,7 @@ def _valid_email(value: str) -> str:
         raise ValueError(str(error)) from None
 
 
-def _without_nul(value: str) -> str:
+def without_nul(value: str) -> str:
     if "\x00" in value:
         raise ValueError("must not hold a NUL character")
     return value
@@ -46,7 +46,7 @@ Email = Annotated[
 Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=200, strip_whitespace=True),
-    AfterValidator(_without_nul),
+    AfterValidator(without_nul),
 ]
 # The rule itself is check_password's; here it is told to those who read the document.
 NewPassword = Annotated[

@@ -8,7 +8,9 @@ from fastapi import Depends, Request
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
+from spanwise.actions.prices import Prices
 from spanwise.actions.traces import Traces
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
@@ -31,6 +33,8 @@ class Services:
     receiver: Receiver
     agents: AgentDirectory
     traces: Traces
+    prices: Prices
+    analytics: Analytics
 
 
 def get_services(request: Request) -> Services:

@@ -21,11 +21,10 @@ class TooLarge(Invalid):
 
 
 class _Unpacker(Protocol):
-    def unpack(self, data: bytes, max_bytes: int) -> bytes:
-        """Return at most `max_bytes` of what the data unpacks to."""
+    piece_bytes: int
 
-    def pending(self) -> bytes:
-        """Return the input that is not unpacked yet because the output limit was reached."""
+    def unpack(self, data: bytes) -> tuple[bytes, bytes]:
+        """Return some of what the data unpacks to, and the input that is left to be unpacked."""
 
     def finish(self) -> None:
         """Raise when the stream ended early."""
@@ -58,22 +57,28 @@ async def _collect(chunks: AsyncIterator[bytes]) -> bytes:
 
 async def _unpack(chunks: AsyncIterator[bytes], unpacker: _Unpacker) -> AsyncIterator[bytes]:
     async for chunk in chunks:
-        data = chunk
-        while data:
-            yield unpacker.unpack(data, _CHUNK_BYTES)
-            data = unpacker.pending()
+        for start in range(0, len(chunk), unpacker.piece_bytes):
+            data = chunk[start : start + unpacker.piece_bytes]
+            while data:
+                unpacked, data = unpacker.unpack(data)
+                yield unpacked
     unpacker.finish()
 
 
 class _Zlib:
+    """gzip and deflate. A body may be several streams, one after the other (RFC 1952)."""
+
+    piece_bytes = 65_536
+
     def __init__(self, window_bits: int) -> None:
+        self._window_bits = window_bits
         self._stream = zlib.decompressobj(window_bits)
 
-    def unpack(self, data: bytes, max_bytes: int) -> bytes:
-        return self._stream.decompress(data, max_bytes)
-
-    def pending(self) -> bytes:
-        return self._stream.unconsumed_tail
+    def unpack(self, data: bytes) -> tuple[bytes, bytes]:
+        if self._stream.eof:
+            self._stream = zlib.decompressobj(self._window_bits)
+        unpacked = self._stream.decompress(data, _CHUNK_BYTES)
+        return unpacked, self._stream.unused_data or self._stream.unconsumed_tail
 
     def finish(self) -> None:
         if not self._stream.eof:
@@ -81,25 +86,27 @@ class _Zlib:
 
 
 class _Zstd:
+    """zstd. A body may be several frames, one after the other (RFC 8878)."""
+
+    # The library has no output limit; small pieces bound what one call can make of them: a block
+    # of 128 KiB can be written in 4 bytes, so this is 8 MiB at most.
+    piece_bytes = 256
+
     def __init__(self) -> None:
-        # A window of 8 MiB is the most that a receiver has to accept (RFC 8878).
-        self._stream = zstandard.ZstdDecompressor(max_window_size=2**23).decompressobj()
+        # A window of 8 MiB is the most that a receiver has to accept.
+        self._decompressor = zstandard.ZstdDecompressor(max_window_size=2**23)
+        self._stream = self._decompressor.decompressobj()
 
-    def unpack(self, data: bytes, max_bytes: int) -> bytes:
-        # The library has no output limit; small pieces bound what one call can make of them.
-        self._rest = data[_ZSTD_PIECE_BYTES:]
-        return self._stream.decompress(data[:_ZSTD_PIECE_BYTES])
-
-    def pending(self) -> bytes:
-        return self._rest
+    def unpack(self, data: bytes) -> tuple[bytes, bytes]:
+        if self._stream.eof:
+            self._stream = self._decompressor.decompressobj()
+        unpacked = self._stream.decompress(data)
+        return unpacked, self._stream.unused_data
 
     def finish(self) -> None:
         if not self._stream.eof:
             raise EOFError("it ends too early")
 
-
-# One block of 128 KiB can be written in 4 bytes; 64 bytes of input are 2 MiB of output at most.
-_ZSTD_PIECE_BYTES = 64
 
 _UNPACKERS: dict[str, Callable[[], _Unpacker]] = {
     "gzip": lambda: _Zlib(16 + zlib.MAX_WBITS),

@@ -5,6 +5,7 @@ import struct
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -15,7 +16,8 @@ log = structlog.get_logger()
 
 SEGMENT_BYTES = 32 * 2**20
 
-_HEADER = struct.Struct("<IIBQ")
+_CRC = struct.Struct("<I")
+_HEADER = struct.Struct("<IBQ")
 
 
 class Kind(IntEnum):
@@ -45,57 +47,56 @@ class _Segment:
 class Journal:
     """Appends batches of records to segment files and drops the files once all is applied."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        self._left_over = sorted(folder.glob("*.journal"))
-        self._full: list[_Segment] = []
+        self.folder = folder
+        self._segment_bytes = segment_bytes
         self._lock = threading.Lock()
-        self._size = 0
-        self._next_number = 1 + max((int(p.stem) for p in self._left_over), default=0)
+        # What an earlier process left counts as sequence 0: it goes first.
+        self._full = [_Segment(path) for path in sorted(folder.glob("*.journal"))]
+        self._next_number = 1 + max((int(s.path.stem) for s in self._full), default=0)
+        self._must_rotate = False
         self._open_segment()
 
     def left_over(self) -> Iterator[Record]:
-        """Read what an earlier process wrote and perhaps did not apply."""
-        for path in self._left_over:
-            yield from _read_segment(path)
-
-    def drop_left_over(self) -> None:
-        for path in self._left_over:
-            path.unlink()
-        self._left_over = []
+        """Read what an earlier process wrote and perhaps did not apply. Call before `append`."""
+        for segment in self._full:
+            yield from _read_segment(segment.path)
 
     def append(self, records: Sequence[Record], sequence: int) -> None:
         """Write the records and wait until the disk has them. All of them, or none."""
-        parts: list[bytes] = []
-        for record in records:
-            crc = zlib.crc32(record.payload)
-            header = _HEADER.pack(len(record.payload), crc, record.kind, record.version)
-            parts += (header, record.payload)
+        data = b"".join(part for record in records for part in _encode(record))
         with self._lock:
-            if self._size >= SEGMENT_BYTES:
+            if self._must_rotate or self._size >= self._segment_bytes:
                 self._rotate()
             try:
-                _write_all(self._file, b"".join(parts))
+                _write_all(self._file, data)
                 os.fdatasync(self._file)
             except OSError:
-                self._cut(self._size)
+                self._take_back()
                 raise
-            self._size = os.lseek(self._file, 0, os.SEEK_CUR)
+            self._size += len(data)
             self._current.last_sequence = sequence
 
     def release(self, applied_sequence: int) -> None:
         """Drop what is in the store by now. A record that comes back after a crash is harmless."""
         with self._lock:
             while self._full and self._full[0].last_sequence <= applied_sequence:
-                self._full.pop(0).path.unlink()
+                self._full.pop(0).path.unlink(missing_ok=True)
             if self._size and self._current.last_sequence <= applied_sequence:
                 self._cut(0)
 
     def close(self) -> None:
         os.close(self._file)
         if self._size == 0:
-            self._current.path.unlink()
+            self._current.path.unlink(missing_ok=True)
+
+    def _take_back(self) -> None:
+        """Remove what a failed write left, or never write behind it again."""
+        self._must_rotate = True
+        with suppress(OSError):
+            self._cut(self._size)
+            self._must_rotate = False
 
     def _cut(self, size: int) -> None:
         os.ftruncate(self._file, size)
@@ -103,19 +104,39 @@ class Journal:
         self._size = size
 
     def _rotate(self) -> None:
-        os.close(self._file)
-        self._full.append(self._current)
+        full, file = self._current, self._file
+        # The new one first: when the disk has no room for it, all stays as it was.
         self._open_segment()
+        os.close(file)
+        self._full.append(full)
+        self._must_rotate = False
 
     def _open_segment(self) -> None:
-        self._current = _Segment(self._folder / f"{self._next_number:012}.journal")
+        path = self.folder / f"{self._next_number:012}.journal"
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         self._next_number += 1
-        self._file = os.open(self._current.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        self._size = 0
-        # Without this the file's very name might not survive a power cut.
-        folder = os.open(self._folder, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        try:
+            _sync_folder(self.folder)
+        except OSError:
+            os.close(file)
+            path.unlink()
+            raise
+        self._current, self._file, self._size = _Segment(path), file, 0
+
+
+def _sync_folder(folder: Path) -> None:
+    """Without this a new file's very name might not survive a power cut."""
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _encode(record: Record) -> tuple[bytes, bytes, bytes]:
+    header = _HEADER.pack(len(record.payload), record.kind, record.version)
+    crc = zlib.crc32(record.payload, zlib.crc32(header))
+    return _CRC.pack(crc), header, record.payload
 
 
 def _write_all(file: int, data: bytes) -> None:
@@ -125,15 +146,42 @@ def _write_all(file: int, data: bytes) -> None:
 
 
 def _read_segment(path: Path) -> Iterator[Record]:
-    """Yield the whole records of a segment; a torn one at its end was never acknowledged."""
+    """Yield the whole records of a segment.
+
+    A record cut short at the end was never acknowledged. Anything else that cannot be read is
+    damage: the file is kept beside the journal, for a person to look at.
+    """
     data = path.read_bytes()
     offset = 0
-    while offset + _HEADER.size <= len(data):
-        size, crc, kind, version = _HEADER.unpack_from(data, offset)
-        payload = data[offset + _HEADER.size : offset + _HEADER.size + size]
-        if len(payload) < size or zlib.crc32(payload) != crc:
-            break
-        yield Record(Kind(kind), payload, version)
-        offset += _HEADER.size + size
-    if offset < len(data):
-        log.warning("journal_torn", segment=path.name, bytes_ignored=len(data) - offset)
+    while record := _decode(data, offset):
+        yield record
+        offset += _CRC.size + _HEADER.size + len(record.payload)
+    if offset == len(data):
+        return
+    lost = len(data) - offset
+    if _is_cut_short(data, offset):
+        log.warning("journal_torn", segment=path.name, bytes_ignored=lost)
+        return
+    kept = path.with_suffix(".damaged")
+    with suppress(OSError):
+        kept.hardlink_to(path)
+    log.error("journal_damaged", kept_as=str(kept), bytes_ignored=lost)
+
+
+def _decode(data: bytes, offset: int) -> Record | None:
+    start = offset + _CRC.size
+    if start + _HEADER.size > len(data):
+        return None
+    size, kind, version = _HEADER.unpack_from(data, start)
+    end = start + _HEADER.size + size
+    if end > len(data) or _CRC.unpack_from(data, offset)[0] != zlib.crc32(data[start:end]):
+        return None
+    return Record(Kind(kind), data[start + _HEADER.size : end], version)
+
+
+def _is_cut_short(data: bytes, offset: int) -> bool:
+    start = offset + _CRC.size
+    if start + _HEADER.size > len(data):
+        return True
+    size: int = _HEADER.unpack_from(data, start)[0]
+    return start + _HEADER.size + size > len(data)

@@ -3,10 +3,11 @@
 A request is acknowledged when the journal has it on disk. A second thread moves journalled records
 into the engine in batches that grow with the load, because an insert costs the engine some 30 ms
 before its first row. Readers wait for what was acknowledged before them (`settle`), so an
-acknowledged row is visible to the next read.
+acknowledged row is visible to the next read. While the store fails, nothing is acknowledged.
 """
 
 import asyncio
+import os
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -21,13 +22,20 @@ from spanwise.model.errors import Unavailable
 log = structlog.get_logger()
 
 APPLY_BYTES = 8 * 2**20
+GROUP_BYTES = 16 * 2**20
 BACKLOG_BYTES = 24 * 2**20
 RETRY_SECONDS = 1.0
 SETTLE_SECONDS = 5.0
+SPLIT_AFTER_TRIES = 3
+SUSPECT_TRIES = 10
 
 
 class Refused(Exception):  # noqa: N818 -- an outcome, not a defect
     """The store cannot ever take this record; trying again would not help."""
+
+
+class Suspect(Exception):  # noqa: N818
+    """The store failed in a way that nobody foresaw; perhaps the record is to blame."""
 
 
 class Store(Protocol):
@@ -47,39 +55,58 @@ class Load:
     is_stalled: bool
 
 
+@dataclass(frozen=True)
+class _Waiting:
+    """One request that is not safe yet."""
+
+    records: Sequence[Record]
+    size_bytes: int
+    future: asyncio.Future[None]
+
+
 class Pipeline:
-    def __init__(self, journal: Journal, store: Store, max_waiting_bytes: int) -> None:
+    def __init__(
+        self, journal: Journal, store: Store, max_waiting_bytes: int, min_free_bytes: int = 0
+    ) -> None:
         self._journal = journal
         self._store = store
         self._max_waiting_bytes = max_waiting_bytes
+        self._min_free_bytes = min_free_bytes
         self._state = threading.Condition()
-        self._waiting: deque[tuple[Sequence[Record], asyncio.Future[None]]] = deque()
+        self._waiting: deque[_Waiting] = deque()
         self._waiting_bytes = 0
+        self._journaling = False
         self._backlog: deque[tuple[int, Record]] = deque()
         self._backlog_bytes = 0
         self._journaled = 0
         self._applied = 0
         self._settling: list[tuple[int, asyncio.Future[None]]] = []
         self._stalled = False
+        self._disk_is_low = False
         self._stopping = False
         self._threads: list[threading.Thread] = []
 
     async def start(self) -> None:
-        """Apply what an earlier process left in the journal, then take requests."""
+        """Apply what an earlier process left in the journal, then take requests.
+
+        A store that cannot take it now is no reason not to start: what is there can be read.
+        """
         self._loop = asyncio.get_running_loop()
-        await asyncio.to_thread(self._replay)
+        await asyncio.to_thread(self._load_left_over)
         for work in (self._journal_waiting, self._apply_backlog):
             thread = threading.Thread(target=work, name=work.__name__.strip("_"), daemon=True)
             thread.start()
             self._threads.append(thread)
+        await self.settle(timeout_seconds=None)
 
-    def _replay(self) -> None:
-        left_over = list(self._journal.left_over())
-        if left_over:
-            log.info("journal_replayed", records=len(left_over))
-            for batch in _in_batches(left_over):
-                self._apply(batch)
-        self._journal.drop_left_over()
+    def _load_left_over(self) -> None:
+        self._backlog.extend((0, record) for record in self._journal.left_over())
+        self._backlog_bytes = sum(len(record.payload) for _, record in self._backlog)
+        if self._backlog:
+            log.info("journal_replayed", records=len(self._backlog), bytes=self._backlog_bytes)
+            self._applied = -1
+        else:
+            self._journal.release(0)
 
     async def stop(self) -> None:
         """Finish everything that was submitted, then stop."""
@@ -97,58 +124,93 @@ class Pipeline:
         with self._state:
             if self._stopping:
                 raise Unavailable("the service is stopping")
-            if self._stalled and self._backlog_bytes >= BACKLOG_BYTES:
-                raise Unavailable("the store cannot take more at the moment", 5)
-            if self._waiting_bytes + size > self._max_waiting_bytes:
+            if self._stalled:
+                raise _store_is_stalled()
+            if self._waiting and self._waiting_bytes + size > self._max_waiting_bytes:
                 raise Unavailable("too much is waiting to be stored")
-            self._waiting.append((records, future))
+            self._waiting.append(_Waiting(records, size, future))
             self._waiting_bytes += size
             self._state.notify_all()
         await future
 
-    async def settle(self) -> None:
+    async def settle(self, timeout_seconds: float | None = SETTLE_SECONDS) -> None:
         """Wait until all that is acknowledged by now can be read, unless the store is stuck."""
         with self._state:
             if self._applied >= self._journaled or self._stalled:
                 return
             future: asyncio.Future[None] = self._loop.create_future()
             self._settling.append((self._journaled, future))
-        await asyncio.wait([future], timeout=SETTLE_SECONDS)
+        await asyncio.wait([future], timeout=timeout_seconds)
 
     def load(self) -> Load:
         with self._state:
             return Load(self._waiting_bytes, self._backlog_bytes, self._stalled)
 
+    # --- the journalling thread -----------------------------------------------------------------
+
     def _journal_waiting(self) -> None:
-        while True:
-            with self._state:
-                self._state.wait_for(
-                    lambda: (
-                        (self._waiting and self._backlog_bytes < BACKLOG_BYTES)
-                        or (self._stopping and not self._waiting)
-                    )
-                )
-                if not self._waiting:
-                    return
-                taken = list(self._waiting)
-                self._waiting.clear()
-                self._waiting_bytes = 0
-                sequence = self._journaled + 1
-            records = [record for group, _ in taken for record in group]
+        while taken := self._take_waiting():
+            records = [record for request in taken for record in request.records]
             failure: Unavailable | None = None
             try:
-                self._journal.append(records, sequence)
+                self._make_safe(records)
+            except Unavailable as error:
+                failure = error
             except OSError as error:
                 log.error("journal_failed", error=str(error))
                 failure = Unavailable(f"the journal cannot be written: {error.strerror}", 5)
-            else:
-                with self._state:
-                    self._journaled = sequence
-                    self._backlog.extend((sequence, record) for record in records)
-                    self._backlog_bytes += sum(len(record.payload) for record in records)
-                    self._state.notify_all()
-            futures = [future for _, future in taken]
+            except Exception:
+                log.exception("journal_crashed")
+                failure = Unavailable("the journal cannot be written", 5)
+            with self._state:
+                self._journaling = False
+                self._state.notify_all()
+            futures = [request.future for request in taken]
             self._loop.call_soon_threadsafe(_finish, futures, failure)
+
+    def _take_waiting(self) -> list[_Waiting]:
+        """Wait for requests and take the oldest; none when all is done and the service stops."""
+        with self._state:
+            self._state.wait_for(
+                lambda: (
+                    (self._waiting and (self._backlog_bytes < BACKLOG_BYTES or self._stalled))
+                    or (self._stopping and not self._waiting)
+                )
+            )
+            taken: list[_Waiting] = []
+            size = 0
+            while self._waiting and (not taken or size < GROUP_BYTES):
+                taken.append(self._waiting.popleft())
+                size += taken[-1].size_bytes
+            self._waiting_bytes -= size
+            self._journaling = bool(taken)
+            return taken
+
+    def _make_safe(self, records: Sequence[Record]) -> None:
+        with self._state:
+            # Acknowledged now, they could not be seen by the next read.
+            if self._stalled:
+                raise _store_is_stalled()
+        self._check_free_space()
+        sequence = self._journaled + 1
+        self._journal.append(records, sequence)
+        with self._state:
+            self._journaled = sequence
+            self._backlog.extend((sequence, record) for record in records)
+            self._backlog_bytes += sum(len(record.payload) for record in records)
+
+    def _check_free_space(self) -> None:
+        """Stop early: on a full disk the engine could not even merge or delete."""
+        disk = os.statvfs(self._journal.folder)
+        free_bytes = disk.f_bavail * disk.f_frsize
+        is_low = free_bytes < self._min_free_bytes
+        if is_low != self._disk_is_low:
+            self._disk_is_low = is_low
+            log.warning("disk_is_low" if is_low else "disk_has_room_again", free_bytes=free_bytes)
+        if is_low:
+            raise Unavailable("the disk is almost full", 5)
+
+    # --- the applying thread --------------------------------------------------------------------
 
     def _apply_backlog(self) -> None:
         while True:
@@ -159,7 +221,11 @@ class Pipeline:
                 batch, sequence = self._next_batch()
             if not self._apply([record for _, record in batch]):
                 return
-            self._journal.release(sequence)
+            try:
+                self._journal.release(sequence)
+            except OSError as error:
+                # The records are applied; if they come back after a restart, they change nothing.
+                log.error("journal_release_failed", error=str(error))
             with self._state:
                 self._backlog_bytes -= sum(len(record.payload) for _, record in batch)
                 self._applied = sequence
@@ -170,7 +236,12 @@ class Pipeline:
                 self._loop.call_soon_threadsafe(_finish, done, None)
 
     def _is_done(self) -> bool:
-        return self._stopping and not self._waiting and self._applied >= self._journaled
+        return (
+            self._stopping
+            and not self._waiting
+            and not self._journaling
+            and self._applied >= self._journaled
+        )
 
     def _next_batch(self) -> tuple[list[tuple[int, Record]], int]:
         """Take the oldest records, and say up to which sequence all are taken then."""
@@ -185,44 +256,58 @@ class Pipeline:
     def _apply(self, records: Sequence[Record]) -> bool:
         """Apply a batch, trying until it works; False when the service stops before it does.
 
-        A batch that is refused is taken apart, so that a bad record harms only itself.
+        A batch that is refused is halved until the bad record is alone, so that it harms only
+        itself. One that fails otherwise is halved too: perhaps it is just too large for now.
         """
+        tries = 0
         while True:
+            tries += 1
             try:
-                self._store.apply(records)
-            except Refused as error:
-                if len(records) > 1:
-                    return all(self._apply([record]) for record in records)
-                self._store.quarantine(records[0], str(error))
+                self._try(records, tries)
+            except Refused:
+                return self._apply_halves(records)
             except Exception as error:
-                log.exception("apply_failed", error=str(error), records=len(records))
-                if self._wait_to_retry():
-                    continue
-                return False
-            with self._state:
-                self._stalled = False
-            return True
+                # No traceback: a person's data could be in it.
+                log.error("apply_failed", error=repr(error)[:500], records=len(records))
+                if not self._wait_to_retry():
+                    return False
+                if len(records) > 1 and tries >= SPLIT_AFTER_TRIES:
+                    return self._apply_halves(records)
+            else:
+                with self._state:
+                    self._stalled = False
+                return True
+
+    def _try(self, records: Sequence[Record], tries: int) -> None:
+        """Apply once. A single record that cannot be taken is put aside: that is success too."""
+        try:
+            self._store.apply(records)
+        except Refused as error:
+            if len(records) > 1:
+                raise
+            self._store.quarantine(records[0], str(error))
+        except Suspect as error:
+            if len(records) > 1 or tries < SUSPECT_TRIES:
+                raise
+            self._store.quarantine(records[0], str(error))
+
+    def _apply_halves(self, records: Sequence[Record]) -> bool:
+        middle = len(records) // 2
+        return self._apply(records[:middle]) and self._apply(records[middle:])
 
     def _wait_to_retry(self) -> bool:
         """Wait before the next try; False when the service is stopping."""
         with self._state:
             self._stalled = True
             waiting, self._settling = self._settling, []
+            self._state.notify_all()
         self._loop.call_soon_threadsafe(_finish, [future for _, future in waiting], None)
         with self._state:
             return not self._state.wait_for(lambda: self._stopping, timeout=RETRY_SECONDS)
 
 
-def _in_batches(records: Sequence[Record]) -> list[list[Record]]:
-    batches: list[list[Record]] = [[]]
-    size = 0
-    for record in records:
-        if batches[-1] and size + len(record.payload) > APPLY_BYTES:
-            batches.append([])
-            size = 0
-        batches[-1].append(record)
-        size += len(record.payload)
-    return batches
+def _store_is_stalled() -> Unavailable:
+    return Unavailable("the store cannot take more at the moment", 5)
 
 
 def _finish(futures: Sequence[asyncio.Future[None]], failure: Exception | None) -> None:

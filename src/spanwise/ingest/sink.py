@@ -1,15 +1,20 @@
 """Joins journalled records into batches for the telemetry store."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import structlog
+from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise.ingest.journal import Kind, Record
-from spanwise.ingest.pipeline import Refused
-from spanwise.storage.telemetry.store import Batch, DataRefused, Writer
+from spanwise.ingest.pipeline import Refused, Suspect
+from spanwise.storage.telemetry.store import Batch, DataRefused, Writer, error_code
 
 log = structlog.get_logger()
+
+# Errors that pass: no time, no memory, no room, no connection, read-only, too busy.
+_PASSING = frozenset({159, 160, 164, 198, 201, 202, 209, 210, 225, 236, 241, 242, 243, 252, 999})
 
 
 class Sink:
@@ -42,11 +47,19 @@ class Sink:
             agents = self._writer.write(batch)
         except DataRefused as error:
             raise Refused(str(error)) from error
+        except ClickHouseError as error:
+            code = error_code(error)
+            if code is None or code in _PASSING:
+                raise
+            raise Suspect(str(error)) from error
         self._on_agents(agents)
 
     def quarantine(self, record: Record, reason: str) -> None:
         """Keep a record that the engine refuses, so that a person can look at it."""
         self._quarantine.mkdir(parents=True, exist_ok=True)
         path = self._quarantine / f"{record.version}.{record.kind.name.lower()}"
-        path.write_bytes(record.payload)
+        with path.open("wb") as file:
+            file.write(record.payload)
+            # The journal forgets the record after this.
+            os.fsync(file.fileno())
         log.error("record_refused", kept_as=str(path), reason=reason)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
@@ -20,6 +21,15 @@ class Rates:
     cache_write: float
     output: float
     reasoning: float
+
+
+@dataclass(frozen=True)
+class PriceKey:
+    """A workspace's own price has no provider; everyone's has no workspace."""
+
+    workspace: str
+    provider: str
+    model: str
 
 
 @dataclass(frozen=True)
@@ -54,3 +64,69 @@ class ModelPrice(Noun):
             output=self.output_per_million,
             reasoning=default(self.reasoning_per_million, self.output_per_million),
         )
+
+
+class RepricingState(StrEnum):
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+
+
+@dataclass(frozen=True)
+class RepricingTask:
+    """Earlier spans that get a price anew, month by month; None = not looked up yet."""
+
+    key: PriceKey
+    generation: int
+    state: RepricingState
+    months_left: tuple[int, ...] | None
+    months_total: int
+    updated_at: datetime
+
+    def describe(self) -> "Repricing":
+        left = 0 if self.months_left is None else len(self.months_left)
+        return Repricing(
+            model=self.key.model,
+            state=self.state,
+            months_done=self.months_total - left,
+            months_total=self.months_total,
+            updated_at=self.updated_at,
+        )
+
+
+class Repricing(Noun):
+    """How far earlier spans have got their new cost."""
+
+    model: str
+    state: RepricingState
+    months_done: int
+    months_total: int
+    updated_at: UtcTime
+
+
+class OwnPrice(ModelPrice):
+    """A workspace's own price, with how far earlier spans have it."""
+
+    repricing: Repricing | None = None
+
+
+class PriceSource(StrEnum):
+    OWN = "own"
+    LIST = "list"
+    NONE = "none"
+
+
+class SeenModel(Noun):
+    """A model that a workspace's spans name, and what a million of its tokens cost today."""
+
+    model: str
+    provider: str | None
+    calls: int
+    last_seen_at: UtcTime
+    price_source: PriceSource
+    input_per_million: float | None = None
+    output_per_million: float | None = None
+    cached_input_per_million: float | None = None
+    cache_write_per_million: float | None = None
+    reasoning_per_million: float | None = None
+    above_tokens: int | None = None

@@ -132,3 +132,22 @@ audit = Table(
     Column("address", String(60)),
     Column("data", JSON, nullable=False),
 )
+
+# Which earlier spans still wait for a price that appeared or changed. An empty workspace stands for
+# everyone's list price. `generation` counts the changes: so a worker notices one under its feet.
+repricing = Table(
+    "repricing",
+    metadata,
+    Column("workspace_id", String(40), primary_key=True),
+    Column("provider", String(200), primary_key=True),
+    Column("model", String(512), primary_key=True),
+    Column("generation", Integer, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("months_left", JSON),
+    Column("months_total", Integer, nullable=False),
+    Column("claimed_by", String(40)),
+    Column("claimed_until", UtcDateTime),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("updated_at", UtcDateTime, nullable=False),
+    Index(None, "state"),
+)

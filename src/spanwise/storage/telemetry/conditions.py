@@ -43,6 +43,13 @@ class Conditions:
                 f"{column} < {{before:DateTime64(9, 'UTC')}}", before=to_engine_time(period.end)
             )
 
+    def within_hours(self, column: str, period: TimeRange) -> None:
+        """Narrow a column of whole hours, beside `within`, which binds the period's ends."""
+        if period.start is not None:
+            self.add(f"{column} >= toStartOfHour({{after:DateTime64(9, 'UTC')}})")
+        if period.end is not None:
+            self.add(f"{column} < {{before:DateTime64(9, 'UTC')}}")
+
     @property
     def sql(self) -> str:
         return " AND ".join(self.clauses)

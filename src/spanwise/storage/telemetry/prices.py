@@ -1,14 +1,19 @@
 """Prices in the engine: a dictionary that the extraction looks costs up in."""
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.model.prices import PricePeriod
-from spanwise.storage.telemetry.engine import query_rows
+from spanwise.model.conventions import USAGE_KINDS
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.prices import PriceKey, PricePeriod, PriceSource, Rates, SeenModel
+from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.conditions import Conditions
+from spanwise.storage.telemetry.engine import Engine, query_rows
+from spanwise.storage.telemetry.values import in_utc, or_none
 
 _FOREVER = datetime(2106, 1, 1, tzinfo=UTC)
 _RATES = ("input", "cached_input", "cache_write", "output", "reasoning")
@@ -31,15 +36,6 @@ SOURCE(CLICKHOUSE(QUERY 'SELECT * EXCEPT version FROM prices FINAL WHERE is_know
 LAYOUT(COMPLEX_KEY_RANGE_HASHED())
 RANGE(MIN valid_from MAX valid_until)
 LIFETIME(0)"""
-
-
-@dataclass(frozen=True)
-class PriceKey:
-    """A workspace's own price has no provider; everyone's has no workspace."""
-
-    workspace: str
-    provider: str
-    model: str
 
 
 def price_of(workspace: str, provider: str, model: str, moment: str) -> str:
@@ -84,11 +80,77 @@ def put_prices(client: Client, key: PriceKey, periods: Sequence[PricePeriod], ve
     ends = [*(period.valid_from - timedelta(seconds=1) for period in periods[1:]), _FOREVER]
     rows += [
         _row(key, period.valid_from, end, period, version)
-        for period, end in zip(periods, ends, strict=True)
+        for period, end in zip(periods, ends, strict=False)
     ]
     if rows:
         client.insert("prices", rows, column_names=_COLUMNS)
         client.command("SYSTEM RELOAD DICTIONARY price_list")
+
+
+def find_known_prices(client: Client) -> dict[PriceKey, list[PricePeriod]]:
+    """Return all prices that the engine has, each model's oldest first."""
+    rows = query_rows(
+        client,
+        f"SELECT {', '.join(_COLUMNS)} FROM prices FINAL WHERE is_known ORDER BY valid_from",
+        {},
+    )
+    known: dict[PriceKey, list[PricePeriod]] = {}
+    for row in rows:
+        key = PriceKey(row["workspace"], row["provider"], row["model"])
+        known.setdefault(key, []).append(_to_period(row))
+    return known
+
+
+def _to_period(row: Mapping[str, Any]) -> PricePeriod:
+    def rates(prefix: str) -> Rates:
+        return Rates(**{name: row[prefix + name] for name in _RATES})
+
+    above = row["above_tokens"]
+    return PricePeriod(
+        in_utc(row["valid_from"]), rates(""), above, rates("above_") if above else None
+    )
+
+
+async def find_seen_models(
+    engine: Engine, workspace: str, period: TimeRange, page: PageRequest
+) -> Listing[SeenModel]:
+    """Return the models of a workspace's spans, the most used first, with their price today."""
+    where = Conditions(workspace)
+    where.within("start", period)
+    where.within_hours("hour", period)
+    where.add(f"model != '' AND kind IN {USAGE_KINDS}")
+    seen = f"""SELECT provider, model, count() AS calls, max(start) AS last_seen
+        FROM spans FINAL WHERE {where.sql} GROUP BY provider, model"""
+    total = await engine.fetch(
+        f"SELECT count() AS total FROM ({seen})", where.parameters, tag="count_models"
+    )
+    price = price_of("{workspace:String}", "provider", "model", "now('UTC')")
+    own = "dictHas('price_list', ({workspace:String}, '', model), now('UTC'))"
+    rows = await engine.fetch(
+        f"""SELECT *, {price} AS price, {own} AS is_own FROM ({seen})
+        ORDER BY calls DESC, provider, model LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
+        {**where.parameters, "limit": page.limit, "skip": page.skip},
+        tag="find_models",
+    )
+    return Listing([_to_seen(row) for row in rows], total[0]["total"])
+
+
+def _to_seen(row: Mapping[str, Any]) -> SeenModel:
+    price = row["price"]
+    if isinstance(price, Mapping):
+        price = tuple(price.values())
+    is_known, above_tokens, *rates = price
+    source = PriceSource.OWN if row["is_own"] else PriceSource.LIST
+    shown = dict(zip((f"{name}_per_million" for name in _RATES), rates, strict=False))
+    return SeenModel(
+        model=row["model"],
+        provider=or_none(row["provider"]),
+        calls=row["calls"],
+        last_seen_at=in_utc(row["last_seen"]),
+        price_source=source if is_known else PriceSource.NONE,
+        **(shown if is_known else {}),
+        above_tokens=above_tokens or None,
+    )
 
 
 def _row(

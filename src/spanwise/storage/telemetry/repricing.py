@@ -1,20 +1,34 @@
 """Gives earlier spans their cost when a price appears or changes."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.conventions import USAGE_KINDS
+from spanwise.model.prices import PriceKey
 from spanwise.storage.telemetry.engine import query_rows
-from spanwise.storage.telemetry.prices import PriceKey, cost_at, price_of
+from spanwise.storage.telemetry.prices import cost_at, price_of
 from spanwise.storage.telemetry.summaries import summarize_traces
+
+# Ingest waits while a piece is re-priced, so a piece is about as much as a large batch of it.
+PIECE_SPANS = 50_000
 
 # A workspace's own price covers its spans of that model; everyone's covers one provider's.
 _MATCHES = f"""model = {{model:String}}
     AND ({{workspace:String}} = '' OR workspace = {{workspace:String}})
     AND ({{workspace:String}} != '' OR provider = {{provider:String}})
     AND given_cost = 0 AND kind IN {USAGE_KINDS}"""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some hours of a month, both ends included."""
+
+    first_hour: datetime
+    last_hour: datetime
 
 
 def reprice_batch(client: Client, key: PriceKey, first_version: int, last_version: int) -> None:
@@ -29,10 +43,44 @@ def months_to_reprice(client: Client, key: PriceKey) -> list[int]:
     return [row["month"] for row in query_rows(client, sql, _of(key))]
 
 
-def reprice_month(client: Client, key: PriceKey, month: int) -> None:
-    """Price the spans of one month anew."""
-    where = f"toYYYYMM(hour) = {{month:UInt32}} AND {_MATCHES}"
-    _reprice(client, "spans FINAL", where, {**_of(key), "month": month})
+def pieces_of_month(client: Client, key: PriceKey, month: int) -> list[Piece]:
+    """Cut a month into pieces of hours, none with many more spans than `PIECE_SPANS`."""
+    rows = query_rows(
+        client,
+        f"""SELECT hour, count() AS spans FROM spans
+        WHERE toYYYYMM(hour) = {{month:UInt32}} AND {_MATCHES}
+        GROUP BY hour ORDER BY hour""",
+        {**_of(key), "month": month},
+    )
+    pieces: list[Piece] = []
+    size = PIECE_SPANS
+    for row in rows:
+        if size + row["spans"] > PIECE_SPANS:
+            pieces.append(Piece(row["hour"], row["hour"]))
+            size = 0
+        pieces[-1] = Piece(pieces[-1].first_hour, row["hour"])
+        size += row["spans"]
+    return pieces
+
+
+def reprice_piece(client: Client, key: PriceKey, piece: Piece) -> None:
+    """Price the spans of some hours anew. What has its right cost already stays as it is."""
+    where = f"hour BETWEEN {{first:DateTime('UTC')}} AND {{last:DateTime('UTC')}} AND {_MATCHES}"
+    hours = {"first": piece.first_hour, "last": piece.last_hour}
+    _reprice(client, "spans FINAL", where, {**_of(key), **hours})
+
+
+def find_providers(client: Client, key: PriceKey) -> list[str]:
+    """Return whose models of this name the spans are of."""
+    sql = f"SELECT DISTINCT provider FROM spans WHERE {_MATCHES}"
+    return [row["provider"] for row in query_rows(client, sql, _of(key))]
+
+
+def find_unpriced(client: Client) -> list[tuple[str, str]]:
+    """Return the provider and name of every model without a price, whoever used it."""
+    sql = f"""SELECT DISTINCT provider, model FROM spans
+        WHERE NOT is_priced AND model != '' AND kind IN {USAGE_KINDS}"""
+    return [(row["provider"], row["model"]) for row in query_rows(client, sql, {})]
 
 
 def _reprice(client: Client, spans: str, where: str, parameters: Mapping[str, Any]) -> None:
@@ -41,11 +89,14 @@ def _reprice(client: Client, spans: str, where: str, parameters: Mapping[str, An
     client.command(
         f"""
         INSERT INTO spans
-        SELECT * EXCEPT price REPLACE (
-            version + 1 AS version,
-            {cost_at("price")} AS cost,
-            price.1 = 1 OR input_tokens + output_tokens = 0 AS is_priced)
-        FROM (SELECT *, {price} AS price FROM {spans} WHERE {where})""",
+        SELECT * EXCEPT (price, right_cost, has_price, is_wrong) REPLACE (
+            version + 1 AS version, right_cost AS cost, has_price AS is_priced)
+        FROM (
+            SELECT *, {price} AS price, {cost_at("price")} AS right_cost,
+                price.1 = 1 OR input_tokens + output_tokens = 0 AS has_price,
+                cost != right_cost OR is_priced != has_price AS is_wrong
+            FROM {spans} WHERE {where})
+        WHERE is_wrong""",
         parameters=dict(parameters),
     )
     traces = f"SELECT DISTINCT workspace, trace_id FROM spans WHERE {where}"

@@ -1,22 +1,26 @@
 """Takes batches into the engine and keeps what follows from them up to date."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import structlog
+from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
-from spanwise.model.prices import PricePeriod
+from spanwise.model.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.engine import Engine, query_rows
 from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
-from spanwise.storage.telemetry.prices import PriceKey, put_prices
+from spanwise.storage.telemetry.prices import put_prices
 from spanwise.storage.telemetry.repricing import reprice_batch
 from spanwise.storage.telemetry.schema import LANDINGS, apply_schema
 from spanwise.storage.telemetry.summaries import summarize_batch
 
 log = structlog.get_logger()
 
+T = TypeVar("T")
 PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
 
 # Planning is most of what a small insert costs; sorting and indexing can wait for the merge.
@@ -61,6 +65,7 @@ class Writer:
         self._writer = engine.new_client(_WRITER_SETTINGS)
         self._schema = _schema_settings(engine.address.folder)
         self._client = engine.new_client({"max_execution_time": 300})
+        self._lock = threading.Lock()
         self._find_prices = find_prices
         self._without_price: set[PriceKey] = set()
 
@@ -69,6 +74,19 @@ class Writer:
 
         Returns the workspaces and agent names that the batch's traces are of.
         """
+        with self._lock:
+            return self._write(batch)
+
+    def exclusively(self, work: Callable[[Client], T]) -> T:
+        """Do something while no batch is being written.
+
+        A price that changes, or a trace that is added up anew, in the middle of a batch could leave
+        a cost or a sum behind that nothing would ever put right.
+        """
+        with self._lock:
+            return work(self._client)
+
+    def _write(self, batch: Batch) -> list[tuple[str, str]]:
         try:
             if batch.spans:
                 self._insert(LANDINGS["spans"].table, batch.spans, "Protobuf", "Spans")

@@ -1,0 +1,146 @@
+"""Re-pricing that is to be done or was done, one row a price; it outlives the process."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, and_, func, insert, or_, select, true, update
+
+from spanwise.model.noun import utc_now
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.prices import PriceKey, RepricingState, RepricingTask
+from spanwise.storage.catalog.database import Transaction
+from spanwise.storage.catalog.tables import repricing
+
+_UNDONE = (RepricingState.WAITING, RepricingState.RUNNING)
+
+
+async def request_repricing(tx: Transaction, key: PriceKey) -> None:
+    """Ask for the spans that this price concerns to be priced anew, from the beginning."""
+    now = utc_now()
+    fresh = {
+        "state": RepricingState.WAITING,
+        "months_left": None,
+        "months_total": 0,
+        "claimed_by": None,
+        "claimed_until": None,
+        "updated_at": now,
+    }
+    changed = await tx.execute(
+        update(repricing)
+        .where(_is(key))
+        .values(**fresh, generation=repricing.c.generation + 1, created_at=now)
+    )
+    if changed.rowcount == 0:
+        await tx.execute(
+            insert(repricing).values(
+                workspace_id=key.workspace,
+                provider=key.provider,
+                model=key.model,
+                generation=1,
+                created_at=now,
+                **fresh,
+            )
+        )
+
+
+async def claim_repricing(
+    tx: Transaction, worker: str, now: datetime, until: datetime
+) -> RepricingTask | None:
+    """Take the oldest task that nobody works on, for a while; None when there is none."""
+    free = or_(
+        repricing.c.claimed_until.is_(None),
+        repricing.c.claimed_until < now,
+        repricing.c.claimed_by == worker,
+    )
+    wanted = and_(repricing.c.state.in_(_UNDONE), free)
+    rows = await tx.execute(
+        select(repricing)
+        .where(wanted)
+        .order_by(repricing.c.created_at)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+    row = rows.one_or_none()
+    if row is None:
+        return None
+    task = _to_task(row)
+    await save_progress(tx, task, task.months_left, worker, until)
+    return task
+
+
+async def save_progress(
+    tx: Transaction,
+    task: RepricingTask,
+    months_left: Sequence[int] | None,
+    worker: str,
+    until: datetime,
+) -> bool:
+    """Note how far a task has come. False when the price has changed again since it began."""
+    is_done = months_left is not None and not months_left
+    changed = await tx.execute(
+        update(repricing)
+        .where(_is(task.key), repricing.c.generation == task.generation)
+        .values(
+            state=RepricingState.DONE if is_done else RepricingState.RUNNING,
+            months_left=None if months_left is None else list(months_left),
+            months_total=task.months_total,
+            claimed_by=None if is_done else worker,
+            claimed_until=None if is_done else until,
+            updated_at=utc_now(),
+        )
+    )
+    return changed.rowcount > 0
+
+
+async def release_claims(tx: Transaction, worker: str | None) -> None:
+    """Let others take what a worker had claimed; None: what anybody had."""
+    mine = true() if worker is None else repricing.c.claimed_by == worker
+    await tx.execute(update(repricing).where(mine).values(claimed_by=None, claimed_until=None))
+
+
+async def find_task(tx: Transaction, key: PriceKey) -> RepricingTask | None:
+    row = (await tx.execute(select(repricing).where(_is(key)))).one_or_none()
+    return None if row is None else _to_task(row)
+
+
+async def list_tasks(
+    tx: Transaction, workspace_id: str, page: PageRequest
+) -> Listing[RepricingTask]:
+    """Return a workspace's tasks, the latest first."""
+    mine = repricing.c.workspace_id == workspace_id
+    total = await tx.execute(select(func.count()).select_from(repricing).where(mine))
+    rows = await tx.execute(
+        select(repricing)
+        .where(mine)
+        .order_by(repricing.c.created_at.desc(), repricing.c.model)
+        .limit(page.limit)
+        .offset(page.skip)
+    )
+    return Listing([_to_task(row) for row in rows], total.scalar_one())
+
+
+async def count_undone(tx: Transaction) -> int:
+    rows = await tx.execute(
+        select(func.count()).select_from(repricing).where(repricing.c.state.in_(_UNDONE))
+    )
+    return rows.scalar_one()
+
+
+def _is(key: PriceKey) -> ColumnElement[bool]:
+    return and_(
+        repricing.c.workspace_id == key.workspace,
+        repricing.c.provider == key.provider,
+        repricing.c.model == key.model,
+    )
+
+
+def _to_task(row: Row[Any]) -> RepricingTask:
+    return RepricingTask(
+        key=PriceKey(row.workspace_id, row.provider, row.model),
+        generation=row.generation,
+        state=RepricingState(row.state),
+        months_left=None if row.months_left is None else tuple(row.months_left),
+        months_total=row.months_total,
+        updated_at=row.updated_at,
+    )

@@ -1,0 +1,171 @@
+"""Answers the questions of analytics: sums, series, percentiles and breakdowns of traces."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from spanwise.model.analytics import NO_NAME, Question
+from spanwise.model.spans import ErrorType
+from spanwise.model.times import Granularity
+from spanwise.storage.telemetry.analytics_source import LATENCY_BOUNDS_MS, Source
+from spanwise.storage.telemetry.engine import Engine, Rows
+
+_BUCKETS = {
+    Granularity.HOURLY: "toStartOfHour(moment)",
+    Granularity.DAILY: "toStartOfDay(moment)",
+    Granularity.WEEKLY: "toDateTime(toMonday(moment), 'UTC')",
+    Granularity.MONTHLY: "toDateTime(toStartOfMonth(moment), 'UTC')",
+}
+
+Percentiles = tuple[float, float, float]
+PERCENTILES = (0.5, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class Totals:
+    traces: int
+    errors: int
+    duration_ms: float
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    agents: int
+
+
+async def read_totals(engine: Engine, source: Source) -> Totals:
+    measures = ("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost")
+    sums = ", ".join(f"sum(row.{name}) AS {name}" for name in measures)
+    rows = await engine.fetch(
+        f"""SELECT {sums}, uniqExactIf(row.agent_name, row.agent_name != '' AND row.traces > 0)
+            AS agents
+        FROM ({source.select(("agent_name", *measures))}) AS row""",
+        source.parameters,
+        tag="analytics_totals",
+    )
+    return Totals(**rows[0])
+
+
+async def read_series(
+    engine: Engine, source: Source, question: Question, measures: Sequence[str]
+) -> list[Mapping[str, Any]]:
+    """Return the sums of some measures for every bucket of the period, in order."""
+    sums = ", ".join(f"sum(row.{name}) AS {name}" for name in measures)
+    rows = await engine.fetch(
+        f"""SELECT {bucket_of(question)} AS bucket, {sums}
+        FROM ({source.select(measures)}) AS row GROUP BY bucket""",
+        source.parameters,
+        tag="analytics_series",
+    )
+    found = {_seconds(row): row for row in rows}
+    nothing: Mapping[str, Any] = dict.fromkeys(measures, 0)
+    return [found.get(int(bucket.timestamp()), nothing) for bucket in question.buckets]
+
+
+async def read_requests(
+    engine: Engine, source: Source, question: Question
+) -> dict[datetime, dict[str, int]]:
+    """Count the traces of every bucket by the name of their agent."""
+    rows = await engine.fetch(
+        f"""SELECT {bucket_of(question)} AS bucket, row.agent_name AS agent,
+            sum(row.traces) AS total
+        FROM ({source.select(("agent_name", "traces"))}) AS row
+        GROUP BY bucket, agent HAVING total > 0 ORDER BY total DESC, agent""",
+        source.parameters,
+        tag="analytics_requests",
+    )
+    found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for row in rows:
+        found[_seconds(row)][row["agent"] or NO_NAME] += row["total"]
+    return {bucket: dict(found[int(bucket.timestamp())]) for bucket in question.buckets}
+
+
+async def read_percentiles(engine: Engine, source: Source) -> Percentiles | None:
+    """Return the 50th, 95th and 99th percentile of the latencies in milliseconds."""
+    rows = await _percentile_rows(engine, source, "0")
+    return tuple(rows[0]["percentiles"]) if rows else None
+
+
+async def read_percentile_series(
+    engine: Engine, source: Source, question: Question
+) -> list[Percentiles | None]:
+    rows = await _percentile_rows(engine, source, bucket_of(question))
+    found: dict[int, Percentiles] = {_seconds(row): tuple(row["percentiles"]) for row in rows}
+    return [found.get(int(bucket.timestamp())) for bucket in question.buckets]
+
+
+async def _percentile_rows(engine: Engine, source: Source, bucket: str) -> Rows:
+    levels = ", ".join(map(str, PERCENTILES))
+    return await engine.fetch(
+        f"""SELECT {bucket} AS bucket, quantilesExactInclusive({levels})(duration_ms) AS percentiles
+        FROM ({source.select(("duration_ms",))}) GROUP BY bucket""",
+        source.parameters,
+        tag="analytics_percentiles",
+    )
+
+
+async def read_latency_counts(engine: Engine, source: Source) -> list[int]:
+    """Count the traces of each latency bucket, the fastest first."""
+    bounds = [f"under_{ms}" for ms in LATENCY_BOUNDS_MS]
+    sums = ", ".join(f"sum(row.{name})" for name in (*bounds, "traces"))
+    rows = await engine.fetch(
+        f"SELECT [{sums}] AS under FROM ({source.select((*bounds, 'traces'))}) AS row",
+        source.parameters,
+        tag="analytics_latency",
+    )
+    under = rows[0]["under"]
+    return [upper - lower for lower, upper in zip([0, *under], under, strict=False)]
+
+
+async def read_model_costs(engine: Engine, source: Source) -> tuple[dict[str, float], list[str]]:
+    """Return the cost of each model, and the models of which some call has no known price."""
+    rows = await engine.fetch(
+        f"""SELECT model, sum(model_cost) AS cost, max(has(unpriced_models, model)) AS is_unpriced
+        FROM ({source.select(("models", "model_costs", "unpriced_models"))})
+        ARRAY JOIN models AS model, model_costs AS model_cost
+        GROUP BY model ORDER BY cost DESC, model""",
+        source.parameters,
+        tag="analytics_models",
+    )
+    unpriced = sorted(row["model"] for row in rows if row["is_unpriced"])
+    return {row["model"]: row["cost"] for row in rows}, unpriced
+
+
+async def read_errors(engine: Engine, source: Source) -> dict[ErrorType, int]:
+    """Count the failed traces by the type of their error, the commonest first."""
+    rows = await engine.fetch(
+        f"""SELECT type, sum(amount) AS total
+        FROM ({source.select(("error_types", "error_counts"))})
+        ARRAY JOIN error_types AS type, error_counts AS amount
+        GROUP BY type HAVING total > 0 ORDER BY total DESC, type""",
+        source.parameters,
+        tag="analytics_errors",
+    )
+    return {ErrorType(row["type"]): row["total"] for row in rows}
+
+
+async def read_tools(engine: Engine, source: Source) -> dict[str, dict[str, int]]:
+    """Count the calls of each tool by the name of the agent whose traces they are in."""
+    rows = await engine.fetch(
+        f"""SELECT agent_name, tool, sum(calls) AS total
+        FROM ({source.select(("agent_name", "tools", "tool_calls"))})
+        ARRAY JOIN tools AS tool, tool_calls AS calls
+        GROUP BY agent_name, tool HAVING total > 0 ORDER BY agent_name, total DESC, tool""",
+        source.parameters,
+        tag="analytics_tools",
+    )
+    heatmap: dict[str, dict[str, int]] = {}
+    for row in rows:
+        tools = heatmap.setdefault(row["agent_name"] or NO_NAME, {})
+        tools[row["tool"]] = tools.get(row["tool"], 0) + row["total"]
+    return heatmap
+
+
+def bucket_of(question: Question) -> str:
+    return _BUCKETS[question.granularity]
+
+
+def _seconds(row: Mapping[str, Any]) -> int:
+    bucket: datetime = row["bucket"]
+    return int(bucket.replace(tzinfo=UTC).timestamp())

@@ -1,0 +1,70 @@
+"""Spans as a client sends them, for tests."""
+
+import secrets
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from support.service import Person
+
+Body = dict[str, Any]
+
+
+def iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def new_span(start: datetime, duration_ms: float = 100, **fields: Any) -> Body:
+    """A span of a trace of its own unless `traceId` says otherwise."""
+    return {
+        "traceId": secrets.token_hex(16),
+        "spanId": secrets.token_hex(8),
+        "name": "a span",
+        "startTime": iso(start),
+        "endTime": iso(start + timedelta(milliseconds=duration_ms)),
+        **fields,
+    }
+
+
+def child_of(root: Body, **fields: Any) -> Body:
+    """A span below another one."""
+    return {
+        **new_span(datetime.fromisoformat(root["startTime"])),
+        "traceId": root["traceId"],
+        "parentSpanId": root["spanId"],
+        **fields,
+    }
+
+
+async def send(person: Person, *spans: Body) -> None:
+    await person.data("POST", "/spans", json={"spans": list(spans)})
+
+
+def new_trace_id() -> str:
+    return secrets.token_hex(16)
+
+
+def span(trace_id: str | None = None, parent: str | None = None, **fields: Any) -> dict[str, Any]:
+    """One span that took 100 ms; what a test is about it says itself."""
+    start = fields.pop("start", datetime.now(UTC) - timedelta(minutes=5))
+    return {
+        "traceId": trace_id or new_trace_id(),
+        "spanId": secrets.token_hex(8),
+        "parentSpanId": parent,
+        "name": "step",
+        "startTime": start.isoformat(),
+        "endTime": (start + timedelta(milliseconds=100)).isoformat(),
+        **fields,
+    }
+
+
+def llm_call(model: str, provider: str, tokens: dict[str, int], **fields: Any) -> dict[str, Any]:
+    """A root span that is a model call, its tokens under their OpenTelemetry names."""
+    names = {
+        "input": "gen_ai.usage.input_tokens",
+        "cached": "gen_ai.usage.cache_read.input_tokens",
+        "cache_write": "gen_ai.usage.cache_creation.input_tokens",
+        "output": "gen_ai.usage.output_tokens",
+        "reasoning": "gen_ai.usage.reasoning.output_tokens",
+    }
+    attributes = {names[sort]: count for sort, count in tokens.items()}
+    return span(kind="llm", model=model, provider=provider, attributes=attributes, **fields)

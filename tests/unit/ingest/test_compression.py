@@ -1,0 +1,112 @@
+"""Bodies are unpacked in a stream: whole, or refused, and never more memory than the limit."""
+
+import gzip
+import tracemalloc
+import zlib
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+import zstandard
+
+from spanwise.ingest.compression import MAX_BODY_BYTES, TooLarge, read_body
+from spanwise.model.errors import Invalid
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "zstd": zstandard.compress,
+}
+TEXT = b"the quick brown fox " * 10_000
+MIB = 2**20
+
+
+async def in_chunks(data: bytes, size: int = 65_536) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), size):
+        yield data[start : start + size]
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 7, 65_536, 10**9])
+@pytest.mark.parametrize("encoding", PACK)
+async def test_a_packed_body_is_unpacked_whatever_its_chunks(
+    encoding: str, chunk_bytes: int
+) -> None:
+    packed = PACK[encoding](TEXT)
+    assert await read_body(in_chunks(packed, chunk_bytes), encoding) == TEXT
+
+
+@pytest.mark.parametrize("encoding", ["", "identity"])
+async def test_a_plain_body_is_taken_as_it_is(encoding: str) -> None:
+    assert await read_body(in_chunks(TEXT), encoding) == TEXT
+
+
+async def test_an_empty_plain_body_is_empty() -> None:
+    assert await read_body(in_chunks(b""), "") == b""
+
+
+@pytest.mark.parametrize("encoding", PACK)
+async def test_a_body_of_several_streams_is_all_of_them(encoding: str) -> None:
+    packed = PACK[encoding](b"first ") + PACK[encoding](b"second")
+    for size in (1, 5, 10_000):
+        assert await read_body(in_chunks(packed, size), encoding) == b"first second"
+
+
+@pytest.mark.parametrize("encoding", ["", *PACK])
+async def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(
+    encoding: str,
+) -> None:
+    pack = PACK.get(encoding, bytes)
+    body = await read_body(in_chunks(pack(b"x" * MAX_BODY_BYTES)), encoding)
+    assert len(body) == MAX_BODY_BYTES
+    with pytest.raises(TooLarge):
+        await read_body(in_chunks(pack(b"x" * (MAX_BODY_BYTES + 1))), encoding)
+
+
+@pytest.mark.parametrize("chunk_bytes", [65_536, 10**9])
+@pytest.mark.parametrize("encoding", PACK)
+async def test_a_bomb_stops_at_the_limit_with_bounded_memory(
+    encoding: str, chunk_bytes: int
+) -> None:
+    bomb = PACK[encoding](bytes(256 * MIB))
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge):
+            await read_body(in_chunks(bomb, chunk_bytes), encoding)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # Once what was collected, and a piece more.
+    assert peak_bytes < MAX_BODY_BYTES + 16 * MIB
+
+
+async def test_a_zstd_frame_that_demands_a_huge_window_is_refused() -> None:
+    parameters = zstandard.ZstdCompressionParameters(window_log=27)
+    packed = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    data = packed.compress(bytes(MIB)) + packed.flush()
+    with pytest.raises(Invalid, match="not valid zstd"):
+        await read_body(in_chunks(data), "zstd")
+
+
+@pytest.mark.parametrize("encoding", PACK)
+async def test_garbage_is_refused(encoding: str) -> None:
+    with pytest.raises(Invalid, match=f"not valid {encoding}"):
+        await read_body(in_chunks(b"this is not packed at all"), encoding)
+
+
+@pytest.mark.parametrize("encoding", PACK)
+async def test_garbage_behind_a_good_stream_is_refused(encoding: str) -> None:
+    with pytest.raises(Invalid, match=f"not valid {encoding}"):
+        await read_body(in_chunks(PACK[encoding](TEXT) + b"garbage!"), encoding)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 10, -1])
+@pytest.mark.parametrize("encoding", PACK)
+async def test_a_truncated_body_is_refused(encoding: str, kept: int) -> None:
+    with pytest.raises(Invalid, match="too early"):
+        await read_body(in_chunks(PACK[encoding](TEXT)[:kept]), encoding)
+
+
+async def test_an_unknown_encoding_is_refused_by_name() -> None:
+    with pytest.raises(Invalid) as caught:
+        await read_body(in_chunks(b"x"), "br")
+    assert [problem.field for problem in caught.value.details] == ["Content-Encoding"]
+    assert "gzip, deflate, zstd" in caught.value.message

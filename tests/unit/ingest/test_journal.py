@@ -1,0 +1,198 @@
+"""The journal: all of a batch or nothing, whatever happens to the process or the disk."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from spanwise.ingest.journal import Journal, Kind, Record
+
+
+def record(version: int, payload: bytes = b"rows") -> Record:
+    return Record(Kind.TRACES, payload, version)
+
+
+def reopen(folder: Path) -> list[Record]:
+    """What a process that starts now finds, as after a kill of the one before."""
+    return list(Journal(folder).left_over())
+
+
+def segments(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.journal"))
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_record_comes_back_as_it_was_written(tmp_path: Path, kind: Kind) -> None:
+    written = [Record(kind, b"\x00\xff" * 500, 2**63), Record(kind, b"", 7)]
+    Journal(tmp_path).append(written, 1)
+    assert reopen(tmp_path) == written
+
+
+def test_records_come_back_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, segment_bytes=100)
+    for number in range(20):
+        journal.append([record(2 * number), record(2 * number + 1)], number)
+    assert len(segments(tmp_path)) > 1
+    assert [found.version for found in reopen(tmp_path)] == list(range(40))
+
+
+@settings(max_examples=60, deadline=None)
+@given(cut=st.integers(min_value=0, max_value=3 * (17 + 30) - 1))
+def test_a_journal_cut_anywhere_gives_the_whole_records_before_the_cut(
+    tmp_path_factory: pytest.TempPathFactory, cut: int
+) -> None:
+    folder = tmp_path_factory.mktemp("journal")
+    Journal(folder).append([record(n, bytes([n]) * 30) for n in range(3)], 1)
+    (segment,) = segments(folder)
+    assert segment.stat().st_size == 3 * (17 + 30)
+    os.truncate(segment, cut)
+    assert [found.version for found in reopen(folder)] == list(range(cut // (17 + 30)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(position=st.integers(min_value=47, max_value=2 * 47 - 1), bit=st.integers(0, 7))
+def test_a_flipped_bit_never_gives_a_wrong_record(
+    tmp_path_factory: pytest.TempPathFactory, position: int, bit: int
+) -> None:
+    folder = tmp_path_factory.mktemp("journal")
+    Journal(folder).append([record(n, bytes([n]) * 30) for n in range(2)], 1)
+    (segment,) = segments(folder)
+    data = bytearray(segment.read_bytes())
+    data[position] ^= 1 << bit
+    segment.write_bytes(data)
+    assert [found.version for found in reopen(folder)] == [0]
+
+
+def test_a_damaged_segment_is_kept_for_a_person_to_look_at(tmp_path: Path) -> None:
+    Journal(tmp_path).append([record(1, b"good"), record(2, b"evil"), record(3)], 1)
+    (segment,) = segments(tmp_path)
+    data = segment.read_bytes().replace(b"evil", b"Evil")
+    segment.write_bytes(data)
+    with capture_logs() as logs:
+        journal = Journal(tmp_path)
+        assert [found.version for found in journal.left_over()] == [1]
+    assert [line["event"] for line in logs] == ["journal_damaged"]
+    journal.release(0)
+    assert (tmp_path / f"{segment.stem}.damaged").read_bytes() == data
+
+
+def test_a_record_that_was_cut_short_is_only_a_warning(tmp_path: Path) -> None:
+    Journal(tmp_path).append([record(1), record(2)], 1)
+    (segment,) = segments(tmp_path)
+    os.truncate(segment, segment.stat().st_size - 1)
+    with capture_logs() as logs:
+        assert len(reopen(tmp_path)) == 1
+    assert [(line["event"], line["log_level"]) for line in logs] == [("journal_torn", "warning")]
+    assert not list(tmp_path.glob("*.damaged"))
+
+
+def test_what_was_released_does_not_come_back(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.append([record(1)], 1)
+    journal.append([record(2)], 2)
+    journal.release(1)
+    assert [found.version for found in reopen(tmp_path)] == [1, 2]
+    journal.release(2)
+    assert reopen(tmp_path) == []
+    journal.append([record(3)], 3)
+    assert [found.version for found in reopen(tmp_path)] == [3]
+
+
+def test_full_segments_are_removed_once_all_in_them_is_applied(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, segment_bytes=1)
+    for number in (1, 2, 3):
+        journal.append([record(number)], number)
+    assert len(segments(tmp_path)) == 3
+    journal.release(2)
+    assert len(segments(tmp_path)) == 1
+    assert [found.version for found in reopen(tmp_path)] == [3]
+
+
+def test_left_overs_stay_until_they_are_released(tmp_path: Path) -> None:
+    Journal(tmp_path).append([record(1)], 1)
+    journal = Journal(tmp_path)
+    assert len(list(journal.left_over())) == 1
+    journal.append([record(2)], 1)
+    # A second kill before anything was applied.
+    assert [found.version for found in reopen(tmp_path)] == [1, 2]
+    journal.release(0)
+    assert [found.version for found in reopen(tmp_path)] == [2]
+
+
+def test_closing_an_empty_journal_leaves_no_file(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.append([record(1)], 1)
+    journal.release(1)
+    journal.close()
+    assert segments(tmp_path) == []
+
+
+class FullDisk:
+    """A disk that takes some bytes more and then says that it is full."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.room = 10**9
+        self._write = os.write
+        patch.setattr(os, "write", self.write)
+
+    def write(self, file: int, data: bytes) -> int:
+        if not self.room:
+            raise OSError(28, "No space left on device")
+        written = self._write(file, memoryview(data)[: self.room])
+        self.room -= written
+        return written
+
+
+@pytest.mark.parametrize("room", [0, 1, 16, 17, 40, 60])
+def test_a_full_disk_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    disk = FullDisk(monkeypatch)
+    journal = Journal(tmp_path)
+    journal.append([record(1)], 1)
+    size = segments(tmp_path)[0].stat().st_size
+    disk.room = room
+    with pytest.raises(OSError, match="No space"):
+        journal.append([record(2, b"x" * 30), record(3, b"y" * 30)], 2)
+    assert segments(tmp_path)[0].stat().st_size == size
+    disk.room = 10**9
+    journal.append([record(4)], 2)
+    assert [found.version for found in reopen(tmp_path)] == [1, 4]
+
+
+def test_nothing_is_written_behind_a_tail_that_cannot_be_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FullDisk(monkeypatch)
+    journal = Journal(tmp_path)
+    journal.append([record(1)], 1)
+    disk.room = 5
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "ftruncate", _fail)
+        with pytest.raises(OSError, match="No space"):
+            journal.append([record(2)], 2)
+    disk.room = 10**9
+    journal.append([record(3)], 2)
+    assert [found.version for found in reopen(tmp_path)] == [1, 3]
+    journal.release(2)
+    assert reopen(tmp_path) == []
+
+
+def test_a_new_segment_that_cannot_be_made_leaves_the_journal_usable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path, segment_bytes=1)
+    journal.append([record(1)], 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", _fail)
+        with pytest.raises(OSError, match="No space"):
+            journal.append([record(2)], 2)
+    journal.append([record(3)], 2)
+    assert [found.version for found in reopen(tmp_path)] == [1, 3]
+
+
+def _fail(*_: object) -> int:
+    raise OSError(28, "No space left on device")

@@ -1,0 +1,385 @@
+"""Group commit: what is acknowledged is safe, what is not safe is refused, nobody waits forever."""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from spanwise.ingest import pipeline as module
+from spanwise.ingest.journal import Journal, Kind, Record
+from spanwise.ingest.pipeline import Pipeline, Refused, Suspect
+from spanwise.model.errors import Unavailable
+from support.polling import until
+
+MIB = 2**20
+
+
+class Shelf:
+    """A store that keeps what it is given, and can be told to fail, to refuse or to wait."""
+
+    def __init__(self) -> None:
+        self.versions: list[int] = []
+        self.batches: list[int] = []
+        self.quarantined: list[int] = []
+        self.failure: Exception | None = None
+        self.poison: dict[int, Exception] = {}
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def apply(self, records: Sequence[Record]) -> None:
+        assert self.gate.wait(20)
+        if self.failure is not None:
+            raise self.failure
+        for record in records:
+            if record.version in self.poison:
+                raise self.poison[record.version]
+        self.batches.append(len(records))
+        self.versions += [record.version for record in records]
+
+    def quarantine(self, record: Record, reason: str) -> None:
+        assert reason
+        self.quarantined.append(record.version)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While this lasts, applying takes as long."""
+        self.gate.clear()
+        try:
+            yield
+        finally:
+            self.gate.set()
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+def rows(version: int, size_bytes: int = 100) -> list[Record]:
+    return [Record(Kind.TRACES, b"x" * size_bytes, version)]
+
+
+@asynccontextmanager
+async def running(
+    folder: Path, store: Shelf, max_waiting_bytes: int = 10 * MIB, min_free_bytes: int = 0
+) -> AsyncIterator[Pipeline]:
+    pipeline = Pipeline(Journal(folder), store, max_waiting_bytes, min_free_bytes)
+    await pipeline.start()
+    try:
+        yield pipeline
+    finally:
+        await pipeline.stop()
+
+
+@pytest.fixture(autouse=True)
+def _retry_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.05)
+
+
+async def stalled(pipeline: Pipeline) -> None:
+    async def check() -> bool:
+        return pipeline.load().is_stalled
+
+    await until(check)
+
+
+async def test_what_was_submitted_is_in_the_store_after_settling(tmp_path: Path) -> None:
+    store = Shelf()
+    async with running(tmp_path, store) as pipeline:
+        await pipeline.submit(rows(1))
+        await pipeline.settle()
+        assert store.versions == [1]
+
+
+async def test_an_acknowledged_record_is_in_the_journal_while_the_store_is_busy(
+    tmp_path: Path,
+) -> None:
+    store = Shelf()
+    async with running(tmp_path, store) as pipeline:
+        with store.held():
+            await pipeline.submit(rows(1))
+            await pipeline.submit(rows(2))
+            # A kill at this moment loses neither.
+            assert [r.version for r in Journal(tmp_path).left_over()] == [1, 2]
+            assert store.versions == []
+
+
+async def test_the_order_of_submission_is_the_order_in_the_store(tmp_path: Path) -> None:
+    store = Shelf()
+    async with running(tmp_path, store, max_waiting_bytes=64 * MIB) as pipeline:
+        await asyncio.gather(*(pipeline.submit(rows(n, 50_000)) for n in range(500)))
+        await pipeline.settle()
+    assert store.versions == list(range(500))
+
+
+async def test_requests_share_one_fsync_and_one_insert(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, syncs = Shelf(), 0
+    sync = os.fdatasync
+
+    def counted(file: int) -> None:
+        nonlocal syncs
+        syncs += 1
+        time.sleep(0.01)
+        sync(file)
+
+    monkeypatch.setattr(os, "fdatasync", counted)
+    async with running(tmp_path, store) as pipeline:
+        await asyncio.gather(*(pipeline.submit(rows(n)) for n in range(200)))
+        await pipeline.settle()
+    assert len(store.versions) == 200
+    assert syncs < 20
+    assert len(store.batches) < 20
+
+
+async def test_batches_for_the_store_are_bounded(tmp_path: Path) -> None:
+    store = Shelf()
+    async with running(tmp_path, store, max_waiting_bytes=64 * MIB) as pipeline:
+        with store.held():
+            tasks = [asyncio.create_task(pipeline.submit(rows(n, MIB))) for n in range(30)]
+            await asyncio.sleep(0.2)
+        await asyncio.gather(*tasks)
+        await pipeline.settle()
+    assert len(store.versions) == 30
+    assert max(store.batches) <= module.APPLY_BYTES // MIB
+
+
+async def test_settling_waits_for_what_was_acknowledged_before(tmp_path: Path) -> None:
+    store = Shelf()
+    async with running(tmp_path, store) as pipeline:
+        with store.held():
+            await pipeline.submit(rows(1))
+            settling = asyncio.create_task(pipeline.settle())
+            await asyncio.sleep(0.1)
+            assert not settling.done()
+        await settling
+        assert store.versions == [1]
+
+
+async def test_settling_does_not_wait_for_ever_on_a_slow_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Shelf()
+    async with running(tmp_path, store) as pipeline:
+        with store.held():
+            await pipeline.submit(rows(1))
+            started = time.monotonic()
+            await pipeline.settle(timeout_seconds=0.1)
+            assert time.monotonic() - started < 2
+
+
+async def test_overload_is_refused_at_once_and_what_waits_is_bounded(tmp_path: Path) -> None:
+    store = Shelf()
+    async with running(tmp_path, store, max_waiting_bytes=4 * MIB) as pipeline:
+        with store.held():
+            tasks = [asyncio.create_task(pipeline.submit(rows(n, MIB))) for n in range(100)]
+            done, _ = await asyncio.wait(tasks, timeout=0.5)
+            refused = [task for task in done if task.exception() is not None]
+            load = pipeline.load()
+            assert load.waiting_bytes <= 4 * MIB
+            assert load.backlog_bytes <= module.BACKLOG_BYTES + module.GROUP_BYTES
+            assert len(refused) > 40
+            for task in refused:
+                error = task.exception()
+                assert isinstance(error, Unavailable)
+                assert 1 <= error.retry_after_seconds <= 5
+        await asyncio.wait(tasks)
+        await pipeline.settle()
+        acknowledged = [n for n, task in enumerate(tasks) if task.exception() is None]
+        assert sorted(store.versions) == acknowledged
+
+
+async def test_one_large_request_is_taken_however_small_the_queue_is(tmp_path: Path) -> None:
+    store = Shelf()
+    async with running(tmp_path, store, max_waiting_bytes=10) as pipeline:
+        await pipeline.submit(rows(1, MIB))
+        await pipeline.settle()
+    assert store.versions == [1]
+
+
+async def test_a_refused_record_harms_only_itself(tmp_path: Path) -> None:
+    store = Shelf()
+    store.poison = {3: Refused("unreadable"), 77: Refused("unreadable")}
+    async with running(tmp_path, store) as pipeline:
+        with store.held():
+            await asyncio.gather(*(pipeline.submit(rows(n)) for n in range(100)))
+        await pipeline.settle()
+        assert store.versions == [n for n in range(100) if n not in {3, 77}]
+        assert store.quarantined == [3, 77]
+        # The batch is halved, not taken apart record by record.
+        assert len(store.batches) < 30
+        await pipeline.submit(rows(100))
+
+
+async def test_a_record_that_fails_again_and_again_for_no_known_reason_is_put_aside(
+    tmp_path: Path,
+) -> None:
+    store = Shelf()
+    store.poison = {1: Suspect("never seen before")}
+    async with running(tmp_path, store) as pipeline:
+        with store.held():
+            await asyncio.gather(*(pipeline.submit(rows(n)) for n in range(3)))
+
+        async def all_through() -> bool:
+            return store.versions == [0, 2]
+
+        await until(all_through)
+        assert store.quarantined == [1]
+
+
+async def test_a_failing_store_is_never_a_reason_to_put_a_record_aside(tmp_path: Path) -> None:
+    store = Shelf()
+    store.failure = OSError(28, "No space left on device")
+    async with running(tmp_path, store) as pipeline:
+        await pipeline.submit(rows(1))
+        await asyncio.sleep(0.05 * (module.SUSPECT_TRIES + 5))
+        store.failure = None
+
+        async def through() -> bool:
+            return store.versions == [1]
+
+        await until(through)
+    assert store.quarantined == []
+
+
+async def test_while_the_store_fails_writes_are_refused_and_reads_go_on(tmp_path: Path) -> None:
+    store = Shelf()
+    store.failure = RuntimeError("no space")
+    async with running(tmp_path, store) as pipeline:
+        await pipeline.submit(rows(1))
+        await stalled(pipeline)
+        with pytest.raises(Unavailable) as caught:
+            await pipeline.submit(rows(2))
+        assert 1 <= caught.value.retry_after_seconds <= 5
+        async with asyncio.timeout(0.5):
+            await pipeline.settle()
+        store.failure = None
+
+
+async def test_the_store_recovers_without_a_restart(tmp_path: Path) -> None:
+    store = Shelf()
+    store.failure = RuntimeError("no space")
+    async with running(tmp_path, store) as pipeline:
+        await asyncio.gather(*(pipeline.submit(rows(n)) for n in range(50)))
+        await stalled(pipeline)
+        store.failure = None
+
+        async def recovered() -> bool:
+            return not pipeline.load().is_stalled
+
+        await until(recovered)
+        await pipeline.submit(rows(50))
+        await pipeline.settle()
+        assert store.versions == list(range(51))
+    assert list(Journal(tmp_path).left_over()) == []
+
+
+async def test_requests_that_wait_when_the_store_begins_to_fail_are_refused(
+    tmp_path: Path,
+) -> None:
+    store = Shelf()
+    async with running(tmp_path, store, max_waiting_bytes=64 * MIB) as pipeline:
+        with store.held():
+            tasks = [asyncio.create_task(pipeline.submit(rows(n, MIB))) for n in range(60)]
+            await asyncio.sleep(0.3)
+            assert pipeline.load().waiting_bytes > 0
+            store.failure = RuntimeError("no space")
+        done, pending = await asyncio.wait(tasks, timeout=5)
+        assert not pending
+        assert any(isinstance(task.exception(), Unavailable) for task in done)
+        store.failure = None
+
+
+async def test_a_full_disk_refuses_and_lets_go_on_when_there_is_room_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Shelf()
+    async with running(tmp_path, store) as pipeline:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fdatasync", _no_space)
+            with pytest.raises(Unavailable, match="journal cannot be written"):
+                await pipeline.submit(rows(1))
+        await pipeline.submit(rows(2))
+        await pipeline.settle()
+    assert store.versions == [2]
+
+
+async def test_a_disk_with_too_little_room_refuses_before_it_is_full(tmp_path: Path) -> None:
+    store = Shelf()
+    async with running(tmp_path, store, min_free_bytes=2**62) as pipeline:
+        with pytest.raises(Unavailable, match="almost full") as caught:
+            await pipeline.submit(rows(1))
+        assert 1 <= caught.value.retry_after_seconds <= 5
+    assert store.versions == []
+
+
+async def test_stopping_finishes_what_was_submitted(tmp_path: Path) -> None:
+    store = Shelf()
+    pipeline = Pipeline(Journal(tmp_path), store, 64 * MIB)
+    await pipeline.start()
+    tasks = [asyncio.create_task(pipeline.submit(rows(n, 10_000))) for n in range(300)]
+    await asyncio.sleep(0)
+    await pipeline.stop()
+    await asyncio.gather(*tasks)
+    assert store.versions == list(range(300))
+    assert files_in(tmp_path) == []
+    with pytest.raises(Unavailable):
+        await pipeline.submit(rows(300))
+
+
+async def test_stopping_while_the_store_fails_ends_and_keeps_what_was_acknowledged(
+    tmp_path: Path,
+) -> None:
+    store = Shelf()
+    store.failure = RuntimeError("no space")
+    pipeline = Pipeline(Journal(tmp_path), store, 64 * MIB)
+    await pipeline.start()
+    await pipeline.submit(rows(1))
+    await stalled(pipeline)
+    async with asyncio.timeout(5):
+        await pipeline.stop()
+    healthy = Shelf()
+    async with running(tmp_path, healthy):
+        assert healthy.versions == [1]
+
+
+async def test_what_an_earlier_process_left_is_in_the_store_when_the_next_has_started(
+    tmp_path: Path,
+) -> None:
+    Journal(tmp_path).append([*rows(1), *rows(2)], 1)
+    Journal(tmp_path).append(rows(3), 1)
+    store = Shelf()
+    async with running(tmp_path, store) as pipeline:
+        assert store.versions == [1, 2, 3]
+        await pipeline.submit(rows(4))
+    assert store.versions == [1, 2, 3, 4]
+    assert files_in(tmp_path) == []
+
+
+async def test_a_start_on_a_failing_store_serves_reads_and_keeps_what_was_left(
+    tmp_path: Path,
+) -> None:
+    Journal(tmp_path).append(rows(1), 1)
+    store = Shelf()
+    store.failure = RuntimeError("no space")
+    async with asyncio.timeout(5), running(tmp_path, store) as pipeline:
+        await pipeline.settle()
+        with pytest.raises(Unavailable):
+            await pipeline.submit(rows(2))
+        store.failure = None
+
+        async def through() -> bool:
+            return store.versions == [1]
+
+        await until(through)
+        await pipeline.submit(rows(3))
+    assert store.versions == [1, 3]
+
+
+def _no_space(_file: int) -> None:
+    raise OSError(28, "No space left on device")
