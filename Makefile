@@ -6,7 +6,7 @@ READY := .venv/.ready
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lock clean
+.PHONY: help setup run test check format docs lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -28,6 +28,9 @@ check: $(READY)  ## lint, types, import rules
 format: $(READY)  ## apply the formatter and the safe lint fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(READY)  ## write the tables of settings and routes into the docs
+	$(BIN)/python docs/generate.py
 
 lock: $(UV)  ## compile requirements/*.txt anew from pyproject.toml
 	$(UV) pip compile -q --universal --no-annotate --generate-hashes --upgrade requirements/uv.in -o requirements/uv.txt

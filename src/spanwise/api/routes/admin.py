@@ -43,6 +43,7 @@ class Stats(Noun):
 
 @router.get("/users")
 async def list_users(_caller: Admin, use: Use, page: Paged) -> SuccessPage[AdminUser]:
+    """All accounts of the installation, oldest first."""
     async with use.catalog.read() as tx:
         return succeed_page(page, await stored_users.list_users(tx, page))
 
@@ -61,6 +62,7 @@ async def update_user(
 
 @router.get("/stats")
 async def get_stats(_caller: Admin, use: Use) -> Success[Stats]:
+    """How the installation is doing."""
     async with use.catalog.read() as tx:
         users = await stored_users.count_users(tx)
     return succeed(

@@ -38,6 +38,7 @@ async def create_key(
 
 @router.get("")
 async def list_keys(caller: SignedIn, use: Use, page: Paged) -> SuccessPage[ApiKey]:
+    """Your keys in any state, newest first, without their secrets."""
     return succeed_page(page, await use.keys.list(caller, page))
 
 
@@ -72,5 +73,6 @@ async def delete_key(
     use: Use,
     address: ClientAddress,
 ) -> Success[Deleted]:
+    """Remove a key in any state; it stops at once."""
     await use.keys.delete(caller, id, address)
     return succeed(Deleted(id=id))

@@ -53,4 +53,5 @@ async def get_ready(use: Use) -> Success[Readiness]:
 
 @router.get("/version")
 async def get_version() -> Success[Version]:
+    """Which version is running."""
     return succeed(Version(version=__version__, python=platform.python_version()))

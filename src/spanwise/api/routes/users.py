@@ -24,11 +24,13 @@ class PasswordChange(Noun):
 
 @router.get("/profile")
 async def get_profile(caller: SignedIn, use: Use) -> Success[User]:
+    """Your own account."""
     return succeed(await use.accounts.find_profile(caller))
 
 
 @router.put("/profile")
 async def update_profile(body: ProfileChange, caller: SignedIn, use: Use) -> Success[User]:
+    """Change your name."""
     return succeed(await use.accounts.update_profile(caller, body.name))
 
 
