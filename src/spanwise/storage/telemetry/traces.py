@@ -97,7 +97,9 @@ async def _read_rows(
     starts = [key["start"] for key in keys]
     where = Conditions(workspace)
     where.within("start", TimeRange(in_utc(min(starts)), _after(in_utc(max(starts)))))
-    where.add("trace_id IN (SELECT unhex(arrayJoin({ids:Array(String)})))", ids=ids)
+    where.add(
+        "trace_id IN (SELECT toFixedString(unhex(arrayJoin({ids:Array(String)})), 16))", ids=ids
+    )
     rows = await engine.fetch(
         f"SELECT {COLUMNS} FROM traces FINAL WHERE {where.sql}", where.parameters, tag="read_traces"
     )
