@@ -42,6 +42,8 @@ class Traces:
         if not spans:
             raise NotFound("no such trace")
         trace = await stored.find_trace(self._engine, workspace, trace_id, ids)
+        if trace is not None and trace.experiment_id is None:
+            trace = bind_to_experiment(trace, spans)
         return TraceWithSpans(
             **(trace or rootless(spans)).model_dump(), spans=spans, signals=[], log_count=0
         )
@@ -53,6 +55,15 @@ class Traces:
         if span is None:
             raise NotFound("no such span")
         return span
+
+
+def bind_to_experiment(trace: Trace, spans: list[Span]) -> Trace:
+    """Give a trace the flag that a log record tells of one of its spans."""
+    for span in spans:
+        if span.experiment_id is not None:
+            flag = {"experiment_id": span.experiment_id, "variant": span.variant}
+            return trace.model_copy(update=flag)
+    return trace
 
 
 def rootless(spans: list[Span]) -> Trace:

@@ -13,34 +13,33 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest.bodies import NewSignal
-
-INPUT_EVENTS = {
-    "gen_ai.system.message": "system",
-    "gen_ai.user.message": "user",
-    "gen_ai.assistant.message": "assistant",
-    "gen_ai.tool.message": "tool",
-    "gen_ai.content.prompt": "user",
-}
-OUTPUT_EVENTS = {"gen_ai.choice": "assistant", "gen_ai.content.completion": "assistant"}
-EXCEPTION_EVENTS = {"exception", "gen_ai.client.operation.exception"}
-FLAG_EVENTS = {"feature_flag", "feature_flag.evaluation"}
-EVALUATION_EVENT = "gen_ai.evaluation.result"
-DETAILS_EVENT = "gen_ai.client.inference.operation.details"
+from spanwise.model.messages import (
+    DETAILS_EVENT,
+    EVALUATION_EVENT,
+    EXCEPTION_EVENTS,
+    FLAG_EVENTS,
+    INPUT_EVENTS,
+    OUTPUT_EVENTS,
+    read_flag,
+    to_message,
+)
+from spanwise.storage.telemetry.values import plain_any
 
 
-def summarize(span: Span) -> None:
-    """Write what the events of a span mean into its attributes."""
+def summarize(span: Span) -> bool:
+    """Write what the events of a span mean into its attributes; say whether they mean anything."""
+    before = len(span.attributes)
     inputs: list[Any] = []
     outputs: list[Any] = []
     for event in span.events:
-        values = {a.key: plain_value(a.value) for a in event.attributes}
+        values = {a.key: plain_any(a.value) for a in event.attributes}
         if event.name in EXCEPTION_EVENTS:
             _add(span, "spanwise.exception.type", values.get("exception.type"))
             _add(span, "spanwise.exception.message", values.get("exception.message"))
         elif event.name in FLAG_EVENTS:
-            _add(span, "spanwise.flag.key", values.get("feature_flag.key"))
-            _add(span, "spanwise.flag.variant", values.get("feature_flag.result.variant"))
-            _add(span, "spanwise.flag.variant", values.get("feature_flag.variant"))
+            if flag := read_flag(values):
+                _add(span, "spanwise.flag.key", flag[0])
+                _add(span, "spanwise.flag.variant", flag[1])
         elif event.name in INPUT_EVENTS:
             inputs.append(to_message(INPUT_EVENTS[event.name], values))
         elif event.name in OUTPUT_EVENTS:
@@ -50,6 +49,7 @@ def summarize(span: Span) -> None:
             _add(span, "spanwise.event.output", values.get("gen_ai.output.messages"))
     _add(span, "spanwise.event.input", inputs)
     _add(span, "spanwise.event.output", outputs)
+    return len(span.attributes) > before
 
 
 def evaluations(span: Span) -> list[NewSignal]:
@@ -57,7 +57,7 @@ def evaluations(span: Span) -> list[NewSignal]:
     found = []
     for event in span.events:
         if event.name == EVALUATION_EVENT:
-            values = {a.key: plain_value(a.value) for a in event.attributes}
+            values = {a.key: plain_any(a.value) for a in event.attributes}
             signal = to_signal(values, span.trace_id, span.span_id, event.time_unix_nano)
             found += [signal] if signal is not None else []
     return found
@@ -81,35 +81,6 @@ def to_signal(
         metadata={"label": label} if (label := values.get("gen_ai.evaluation.score.label")) else {},
         timestamp=datetime.fromtimestamp(time_unix_nano / 1e9, UTC) if time_unix_nano else None,
     )
-
-
-def to_message(role: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Make one chat message of an event's attributes, whichever generation wrote them."""
-    content = (
-        values.get("content") or values.get("gen_ai.prompt") or values.get("gen_ai.completion")
-    )
-    if content is None:
-        content = {
-            name: value
-            for name, value in values.items()
-            if name not in {"gen_ai.system", "gen_ai.provider.name", "role"}
-        }
-    return {"role": values.get("role") or role, "content": content}
-
-
-def plain_value(value: AnyValue) -> Any:  # noqa: ANN401 -- any JSON value
-    """Turn an OTLP value into what JSON would hold."""
-    match value.WhichOneof("value"):
-        case "array_value":
-            return [plain_value(item) for item in value.array_value.values]
-        case "kvlist_value":
-            return {item.key: plain_value(item.value) for item in value.kvlist_value.values}
-        case "bytes_value":
-            return value.bytes_value.hex()
-        case None:
-            return None
-        case name:
-            return getattr(value, name)
 
 
 def _add(span: Span, key: str, value: Any) -> None:  # noqa: ANN401

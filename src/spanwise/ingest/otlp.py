@@ -2,15 +2,14 @@
 
 The engine reads the spans themselves. Python looks at each request, resource and scope; of a span
 it only checks the ids and whether there are events, because a loop over attributes would cost more
-than storing them does.
+than storing them does. What needs no change goes on as the bytes that came.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-import orjson
 from google.protobuf.message import DecodeError, Message
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
@@ -18,9 +17,11 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.ingest import events, signals
+from spanwise.ingest import documents, events, signals
 from spanwise.ingest.bodies import NewSignal
+from spanwise.ingest.frames import frame, longest_item, make_head, replace_items, split_scopes
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.versions import next_version
 from spanwise.model.errors import Invalid
@@ -28,6 +29,7 @@ from spanwise.model.errors import Invalid
 MAX_ITEMS = 10_000
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8
+_PARENT_ID_BYTES = (8, 0)
 MAX_VALUE_BYTES = 2**20
 CUT_MARKER = "… [cut at 1 MiB]"
 
@@ -55,23 +57,29 @@ def decode(message: type[M], body: bytes) -> M:
         raise Invalid(f"the body is not a valid {message.DESCRIPTOR.name}: {error}") from None
 
 
-def prepare_traces(request: ExportTraceServiceRequest, workspace: str) -> Prepared:
+def prepare_traces(
+    request: ExportTraceServiceRequest, workspace: str, body: bytes | None = None
+) -> Prepared:
+    """Make a request ready; `body` is what it was decoded from, when that was protobuf."""
     version = next_version()
-    total = _count(len(scope.spans) for r in request.resource_spans for scope in r.scope_spans)
-    if request.ByteSize() > MAX_VALUE_BYTES:
-        cut_long_values(request)
+    scopes = [scope for resource in request.resource_spans for scope in resource.scope_spans]
+    total = _count(len(scope.spans) for scope in scopes)
+    raw = iter(_raw_scopes(scopes, body))
     frames: list[bytes] = []
     found: list[NewSignal] = []
     rejected = 0
     for resource in request.resource_spans:
-        suffix = _suffix(workspace, version, resource.resource.attributes)
+        head = make_head(workspace, version, resource.resource.attributes)
         for scope in resource.scope_spans:
-            rejected += _check_spans(scope.spans, found)
-            frames.append(_frame(scope.SerializeToString(), suffix))
+            data = next(raw)
+            changes = _change_spans(scope, data, found)
+            rejected += sum(item is None for item in changes.values())
+            frames.append(frame(replace_items(data, changes) if changes else data, head))
     if total and rejected == total:
         raise Invalid(
-            "no span has a valid traceId (16 bytes), spanId (8 bytes) and start time (after 1999, "
-            "at most two days ahead); logs go to /v1/logs, not to /v1/traces"
+            "no span has a valid traceId (16 bytes), spanId (8 bytes), parentSpanId (8 bytes or "
+            "none) and start time (after 1999, at most two days ahead); logs go to /v1/logs, not "
+            "to /v1/traces"
         )
     prepared = _prepared(Kind.TRACES, version, frames, total, rejected)
     if found:
@@ -80,33 +88,45 @@ def prepare_traces(request: ExportTraceServiceRequest, workspace: str) -> Prepar
     return prepared
 
 
-def prepare_logs(request: ExportLogsServiceRequest, workspace: str) -> Prepared:
-    total = _count(len(s.log_records) for r in request.resource_logs for s in r.scope_logs)
+def prepare_logs(
+    request: ExportLogsServiceRequest, workspace: str, body: bytes | None = None
+) -> Prepared:
+    scopes = [scope for resource in request.resource_logs for scope in resource.scope_logs]
+    total = _count(len(scope.log_records) for scope in scopes)
     version = next_version()
+    raw = iter(_raw_scopes(scopes, body))
     frames = [
-        _frame(scope.SerializeToString(), _suffix(workspace, version, resource.resource.attributes))
+        frame(next(raw), make_head(workspace, version, resource.resource.attributes))
         for resource in request.resource_logs
-        for scope in resource.scope_logs
+        for _ in resource.scope_logs
     ]
     return _prepared(Kind.LOGS, version, frames, total)
 
 
-def prepare_metrics(request: ExportMetricsServiceRequest, workspace: str) -> Prepared:
-    total = _count(len(s.metrics) for r in request.resource_metrics for s in r.scope_metrics)
+def prepare_metrics(
+    request: ExportMetricsServiceRequest, workspace: str, body: bytes | None = None
+) -> Prepared:
+    scopes = [scope for resource in request.resource_metrics for scope in resource.scope_metrics]
+    total = _count(len(scope.metrics) for scope in scopes)
     version = next_version()
+    raw = iter(_raw_scopes(scopes, body))
     frames = [
-        _frame(scope.SerializeToString(), _suffix(workspace, version, resource.resource.attributes))
+        frame(next(raw), make_head(workspace, version, resource.resource.attributes))
         for resource in request.resource_metrics
-        for scope in resource.scope_metrics
+        for _ in resource.scope_metrics
     ]
     return _prepared(Kind.METRICS, version, frames, total)
+
+
+def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[bytes]:
+    return [s.SerializeToString() for s in scopes] if body is None else split_scopes(body)
 
 
 def _prepared(
     kind: Kind, version: int, frames: list[bytes], total: int, rejected: int = 0
 ) -> Prepared:
     records = (Record(kind, b"".join(frames), version),) if total else ()
-    reason = "invalid traceId, spanId or start time" if rejected else ""
+    reason = "invalid traceId, spanId, parentSpanId or start time" if rejected else ""
     return Prepared(records, total - rejected, rejected, reason)
 
 
@@ -117,79 +137,52 @@ def _count(sizes: Iterable[int]) -> int:
     return total
 
 
-def _check_spans(spans: Any, found: list[NewSignal]) -> int:  # noqa: ANN401 -- protobuf's container
-    """Take out spans with invalid ids or times, and say how many; note what events tell."""
-    bad = []
+# --- spans --------------------------------------------------------------------------------------
+
+
+def _change_spans(scope: Any, raw: bytes, found: list[NewSignal]) -> dict[int, bytes | None]:  # noqa: ANN401 -- ScopeSpans
+    """Say which spans of a scope go on otherwise than they came, and how; None is not at all.
+
+    Evaluation results among the events are added to `found`.
+    """
+    changes: dict[int, bytes | None] = {}
+    is_folded = documents.may_be_folded(scope.scope.name, raw)
+    may_be_long = len(raw) > MAX_VALUE_BYTES and longest_item(raw) > MAX_VALUE_BYTES
     latest = time.time_ns() + _AHEAD_NANO
-    for index, span in enumerate(spans):
+    for index, span in enumerate(scope.spans):
         if (
             len(span.trace_id) != TRACE_ID_BYTES
             or len(span.span_id) != SPAN_ID_BYTES
+            or len(span.parent_span_id) not in _PARENT_ID_BYTES
             or not _EARLIEST_NANO <= span.start_time_unix_nano <= latest
         ):
-            bad.append(index)
-        elif span.events:
-            events.summarize(span)
+            changes[index] = None
+        elif span.events or is_folded or may_be_long:
+            is_changed = events.summarize(span) if span.events else False
+            is_changed |= documents.unfold(span) if is_folded else False
+            is_changed |= cut_long_values(span) if may_be_long else False
+            if is_changed:
+                changes[index] = span.SerializeToString()
             found += events.evaluations(span)
-    for index in reversed(bad):
-        del spans[index]
-    return len(bad)
+    return changes
 
 
-def cut_long_values(request: ExportTraceServiceRequest) -> None:
-    """Cut attribute values beyond 1 MiB. Only bodies that large can hold one."""
-    for resource in request.resource_spans:
-        for scope in resource.scope_spans:
-            for span in scope.spans:
-                if span.ByteSize() > MAX_VALUE_BYTES:
-                    _cut_values(span.attributes)
+def cut_long_values(span: Span) -> bool:
+    """Cut texts beyond 1 MiB and say whether there was one."""
+    if span.ByteSize() <= MAX_VALUE_BYTES:
+        return False
+    is_cut = _cut_values(span.attributes)
+    for event in span.events:
+        is_cut |= _cut_values(event.attributes)
+    return is_cut
 
 
-def _cut_values(attributes: Iterable[KeyValue]) -> None:
+def _cut_values(attributes: Iterable[KeyValue]) -> bool:
+    is_cut = False
     for attribute in attributes:
         text = attribute.value.string_value
         if len(text) > MAX_VALUE_BYTES // 4 and len(text.encode()) > MAX_VALUE_BYTES:
             kept = text.encode()[:MAX_VALUE_BYTES].decode(errors="ignore")
             attribute.value.string_value = kept + CUT_MARKER
-
-
-# --- frames -------------------------------------------------------------------------------------
-#
-# Protobuf messages concatenate: the bytes of a ScopeSpans followed by more fields are again one
-# message. The engine's schema of it has these fields beside the spans.
-
-_WORKSPACE, _VERSION, _SERVICE, _ENVIRONMENT, _RESOURCE = 100, 101, 102, 103, 104
-
-
-def _suffix(workspace: str, version: int, attributes: Iterable[KeyValue]) -> bytes:
-    resource = {a.key: events.plain_value(a.value) for a in attributes}
-    environment = resource.get("deployment.environment.name") or resource.get(
-        "deployment.environment", ""
-    )
-    return b"".join(
-        (
-            _text_field(_WORKSPACE, workspace),
-            _varint(_VERSION << 3) + _varint(version),
-            _text_field(_SERVICE, str(resource.get("service.name", ""))),
-            _text_field(_ENVIRONMENT, str(environment)),
-            _text_field(_RESOURCE, orjson.dumps(resource, option=orjson.OPT_SORT_KEYS).decode()),
-        )
-    )
-
-
-def _frame(message: bytes, suffix: bytes) -> bytes:
-    return _varint(len(message) + len(suffix)) + message + suffix
-
-
-def _text_field(number: int, text: str) -> bytes:
-    data = text.encode()
-    return _varint(number << 3 | 2) + _varint(len(data)) + data
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:  # noqa: PLR2004 -- seven bits a byte
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+            is_cut = True
+    return is_cut

@@ -41,7 +41,7 @@ class Receiver:
         """Store an OTLP request; what of it was rejected is in the answer."""
         message_type = REQUESTS[kind]
         message = decode_json(message_type, body) if is_json else otlp.decode(message_type, body)
-        return await self._store(_PREPARE[kind](message, workspace))
+        return await self._store(_PREPARE[kind](message, workspace, None if is_json else body))
 
     async def receive_spans(self, workspace: str, body: bytes) -> int:
         spans = parse_spans(_load_json(body), otlp.MAX_ITEMS)

@@ -1,7 +1,8 @@
 """The convention table: which attribute of which instrumentation means which field.
 
-One declarative table. `storage.telemetry.extraction` makes the engine's SQL of it, and
-`docs/conventions.md` is generated from it. A new convention is one name in one row.
+One declarative table. `storage.telemetry.extraction` makes the engine's SQL of it,
+`ingest.documents` unfolds JSON by it, and `docs/conventions.md` is generated from it. A new
+convention is one name in one row.
 """
 
 from dataclasses import dataclass
@@ -9,13 +10,38 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Inside:
-    """A number inside a usage document: the first name that is there, plus the others."""
+    """A value inside an attribute that holds JSON; the parts in `plus` are added to it.
 
-    names: tuple[str, ...]
+    Ingest gives it to the span as an attribute of its own, so that it takes its place among the
+    others.
+    """
+
+    document: str
+    path: str
     plus: tuple[str, ...] = ()
 
+    @property
+    def attribute(self) -> str:
+        return f"{OWN_PREFIX}{self.document}.{self.path}"
 
-Source = str | Inside
+
+@dataclass(frozen=True)
+class Where:
+    """An attribute that means the field only where another one has a certain value."""
+
+    attribute_there: str
+    other: str
+    value: str
+
+    @property
+    def attribute(self) -> str:
+        return f"{OWN_PREFIX}{self.attribute_there}.{self.value}"
+
+
+Source = str | Inside | Where
+
+# Attributes that ingest adds: they serve the table and are not shown.
+OWN_PREFIX = "spanwise."
 
 
 @dataclass(frozen=True)
@@ -26,15 +52,20 @@ class Field:
     meaning: str
     sources: tuple[Source, ...]
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the attributes to look at, in order."""
+        return tuple(s if isinstance(s, str) else s.attribute for s in self.sources)
 
-# Attributes that hold JSON with usage in it. A span has one of them at most.
-USAGE_DOCUMENTS = (
-    "langfuse.observation.usage_details",
-    "mlflow.chat.tokenUsage",
-    "langsmith.metadata.usage_metadata",
-    "lk.llm_metrics",
-)
-COST_DOCUMENTS = ("langfuse.observation.cost_details", "mlflow.llm.cost")
+
+_LANGFUSE = "langfuse.observation.usage_details"
+_LANGFUSE_COST = "langfuse.observation.cost_details"
+_MLFLOW = "mlflow.chat.tokenUsage"
+_LANGSMITH = "langsmith.metadata.usage_metadata"
+_LIVEKIT = "lk.llm_metrics"
+_GENKIT = "genkit:output"
+_GENKIT_KIND = "genkit:metadata:subtype"
+_VERCEL = "ai.response.providerMetadata"
 
 FIELDS = (
     Field(
@@ -50,7 +81,6 @@ FIELDS = (
             "langsmith.span.kind",
             "lmnr.span.type",
             "genkit:metadata:subtype",
-            "genkit:type",
             "ai.operationId",
             "operation.name",
             "llm.request.type",
@@ -78,7 +108,7 @@ FIELDS = (
     ),
     Field(
         "entity_name",
-        "Traceloop's name of the span: the agent or the tool, by kind.",
+        "Traceloop's name of the span: that of the agent or the tool, by its kind.",
         ("traceloop.entity.name",),
     ),
     Field(
@@ -97,8 +127,13 @@ FIELDS = (
             "embedding.model_name",
             "reranker.model_name",
             "mlflow.llm.model",
+            "langsmith.metadata.ls_model_name",
             "model_name",
             "model",
+            Where("genkit:name", _GENKIT_KIND, "model"),
+            Where("genkit:name", _GENKIT_KIND, "embedder"),
+            Inside("llm.invocation_parameters", "model"),
+            Inside("embedding.invocation_parameters", "model"),
         ),
     ),
     Field(
@@ -116,17 +151,32 @@ FIELDS = (
         ),
     ),
     Field(
+        "server",
+        "The host that was called; tells the provider where nothing names it.",
+        ("server.address",),
+    ),
+    Field(
         "input_tokens",
         "Tokens sent, cached ones included.",
         (
-            # The parts of Langfuse's usage exclude each other; ours include them.
+            # The parts of Langfuse's own usage exclude each other; ours include them.
             Inside(
-                ("input", "prompt_tokens", "input_tokens"),
+                _LANGFUSE,
+                "input",
                 plus=(
                     "input_cached_tokens",
+                    "input_cache_read",
+                    "input_cache_creation",
                     "cache_read_input_tokens",
                     "cache_creation_input_tokens",
+                    "input_audio_tokens",
                 ),
+            ),
+            Inside(_LANGFUSE, "prompt_tokens"),
+            Inside(
+                _LANGFUSE,
+                "input_tokens",
+                plus=("cache_read_input_tokens", "cache_creation_input_tokens"),
             ),
             "gen_ai.usage.input_tokens",
             "gen_ai.usage.prompt_tokens",
@@ -134,38 +184,42 @@ FIELDS = (
             "ai.usage.inputTokens",
             "ai.usage.promptTokens",
             "ai.usage.tokens",
+            Inside(_MLFLOW, "input_tokens"),
+            Inside(_LANGSMITH, "input_tokens"),
+            Inside(_LIVEKIT, "prompt_tokens"),
+            Inside(_GENKIT, "usage.inputTokens"),
             "input_tokens",
+            "input_token_count",
         ),
     ),
     Field(
         "output_tokens",
         "Tokens received, reasoning included.",
         (
-            Inside(
-                ("output", "completion_tokens", "output_tokens"),
-                plus=("output_reasoning_tokens",),
-            ),
+            Inside(_LANGFUSE, "output", plus=("output_reasoning_tokens", "output_audio_tokens")),
+            Inside(_LANGFUSE, "completion_tokens"),
+            Inside(_LANGFUSE, "output_tokens"),
             "gen_ai.usage.output_tokens",
             "gen_ai.usage.completion_tokens",
             "llm.token_count.completion",
             "ai.usage.outputTokens",
             "ai.usage.completionTokens",
+            Inside(_MLFLOW, "output_tokens"),
+            Inside(_LANGSMITH, "output_tokens"),
+            Inside(_LIVEKIT, "completion_tokens"),
+            Inside(_GENKIT, "usage.outputTokens"),
             "output_tokens",
+            "output_token_count",
         ),
     ),
     Field(
         "cached_tokens",
         "Tokens read from the provider's cache.",
         (
-            Inside(
-                (
-                    "cache_read_input_tokens",
-                    "input_cached_tokens",
-                    "prompt_cached_tokens",
-                    "prompt_tokens_details.cached_tokens",
-                    "input_token_details.cache_read",
-                )
-            ),
+            Inside(_LANGFUSE, "input_cached_tokens"),
+            Inside(_LANGFUSE, "input_cache_read"),
+            Inside(_LANGFUSE, "cache_read_input_tokens"),
+            Inside(_LANGFUSE, "prompt_tokens_details.cached_tokens"),
             "gen_ai.usage.cache_read.input_tokens",
             "gen_ai.usage.cache_read_input_tokens",
             "gen_ai.usage.cache_read_tokens",
@@ -178,14 +232,24 @@ FIELDS = (
             "llm.token_count.prompt_details.cache_input",
             "ai.usage.cachedInputTokens",
             "ai.usage.inputTokenDetails.cacheReadTokens",
+            Inside(_VERCEL, "openai.cachedPromptTokens"),
+            Inside(_VERCEL, "anthropic.cacheReadInputTokens"),
+            Inside(_VERCEL, "bedrock.usage.cacheReadInputTokens"),
+            Inside(_MLFLOW, "cache_read_input_tokens"),
+            Inside(_LANGSMITH, "input_token_details.cache_read"),
+            Inside(_LIVEKIT, "prompt_cached_tokens"),
+            Inside(_GENKIT, "usage.cachedContentTokens"),
             "cache_read_tokens",
+            "cached_token_count",
+            "cached_content_token_count",
         ),
     ),
     Field(
         "cache_write_tokens",
         "Tokens written to the provider's cache.",
         (
-            Inside(("cache_creation_input_tokens", "input_token_details.cache_creation")),
+            Inside(_LANGFUSE, "cache_creation_input_tokens"),
+            Inside(_LANGFUSE, "input_cache_creation"),
             "gen_ai.usage.cache_creation.input_tokens",
             "gen_ai.usage.cache_write.input_tokens",
             "gen_ai.usage.cache_creation_input_tokens",
@@ -194,6 +258,10 @@ FIELDS = (
             "gen_ai.usage.details.cache_creation_input_tokens",
             "ai.usage.inputTokenDetails.cacheWriteTokens",
             "llm.token_count.prompt_details.cache_write",
+            Inside(_VERCEL, "anthropic.cacheCreationInputTokens"),
+            Inside(_VERCEL, "bedrock.usage.cacheWriteInputTokens"),
+            Inside(_MLFLOW, "cache_creation_input_tokens"),
+            Inside(_LANGSMITH, "input_token_details.cache_creation"),
             "cache_creation_tokens",
         ),
     ),
@@ -201,13 +269,8 @@ FIELDS = (
         "reasoning_tokens",
         "Tokens the model thought with; part of the output.",
         (
-            Inside(
-                (
-                    "output_reasoning_tokens",
-                    "completion_tokens_details.reasoning_tokens",
-                    "output_token_details.reasoning",
-                )
-            ),
+            Inside(_LANGFUSE, "output_reasoning_tokens"),
+            Inside(_LANGFUSE, "completion_tokens_details.reasoning_tokens"),
             "gen_ai.usage.reasoning.output_tokens",
             "gen_ai.usage.reasoning_tokens",
             "llm.usage.reasoning_tokens",
@@ -215,6 +278,11 @@ FIELDS = (
             "ai.usage.reasoningTokens",
             "ai.usage.outputTokenDetails.reasoningTokens",
             "gen_ai.usage.details.reasoning_tokens",
+            Inside(_VERCEL, "openai.reasoningTokens"),
+            Inside(_LANGSMITH, "output_token_details.reasoning"),
+            Inside(_GENKIT, "usage.thoughtsTokens"),
+            "reasoning_token_count",
+            "thoughts_token_count",
         ),
     ),
     Field(
@@ -222,10 +290,11 @@ FIELDS = (
         "Cost in US dollars as the application reports it; beats the computed one.",
         (
             "spanwise.cost",
-            Inside(("total", "total_cost")),
+            Inside(_LANGFUSE_COST, "total"),
             "gen_ai.usage.cost",
             "llm.cost.total",
             "operation.cost",
+            Inside("mlflow.llm.cost", "total_cost"),
             "cost_usd",
         ),
     ),
@@ -283,6 +352,8 @@ FIELDS = (
             "tool.name",
             "ai.toolCall.name",
             "lk.function_tool.name",
+            Where("genkit:name", _GENKIT_KIND, "tool"),
+            "tool_name",
         ),
     ),
     Field(
@@ -318,7 +389,7 @@ FIELDS = (
     Field(
         "trace_name",
         "The name of the trace; else the root span's name.",
-        ("langfuse.trace.name", "langsmith.trace.name", "traceloop.association.properties.name"),
+        ("langfuse.trace.name",),
     ),
     Field(
         "input",
@@ -350,6 +421,7 @@ FIELDS = (
             "genkit:input",
             "input.value",
             "gen_ai.prompt",
+            "spanwise.pieces.input",
             "tool_arguments",
             "user_prompt",
         ),
@@ -381,122 +453,18 @@ FIELDS = (
             "genkit:output",
             "output.value",
             "gen_ai.completion",
+            "spanwise.pieces.output",
             "tool_response",
         ),
     ),
 )
 
-# Contents that come in pieces, one attribute each: kept together, and put in order when read.
-INDEXED_INPUT = ("llm.input_messages.", "gen_ai.prompt.")
-INDEXED_OUTPUT = ("llm.output_messages.", "gen_ai.completion.")
-
-KINDS: dict[str, tuple[str, ...]] = {
-    "llm": (
-        "llm",
-        "chat",
-        "generate_content",
-        "text_completion",
-        "completion",
-        "generate",
-        "response",
-        "generation",
-        "chat_model",
-        "model",
-        "ai.generatetext.dogenerate",
-        "ai.streamtext.dostream",
-        "ai.generateobject.dogenerate",
-        "ai.streamobject.dostream",
-    ),
-    "embedding": (
-        "embedding",
-        "embeddings",
-        "ai.embed.doembed",
-        "ai.embedmany.doembed",
-        "embedder",
-    ),
-    "agent": ("agent", "invoke_agent", "create_agent", "agent_step", "plan"),
-    "chain": (
-        "chain",
-        "workflow",
-        "task",
-        "invoke_workflow",
-        "execute_task",
-        "flow",
-        "ai.generatetext",
-        "ai.streamtext",
-        "ai.generateobject",
-        "ai.streamobject",
-        "ai.embed",
-        "ai.embedmany",
-    ),
-    "tool": ("tool", "execute_tool", "function", "ai.toolcall"),
-    "retrieval": ("retrieval", "retriever", "search_memory", "vector_db_retrieve"),
-    "rerank": ("rerank", "reranker"),
-    "guardrail": ("guardrail",),
-    "evaluator": ("evaluator",),
-    "memory": (
-        "memory",
-        "create_memory",
-        "update_memory",
-        "upsert_memory",
-        "delete_memory",
-        "create_memory_store",
-        "delete_memory_store",
-    ),
-    "other": ("other", "span", "event", "unknown", "prompt", "default"),
-}
-
-PROVIDERS: dict[str, tuple[str, ...]] = {
-    "anthropic": ("anthropic",),
-    "aws.bedrock": ("aws", "bedrock", "amazon-bedrock", "aws_bedrock"),
-    "azure.ai.openai": ("az.ai.openai", "azure", "azure_openai", "azure-openai"),
-    "azure.ai.inference": ("az.ai.inference",),
-    "cohere": ("cohere",),
-    "deepseek": ("deepseek",),
-    "gcp.gemini": ("gemini", "google", "google-generative-ai", "google.generative-ai"),
-    "gcp.vertex_ai": ("vertex_ai", "vertexai", "google-vertex", "google.vertex"),
-    "groq": ("groq",),
-    "mistral_ai": ("mistralai", "mistral"),
-    "openai": ("openai",),
-    "perplexity": ("perplexity",),
-    "x_ai": ("xai", "x-ai"),
+# Contents that come in pieces, one attribute each. Ingest puts them together where nothing else
+# holds the content.
+PIECES = {
+    "input": ("llm.input_messages.", "gen_ai.prompt."),
+    "output": ("llm.output_messages.", "gen_ai.completion."),
 }
 
 # Usage and cost count on these kinds only: agent and workflow spans often carry the sum again.
 USAGE_KINDS = ("llm", "embedding", "rerank")
-
-
-@dataclass(frozen=True)
-class ErrorRule:
-    """An error whose name, status or message matches the pattern is of this type."""
-
-    error_type: str
-    pattern: str
-    examples: tuple[str, ...]
-
-
-# The first rule that matches decides; an error that none matches is `other`.
-ERROR_RULES = (
-    ErrorRule(
-        "rate_limit",
-        r"rate.?limit|too.?many.?requests|quota|resource.?exhausted|throttl|overloaded|\b429\b",
-        ("RateLimitError", "429", "ThrottlingException", "RESOURCE_EXHAUSTED"),
-    ),
-    ErrorRule(
-        "timeout",
-        r"time.?d?.?out|deadline|\b408\b|\b504\b",
-        ("APITimeoutError", "TimeoutError", "504", "DEADLINE_EXCEEDED"),
-    ),
-    ErrorRule(
-        "validation",
-        r"valid|value.?error|type.?error|key.?error|bad.?request|unprocessable|schema|pars|decode"
-        r"|\b400\b|\b422\b",
-        ("ValidationError", "BadRequestError", "ValueError", "422"),
-    ),
-    ErrorRule(
-        "api_error",
-        r"api|http|connect|network|socket|server|service|unavailable|authenticat|permission"
-        r"|forbidden|unauthori|not.?found|status|\b4\d\d\b|\b5\d\d\b",
-        ("APIConnectionError", "InternalServerError", "503", "AuthenticationError"),
-    ),
-)

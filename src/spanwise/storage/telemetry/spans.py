@@ -6,6 +6,7 @@ from typing import Any
 
 from spanwise.model.spans import Span
 from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.told import fill_in, find_told
 from spanwise.storage.telemetry.traces import AgentIds
 from spanwise.storage.telemetry.values import (
     in_utc,
@@ -21,7 +22,7 @@ _COLUMNS = """lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS id,
     lower(hex(parent_span_id)) AS parent, is_root, name, kind, start, duration_ns, status,
     status_message, error_type, agent_name, provider, model, input_tokens, output_tokens,
     cached_tokens, reasoning_tokens, cost, tool_name, session_id, user_id, environment,
-    experiment_id, variant, service_name, attributes, resource, events"""
+    experiment_id, variant, service_name, workflow_name, attributes, resource, events"""
 _SHORT = """substring(input, 1, {shown:UInt32}) AS input,
     length(spans.input) > {shown:UInt32} AS input_is_cut,
     substring(output, 1, {shown:UInt32}) AS output,
@@ -48,7 +49,10 @@ async def find_spans(
         tag="find_spans",
         raw=True,
     )
-    return inherit_agents(in_order([_to_span(row, agent_ids) for row in rows]), agent_ids)
+    told = await find_told(engine, workspace, trace_id)
+    spans = [fill_in(span, told) for span in (_to_span(row, agent_ids) for row in rows)]
+    workflows = {row["id"].decode(): row["workflow_name"].decode() for row in rows}
+    return inherit_agents(in_order(spans), agent_ids, workflows)
 
 
 async def find_span(
@@ -62,7 +66,9 @@ async def find_span(
         tag="find_span",
         raw=True,
     )
-    return _to_span(rows[0], agent_ids) if rows else None
+    if not rows:
+        return None
+    return fill_in(_to_span(rows[0], agent_ids), await find_told(engine, workspace, trace_id))
 
 
 def in_order(spans: Sequence[Span]) -> list[Span]:
@@ -84,21 +90,25 @@ def in_order(spans: Sequence[Span]) -> list[Span]:
     return sorted(spans, key=lambda s: (s.start_time, depth_of(s.span_id), s.span_id))
 
 
-def inherit_agents(spans: Sequence[Span], agent_ids: AgentIds) -> list[Span]:
-    """Give each span without an agent that of its nearest ancestor, else of its service."""
-    named: dict[str, str | None] = {}
-    parents = {span.span_id: span for span in spans}
+def inherit_agents(
+    spans: Sequence[Span], agent_ids: AgentIds, workflows: Mapping[str, str]
+) -> list[Span]:
+    """Give each span without an agent that of its nearest ancestor, else of its workflow or
+    service."""
+    by_id = {span.span_id: span for span in spans}
+    agents: dict[str, str] = {}
+    flows: dict[str, str] = {}
     filled = []
     for span in spans:
-        seen: set[str] = set()
-        at: Span | None = span
-        name = None
-        while at is not None and name is None and at.span_id not in seen:
-            seen.add(at.span_id)
-            name = named.get(at.span_id) or at.agent_name
-            at = parents.get(at.parent_span_id or "")
-        name = name or span.service_name
-        named[span.span_id] = name
+        chain = [span.span_id]
+        while (parent := by_id[chain[-1]].parent_span_id) in by_id and parent not in chain:
+            chain.append(str(parent))
+            if parent in agents:
+                break
+        agent = next((a for s in chain if (a := agents.get(s) or by_id[s].agent_name)), "")
+        flow = next((f for s in chain if (f := flows.get(s) or workflows.get(s))), "")
+        agents[span.span_id], flows[span.span_id] = agent, flow
+        name = agent or flow or span.service_name
         filled.append(
             span.model_copy(update={"agent_name": name, "agent_id": agent_ids.get(name or "")})
         )

@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValueList
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
+from spanwise.model.conventions import OWN_PREFIX
 from spanwise.model.spans import SpanEvent
 
 MAX_SHOWN_BYTES = 64 * 1024
@@ -69,7 +70,9 @@ def _finite(number: float) -> float | str:
 
 
 def read_attributes(stored: Mapping[Any, Any]) -> dict[str, Any]:
-    return {_text(key): read_attribute(value) for key, value in stored.items()}
+    """Turn stored attributes back into what they were, without those that ingest added."""
+    texts = ((_text(key), value) for key, value in stored.items())
+    return {key: read_attribute(value) for key, value in texts if not key.startswith(OWN_PREFIX)}
 
 
 def read_content(stored: str | bytes) -> Any:  # noqa: ANN401 -- JSON or text
@@ -79,33 +82,10 @@ def read_content(stored: str | bytes) -> Any:  # noqa: ANN401 -- JSON or text
         return value
     if value[:1] in {"{", "["}:
         try:
-            return join_pieces(orjson.loads(value))
+            return orjson.loads(value)
         except orjson.JSONDecodeError:
             return value
     return value or None
-
-
-def join_pieces(document: Any) -> Any:  # noqa: ANN401
-    """Put `llm.input_messages.0.message.role` and its like back into a list of messages."""
-    if not isinstance(document, dict) or not document:
-        return document
-    prefixes = (
-        "llm.input_messages.",
-        "llm.output_messages.",
-        "gen_ai.prompt.",
-        "gen_ai.completion.",
-    )
-    if not all(key.startswith(prefixes) for key in document):
-        return document
-    messages: dict[int, dict[str, Any]] = {}
-    for key, value in document.items():
-        rest = key[len(next(p for p in prefixes if key.startswith(p))) :]
-        index, _, path = rest.partition(".")
-        if not index.isdigit():
-            return document
-        message = messages.setdefault(int(index), {})
-        message[path.removeprefix("message.") or "content"] = read_attribute(value)
-    return [messages[index] for index in sorted(messages)]
 
 
 def read_events(stored: Sequence[str | bytes]) -> list[SpanEvent]:

@@ -1,0 +1,123 @@
+"""Frames: bytes that the engine reads as rows, made of OTLP's own bytes.
+
+Protobuf messages concatenate: the bytes of a ScopeSpans followed by more fields are again one
+message, and of a field that comes twice the last one holds. So a frame is a scope as it was sent,
+followed by a head that says whose it is; spans that had to change are written anew in between.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import orjson
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+
+from spanwise.model.errors import Invalid
+from spanwise.storage.telemetry.values import plain_any
+
+_HEAD = 100
+_WORKSPACE, _VERSION, _SERVICE, _ENVIRONMENT, _RESOURCE = 1, 2, 3, 4, 5
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+# The fields of an export that hold the resources, and of a resource and a scope their items.
+_RESOURCES, _SCOPES, ITEMS = 1, 2, 2
+
+
+def make_head(workspace: str, version: int, attributes: Iterable[KeyValue]) -> bytes:
+    """Write down whose rows these are and what they came from. Every field is there, even when
+    empty, so that none can be smuggled in before it."""
+    resource = {a.key: plain_any(a.value) for a in attributes}
+    environment = resource.get("deployment.environment.name") or resource.get(
+        "deployment.environment", ""
+    )
+    head = b"".join(
+        (
+            bytes_field(_WORKSPACE, workspace.encode()),
+            varint(_VERSION << 3) + varint(version),
+            bytes_field(_SERVICE, str(resource.get("service.name", "")).encode()),
+            bytes_field(_ENVIRONMENT, str(environment).encode()),
+            bytes_field(_RESOURCE, orjson.dumps(resource, option=orjson.OPT_SORT_KEYS)),
+        )
+    )
+    return bytes_field(_HEAD, head)
+
+
+def frame(scope: bytes, head: bytes) -> bytes:
+    return varint(len(scope) + len(head)) + scope + head
+
+
+def split_scopes(export: bytes) -> list[bytes]:
+    """Cut an export into the bytes of its scopes. It was decoded before, so it is well-formed."""
+    return [
+        export[first:last]
+        for _, start, end in _fields(export, _RESOURCES, 0, len(export))
+        for _, first, last in _fields(export, _SCOPES, start, end)
+    ]
+
+
+def replace_items(scope: bytes, changes: Mapping[int, bytes | None]) -> bytes:
+    """Write some of a scope's spans or records anew; None takes one out."""
+    parts = []
+    done = 0
+    for index, (start, _, end) in enumerate(_fields(scope, ITEMS, 0, len(scope))):
+        if index in changes:
+            parts.append(scope[done:start])
+            item = changes[index]
+            parts.append(b"" if item is None else bytes_field(ITEMS, item))
+            done = end
+    parts.append(scope[done:])
+    return b"".join(parts)
+
+
+def longest_item(scope: bytes) -> int:
+    """Return the size of a scope's largest span."""
+    return max((end - start for start, _, end in _fields(scope, ITEMS, 0, len(scope))), default=0)
+
+
+def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Find a repeated field: where each one begins, where its contents begin, where it ends."""
+    tag_of_wanted = wanted << 3 | _BYTES
+    while at < end:
+        start = at
+        tag = data[at]
+        at += 1
+        if tag > 0x7F:  # noqa: PLR2004 -- more bytes follow
+            tag, at = _read_varint(data, at - 1)
+        wire_type = tag & 7
+        if wire_type == _BYTES:
+            size = data[at]
+            at += 1
+            if size > 0x7F:  # noqa: PLR2004
+                size, at = _read_varint(data, at - 1)
+            if tag == tag_of_wanted:
+                yield start, at, at + size
+            at += size
+        elif wire_type == _VARINT:
+            _, at = _read_varint(data, at)
+        elif wire_type == _FIXED64:
+            at += 8
+        elif wire_type == _FIXED32:
+            at += 4
+        else:
+            raise Invalid("the body has a field of a kind that protobuf gave up (a group)")
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte <= 0x7F:  # noqa: PLR2004
+            return value, at
+        shift += 7
+
+
+def bytes_field(number: int, data: bytes) -> bytes:
+    return varint(number << 3 | _BYTES) + varint(len(data)) + data
+
+
+def varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:  # noqa: PLR2004 -- seven bits a byte
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)

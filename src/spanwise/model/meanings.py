@@ -1,0 +1,130 @@
+"""What the values of attributes mean: kinds of spans, providers under one name, types of errors."""
+
+from dataclasses import dataclass
+
+KINDS: dict[str, tuple[str, ...]] = {
+    "llm": (
+        "llm",
+        "chat",
+        "generate_content",
+        "text_completion",
+        "completion",
+        "generate",
+        "response",
+        "generation",
+        "chat_model",
+        "model",
+        "ai.generatetext.dogenerate",
+        "ai.streamtext.dostream",
+        "ai.generateobject.dogenerate",
+        "ai.streamobject.dostream",
+    ),
+    "embedding": (
+        "embedding",
+        "embeddings",
+        "ai.embed.doembed",
+        "ai.embedmany.doembed",
+        "embedder",
+    ),
+    "agent": ("agent", "invoke_agent", "create_agent", "agent_step", "plan"),
+    "chain": (
+        "chain",
+        "workflow",
+        "task",
+        "invoke_workflow",
+        "execute_task",
+        "flow",
+        "ai.generatetext",
+        "ai.streamtext",
+        "ai.generateobject",
+        "ai.streamobject",
+        "ai.embed",
+        "ai.embedmany",
+    ),
+    "tool": ("tool", "execute_tool", "function", "ai.toolcall"),
+    "retrieval": ("retrieval", "retriever", "search_memory", "vector_db_retrieve"),
+    "rerank": ("rerank", "reranker"),
+    "guardrail": ("guardrail",),
+    "evaluator": ("evaluator",),
+    "memory": (
+        "memory",
+        "create_memory",
+        "update_memory",
+        "upsert_memory",
+        "delete_memory",
+        "create_memory_store",
+        "delete_memory_store",
+    ),
+    "other": ("other", "span", "event", "unknown", "prompt", "default"),
+}
+
+# OpenTelemetry's name for a provider, and what others call it.
+PROVIDERS: dict[str, tuple[str, ...]] = {
+    "anthropic": ("claude",),
+    "aws.bedrock": ("aws", "bedrock", "amazon-bedrock", "aws_bedrock", "amazon_bedrock"),
+    "azure.ai.openai": ("az.ai.openai", "azure", "azure_openai", "azure-openai"),
+    "azure.ai.inference": ("az.ai.inference",),
+    "cohere": ("cohere_chat",),
+    "gcp.gemini": (
+        *("gemini", "google", "google_genai", "google-genai", "google_generativeai"),
+        *("google-generative-ai", "google.generative-ai"),
+    ),
+    "gcp.vertex_ai": ("vertex_ai", "vertexai", "google-vertex", "google.vertex", "google_vertexai"),
+    "ibm.watsonx.ai": ("watsonx",),
+    "mistral_ai": ("mistralai", "mistral"),
+    "moonshot_ai": ("moonshot", "moonshotai"),
+    "x_ai": ("xai", "x-ai"),
+}
+
+# `openai.chat` and `openai.responses` are both openai.
+PROVIDER_SUFFIX = r"\.(chat|responses?|completions?|embeddings?|messages|language-models?)$"
+
+# Which provider answers at a host.
+HOSTS: dict[str, tuple[str, ...]] = {
+    "anthropic": ("api.anthropic.com",),
+    "openai": ("api.openai.com",),
+    "cohere": ("api.cohere.com", "api.cohere.ai"),
+    "deepseek": ("api.deepseek.com",),
+    "gcp.gemini": ("generativelanguage.googleapis.com",),
+    "groq": ("api.groq.com",),
+    "mistral_ai": ("api.mistral.ai",),
+    "moonshot_ai": ("api.moonshot.ai", "api.moonshot.cn"),
+    "perplexity": ("api.perplexity.ai",),
+    "x_ai": ("api.x.ai",),
+}
+
+
+@dataclass(frozen=True)
+class ErrorRule:
+    """An error whose name, status or message matches the pattern is of this type."""
+
+    error_type: str
+    pattern: str
+    examples: tuple[str, ...]
+
+
+# The first rule that matches decides; an error that none matches is `other`.
+ERROR_RULES = (
+    ErrorRule(
+        "rate_limit",
+        r"rate.?limit|too.?many.?requests|quota|resource.?exhausted|throttl|overloaded|\b429\b",
+        ("RateLimitError", "429", "ThrottlingException", "RESOURCE_EXHAUSTED"),
+    ),
+    ErrorRule(
+        "timeout",
+        r"time.?d?.?out|deadline|\b408\b|\b504\b",
+        ("APITimeoutError", "TimeoutError", "504", "DEADLINE_EXCEEDED"),
+    ),
+    ErrorRule(
+        "validation",
+        r"valid|value.?error|type.?error|key.?error|bad.?request|unprocessable|schema|pars|decode"
+        r"|\b400\b|\b422\b",
+        ("ValidationError", "BadRequestError", "ValueError", "422"),
+    ),
+    ErrorRule(
+        "api_error",
+        r"api|http|connect|network|socket|server|service|unavailable|authenticat|permission"
+        r"|forbidden|unauthori|not.?found|status|\b4\d\d\b|\b5\d\d\b",
+        ("APIConnectionError", "InternalServerError", "503", "AuthenticationError"),
+    ),
+)

@@ -1,0 +1,40 @@
+"""Events that tell what a span said, decided or ran into: as span events, or as log records."""
+
+from collections.abc import Mapping
+from typing import Any
+
+INPUT_EVENTS = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+    "gen_ai.content.prompt": "user",
+}
+OUTPUT_EVENTS = {"gen_ai.choice": "assistant", "gen_ai.content.completion": "assistant"}
+DETAILS_EVENT = "gen_ai.client.inference.operation.details"
+EXCEPTION_EVENTS = {"exception", "gen_ai.client.operation.exception"}
+FLAG_EVENTS = {"feature_flag", "feature_flag.evaluation"}
+EVALUATION_EVENT = "gen_ai.evaluation.result"
+
+_ABOUT = {"gen_ai.system", "gen_ai.provider.name", "role", "event.name"}
+
+
+def to_message(role: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Make one chat message of an event's values, whichever generation wrote them."""
+    inner = values.get("message")
+    content = (
+        values.get("content")
+        or values.get("gen_ai.prompt")
+        or values.get("gen_ai.completion")
+        or (inner.get("content") if isinstance(inner, dict) else None)
+    )
+    if content is None:
+        content = {name: value for name, value in values.items() if name not in _ABOUT}
+    return {"role": values.get("role") or role, "content": content}
+
+
+def read_flag(values: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the flag and the variant that an evaluation decided for."""
+    key = values.get("feature_flag.key")
+    variant = values.get("feature_flag.result.variant") or values.get("feature_flag.variant")
+    return (str(key), str(variant)) if key and variant else None

@@ -1,0 +1,87 @@
+"""What log records tell about the spans they belong to.
+
+Some instrumentations send messages and decided flags not with the span but as log records that
+carry its ids, before or after it. They are joined when a trace is read.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from spanwise.model.messages import (
+    DETAILS_EVENT,
+    FLAG_EVENTS,
+    INPUT_EVENTS,
+    OUTPUT_EVENTS,
+    read_flag,
+    to_message,
+)
+from spanwise.model.spans import Span
+from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.values import read_attribute, read_attributes
+
+_EVENTS = (*INPUT_EVENTS, *OUTPUT_EVENTS, *sorted(FLAG_EVENTS), DETAILS_EVENT)
+
+
+@dataclass
+class Told:
+    """What the log records of one span say."""
+
+    inputs: list[Any] = field(default_factory=list)
+    outputs: list[Any] = field(default_factory=list)
+    flag: tuple[str, str] | None = None
+
+
+async def find_told(engine: Engine, workspace: str, trace_id: str) -> dict[str, Told]:
+    """Return what log records tell, by the span they belong to."""
+    rows = await engine.fetch(
+        """SELECT span_id, if(event_name = '', attributes['event.name'], event_name) AS event,
+            message, attributes
+        FROM logs FINAL
+        WHERE workspace = {workspace:String} AND trace_id = {trace:String} AND span_id != ''
+            AND event IN {events:Array(String)}
+        ORDER BY time, event""",
+        {"workspace": workspace, "trace": trace_id, "events": list(_EVENTS)},
+        tag="find_told",
+        raw=True,
+    )
+    told: dict[str, Told] = defaultdict(Told)
+    for row in rows:
+        body = read_attribute(row["message"])
+        values = read_attributes(row["attributes"]) | (body if isinstance(body, dict) else {})
+        _take(told[row["span_id"].decode()], row["event"].decode(), values)
+    return told
+
+
+def _take(told: Told, event: str, values: Mapping[str, Any]) -> None:
+    if event in INPUT_EVENTS:
+        told.inputs.append(to_message(INPUT_EVENTS[event], values))
+    elif event in OUTPUT_EVENTS:
+        told.outputs.append(to_message(OUTPUT_EVENTS[event], values))
+    elif event in FLAG_EVENTS:
+        told.flag = told.flag or read_flag(values)
+    else:
+        told.inputs += _listed(values.get("gen_ai.input.messages"))
+        told.outputs += _listed(values.get("gen_ai.output.messages"))
+
+
+def _listed(value: Any) -> list[Any]:  # noqa: ANN401 -- any JSON
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def fill_in(span: Span, told: Mapping[str, Told]) -> Span:
+    """Give a span what it does not say itself."""
+    said = told.get(span.span_id)
+    if said is None:
+        return span
+    update: dict[str, Any] = {}
+    if span.input is None and said.inputs:
+        update["input"] = said.inputs
+    if span.output is None and said.outputs:
+        update["output"] = said.outputs
+    if span.experiment_id is None and said.flag is not None:
+        update["experiment_id"], update["variant"] = said.flag
+    return span.model_copy(update=update)

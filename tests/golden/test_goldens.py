@@ -1,0 +1,140 @@
+"""What real instrumentations send comes out as the expectations say, through the whole service."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.service import Person, Service
+
+FOLDER = Path(__file__).parent
+MEDIA_TYPES = {"json": "application/json", "pb": "application/x-protobuf"}
+COPIED = (
+    *("kind", "model", "provider", "agentName", "sessionId", "userId", "toolName", "environment"),
+    *("status", "errorType", "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens"),
+)
+
+
+@dataclass(frozen=True)
+class Golden:
+    """An export and what is expected of it."""
+
+    name: str
+    traces: Path | None
+
+    @property
+    def expected(self) -> dict[str, Any]:
+        loaded: dict[str, Any] = json.loads(self._file("expected.json").read_text())
+        return loaded
+
+    def files(self) -> Iterator[tuple[str, Path]]:
+        """The requests: the spans first, then the logs and metrics that speak of them."""
+        if self.traces is not None:
+            yield "traces", self.traces
+        for kind in ("logs", "metrics"):
+            path = self._file(f"{kind}.json")
+            if path.exists():
+                yield kind, path
+
+    def _file(self, suffix: str) -> Path:
+        return FOLDER / f"{self.name}.{suffix}"
+
+
+def _goldens() -> Iterator[Golden]:
+    for path in sorted(FOLDER.glob("*/*.expected.json")):
+        name = str(path.relative_to(FOLDER)).removesuffix(".expected.json")
+        found = sorted(FOLDER.glob(f"{name}.traces.*"))
+        yield from [Golden(name, traces) for traces in found] or [Golden(name, None)]
+
+
+GOLDENS = list(_goldens())
+WITH_SPANS = [golden for golden in GOLDENS if golden.traces is not None]
+OF_LOGS_ONLY = [golden for golden in GOLDENS if golden.traces is None]
+
+
+def _id(golden: Golden) -> str:
+    return golden.name if golden.traces is None else f"{golden.name}{golden.traces.suffix}"
+
+
+async def send(person: Person, golden: Golden) -> None:
+    for kind, path in golden.files():
+        response = await person.call(
+            "POST",
+            f"/otlp/v1/{kind}",
+            content=path.read_bytes(),
+            headers={"Content-Type": MEDIA_TYPES[path.suffix[1:]]},
+        )
+        assert response.status_code == 200, response.text
+        assert response.content in {b"", b"{}"}, "something was rejected"
+
+
+def differences(wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
+    """Name every field that came out otherwise than expected."""
+    found = [
+        f"{field}: {got[field]!r}, not {wanted[field]!r}"
+        for field in COPIED
+        if field in wanted and got[field] != wanted[field]
+    ]
+    if "cost" in wanted and got["cost"] != pytest.approx(wanted["cost"]):
+        found.append(f"cost: {got['cost']}, not {wanted['cost']}")
+    flag = wanted.get("experiment")
+    if flag and (got["experimentId"], got["variant"]) != (flag["key"], flag["variant"]):
+        found.append(f"experiment: {got['experimentId']} {got['variant']}, not {flag}")
+    for field in ("input", "output"):
+        text = wanted.get(f"{field}Contains")
+        if text is not None and text not in json.dumps(got[field], ensure_ascii=False):
+            found.append(f"{field}: {got[field]!r} without {text!r}")
+    return [f"{wanted['name']} #{wanted['index']} {line}" for line in found]
+
+
+def trace_differences(wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
+    fields = {
+        "inputTokens": wanted["countedInputTokens"],
+        "outputTokens": wanted["countedOutputTokens"],
+        "spanCount": wanted["spanCount"],
+    }
+    # A trace whose root never came has no name of its own.
+    if name := wanted.get("traceName", wanted["name"]):
+        fields["name"] = name
+    for field in ("status", "errorType", "sessionId", "userId", "agentName"):
+        if field in wanted:
+            fields[field] = wanted[field]
+    found = [f"{f}: {got[f]!r}, not {value!r}" for f, value in fields.items() if got[f] != value]
+    if "cost" in wanted and got["cost"] != pytest.approx(wanted["cost"]):
+        found.append(f"cost: {got['cost']}, not {wanted['cost']}")
+    flag = wanted.get("experiment")
+    if flag and (got["experimentId"], got["variant"]) != (flag["key"], flag["variant"]):
+        found.append(f"experiment: {got['experimentId']} {got['variant']}, not {flag}")
+    return [f"trace {wanted['name']} {line}" for line in found]
+
+
+def count_twice(expected: dict[str, Any]) -> None:
+    """Two instrumentations of one call are two calls to us; docs/conventions.md says so."""
+    by_trace = {trace["traceId"]: trace for trace in expected["traces"]}
+    for span in expected["spans"]:
+        if "duplicateOf" in span:
+            trace = by_trace[span["traceId"]]
+            trace["countedInputTokens"] += span["inputTokens"]
+            trace["countedOutputTokens"] += span["outputTokens"]
+
+
+@pytest.mark.parametrize("golden", WITH_SPANS, ids=_id)
+async def test_an_export_becomes_the_spans_that_are_expected(
+    service: Service, golden: Golden
+) -> None:
+    person = await service.sign_up()
+    await send(person, golden)
+    expected = golden.expected
+    count_twice(expected)
+    spans: dict[str, dict[str, Any]] = {}
+    found = []
+    for trace in expected["traces"]:
+        got = await person.data("GET", f"/spans/traces/{trace['traceId']}")
+        found += trace_differences(trace, got)
+        spans |= {span["spanId"]: span for span in got["spans"]}
+    for wanted in expected["spans"]:
+        found += differences(wanted, spans[wanted["spanId"]])
+    assert not found, "\n".join(found)
