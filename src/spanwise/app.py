@@ -16,9 +16,12 @@ from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
 from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
+from spanwise.actions.logs import Logs
 from spanwise.actions.mail import Mailer
 from spanwise.actions.prices import PriceBook, Prices
+from spanwise.actions.sessions import Sessions
 from spanwise.actions.sign_in_tokens import TokenSigner
+from spanwise.actions.signals import Signals
 from spanwise.actions.traces import Traces
 from spanwise.analysis.prices import find_list_prices
 from spanwise.api.cross_origin import CrossOrigin
@@ -31,8 +34,11 @@ from spanwise.api.routes import (
     analytics,
     auth,
     keys,
+    logs,
     models,
     otlp,
+    sessions,
+    signals,
     spans,
     system,
     users,
@@ -58,6 +64,9 @@ _NOUNS = (
     keys,
     admin,
     spans,
+    sessions,
+    signals,
+    logs,
     analytics,
     models,
     system,
@@ -94,6 +103,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
         repricer.start()
         stack.push_async_callback(repricer.stop)
+        receiver = Receiver(pipeline)
         yield Services(
             settings=settings,
             catalog=catalog,
@@ -103,11 +113,14 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             keys=Keys(catalog, access),
             engine=engine,
             pipeline=pipeline,
-            receiver=Receiver(pipeline),
+            receiver=receiver,
             agents=agents,
             traces=Traces(engine, pipeline, agents),
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
             analytics=Analytics(engine, pipeline, agents),
+            sessions=Sessions(engine, pipeline, agents),
+            signals=Signals(engine, pipeline, receiver, agents),
+            logs=Logs(engine, pipeline, receiver, agents),
         )
 
 

@@ -1,17 +1,37 @@
 """Traces as people read them: after everything acknowledged before has become visible."""
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.log_messages import (
+    MAX_RECORDS,
+    MESSAGE_EVENTS,
+    fill_contents,
+    lacks_content,
+)
+from spanwise.ingest.deletions import prepare_deletion
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.model.conventions import USAGE_KINDS
 from spanwise.model.errors import NotFound
 from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.spans import Span, SpanStatus, Trace, TraceStatus, TraceWithSpans
+from spanwise.model.spans import (
+    Span,
+    SpanStatus,
+    Trace,
+    TraceFilters,
+    TraceStatus,
+    TraceWithSpans,
+)
+from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry import logs as stored_logs
+from spanwise.storage.telemetry import signals as stored_signals
 from spanwise.storage.telemetry import spans as stored_spans
 from spanwise.storage.telemetry import traces as stored
 from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.filter_values import find_filter_values
 
 
 class Traces:
@@ -41,11 +61,20 @@ class Traces:
         spans = await stored_spans.find_spans(self._engine, workspace, trace_id, ids)
         if not spans:
             raise NotFound("no such trace")
-        trace = await stored.find_trace(self._engine, workspace, trace_id, ids)
+        trace, signals, log_count = await asyncio.gather(
+            stored.find_trace(self._engine, workspace, trace_id, ids),
+            stored_signals.find_signals_of_trace(self._engine, workspace, trace_id, ids),
+            stored_logs.count_logs(self._engine, workspace, trace_id),
+        )
+        if log_count:
+            spans = await self._complete(workspace, trace_id, spans, stored_spans.MAX_SHOWN_BYTES)
         if trace is not None and trace.experiment_id is None:
             trace = bind_to_experiment(trace, spans)
         return TraceWithSpans(
-            **(trace or rootless(spans)).model_dump(), spans=spans, signals=[], log_count=0
+            **(trace or rootless(spans)).model_dump(),
+            spans=spans,
+            signals=signals,
+            log_count=log_count,
         )
 
     async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
@@ -54,7 +83,31 @@ class Traces:
         span = await stored_spans.find_span(self._engine, workspace, trace_id, span_id, ids)
         if span is None:
             raise NotFound("no such span")
-        return span
+        return (await self._complete(workspace, trace_id, [span]))[0]
+
+    async def _complete(
+        self, workspace: str, trace_id: str, spans: Sequence[Span], max_bytes: int | None = None
+    ) -> list[Span]:
+        """Fill in the contents that came as logs."""
+        if not lacks_content(spans):
+            return list(spans)
+        records = await stored_logs.find_event_logs(
+            self._engine, workspace, trace_id, MESSAGE_EVENTS, MAX_RECORDS
+        )
+        return fill_contents(spans, records, max_bytes)
+
+    async def find_filters(self, workspace: str, period: TimeRange) -> TraceFilters:
+        """Return the values that occur in the traces of a period."""
+        await self._pipeline.settle()
+        ids = await self._agents.ids_by_name(workspace)
+        return await find_filter_values(self._engine, workspace, period, ids)
+
+    async def delete(self, workspace: str, trace_id: str) -> None:
+        """Remove a trace with its signals and logs: for good once this returns."""
+        await self._pipeline.settle()
+        if not await stored.is_known_trace(self._engine, workspace, trace_id):
+            raise NotFound("no such trace")
+        await self._pipeline.submit([prepare_deletion(workspace, trace_id)])
 
 
 def bind_to_experiment(trace: Trace, spans: list[Span]) -> Trace:

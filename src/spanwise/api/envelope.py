@@ -36,6 +36,12 @@ class Deleted(Noun):
     deleted: Literal[True] = True
 
 
+class Accepted(Noun):
+    """How many records were stored."""
+
+    accepted: int
+
+
 class Done(Noun):
     """The answer of an act that has nothing to show."""
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Query
+from fastapi import Depends, Path, Query
 
 from spanwise.model.page import MAX_SKIP, PageRequest
 from spanwise.model.times import TimeRange
@@ -45,5 +45,11 @@ def _period(
     return TimeRange.parse(start_date, end_date)
 
 
+TraceId = Annotated[str, Path(pattern="^[0-9a-fA-F]{32}$")]
+SpanId = Annotated[str, Path(pattern="^[0-9a-fA-F]{16}$")]
+Text = Annotated[str | None, Query(max_length=512)]
+AgentId = Annotated[
+    str | None, Query(alias="agentId", max_length=512, description="An agent's id or name.")
+]
 Paged = Annotated[PageRequest, Depends(_page)]
 Period = Annotated[TimeRange, Depends(_period)]

@@ -10,7 +10,10 @@ from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
 from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
+from spanwise.actions.logs import Logs
 from spanwise.actions.prices import Prices
+from spanwise.actions.sessions import Sessions
+from spanwise.actions.signals import Signals
 from spanwise.actions.traces import Traces
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
@@ -35,6 +38,9 @@ class Services:
     traces: Traces
     prices: Prices
     analytics: Analytics
+    sessions: Sessions
+    signals: Signals
+    logs: Logs
 
 
 def get_services(request: Request) -> Services:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
+import orjson
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -126,6 +127,7 @@ class NewLog(Noun):
     timestamp: Time | None = None
     trace_id: TraceId | None = None
     span_id: SpanId | None = None
+    agent_id: Label | None = None
     agent_name: Label | None = None
     attributes: JsonObject = Field(default_factory=dict)
 
@@ -151,6 +153,13 @@ class NewSignal(Noun):
 _SPANS = TypeAdapter(list[NewSpan])
 _LOGS = TypeAdapter(list[NewLog])
 _SIGNALS = TypeAdapter(list[NewSignal])
+
+
+def load_json(body: bytes) -> Any:  # noqa: ANN401 -- any JSON
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Invalid.field("body", f"is not valid JSON ({error})") from None
 
 
 def parse_spans(body: Any, max_items: int) -> list[NewSpan]:  # noqa: ANN401 -- any JSON

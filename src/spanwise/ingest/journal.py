@@ -27,6 +27,7 @@ class Kind(IntEnum):
     LOGS = 2
     METRICS = 3
     SIGNALS = 4
+    DELETIONS = 5
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import orjson
 from google.protobuf.message import Message
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
@@ -11,12 +10,11 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanwise.ingest import otlp, rest, signals
-from spanwise.ingest.bodies import NewSignal, parse_logs, parse_spans
+from spanwise.ingest.bodies import NewLog, NewSignal, load_json, parse_spans
 from spanwise.ingest.journal import Kind
 from spanwise.ingest.otlp import Prepared
 from spanwise.ingest.otlp_json import decode_json
 from spanwise.ingest.pipeline import Pipeline
-from spanwise.model.errors import Invalid
 from spanwise.model.signals import Signal
 
 REQUESTS: dict[Kind, type[Message]] = {
@@ -44,13 +42,12 @@ class Receiver:
         return await self._store(_PREPARE[kind](message, workspace, None if is_json else body))
 
     async def receive_spans(self, workspace: str, body: bytes) -> int:
-        spans = parse_spans(_load_json(body), otlp.MAX_ITEMS)
+        spans = parse_spans(load_json(body), otlp.MAX_ITEMS)
         return (
             await self._store(otlp.prepare_traces(rest.spans_to_otlp(spans), workspace))
         ).accepted
 
-    async def receive_logs(self, workspace: str, body: bytes) -> int:
-        logs = parse_logs(_load_json(body), otlp.MAX_ITEMS)
+    async def receive_logs(self, workspace: str, logs: list[NewLog]) -> int:
         return (await self._store(otlp.prepare_logs(rest.logs_to_otlp(logs), workspace))).accepted
 
     async def receive_signals(self, workspace: str, new: list[NewSignal]) -> list[Signal]:
@@ -62,10 +59,3 @@ class Receiver:
         if prepared.records:
             await self._pipeline.submit(prepared.records)
         return prepared
-
-
-def _load_json(body: bytes) -> Any:  # noqa: ANN401 -- any JSON
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise Invalid.field("body", f"is not valid JSON ({error})") from None

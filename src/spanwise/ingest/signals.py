@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
-from spanwise.ingest.bodies import NewSignal, to_unix_nano
+from spanwise.ingest.bodies import NewSignal
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.versions import next_version
 from spanwise.model.noun import new_id, utc_now
@@ -41,8 +42,8 @@ def _to_row(workspace: str, version: int, signal: Signal) -> dict[str, Any]:
         "id": signal.id,
         "name": signal.signal_name,
         "value": signal.value,
-        "time": to_unix_nano(signal.timestamp),
-        "created": to_unix_nano(signal.created_at),
+        "time": _engine_time(signal.timestamp),
+        "created": _engine_time(signal.created_at),
         "trace_id": signal.trace_id or "",
         "span_id": signal.span_id or "",
         "agent_name": signal.agent_id or "",
@@ -54,3 +55,8 @@ def _to_row(workspace: str, version: int, signal: Signal) -> dict[str, Any]:
         "metadata": orjson.dumps(signal.metadata).decode() if signal.metadata else "",
         "version": version,
     }
+
+
+def _engine_time(moment: datetime) -> str:
+    # A number would be read as seconds.
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")

@@ -7,6 +7,7 @@ from pathlib import Path
 import structlog
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
+from spanwise.ingest.deletions import read_deletion
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.pipeline import Refused, Suspect
 from spanwise.storage.telemetry.store import (
@@ -52,6 +53,7 @@ class Sink:
             logs=joined(Kind.LOGS),
             metrics=joined(Kind.METRICS),
             signals=joined(Kind.SIGNALS),
+            deletions=[read_deletion(r) for r in records if r.kind is Kind.DELETIONS],
         )
         try:
             agents = self._writer.write(batch)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from spanwise.model.logs import LogLevel
 from spanwise.model.spans import ErrorType, TraceStatus
 from spanwise.model.times import TimeRange
 
@@ -27,6 +28,41 @@ class TraceFilter:
     max_duration_ms: float | None = None
     min_cost: float | None = None
     search: str | None = None
+
+
+@dataclass(frozen=True)
+class SignalFilter:
+    """Agent, session, user, experiment and variant are the signal's own, else its trace's."""
+
+    period: TimeRange = field(default_factory=TimeRange)
+    signal_name: str | None = None
+    trace_id: str | None = None
+    agent_name: str | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    experiment_id: str | None = None
+    variant: str | None = None
+
+
+@dataclass(frozen=True)
+class LogFilter:
+    """`level` means that level and above."""
+
+    period: TimeRange = field(default_factory=TimeRange)
+    level: LogLevel | None = None
+    search: str | None = None
+    trace_id: str | None = None
+    agent_name: str | None = None
+
+
+@dataclass(frozen=True)
+class SessionFilter:
+    """Which traces count towards conversations."""
+
+    period: TimeRange = field(default_factory=TimeRange)
+    agent_name: str | None = None
+    user_id: str | None = None
+    environment: str | None = None
 
 
 class TraceSort(StrEnum):

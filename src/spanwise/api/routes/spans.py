@@ -4,35 +4,27 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
-from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import GuardedRoute, Ingester, Reader
+from spanwise.api.envelope import Accepted, Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.guard import GuardedRoute, Ingester, Reader, Writer
 from spanwise.api.openapi import describe_body
-from spanwise.api.parameters import Paged, Period
+from spanwise.api.parameters import AgentId, Paged, Period, SpanId, Text, TraceId
 from spanwise.api.services import Use
 from spanwise.ingest.bodies import NewSpan
 from spanwise.ingest.compression import read_body
 from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.noun import Noun
-from spanwise.model.spans import ErrorType, Span, Trace, TraceStatus, TraceWithSpans
+from spanwise.model.spans import ErrorType, Span, Trace, TraceFilters, TraceStatus, TraceWithSpans
 
 router = APIRouter(prefix="/spans", tags=["spans"], route_class=GuardedRoute)
-
-TraceId = Annotated[str, Path(pattern="^[0-9a-fA-F]{32}$")]
-SpanId = Annotated[str, Path(pattern="^[0-9a-fA-F]{16}$")]
-Text = Annotated[str | None, Query(max_length=512)]
 
 
 class NewSpans(Noun):
     spans: list[NewSpan]
 
 
-class Accepted(Noun):
-    accepted: int
-
-
 def _trace_filter(
     period: Period,
-    agent_id: Annotated[str | None, Query(alias="agentId", description="Id or name.")] = None,
+    agent_id: AgentId = None,
     status: TraceStatus | None = None,
     model: Text = None,
     provider: Text = None,
@@ -119,3 +111,18 @@ async def get_span(
     return succeed(
         await use.traces.get_span(caller.workspace_id, trace_id.lower(), span_id.lower())
     )
+
+
+@router.delete("/traces/{traceId}")
+async def delete_trace(
+    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Writer, use: Use
+) -> Success[Deleted]:
+    """Remove a trace with its spans, signals and logs. Sent again later, it is back."""
+    await use.traces.delete(caller.workspace_id, trace_id.lower())
+    return succeed(Deleted(id=trace_id.lower()))
+
+
+@router.get("/filters")
+async def list_filters(caller: Reader, use: Use, period: Period) -> Success[TraceFilters]:
+    """The values that occur in traces, for filter menus; all time unless dates are given."""
+    return succeed(await use.traces.find_filters(caller.workspace_id, period))

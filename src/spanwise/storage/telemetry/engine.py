@@ -139,12 +139,15 @@ class Engine:
             client.close()
 
 
-# No query may run forever or eat the machine. Rows of a deleted trace are gone at once.
+# No query may run forever or eat the machine. Rows of a deleted trace are gone at once, although
+# their parts are rewritten later.
 _SETTINGS: dict[str, Any] = {
     "max_execution_time": QUERY_SECONDS,
     "max_threads": 2,
     "do_not_merge_across_partitions_select_final": 1,
     "session_timezone": "UTC",
+    "lightweight_deletes_sync": 0,
+    "apply_mutations_on_fly": 1,
 }
 
 

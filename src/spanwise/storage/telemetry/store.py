@@ -12,6 +12,7 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise.model.prices import PriceKey, PricePeriod
+from spanwise.storage.telemetry.deletion import TraceDeletion, delete_traces
 from spanwise.storage.telemetry.engine import Engine, query_rows
 from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.prices import put_prices
@@ -41,7 +42,7 @@ _WRITER_SETTINGS: Mapping[str, object] = {
 }
 
 # Errors that say "this data is wrong", as opposed to "not now": parse errors of several kinds.
-_REFUSALS = frozenset({6, 26, 27, 32, 33, 38, 41, 53, 69, 72, 117, 131, 441, 444, 1001})
+_REFUSALS = frozenset({6, 26, 27, 32, 33, 38, 41, 53, 69, 72, 117, 131, 407, 441, 444, 1001})
 
 
 class DataRefused(Exception):  # noqa: N818 -- an outcome, not a defect
@@ -61,6 +62,7 @@ class Batch:
     logs: bytes = b""
     metrics: bytes = b""
     signals: bytes = b""
+    deletions: Sequence[TraceDeletion] = ()
 
 
 class Writer:
@@ -107,6 +109,8 @@ class Writer:
             if error_code(error) in _REFUSALS:
                 raise DataRefused(str(error)) from error
             raise
+        # What a deletion is about has a lower version, so their order within the batch is kept.
+        delete_traces(self._client, batch.deletions)
         if not batch.spans:
             return []
         summarize_batch(self._client, batch.first_version, batch.last_version)

@@ -131,6 +131,22 @@ async def find_trace(
     return to_trace(rows[0], agent_ids) if rows else None
 
 
+async def is_known_trace(engine: Engine, workspace: str, trace_id: str) -> bool:
+    """Say whether the workspace has a span, a signal or a log of the trace."""
+    rows = await engine.fetch(
+        """SELECT
+            exists(SELECT 1 FROM trace_bounds WHERE workspace = {workspace:String}
+                AND trace_id = unhex({trace:String}))
+            OR exists(SELECT 1 FROM signals FINAL WHERE workspace = {workspace:String}
+                AND trace_id = {trace:String})
+            OR exists(SELECT 1 FROM logs WHERE workspace = {workspace:String}
+                AND trace_id = {trace:String}) AS is_known""",
+        {"workspace": workspace, "trace": trace_id},
+        tag="is_known_trace",
+    )
+    return bool(rows[0]["is_known"])
+
+
 def to_trace(row: Mapping[str, Any], agent_ids: AgentIds) -> Trace:
     start = in_utc(row["start"])
     return Trace(

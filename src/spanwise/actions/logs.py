@@ -1,0 +1,58 @@
+"""Logs: recorded and listed."""
+
+from dataclasses import replace
+
+from spanwise.actions.agents import AgentDirectory
+from spanwise.ingest.bodies import load_json, parse_logs
+from spanwise.ingest.otlp import MAX_ITEMS
+from spanwise.ingest.pipeline import Pipeline
+from spanwise.ingest.receiver import Receiver
+from spanwise.model.errors import NotFound
+from spanwise.model.filters import LogFilter, Order
+from spanwise.model.logs import Log
+from spanwise.model.page import Listing, PageRequest
+from spanwise.storage.telemetry import logs as stored
+from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.traces import is_known_trace
+
+
+class Logs:
+    def __init__(
+        self, engine: Engine, pipeline: Pipeline, receiver: Receiver, agents: AgentDirectory
+    ) -> None:
+        self._engine = engine
+        self._pipeline = pipeline
+        self._receiver = receiver
+        self._agents = agents
+
+    async def record(self, workspace: str, body: bytes) -> int:
+        """Store one log or many, all or none, and say how many."""
+        logs = parse_logs(load_json(body), MAX_ITEMS)
+        ids = await self._agents.ids_by_name(workspace)
+        names = {agent_id: name for name, agent_id in ids.items()}
+        named = [
+            log.model_copy(update={"agent_name": names.get(log.agent_id, log.agent_id)})
+            if log.agent_id and not log.agent_name
+            else log
+            for log in logs
+        ]
+        return await self._receiver.receive_logs(workspace, named)
+
+    async def find(
+        self, workspace: str, wanted: LogFilter, page: PageRequest, order: Order
+    ) -> Listing[Log]:
+        await self._pipeline.settle()
+        if wanted.agent_name is not None:
+            name = await self._agents.resolve_name(workspace, wanted.agent_name)
+            wanted = replace(wanted, agent_name=name)
+        ids = await self._agents.ids_by_name(workspace)
+        return await stored.find_logs(self._engine, workspace, wanted, page, ids, order)
+
+    async def find_of_trace(
+        self, workspace: str, trace_id: str, page: PageRequest, order: Order
+    ) -> Listing[Log]:
+        """List a trace's logs; a trace of which nothing is known does not exist."""
+        listing = await self.find(workspace, LogFilter(trace_id=trace_id), page, order)
+        if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
+            raise NotFound("no such trace")
+        return listing

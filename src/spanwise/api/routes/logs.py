@@ -1,0 +1,69 @@
+"""Logs in, logs out."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+
+from spanwise.api.envelope import Accepted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.guard import GuardedRoute, Ingester, Reader
+from spanwise.api.openapi import describe_body
+from spanwise.api.parameters import AgentId, Paged, Period, Text, TraceId
+from spanwise.api.raw_bodies import read_json_body
+from spanwise.api.services import Use
+from spanwise.ingest.bodies import NewLog
+from spanwise.model.filters import LogFilter, Order
+from spanwise.model.logs import Log, LogLevel
+from spanwise.model.noun import Noun
+
+router = APIRouter(prefix="/logs", tags=["logs"], route_class=GuardedRoute)
+
+
+class NewLogs(Noun):
+    logs: list[NewLog]
+
+
+def _log_filter(
+    period: Period,
+    level: Annotated[LogLevel | None, Query(description="That level and above.")] = None,
+    search: Annotated[Text, Query(description="Words of the message, all of them.")] = None,
+    trace_id: Annotated[Text, Query(alias="traceId")] = None,
+    agent_id: AgentId = None,
+) -> LogFilter:
+    return LogFilter(
+        period=period,
+        level=level,
+        search=search,
+        trace_id=trace_id.lower() if trace_id is not None else None,
+        agent_name=agent_id,
+    )
+
+
+Filtered = Annotated[LogFilter, Depends(_log_filter)]
+
+
+@router.post("", status_code=201, openapi_extra=describe_body(NewLog | NewLogs))
+async def record_logs(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
+    """Record one log, or many under `logs`. The same log sent again counts once."""
+    body = await read_json_body(request)
+    return succeed(Accepted(accepted=await use.logs.record(caller.workspace_id, body)))
+
+
+@router.get("")
+async def list_logs(
+    caller: Reader, use: Use, page: Paged, wanted: Filtered, order: Order = Order.DESC
+) -> SuccessPage[Log]:
+    """List logs, newest first unless `order=asc`."""
+    return succeed_page(page, await use.logs.find(caller.workspace_id, wanted, page, order))
+
+
+@router.get("/trace/{traceId}")
+async def list_logs_of_trace(
+    trace_id: Annotated[TraceId, Path(alias="traceId")],
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    order: Order = Order.DESC,
+) -> SuccessPage[Log]:
+    """List the logs of one trace, newest first unless `order=asc`."""
+    listing = await use.logs.find_of_trace(caller.workspace_id, trace_id.lower(), page, order)
+    return succeed_page(page, listing)

@@ -1,0 +1,101 @@
+"""Adds signals up: one row a name, with its course over time."""
+
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from spanwise.model.errors import Invalid
+from spanwise.model.filters import SignalFilter
+from spanwise.model.signals import SignalSummary, SignalTrend
+from spanwise.model.times import Granularity, bucket_label, floor_time
+from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.signals import signal_source
+from spanwise.storage.telemetry.values import in_utc
+
+# Names times buckets; an answer of more than this is no summary.
+MAX_POINTS = 200_000
+
+_HOUR_NS, _DAY_NS = 3_600 * 10**9, 86_400 * 10**9
+
+
+async def summarize_signals(
+    engine: Engine,
+    workspace: str,
+    wanted: SignalFilter,
+    granularity: Granularity,
+    buckets: Sequence[datetime],
+) -> list[SignalSummary]:
+    """Return a summary for each name that occurs, by name."""
+    source, where = signal_source(workspace, wanted)
+    # Hours or days are counted; weeks and months are put together from days below.
+    step_ns = _HOUR_NS if granularity is Granularity.HOURLY else _DAY_NS
+    rows = await engine.fetch(
+        f"""SELECT
+            name, count() AS count, avg(value) AS avg, min(value) AS min, max(value) AS max,
+            sum(value) AS sum, stddevPopStable(value) AS stddev,
+            quantilesExactInclusive(0.5, 0.95)(value) AS percentiles,
+            argMax(value, (time, id)) AS last_value, max(time) AS last_at,
+            sumMap([intDiv(toUnixTimestamp64Nano(time), {step_ns})], [toUInt64(1)], [value])
+                AS by_step
+        FROM {source} GROUP BY name ORDER BY name""",
+        where.parameters,
+        tag="summarize_signals",
+    )
+    if len(rows) * len(buckets) > MAX_POINTS:
+        raise Invalid.field(
+            "granularity",
+            f"{len(rows):,} signal names over {len(buckets):,} buckets are too many for one "
+            "summary; name a signal, shorten the range or take a coarser granularity",
+        )
+    return [_to_summary(row, granularity, buckets, step_ns) for row in rows]
+
+
+def _to_summary(
+    row: Mapping[str, Any], granularity: Granularity, buckets: Sequence[datetime], step_ns: int
+) -> SignalSummary:
+    return SignalSummary(
+        signal_name=row["name"],
+        count=row["count"],
+        avg=_finite(row["avg"]),
+        min=row["min"],
+        max=row["max"],
+        sum=_finite(row["sum"]),
+        stddev=_finite(row["stddev"]),
+        p50=_finite(row["percentiles"][0]),
+        p95=_finite(row["percentiles"][1]),
+        last_value=row["last_value"],
+        last_at=in_utc(row["last_at"]),
+        trend=_to_trend(row["by_step"], granularity, buckets, step_ns),
+    )
+
+
+def _to_trend(
+    by_step: tuple[Sequence[int], Sequence[int], Sequence[float]],
+    granularity: Granularity,
+    buckets: Sequence[datetime],
+    step_ns: int,
+) -> list[SignalTrend]:
+    counts: dict[datetime, int] = defaultdict(int)
+    sums: dict[datetime, float] = defaultdict(float)
+    for step, count, total in zip(*by_step, strict=True):
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=step * (step_ns // 10**9))
+        bucket = floor_time(moment, granularity)
+        counts[bucket] += count
+        sums[bucket] += total
+    return [
+        SignalTrend(
+            date=bucket_label(bucket, granularity),
+            count=counts[bucket],
+            avg=_finite(sums[bucket] / counts[bucket]) if counts[bucket] else None,
+        )
+        for bucket in buckets
+    ]
+
+
+def _finite(number: float) -> float:
+    """Bring a sum of huge values back to what JSON can say."""
+    if number != number:  # noqa: PLR0124 -- NaN, of infinities that cancel each other out
+        return 0.0
+    return min(max(number, -sys.float_info.max), sys.float_info.max)

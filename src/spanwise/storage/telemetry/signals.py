@@ -1,0 +1,144 @@
+"""Reads signals, each with what its trace adds to it.
+
+A signal that names no agent, session, user or experiment has those of its trace. They are looked
+up when it is read, never copied: so it does not matter which of the two arrived first, and what a
+late span changes in a trace is true of its signals at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from spanwise.model.filters import SignalFilter
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.signals import Signal
+from spanwise.storage.telemetry.conditions import Conditions
+from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.traces import AgentIds
+from spanwise.storage.telemetry.values import in_utc, or_none
+
+# Of one trace. A trace is shown whole, and no trace needs more to be understood.
+MAX_OF_TRACE = 1000
+
+_TRACE_HOURS = """toStartOfHour(start) IN (
+        SELECT arrayJoin(arrayMap(n -> from_hour + 3600 * n,
+            range(toUInt32(dateDiff('hour', from_hour, to_hour) + 1))))
+        FROM (SELECT min(first_hour) AS from_hour, max(last_hour) AS to_hour FROM trace_bounds
+            WHERE workspace = {{workspace:String}} AND trace_id IN ({traces})
+            GROUP BY trace_id))"""
+
+
+def complete_signals(where: Conditions, *, few: bool = False) -> str:
+    """SQL for signals that meet conditions of their own, completed from their traces.
+
+    `few` says that their traces are worth being looked up one by one, by their hours.
+    """
+    traces = f"SELECT unhex(trace_id) FROM signals WHERE {where.sql} AND notEmpty(trace_id)"
+    hours = f"AND {_TRACE_HOURS.format(traces=traces)}" if few else ""
+    # The workspace stands in both conditions on traces: there is no join across the border.
+    return f"""
+    SELECT
+        s.id AS id, s.name AS name, s.value AS value, s.time AS time, s.created AS created,
+        s.trace_id AS trace_id, s.span_id AS span_id, s.comment AS comment,
+        s.metadata AS metadata,
+        if(notEmpty(s.agent_name), s.agent_name, t.agent_name) AS agent_name,
+        if(notEmpty(s.session_id), s.session_id, t.session_id) AS session_id,
+        if(notEmpty(s.user_id), s.user_id, t.user_id) AS user_id,
+        multiIf(notEmpty(s.experiment_id), s.experiment_id,
+            empty(s.variant) OR s.variant = t.variant, t.experiment_id, '') AS experiment_id,
+        multiIf(notEmpty(s.variant), s.variant,
+            empty(s.experiment_id) OR s.experiment_id = t.experiment_id, t.variant, '') AS variant
+    FROM (SELECT * FROM signals FINAL WHERE {where.sql}) AS s
+    LEFT ANY JOIN (
+        SELECT lower(hex(trace_id)) AS id, agent_name, session_id, user_id, experiment_id, variant
+        FROM traces FINAL
+        WHERE workspace = {{workspace:String}} AND trace_id IN ({traces}) {hours}
+    ) AS t ON t.id = s.trace_id"""
+
+
+def signal_source(workspace: str, wanted: SignalFilter) -> tuple[str, Conditions]:
+    """Return SQL to select the wanted signals from, and what it binds.
+
+    Traces are looked at only when a wish may be met by one of them.
+    """
+    where = Conditions(workspace)
+    where.within("time", wanted.period)
+    where.equals("name", wanted.signal_name)
+    where.equals("trace_id", wanted.trace_id)
+    own = f"(SELECT * FROM signals FINAL WHERE {where.sql})"
+    either = Conditions(workspace, clauses=[])
+    either.equals("agent_name", wanted.agent_name)
+    either.equals("session_id", wanted.session_id)
+    either.equals("user_id", wanted.user_id)
+    either.equals("experiment_id", wanted.experiment_id)
+    either.equals("variant", wanted.variant)
+    if not either.clauses:
+        return own, where
+    where.parameters.update(either.parameters)
+    return f"(SELECT * FROM ({complete_signals(where)}) WHERE {either.sql})", where
+
+
+async def find_signals(
+    engine: Engine,
+    workspace: str,
+    wanted: SignalFilter,
+    page: PageRequest,
+    agent_ids: AgentIds,
+) -> Listing[Signal]:
+    """Return one page of signals, newest first, and how many there are in all."""
+    source, where = signal_source(workspace, wanted)
+    counted = await engine.fetch(
+        f"SELECT count() AS total FROM {source}", where.parameters, tag="count_signals"
+    )
+    total = int(counted[0]["total"])
+    if total <= page.skip:
+        return Listing([], total)
+    keys = await engine.fetch(
+        f"""SELECT id FROM {source} ORDER BY time DESC, id DESC
+        LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
+        {**where.parameters, "limit": page.limit, "skip": page.skip},
+        tag="find_signals",
+    )
+    ids = [key["id"] for key in keys]
+    return Listing(await _read_signals(engine, workspace, ids, agent_ids), total)
+
+
+async def find_signals_of_trace(
+    engine: Engine, workspace: str, trace_id: str, agent_ids: AgentIds
+) -> list[Signal]:
+    """Return the latest signals of a trace."""
+    page = PageRequest(limit=MAX_OF_TRACE)
+    wanted = SignalFilter(trace_id=trace_id)
+    return list((await find_signals(engine, workspace, wanted, page, agent_ids)).items)
+
+
+async def _read_signals(
+    engine: Engine, workspace: str, ids: Sequence[str], agent_ids: AgentIds
+) -> list[Signal]:
+    """Read whole signals, in the order of their ids."""
+    where = Conditions(workspace)
+    where.add("id IN {ids:Array(String)}", ids=list(ids))
+    rows = await engine.fetch(complete_signals(where, few=True), where.parameters, tag="signals")
+    place = {signal_id: position for position, signal_id in enumerate(ids)}
+    return [_to_signal(row, agent_ids) for row in sorted(rows, key=lambda r: place[r["id"]])]
+
+
+def _to_signal(row: Mapping[str, Any], agent_ids: AgentIds) -> Signal:
+    return Signal(
+        id=row["id"],
+        signal_name=row["name"],
+        value=row["value"],
+        trace_id=or_none(row["trace_id"]),
+        span_id=or_none(row["span_id"]),
+        # A name that no agent has is still how to ask for it.
+        agent_id=agent_ids.get(row["agent_name"], row["agent_name"]) or None,
+        session_id=or_none(row["session_id"]),
+        user_id=or_none(row["user_id"]),
+        experiment_id=or_none(row["experiment_id"]),
+        variant=or_none(row["variant"]),
+        comment=or_none(row["comment"]),
+        metadata=orjson.loads(row["metadata"]) if row["metadata"] else {},
+        timestamp=in_utc(row["time"]),
+        created_at=in_utc(row["created"]),
+    )
