@@ -38,6 +38,7 @@ from spanwise.api.routes import (
     users,
 )
 from spanwise.api.services import Services
+from spanwise.ingest.intake import Intake
 from spanwise.ingest.journal import Journal
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
@@ -103,6 +104,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             keys=Keys(catalog, access),
             engine=engine,
             pipeline=pipeline,
+            intake=Intake(min(settings.memory_limit_mb * 2**20 // 8, 256 * 2**20)),
             receiver=Receiver(pipeline),
             agents=agents,
             traces=Traces(engine, pipeline, agents),

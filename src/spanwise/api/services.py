@@ -12,6 +12,7 @@ from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
 from spanwise.actions.prices import Prices
 from spanwise.actions.traces import Traces
+from spanwise.ingest.intake import Intake
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.settings import Settings
@@ -30,6 +31,7 @@ class Services:
     keys: Keys
     engine: Engine
     pipeline: Pipeline
+    intake: Intake
     receiver: Receiver
     agents: AgentDirectory
     traces: Traces

@@ -265,8 +265,8 @@ def logs_select(source: str) -> str:
         f"""SELECT
   workspace,
   fromUnixTimestamp64Nano(toInt64(time_nano), 'UTC') AS time,
-  sipHash128(workspace, given_nano, r.trace_id, r.span_id, r.severity_number, r.body, texts)
-   AS id,
+  reinterpretAsUInt128(sipHash128(workspace, given_nano, r.trace_id, r.span_id,
+   r.severity_number, r.body, texts)) AS id,
   version,
   if(length(r.trace_id) = 16, lower(hex(r.trace_id)), '') AS trace_id,
   if(length(r.span_id) = 8, lower(hex(r.span_id)), '') AS span_id,

@@ -1,5 +1,6 @@
 """Takes batches into the engine and keeps what follows from them up to date."""
 
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ _WRITER_SETTINGS: Mapping[str, object] = {
 }
 
 # Errors that say "this data is wrong", as opposed to "not now": parse errors of several kinds.
-_REFUSALS = frozenset({6, 26, 27, 32, 33, 38, 41, 53, 69, 72, 117, 131, 441, 444, 1001})
+_REFUSALS = frozenset({6, 26, 27, 32, 33, 38, 41, 53, 69, 72, 117, 131, 407, 441, 444, 1001})
 
 
 class DataRefused(Exception):  # noqa: N818 -- an outcome, not a defect
@@ -150,4 +151,10 @@ def _schema_settings(folder: Path | None) -> dict[str, str]:
 
 def error_code(error: ClickHouseError) -> int | None:
     code = getattr(error, "code", None)
-    return code if isinstance(code, int) else None
+    if isinstance(code, int):
+        return code
+    # A message that quotes bytes of the data is not UTF-8; the driver then fails to read it.
+    if isinstance(error.__cause__, UnicodeDecodeError):
+        found = re.match(rb"Code: (\d+)\.", error.__cause__.object)
+        return int(found[1]) if found else None
+    return None
