@@ -44,6 +44,7 @@ from spanwise.api.routes import (
     users,
 )
 from spanwise.api.services import Services
+from spanwise.ingest.intake import Intake
 from spanwise.ingest.journal import Journal
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
@@ -114,6 +115,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             engine=engine,
             pipeline=pipeline,
             receiver=receiver,
+            intake=Intake(min(settings.memory_limit_mb * 2**20 // 8, 256 * 2**20)),
             agents=agents,
             traces=Traces(engine, pipeline, agents),
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from spanwise.ingest.events import DETAILS_EVENT, INPUT_EVENTS, OUTPUT_EVENTS
+from spanwise.model.messages import DETAILS_EVENT, INPUT_EVENTS, OUTPUT_EVENTS
 from spanwise.model.spans import Span
 
 MESSAGE_EVENTS = (*INPUT_EVENTS, *OUTPUT_EVENTS, DETAILS_EVENT)

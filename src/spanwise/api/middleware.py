@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanwise.api.errors import answer_crash, answer_error
 from spanwise.api.guard import authenticate
+from spanwise.api.otlp import PATHS, answer_otlp_error
 from spanwise.api.rate_limits import headers_of, limits_from, refuse, tier_of
 from spanwise.api.services import Services
 from spanwise.model.errors import SpanwiseError
@@ -126,7 +128,7 @@ class CallerLimits:
         # RequestContext sends them, so that the answer to a crash has them too.
         scope["state"]["limit_headers"] = headers
         if refusal is not None:
-            await answer_error(refusal)(scope, receive, send)
+            await _answer_refusal(refusal, scope)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -147,6 +149,12 @@ class CallerLimits:
         caller = getattr(principal, "caller_id", None) or (client[0] if client else "unknown")
         count = await services.counters.hit(limit, caller)
         return headers_of(limit, count), refuse(limit, count) if count.exceeded else None
+
+
+def _answer_refusal(refusal: SpanwiseError, scope: Scope) -> Response:
+    if scope["path"] in PATHS and scope["method"] == "POST":
+        return answer_otlp_error(refusal, Headers(scope=scope).get("content-type", ""))
+    return answer_error(refusal)
 
 
 def _request_id(headers: Headers) -> str:

@@ -45,20 +45,20 @@ _RPC_CODES = {
 _CONTENT_TOO_LARGE = 413
 
 
+_RESPONSES: dict[Kind, tuple[type[Message], str]] = {
+    Kind.TRACES: (ExportTraceServiceResponse, "rejected_spans"),
+    Kind.LOGS: (ExportLogsServiceResponse, "rejected_log_records"),
+    Kind.METRICS: (ExportMetricsServiceResponse, "rejected_data_points"),
+}
+
+
 def to_response(kind: Kind, prepared: Prepared) -> Message:
     """Make the export response; `partial_success` is set only when something was rejected."""
-    reason = prepared.reason
-    match kind:
-        case Kind.TRACES:
-            traces = ExportTraceServiceResponse()
-            if prepared.rejected:
-                traces.partial_success.rejected_spans = prepared.rejected
-                traces.partial_success.error_message = reason
-            return traces
-        case Kind.LOGS:
-            return ExportLogsServiceResponse()
-        case _:
-            return ExportMetricsServiceResponse()
+    message, rejected_field = _RESPONSES[kind]
+    if not prepared.rejected:
+        return message()
+    partial = {rejected_field: prepared.rejected, "error_message": prepared.reason}
+    return message(partial_success=partial)
 
 
 def answer_otlp(message: Message, media_type: str, status: int = 200) -> Response:
@@ -70,8 +70,12 @@ def answer_otlp(message: Message, media_type: str, status: int = 200) -> Respons
     return Response(body, status, media_type=media_type)
 
 
-def answer_otlp_error(error: SpanwiseError, media_type: str) -> Response:
-    """Bad data is never 5xx, and a passing fault is never anything that an exporter drops."""
+def answer_otlp_error(error: SpanwiseError, content_type: str) -> Response:
+    """Answer as the request was encoded, in JSON when that is unknown: a person may be reading.
+
+    Bad data is never 5xx, and a passing fault is never anything that an exporter drops.
+    """
+    media_type = media_type_of(content_type) or JSON
     status = STATUS[error.code]
     if isinstance(error, TooLarge):
         status = _CONTENT_TOO_LARGE
@@ -88,6 +92,7 @@ def to_rpc_code(error: SpanwiseError) -> int:
     return int(code_pb2.UNAVAILABLE if isinstance(error, Unavailable) else _RPC_CODES[error.code])
 
 
-def media_type_of(content_type: str) -> str:
-    """The answer has the request's own content type."""
-    return JSON if content_type.partition(";")[0].strip().lower() == JSON else PROTOBUF
+def media_type_of(content_type: str) -> str | None:
+    """Return which of the two encodings a request has; None when it has another."""
+    media_type = content_type.partition(";")[0].strip().lower()
+    return media_type if media_type in {JSON, PROTOBUF} else None

@@ -15,6 +15,7 @@ from spanwise.actions.prices import Prices
 from spanwise.actions.sessions import Sessions
 from spanwise.actions.signals import Signals
 from spanwise.actions.traces import Traces
+from spanwise.ingest.intake import Intake
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.settings import Settings
@@ -33,6 +34,7 @@ class Services:
     keys: Keys
     engine: Engine
     pipeline: Pipeline
+    intake: Intake
     receiver: Receiver
     agents: AgentDirectory
     traces: Traces

@@ -30,27 +30,33 @@ class _Unpacker(Protocol):
         """Raise when the stream ended early."""
 
 
-async def read_body(chunks: AsyncIterator[bytes], encoding: str) -> bytes:
-    """Read a whole body, unpacked, or raise when it is too large or not what it says it is."""
+async def read_body(
+    chunks: AsyncIterator[bytes], encoding: str, take_room: Callable[[int], None] = lambda _: None
+) -> bytes:
+    """Read a whole body, unpacked, or raise when it is too large or not what it says it is.
+
+    `take_room` is told of each piece before it is kept, and may raise.
+    """
     if encoding in {"", "identity"}:
-        return await _collect(chunks)
+        return await _collect(chunks, take_room)
     try:
         unpacker = _UNPACKERS[encoding]()
     except KeyError:
         known = ", ".join(_UNPACKERS)
         raise Invalid.field("Content-Encoding", f"must be one of {known}") from None
     try:
-        return await _collect(_unpack(chunks, unpacker))
+        return await _collect(_unpack(chunks, unpacker), take_room)
     except (zlib.error, zstandard.ZstdError, EOFError) as error:
         raise Invalid(f"the body is not valid {encoding}: {error}") from None
 
 
-async def _collect(chunks: AsyncIterator[bytes]) -> bytes:
+async def _collect(chunks: AsyncIterator[bytes], take_room: Callable[[int], None]) -> bytes:
     parts, size = [], 0
     async for chunk in chunks:
         size += len(chunk)
         if size > MAX_BODY_BYTES:
             raise TooLarge
+        take_room(len(chunk))
         parts.append(chunk)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 

@@ -4,6 +4,8 @@ Their meaning is written into attributes of the span under `spanwise.` names, wh
 table knows; the events themselves stay as they are.
 """
 
+import math
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -24,6 +26,10 @@ from spanwise.model.messages import (
     to_message,
 )
 from spanwise.storage.telemetry.values import plain_any
+
+_MAX_COMMENT = 65_536
+_EARLIEST_NANO = 946_684_800 * 10**9
+_AHEAD_NANO = 2 * 86_400 * 10**9
 
 
 def summarize(span: Span) -> bool:
@@ -58,7 +64,7 @@ def evaluations(span: Span) -> list[NewSignal]:
     for event in span.events:
         if event.name == EVALUATION_EVENT:
             values = {a.key: plain_any(a.value) for a in event.attributes}
-            signal = to_signal(values, span.trace_id, span.span_id, event.time_unix_nano)
+            signal = to_signal(values, span.trace_id, span.span_id, _time_of(event, span))
             found += [signal] if signal is not None else []
     return found
 
@@ -68,8 +74,13 @@ def to_signal(
 ) -> NewSignal | None:
     """Make a signal of an evaluation result; None when it has no name or no score."""
     name, score = values.get("gen_ai.evaluation.name"), values.get("gen_ai.evaluation.score.value")
-    if not isinstance(name, str) or not isinstance(score, int | float) or isinstance(score, bool):
+    if not isinstance(name, str) or not name or isinstance(score, bool):
         return None
+    if not isinstance(score, int | float) or not math.isfinite(score):
+        return None
+    label, comment = (
+        values.get(f"gen_ai.evaluation.{key}") for key in ("score.label", "explanation")
+    )
     return NewSignal(
         # The same event sent again must not count again.
         id=f"sig_{span_id.hex()}{time_unix_nano:x}{name}"[:128],
@@ -77,10 +88,18 @@ def to_signal(
         value=score,
         trace_id=trace_id.hex() or None,
         span_id=span_id.hex() or None,
-        comment=values.get("gen_ai.evaluation.explanation"),
-        metadata={"label": label} if (label := values.get("gen_ai.evaluation.score.label")) else {},
+        comment=str(comment)[:_MAX_COMMENT] if comment is not None else None,
+        metadata={"label": label} if label else {},
         timestamp=datetime.fromtimestamp(time_unix_nano / 1e9, UTC) if time_unix_nano else None,
     )
+
+
+def _time_of(event: Span.Event, span: Span) -> int:
+    """Return the event's time, or its span's when no clock can have shown it. Never now: a resend
+    must give the same.
+    """
+    is_plausible = _EARLIEST_NANO <= event.time_unix_nano <= time.time_ns() + _AHEAD_NANO
+    return event.time_unix_nano if is_plausible else span.start_time_unix_nano
 
 
 def _add(span: Span, key: str, value: Any) -> None:  # noqa: ANN401

@@ -1,8 +1,10 @@
 """The one way in: whatever door a request came through, it is checked, journalled and answered."""
 
-from typing import Any
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
@@ -15,6 +17,7 @@ from spanwise.ingest.journal import Kind
 from spanwise.ingest.otlp import Prepared
 from spanwise.ingest.otlp_json import decode_json
 from spanwise.ingest.pipeline import Pipeline
+from spanwise.model.errors import Invalid
 from spanwise.model.signals import Signal
 
 REQUESTS: dict[Kind, type[Message]] = {
@@ -27,6 +30,16 @@ _PREPARE: dict[Kind, Any] = {
     Kind.LOGS: otlp.prepare_logs,
     Kind.METRICS: otlp.prepare_metrics,
 }
+_JSON_FIELDS = {
+    Kind.TRACES: (b'"resourceSpans"', b'"resource_spans"'),
+    Kind.LOGS: (b'"resourceLogs"', b'"resource_logs"'),
+    Kind.METRICS: (b'"resourceMetrics"', b'"resource_metrics"'),
+}
+
+# Reading JSON costs some 20 times what protobuf costs; large bodies must not stop the others.
+THREAD_BYTES = 65_536
+
+T = TypeVar("T")
 
 
 class Receiver:
@@ -37,15 +50,24 @@ class Receiver:
         self, workspace: str, kind: Kind, body: bytes, *, is_json: bool
     ) -> Prepared:
         """Store an OTLP request; what of it was rejected is in the answer."""
-        message_type = REQUESTS[kind]
-        message = decode_json(message_type, body) if is_json else otlp.decode(message_type, body)
-        return await self._store(_PREPARE[kind](message, workspace, None if is_json else body))
+        try:
+            if is_json:
+                message = await _off_loop(body, lambda: decode_json(REQUESTS[kind], body))
+                if not message.ByteSize():
+                    _refuse_other_kind(kind, body, is_json=True)
+            else:
+                message = otlp.decode(REQUESTS[kind], body)
+            prepared = _PREPARE[kind](message, workspace, None if is_json else body)
+        except Invalid:
+            _refuse_other_kind(kind, body, is_json=is_json)
+            raise
+        return await self._store(prepared)
 
     async def receive_spans(self, workspace: str, body: bytes) -> int:
-        spans = parse_spans(load_json(body), otlp.MAX_ITEMS)
-        return (
-            await self._store(otlp.prepare_traces(rest.spans_to_otlp(spans), workspace))
-        ).accepted
+        request = await _off_loop(
+            body, lambda: rest.spans_to_otlp(parse_spans(load_json(body), otlp.MAX_ITEMS))
+        )
+        return (await self._store(otlp.prepare_traces(request, workspace))).accepted
 
     async def receive_logs(self, workspace: str, logs: list[NewLog]) -> int:
         return (await self._store(otlp.prepare_logs(rest.logs_to_otlp(logs), workspace))).accepted
@@ -56,6 +78,49 @@ class Receiver:
         return prepared.signals
 
     async def _store(self, prepared: Prepared) -> Prepared:
+        # Nothing may wait between preparing, which takes the version, and this: the versions of
+        # the queue must ascend.
         if prepared.records:
             await self._pipeline.submit(prepared.records)
         return prepared
+
+
+async def _off_loop(body: bytes, work: Callable[[], T]) -> T:
+    """Do work whose time grows with the body where it does not hold up other requests."""
+    return await asyncio.to_thread(work) if len(body) > THREAD_BYTES else work()
+
+
+def _refuse_other_kind(kind: Kind, body: bytes, *, is_json: bool) -> None:
+    """Say so when a body that makes no sense here is an export of another kind."""
+    for other, message in REQUESTS.items():
+        if other is kind:
+            continue
+        if is_json:
+            is_other = any(field in body for field in _JSON_FIELDS[other])
+        else:
+            is_other = _reads_as(message, other, body)
+        if is_other:
+            sent, wanted = other.name.lower(), kind.name.lower()
+            raise Invalid(
+                f"this is an export of {sent}, sent to the path for {wanted}; send it to /v1/{sent}"
+            )
+
+
+def _reads_as(message: type[Message], kind: Kind, body: bytes) -> bool:
+    """Say whether the bytes are an export of this kind, by the first item in it."""
+    try:
+        request: Any = message.FromString(body)
+    except DecodeError:
+        return False
+    match kind:
+        case Kind.TRACES:
+            items = (s for r in request.resource_spans for p in r.scope_spans for s in p.spans)
+            return any(len(s.trace_id) == otlp.TRACE_ID_BYTES for s in items)
+        case Kind.LOGS:
+            items = (x for r in request.resource_logs for s in r.scope_logs for x in s.log_records)
+            return any(x.time_unix_nano or x.observed_time_unix_nano for x in items)
+        case _:
+            items = (
+                m for r in request.resource_metrics for s in r.scope_metrics for m in s.metrics
+            )
+            return any(m.name and m.WhichOneof("data") for m in items)

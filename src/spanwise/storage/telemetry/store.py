@@ -1,5 +1,6 @@
 """Takes batches into the engine and keeps what follows from them up to date."""
 
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -174,4 +175,10 @@ def _schema_settings(folder: Path | None) -> dict[str, str]:
 
 def error_code(error: ClickHouseError) -> int | None:
     code = getattr(error, "code", None)
-    return code if isinstance(code, int) else None
+    if isinstance(code, int):
+        return code
+    # A message that quotes bytes of the data is not UTF-8; the driver then fails to read it.
+    if isinstance(error.__cause__, UnicodeDecodeError):
+        found = re.match(rb"Code: (\d+)\.", error.__cause__.object)
+        return int(found[1]) if found else None
+    return None
