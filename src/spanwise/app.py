@@ -44,10 +44,12 @@ from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.sink import Sink
 from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
+from spanwise.jobs.rollup import Sweeper
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 from spanwise.storage.telemetry.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.rollup import Rollup
 from spanwise.storage.telemetry.store import Writer
 
 LAST_USE_SECONDS = 15
@@ -94,6 +96,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
         repricer.start()
         stack.push_async_callback(repricer.stop)
+        rollup = Rollup(engine)
+        sweeper = Sweeper(rollup)
+        sweeper.start()
+        stack.push_async_callback(sweeper.stop)
         yield Services(
             settings=settings,
             catalog=catalog,
@@ -107,7 +113,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             agents=agents,
             traces=Traces(engine, pipeline, agents),
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
-            analytics=Analytics(engine, pipeline, agents),
+            analytics=Analytics(engine, rollup, pipeline, agents),
+            rollup=rollup,
         )
 
 

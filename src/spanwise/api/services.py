@@ -18,6 +18,7 @@ from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import Counters
 from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.rollup import Rollup
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Services:
     traces: Traces
     prices: Prices
     analytics: Analytics
+    rollup: Rollup
 
 
 def get_services(request: Request) -> Services:

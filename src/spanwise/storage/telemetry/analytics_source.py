@@ -116,9 +116,7 @@ async def find_dirty_hours(
     """Return the hours of the period of which a trace was written since the last sweep."""
     where = Conditions(workspace)
     where.within("start", TimeRange(period.start, period.end))
-    where.add(
-        "written_at > {swept:DateTime64(3, 'UTC')}", swept=to_engine_time(swept_until)[:-3]
-    )
+    where.add("written_at > {swept:DateTime64(3, 'UTC')}", swept=to_engine_time(swept_until)[:-3])
     rows = await engine.fetch(
         f"SELECT DISTINCT toStartOfHour(start) AS hour FROM traces WHERE {where.sql}",
         where.parameters,
@@ -149,7 +147,10 @@ def make_plan(period: BoundedRange, dirty: set[datetime], *, by_hour: bool) -> P
         return None
     if by_hour:
         return Plan(trace_hours, BoundedRange(first_hour, end_hour))
-    first_day, end_day = _ceil(first_hour, Granularity.DAILY), floor_time(end_hour, Granularity.DAILY)
+    first_day, end_day = (
+        _ceil(first_hour, Granularity.DAILY),
+        floor_time(end_hour, Granularity.DAILY),
+    )
     if end_day <= first_day:
         return Plan(trace_hours, BoundedRange(first_hour, end_hour))
     changed = {floor_time(hour, Granularity.DAILY) for hour in trace_hours}
@@ -176,9 +177,7 @@ def _compile(workspace: str, question: Question, plan: Plan) -> Source:
         )
         parameters.update(_bind_range("hour", plan.hours))
     elif plan.hours:
-        rollups.append(
-            f"{of_rollup.sql} AND step = 'hour' AND moment IN {{hours:Array(DateTime)}}"
-        )
+        rollups.append(f"{of_rollup.sql} AND step = 'hour' AND moment IN {{hours:Array(DateTime)}}")
         parameters["hours"] = _bind(plan.hours)
     if plan.days is not None:
         rollups.append(

@@ -8,8 +8,10 @@ from the beginning. Several sweeps at once compute the same.
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -41,6 +43,10 @@ _MAPS = (
 )
 
 
+class Interrupted(Exception):  # noqa: N818 -- an outcome, not a defect
+    """A sweep was told to stop. Nothing is lost: its mark has not moved."""
+
+
 class Rollup:
     """The rollup of one engine. `swept_until` is what readers need to know of it."""
 
@@ -50,6 +56,7 @@ class Rollup:
         self._mark: datetime | None = None
         self._mark_expires = 0.0
         self._client: Client | None = None
+        self._interrupted = threading.Event()
 
     async def swept_until(self) -> datetime | None:
         """Return the time up to which all that was written is in the rollup.
@@ -59,42 +66,47 @@ class Rollup:
         """
         if time.monotonic() > self._mark_expires:
             rows = await self._engine.fetch(_MARK, {}, tag="rollup_mark")
-            self._keep(_read_mark(rows[0]))
+            self._mark = _read_mark(rows[0])
+            self._mark_expires = time.monotonic() + MARK_SECONDS
         return self._mark
-
-    def _keep(self, mark: datetime | None) -> None:
-        self._mark = mark
-        self._mark_expires = time.monotonic() + MARK_SECONDS
 
     async def keep_up(self) -> None:
         """Sweep, then merge a month that has gone quiet; what runs by the clock."""
-        await self.sweep()
-        await asyncio.to_thread(merge_quiet_month, self._own_client())
+        with suppress(Interrupted):
+            await self.sweep()
+            await asyncio.to_thread(merge_quiet_month, self._own_client())
 
     async def sweep(self) -> int:
         """Bring the rollup up to date; returns how many days had something new."""
         return await asyncio.to_thread(self._sweep)
 
     async def rebuild(self) -> int:
-        """Compute the whole rollup anew; returns for how many days."""
-        return await asyncio.to_thread(self._rebuild)
+        """Compute the whole rollup anew; returns for how many days. Nobody may read meanwhile."""
+        client = self._own_client()
+        for table in ("rollup_sweeps", "trace_rollup"):
+            await asyncio.to_thread(client.command, f"TRUNCATE TABLE {table}")
+        return await self.sweep()
+
+    def interrupt(self) -> None:
+        """Let a sweep that is under way end after the day it is at."""
+        self._interrupted.set()
 
     def _sweep(self) -> int:
         client = self._own_client()
-        mark = _read_mark(query_rows(client, _MARK, {})[0])
-        until = self._quiet_since(client)
-        days = sweep(client, mark or _BEGINNING, until)
-        self._keep(max(mark or _BEGINNING, until) if days or mark is None else mark)
-        return days
-
-    def _rebuild(self) -> int:
-        client = self._own_client()
-        return rebuild(client, self._quiet_since(client))
-
-    def _quiet_since(self, client: Client) -> datetime:
+        since = _read_mark(query_rows(client, _MARK, {})[0])
         # The engine's clock, which also gives the rows their times.
         now: datetime = query_rows(client, "SELECT now64(3) AS now", {})[0]["now"]
-        return in_utc(now) - timedelta(seconds=self._quiet_seconds)
+        until = in_utc(now) - timedelta(seconds=self._quiet_seconds)
+        written = {"since": _milliseconds(since or _BEGINNING), "until": _milliseconds(until)}
+        days = query_rows(client, _CHANGED_DAYS, written)
+        for row in days:
+            if self._interrupted.is_set():
+                raise Interrupted
+            _build_day(client, in_utc(row["day"]), written)
+        if days or since is None:
+            client.command(_MOVE_MARK, parameters={"until": _milliseconds(until)})
+            self._mark_expires = 0.0
+        return len(days)
 
     def _own_client(self) -> Client:
         if self._client is None:
@@ -104,34 +116,11 @@ class Rollup:
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _MARK = "SELECT max(swept_until) AS mark, count() AS sweeps FROM rollup_sweeps"
+_MOVE_MARK = "INSERT INTO rollup_sweeps SELECT {until:DateTime64(3, 'UTC')}"
 
 
 def _read_mark(row: Mapping[str, Any]) -> datetime | None:
     return in_utc(row["mark"]) if row["sweeps"] else None
-
-
-def sweep(client: Client, since: datetime, until: datetime) -> int:
-    """Take up what was written between two moments, but for hours that were written later too."""
-    written = {"since": _milliseconds(since), "until": _milliseconds(until)}
-    days = query_rows(client, _CHANGED_DAYS, written)
-    for row in days:
-        _build_day(client, in_utc(row["day"]), written)
-    if days or since == _BEGINNING:
-        _move_mark(client, until)
-    return len(days)
-
-
-def rebuild(client: Client, until: datetime) -> int:
-    """Compute all days anew, also those of which only the rollup still knows."""
-    written = {"since": _milliseconds(_BEGINNING), "until": _milliseconds(until)}
-    # No day is in order before all are: what readers find is what the traces say.
-    client.command("TRUNCATE TABLE rollup_sweeps")
-    client.command("TRUNCATE TABLE trace_rollup")
-    days = query_rows(client, _CHANGED_DAYS, written)
-    for row in days:
-        _build_day(client, in_utc(row["day"]), written)
-    _move_mark(client, until)
-    return len(days)
 
 
 _CHANGED_DAYS = """
@@ -212,13 +201,6 @@ def _add_up(step: str, rows: str) -> str:
         {{version:UInt64}} + 1 AS version, {", ".join(values)}
     FROM ({rows}) AS row
     GROUP BY row.workspace, row.moment, row.agent_name, row.environment"""
-
-
-def _move_mark(client: Client, until: datetime) -> None:
-    client.command(
-        "INSERT INTO rollup_sweeps SELECT {until:DateTime64(3, 'UTC')}",
-        parameters={"until": _milliseconds(until)},
-    )
 
 
 def _milliseconds(moment: datetime) -> str:
