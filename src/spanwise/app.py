@@ -51,10 +51,12 @@ from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.sink import Sink
 from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
+from spanwise.jobs.rollup import Sweeper
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 from spanwise.storage.telemetry.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.rollup import Rollup
 from spanwise.storage.telemetry.store import Writer
 
 LAST_USE_SECONDS = 15
@@ -105,6 +107,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         repricer.start()
         stack.push_async_callback(repricer.stop)
         receiver = Receiver(pipeline)
+        rollup = Rollup(engine)
+        sweeper = Sweeper(rollup)
+        sweeper.start()
+        stack.push_async_callback(sweeper.stop)
         yield Services(
             settings=settings,
             catalog=catalog,
@@ -119,10 +125,11 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             agents=agents,
             traces=Traces(engine, pipeline, agents),
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
-            analytics=Analytics(engine, pipeline, agents),
             sessions=Sessions(engine, pipeline, agents),
             signals=Signals(engine, pipeline, receiver, agents),
             logs=Logs(engine, pipeline, receiver, agents),
+            analytics=Analytics(engine, rollup, pipeline, agents),
+            rollup=rollup,
         )
 
 

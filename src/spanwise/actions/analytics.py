@@ -33,6 +33,7 @@ from spanwise.storage.telemetry import traces as stored_traces
 from spanwise.storage.telemetry.analytics_export import export_traces
 from spanwise.storage.telemetry.analytics_source import LATENCY_BOUNDS_MS, Source, find_source
 from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.rollup import Rollup
 
 _LATENCY_BUCKETS = ("<200ms", "200-500ms", "500ms-1s", "1-2s", "2-5s", "5s+")
 # Sums of the same costs in another order differ by less than this share of them.
@@ -40,8 +41,11 @@ _ROUNDING = 1e-9
 
 
 class Analytics:
-    def __init__(self, engine: Engine, pipeline: Pipeline, agents: AgentDirectory) -> None:
+    def __init__(
+        self, engine: Engine, rollup: Rollup, pipeline: Pipeline, agents: AgentDirectory
+    ) -> None:
         self._engine = engine
+        self._rollup = rollup
         self._pipeline = pipeline
         self._agents = agents
 
@@ -211,7 +215,10 @@ class Analytics:
     async def _source(self, workspace: str, question: Question) -> Source:
         await self._pipeline.settle()
         wanted = await self._with_agent_name(workspace, question.wanted)
-        return find_source(workspace, replace(question, wanted=wanted))
+        swept_until = await self._rollup.swept_until()
+        return await find_source(
+            self._engine, workspace, replace(question, wanted=wanted), swept_until
+        )
 
     async def _with_agent_name(self, workspace: str, wanted: TraceFilter) -> TraceFilter:
         if wanted.agent_name is None:

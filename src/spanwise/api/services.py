@@ -22,6 +22,7 @@ from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import Counters
 from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.rollup import Rollup
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Services:
     sessions: Sessions
     signals: Signals
     logs: Logs
+    rollup: Rollup
 
 
 def get_services(request: Request) -> Services:

@@ -232,7 +232,7 @@ async def test_every_filter_narrows_every_answer(ada: Person, parameter: str, va
         "experimentId": "e-1",
         "variant": "b",
     }
-    root = {**new_span(DAY, status="error", errorType="timeout"), **meant}
+    root = new_span(DAY, 100, status="error", errorType="timeout", **meant)
     tool = child_of(root, kind="tool", toolName="search")
     other = new_span(DAY, 700, agentName="coder", experimentId="e-2", variant="a")
     await send(ada, root, tool, a_call(root, cost=1), other, a_call(other, "gpt-4o-mini", cost=2))

@@ -9,7 +9,7 @@ from typing import Any
 from spanwise.model.analytics import NO_NAME, Question
 from spanwise.model.spans import ErrorType
 from spanwise.model.times import Granularity
-from spanwise.storage.telemetry.analytics_source import LATENCY_BOUNDS_MS, Source
+from spanwise.storage.telemetry.analytics_source import LATENCY_BOUNDS_MS, LATENCY_GROWTH, Source
 from spanwise.storage.telemetry.engine import Engine, Rows
 
 _BUCKETS = {
@@ -96,13 +96,38 @@ async def read_percentile_series(
 
 
 async def _percentile_rows(engine: Engine, source: Source, bucket: str) -> Rows:
+    sql = _exact_percentiles if source.is_exact else _histogram_percentiles
+    return await engine.fetch(sql(source, bucket), source.parameters, tag="analytics_percentiles")
+
+
+def _exact_percentiles(source: Source, bucket: str) -> str:
     levels = ", ".join(map(str, PERCENTILES))
-    return await engine.fetch(
-        f"""SELECT {bucket} AS bucket, quantilesExactInclusive({levels})(duration_ms) AS percentiles
-        FROM ({source.select(("duration_ms",))}) GROUP BY bucket""",
-        source.parameters,
-        tag="analytics_percentiles",
-    )
+    return f"""SELECT {bucket} AS bucket,
+        quantilesExactInclusive({levels})(duration_ms) AS percentiles
+    FROM ({source.select(("duration_ms",))}) GROUP BY bucket"""
+
+
+def _histogram_percentiles(source: Source, bucket: str) -> str:
+    """The same from the histogram: the value at rank q * (n - 1), between its two neighbours."""
+    levels = ", ".join(map(str, PERCENTILES))
+    # The middle of a key, in milliseconds.
+    middle = f"pow({LATENCY_GROWTH}, key) * {2 / (1 + LATENCY_GROWTH)} / 1000"
+    return f"""
+    SELECT bucket, arrayMap(level -> (
+            level * (totals[-1] - 1) AS rank,
+            latencies[arrayFirstIndex(total -> total > floor(rank), totals)] AS below,
+            latencies[arrayFirstIndex(total -> total > ceil(rank), totals)] AS above,
+            below + (above - below) * (rank - floor(rank))
+        ).4, [{levels}]) AS percentiles
+    FROM (
+        SELECT bucket, arraySort(groupArray((key, amount))) AS counts,
+            arrayCumSum(counts.2) AS totals, arrayMap(key -> {middle}, counts.1) AS latencies
+        FROM (
+            SELECT {bucket} AS bucket, key, sum(latency_count) AS amount
+            FROM ({source.select(("latency_keys", "latency_counts"))})
+            ARRAY JOIN latency_keys AS key, latency_counts AS latency_count
+            GROUP BY bucket, key)
+        GROUP BY bucket)"""
 
 
 async def read_latency_counts(engine: Engine, source: Source) -> list[int]:

@@ -1,18 +1,28 @@
 """Where analytics read from: rows that each stand for a number of traces.
 
-A row of `traces` is a row that stands for one trace. Its measures are named here once, so that the
-questions and the rollup cannot mean different things by the same name.
+A row of `traces` stands for one trace, a row of `trace_rollup` for those of an hour or a day. Its
+measures are named here once, so that the two cannot mean different things by the same name.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from spanwise.model.analytics import Question
-from spanwise.storage.telemetry.conditions import trace_conditions
+from spanwise.model.filters import TraceFilter
+from spanwise.model.times import BoundedRange, Granularity, TimeRange, floor_time
+from spanwise.storage.telemetry.conditions import Conditions, to_engine_time, trace_conditions
+from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.values import in_utc
 
 # Latencies that separate the buckets of the distribution, in milliseconds.
 LATENCY_BOUNDS_MS = (200, 500, 1000, 2000, 5000)
+
+# The histogram behind the percentiles: each key holds latencies up to 1 % longer than the last
+# one's. The middle of a key is within 0.5 % of every latency in it.
+LATENCY_GROWTH = 1.01
+_KEY = f"toUInt16(ceil(log(greatest(duration_ns, 1000) / 1000) / log({LATENCY_GROWTH})))"
 
 # Measure -> what it is of one trace. The names are also columns of the rollup.
 MEASURES = {
@@ -24,29 +34,185 @@ MEASURES = {
     "output_tokens": "output_tokens",
     "cost": "cost",
     **{f"under_{ms}": f"toUInt64(duration_ns < {ms}000000)" for ms in LATENCY_BOUNDS_MS},
+    "latency_keys": f"[{_KEY}]",
+    "latency_counts": "[toUInt64(1)]",
     "error_types": "if(status = 'error', [if(error_type = '', 'other', toString(error_type))], [])",
     "error_counts": "if(status = 'error', [toUInt64(1)], [])",
     "models": "models",
+    "model_calls": "model_calls",
     "model_costs": "model_costs",
     "unpriced_models": "unpriced_models",
     "tools": "tools",
     "tool_calls": "tool_calls",
 }
 
+# More hours than this apart from the rollup, and reading all traces is no slower.
+MAX_HOURS_APART = 2000
+# The times that ingest lets a trace have.
+_FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 2, tzinfo=UTC)
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+
 
 @dataclass(frozen=True)
 class Source:
-    """The rows that answer a question: SQL to select measures from, and what it binds."""
+    """The rows that answer a question: one or more selections, and what they bind."""
 
-    traces_where: str
-    parameters: dict[str, Any]
+    traces: str | None
+    rollups: tuple[str, ...] = ()
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every row stands for one trace."""
+        return not self.rollups
 
     def select(self, measures: Sequence[str]) -> str:
         """SQL for rows with these measures and the `moment` that each row belongs to."""
-        columns = ", ".join(f"{MEASURES[name]} AS {name}" for name in measures)
-        return f"SELECT start AS moment, {columns} FROM traces FINAL WHERE {self.traces_where}"
+        names = ", ".join(measures)
+        parts = [
+            f"SELECT moment, {names} FROM trace_rollup FINAL WHERE {where}"
+            for where in self.rollups
+        ]
+        if self.traces is not None:
+            moment = "toDateTime(start, 'UTC')" if parts else "start"
+            columns = ", ".join(f"{MEASURES[name]} AS {name}" for name in measures)
+            parts.append(
+                f"SELECT {moment} AS moment, {columns} FROM traces FINAL WHERE {self.traces}"
+            )
+        return " UNION ALL ".join(parts)
 
 
-def find_source(workspace: str, question: Question) -> Source:
+def read_traces(workspace: str, question: Question) -> Source:
+    """Answer from the traces alone, whatever the filters."""
     where = trace_conditions(workspace, question.wanted)
-    return Source(where.sql, where.parameters)
+    return Source(where.sql, parameters=where.parameters)
+
+
+async def find_source(
+    engine: Engine, workspace: str, question: Question, swept_until: datetime | None
+) -> Source:
+    """Choose what to read: clean hours and days from the rollup, the rest from the traces."""
+    if swept_until is None or not can_use_rollup(question.wanted):
+        return read_traces(workspace, question)
+    period = _possible(question.period)
+    if period.end - period.start < 2 * _HOUR:
+        return read_traces(workspace, question)
+    dirty = await find_dirty_hours(engine, workspace, period, swept_until)
+    plan = make_plan(period, dirty, by_hour=question.granularity is Granularity.HOURLY)
+    if plan is None:
+        return read_traces(workspace, question)
+    return _compile(workspace, question, plan)
+
+
+def can_use_rollup(wanted: TraceFilter) -> bool:
+    """Whether the rollup can tell the traces apart that are wanted from the others."""
+    known = TraceFilter(wanted.period, wanted.agent_name, environment=wanted.environment)
+    return wanted == known
+
+
+async def find_dirty_hours(
+    engine: Engine, workspace: str, period: BoundedRange, swept_until: datetime
+) -> set[datetime]:
+    """Return the hours of the period of which a trace was written since the last sweep."""
+    where = Conditions(workspace)
+    where.within("start", TimeRange(period.start, period.end))
+    where.add("written_at > {swept:DateTime64(3, 'UTC')}", swept=to_engine_time(swept_until)[:-3])
+    rows = await engine.fetch(
+        f"SELECT DISTINCT toStartOfHour(start) AS hour FROM traces WHERE {where.sql}",
+        where.parameters,
+        tag="dirty_hours",
+    )
+    return {in_utc(row["hour"]) for row in rows}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which hours and days to take from where; together they are the period, each once."""
+
+    trace_hours: list[datetime]
+    hours: BoundedRange | list[datetime]
+    days: BoundedRange | None = None
+    days_apart: list[datetime] = field(default_factory=list)
+
+
+def make_plan(period: BoundedRange, dirty: set[datetime], *, by_hour: bool) -> Plan | None:
+    """Return what to read for a period, or None if the traces are as good."""
+    first_hour = _ceil(period.start, Granularity.HOURLY)
+    end_hour = floor_time(period.end, Granularity.HOURLY)
+    # Hours that the period cuts are read from the traces, like those that have changed.
+    cut = {floor_time(period.start, Granularity.HOURLY)} if first_hour != period.start else set()
+    cut |= {end_hour} if end_hour != period.end else set()
+    trace_hours = sorted(dirty | cut)
+    if len(trace_hours) > MAX_HOURS_APART or end_hour <= first_hour:
+        return None
+    if by_hour:
+        return Plan(trace_hours, BoundedRange(first_hour, end_hour))
+    first_day, end_day = (
+        _ceil(first_hour, Granularity.DAILY),
+        floor_time(end_hour, Granularity.DAILY),
+    )
+    if end_day <= first_day:
+        return Plan(trace_hours, BoundedRange(first_hour, end_hour))
+    changed = {floor_time(hour, Granularity.DAILY) for hour in trace_hours}
+    apart = sorted(day for day in changed if first_day <= day < end_day)
+    hours = [*_hours(first_hour, first_day), *_hours(end_day, end_hour)]
+    hours += [hour for day in apart for hour in _hours(day, day + _DAY)]
+    if len(hours) > MAX_HOURS_APART:
+        return None
+    left = sorted(set(hours) - set(trace_hours))
+    return Plan(trace_hours, left, BoundedRange(first_day, end_day), apart)
+
+
+def _compile(workspace: str, question: Question, plan: Plan) -> Source:
+    where = trace_conditions(workspace, question.wanted)
+    of_rollup = Conditions(workspace)
+    of_rollup.equals("agent_name", question.wanted.agent_name)
+    of_rollup.equals("environment", question.wanted.environment)
+    parameters = {**where.parameters, "trace_hours": _bind(plan.trace_hours)}
+    rollups = []
+    if isinstance(plan.hours, BoundedRange):
+        rollups.append(
+            f"{of_rollup.sql} AND step = 'hour' AND {_between('hour')} "
+            "AND moment NOT IN {trace_hours:Array(DateTime)}"
+        )
+        parameters.update(_bind_range("hour", plan.hours))
+    elif plan.hours:
+        rollups.append(f"{of_rollup.sql} AND step = 'hour' AND moment IN {{hours:Array(DateTime)}}")
+        parameters["hours"] = _bind(plan.hours)
+    if plan.days is not None:
+        rollups.append(
+            f"{of_rollup.sql} AND step = 'day' AND {_between('day')} "
+            "AND moment NOT IN {days_apart:Array(DateTime)}"
+        )
+        parameters.update(_bind_range("day", plan.days), days_apart=_bind(plan.days_apart))
+    traces = None
+    if plan.trace_hours:
+        traces = f"{where.sql} AND toStartOfHour(start) IN {{trace_hours:Array(DateTime)}}"
+    return Source(traces, tuple(rollups), parameters)
+
+
+def _between(step: str) -> str:
+    return f"moment >= {{first_{step}:DateTime}} AND moment < {{end_{step}:DateTime}}"
+
+
+def _bind_range(step: str, steps: BoundedRange) -> dict[str, Any]:
+    first, end = _bind([steps.start, steps.end])
+    return {f"first_{step}": first, f"end_{step}": end}
+
+
+def _bind(moments: Sequence[datetime]) -> list[str]:
+    return [moment.strftime("%Y-%m-%d %H:%M:%S") for moment in moments]
+
+
+def _possible(period: BoundedRange) -> BoundedRange:
+    return BoundedRange(min(max(period.start, _FIRST), _LAST), max(min(period.end, _LAST), _FIRST))
+
+
+def _ceil(moment: datetime, granularity: Granularity) -> datetime:
+    floor = floor_time(moment, granularity)
+    step = _HOUR if granularity is Granularity.HOURLY else _DAY
+    return floor if floor == moment else floor + step
+
+
+def _hours(start: datetime, end: datetime) -> list[datetime]:
+    return [start + n * _HOUR for n in range((end - start) // _HOUR)]

@@ -104,7 +104,10 @@ CREATE TABLE traces
     kinds Array(LowCardinality(String)),
     input_preview String CODEC(ZSTD(1)),
     output_preview String CODEC(ZSTD(1)),
+    -- When the row came in: what was written since the last sweep is not in the rollup yet.
+    written_at DateTime64(3, 'UTC') MATERIALIZED now64(3) CODEC(Delta(8), LZ4),
     INDEX version_range version TYPE minmax GRANULARITY 1,
+    INDEX written_range written_at TYPE minmax GRANULARITY 1,
     INDEX session_filter session_id TYPE bloom_filter(0.01) GRANULARITY 4,
     INDEX user_filter user_id TYPE bloom_filter(0.01) GRANULARITY 4
 )
