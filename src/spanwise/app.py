@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
-from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.agents import AgentDirectory, Agents
 from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
 from spanwise.actions.mail import Mailer
@@ -28,6 +28,7 @@ from spanwise.api.middleware import CallerLimits, RequestContext, RequestMeter
 from spanwise.api.openapi import install_openapi
 from spanwise.api.routes import (
     admin,
+    agents,
     analytics,
     auth,
     keys,
@@ -51,12 +52,14 @@ from spanwise.storage.telemetry.engine import Engine, EngineAddress
 from spanwise.storage.telemetry.store import Writer
 
 LAST_USE_SECONDS = 15
+SIGHTING_SECONDS = 15
 
 _NOUNS = (
     auth,
     users,
     keys,
     admin,
+    agents,
     spans,
     analytics,
     models,
@@ -86,6 +89,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         stack.callback(engine.close)
         writer = Writer(engine, find_list_prices)
         pipeline = open_pipeline(settings, writer, agents)
+        sightings = Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings)
+        sightings.start()
+        stack.push_async_callback(sightings.stop)
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
         book = PriceBook(catalog, writer)
@@ -104,7 +110,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             engine=engine,
             pipeline=pipeline,
             receiver=Receiver(pipeline),
-            agents=agents,
+            agents=Agents(catalog, engine, pipeline, agents),
             traces=Traces(engine, pipeline, agents),
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
             analytics=Analytics(engine, pipeline, agents),

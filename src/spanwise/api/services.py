@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
-from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.agents import Agents
 from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
 from spanwise.actions.prices import Prices
@@ -31,7 +31,7 @@ class Services:
     engine: Engine
     pipeline: Pipeline
     receiver: Receiver
-    agents: AgentDirectory
+    agents: Agents
     traces: Traces
     prices: Prices
     analytics: Analytics

@@ -9,6 +9,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.pipeline import Refused, Suspect
+from spanwise.model.agents import Sighting
 from spanwise.storage.telemetry.store import (
     PARALLEL_INSERTS,
     Batch,
@@ -34,7 +35,7 @@ class Sink:
         self,
         writer: Writer,
         quarantine: Path,
-        on_agents: Callable[[Sequence[tuple[str, str]]], None],
+        on_agents: Callable[[Sequence[Sighting]], None],
     ) -> None:
         self._writer = writer
         self._quarantine = quarantine
