@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
-from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.agents import AgentDirectory, Agents
 from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
@@ -31,6 +31,7 @@ from spanwise.api.middleware import CallerLimits, RequestContext, RequestMeter
 from spanwise.api.openapi import install_openapi
 from spanwise.api.routes import (
     admin,
+    agents,
     analytics,
     auth,
     keys,
@@ -60,12 +61,14 @@ from spanwise.storage.telemetry.rollup import Rollup
 from spanwise.storage.telemetry.store import Writer
 
 LAST_USE_SECONDS = 15
+SIGHTING_SECONDS = 15
 
 _NOUNS = (
     auth,
     users,
     keys,
     admin,
+    agents,
     spans,
     sessions,
     signals,
@@ -98,6 +101,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         stack.callback(engine.close)
         writer = Writer(engine, find_list_prices)
         pipeline = open_pipeline(settings, writer, agents)
+        sightings = Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings)
+        sightings.start()
+        stack.push_async_callback(sightings.stop)
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
         book = PriceBook(catalog, writer)
@@ -122,7 +128,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             pipeline=pipeline,
             receiver=receiver,
             intake=Intake(min(settings.memory_limit_mb * 2**20 // 8, 256 * 2**20)),
-            agents=agents,
+            agents=Agents(catalog, engine, pipeline, agents),
             traces=Traces(engine, pipeline, agents),
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
             sessions=Sessions(engine, pipeline, agents),

@@ -43,6 +43,12 @@ async def make_trace(person: Person) -> dict[str, str]:
     return ids
 
 
+@makes("agents")
+async def make_agent(person: Person) -> dict[str, str]:
+    made = await person.data("POST", "/agents", json={"name": "mine"})
+    return {"agentId": made["id"]}
+
+
 @pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[Service]:
     """A service with limits that nobody reaches, so that their headers are there."""

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from spanwise.actions.passwords import MAX_CHARACTERS, MIN_CHARACTERS
 from spanwise.model.errors import Invalid
+from spanwise.model.noun import without_nul
 from spanwise.model.times import parse_moment
 
 # Installations behind a firewall have addresses such as me@corp.local and me@localhost, which the
@@ -22,12 +23,6 @@ def _valid_email(value: str) -> str:
         ).normalized
     except EmailNotValidError as error:
         raise ValueError(str(error)) from None
-
-
-def without_nul(value: str) -> str:
-    if "\x00" in value:
-        raise ValueError("must not hold a NUL character")
-    return value
 
 
 def _parse_time(value: Any) -> datetime:  # noqa: ANN401 -- runs before the type is known

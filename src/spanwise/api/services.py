@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
-from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.agents import Agents
 from spanwise.actions.analytics import Analytics
 from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
@@ -37,7 +37,7 @@ class Services:
     pipeline: Pipeline
     intake: Intake
     receiver: Receiver
-    agents: AgentDirectory
+    agents: Agents
     traces: Traces
     prices: Prices
     analytics: Analytics

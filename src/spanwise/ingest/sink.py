@@ -10,6 +10,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from spanwise.ingest.deletions import read_deletion
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.pipeline import Refused, Suspect
+from spanwise.model.agents import Sighting
 from spanwise.storage.telemetry.store import (
     PARALLEL_INSERTS,
     Batch,
@@ -35,7 +36,7 @@ class Sink:
         self,
         writer: Writer,
         quarantine: Path,
-        on_agents: Callable[[Sequence[tuple[str, str]]], None],
+        on_agents: Callable[[Sequence[Sighting]], None],
     ) -> None:
         self._writer = writer
         self._quarantine = quarantine

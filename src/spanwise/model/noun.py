@@ -32,6 +32,13 @@ def _in_utc(value: datetime) -> datetime:
 UtcTime = Annotated[datetime, AfterValidator(_in_utc)]
 
 
+def without_nul(value: str) -> str:
+    """Refuse what PostgreSQL cannot store."""
+    if "\x00" in value:
+        raise ValueError("must not hold a NUL character")
+    return value
+
+
 def new_id(prefix: str) -> str:
     """Make an id with a readable prefix that sorts by creation time, such as `key_01j9…`."""
     return f"{prefix}_{str(ULID()).lower()}"

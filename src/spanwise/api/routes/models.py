@@ -5,12 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, StringConstraints
 
-from spanwise.api.bodies import without_nul
 from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.guard import ClientAddress, GuardedRoute, Reader, Writer
 from spanwise.api.parameters import Paged, Period
 from spanwise.api.services import Use
-from spanwise.model.noun import Noun
+from spanwise.model.noun import Noun, without_nul
 from spanwise.model.prices import Dollars, OwnPrice, Repricing, SeenModel
 
 router = APIRouter(prefix="/models", tags=["models"], route_class=GuardedRoute)

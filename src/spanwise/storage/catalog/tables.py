@@ -105,7 +105,128 @@ agents = Table(
     Column("alert_settings", JSON),
     Column("created_at", UtcDateTime, nullable=False),
     Column("updated_at", UtcDateTime, nullable=False),
+    Column("first_seen_at", UtcDateTime),
+    Column("last_seen_at", UtcDateTime),
     UniqueConstraint("workspace_id", "name"),
+)
+
+alerts = Table(
+    "alerts",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace_id", String(40), nullable=False),
+    Column("agent_id", String(40), nullable=False),
+    Column("agent_name", String(512), nullable=False),
+    Column("rule_id", String(80), nullable=False),
+    # Agent and rule while the alert is open: that is what lets no second one open.
+    Column("open_rule", String(128), unique=True),
+    Column("metric", String(20), nullable=False),
+    Column("condition", String(20), nullable=False),
+    Column("severity", String(20), nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("value", Float, nullable=False),
+    Column("threshold", Float),
+    Column("baseline", Float),
+    Column("window_start", UtcDateTime, nullable=False),
+    Column("window_end", UtcDateTime, nullable=False),
+    Column("triggered_at", UtcDateTime, nullable=False),
+    Column("acknowledged_at", UtcDateTime),
+    Column("acknowledged_by", String(40)),
+    Column("reopened_at", UtcDateTime),
+    Column("resolved_at", UtcDateTime, index=True),
+    Column("notified_at", UtcDateTime, nullable=False),
+    Column("occurrences", Integer, nullable=False),
+    Column("example_trace_ids", JSON, nullable=False),
+    Index(None, "workspace_id", "triggered_at"),
+    Index(None, "workspace_id", "status"),
+)
+
+alert_moves = Table(
+    "alert_moves",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column(
+        "alert_id",
+        String(40),
+        ForeignKey("alerts.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    ),
+    Column("at", UtcDateTime, nullable=False),
+    Column("from_status", String(20)),
+    Column("to_status", String(20), nullable=False),
+    Column("by", String(40), nullable=False),
+    Column("note", Text),
+)
+
+rule_states = Table(
+    "rule_states",
+    metadata,
+    Column("agent_id", String(40), primary_key=True),
+    Column("rule_id", String(80), primary_key=True),
+    Column("breaching_since", UtcDateTime),
+    Column("clear_since", UtcDateTime),
+    Column("scored_at", UtcDateTime),
+    Column("scores", JSON, nullable=False),
+    Column("learns_since", UtcDateTime),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    Column("holder", String(80), nullable=False),
+    Column("expires_at", UtcDateTime, nullable=False),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace_id", String(40), nullable=False),
+    Column("type", String(60), nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("actor", String(40), nullable=False),
+    Column("subject", String(320), nullable=False),
+    Column("data", JSON, nullable=False),
+    Index(None, "workspace_id", "at"),
+)
+
+webhooks = Table(
+    "webhooks",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace_id", String(40), nullable=False, index=True),
+    Column("url", Text, nullable=False),
+    Column("types", JSON, nullable=False),
+    Column("secret", String(80), nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace_id", String(40), nullable=False),
+    # What is told, and to whom: the same news is never put in twice.
+    Column("once_key", String(64), nullable=False, unique=True),
+    Column("channel", String(20), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("webhook_id", String(40)),
+    Column("secret", String(80)),
+    Column("type", String(60), nullable=False),
+    Column("subject", String(320), nullable=False),
+    Column("content", JSON, nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("next_attempt_at", UtcDateTime, index=True),
+    Column("response_status", Integer),
+    Column("error", Text),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("finished_at", UtcDateTime),
+    Index(None, "workspace_id", "id"),
 )
 
 model_prices = Table(

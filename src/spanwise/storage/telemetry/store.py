@@ -12,6 +12,7 @@ import structlog
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
+from spanwise.model.agents import MAX_NAME, Sighting
 from spanwise.model.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.deletion import TraceDeletion, delete_traces
 from spanwise.storage.telemetry.engine import Engine, query_rows
@@ -20,6 +21,7 @@ from spanwise.storage.telemetry.prices import put_prices
 from spanwise.storage.telemetry.repricing import reprice_batch
 from spanwise.storage.telemetry.schema import LANDINGS, apply_schema
 from spanwise.storage.telemetry.summaries import summarize_batch
+from spanwise.storage.telemetry.values import in_utc
 
 log = structlog.get_logger()
 
@@ -80,10 +82,10 @@ class Writer:
         self._find_prices = find_prices
         self._without_price: set[PriceKey] = set()
 
-    def write(self, batch: Batch) -> list[tuple[str, str]]:
+    def write(self, batch: Batch) -> list[Sighting]:
         """Store a batch; it is durable and visible when this returns.
 
-        Returns the workspaces and agent names that the batch's traces are of.
+        Returns which agents the batch's traces are of.
         """
         with self._lock:
             return self._write(batch)
@@ -97,7 +99,7 @@ class Writer:
         with self._lock:
             return work(self._client)
 
-    def _write(self, batch: Batch) -> list[tuple[str, str]]:
+    def _write(self, batch: Batch) -> list[Sighting]:
         try:
             self._insert_spans(batch.spans)
             if batch.logs:
@@ -117,8 +119,11 @@ class Writer:
         summarize_batch(self._client, batch.first_version, batch.last_version)
         self._learn_prices(batch.first_version, batch.last_version)
         versions = {"first": batch.first_version, "last": batch.last_version}
-        rows = query_rows(self._client, _AGENTS, versions)
-        return [(row["workspace"], row["agent_name"]) for row in rows]
+        rows = query_rows(self._client, _AGENTS, {**versions, "max_name": MAX_NAME})
+        return [
+            Sighting(row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"]))
+            for row in rows
+        ]
 
     def _insert_spans(self, pieces: Sequence[bytes]) -> None:
         table = LANDINGS["spans"].table
@@ -152,8 +157,10 @@ class Writer:
 
 
 _AGENTS = """
-SELECT DISTINCT workspace, agent_name FROM traces
-WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND agent_name != '' """
+SELECT workspace, leftUTF8(agent_name, {max_name:UInt16}) AS name, min(start) AS first,
+    max(start) AS last
+FROM traces WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND agent_name != ''
+GROUP BY workspace, name"""
 
 _UNPRICED = """
 SELECT DISTINCT provider, model FROM spans

@@ -1,0 +1,87 @@
+"""Agents. In a path, `agentId` is an agent's id or its exact name."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from pydantic import AfterValidator, Field, StringConstraints
+
+from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.guard import GuardedRoute, Reader, Writer
+from spanwise.api.parameters import Paged
+from spanwise.api.services import Use
+from spanwise.model.agents import MAX_NAME, Agent
+from spanwise.model.noun import Noun, without_nul
+
+router = APIRouter(prefix="/agents", tags=["agents"], route_class=GuardedRoute)
+
+AgentName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MAX_NAME, strip_whitespace=True),
+    AfterValidator(without_nul),
+]
+Description = Annotated[str, Field(max_length=4000), AfterValidator(without_nul)]
+Tag = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100, strip_whitespace=True),
+    AfterValidator(without_nul),
+]
+Tags = Annotated[list[Tag], Field(max_length=50)]
+
+
+AgentId = Annotated[str, Path(alias="agentId", description="An agent's id or exact name.")]
+
+
+class NewAgent(Noun):
+    name: AgentName
+    description: Description | None = None
+    tags: Tags = Field(default=[])
+    metadata: dict[str, Any] = Field(default={})
+
+
+class AgentChange(Noun):
+    name: AgentName = ""
+    description: Description | None = None
+    tags: Tags = Field(default=[])
+    metadata: dict[str, Any] = Field(default={})
+
+
+@router.get("")
+async def list_agents(
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    search: Annotated[
+        str | None, Query(max_length=MAX_NAME, description="Part of the name.")
+    ] = None,
+) -> SuccessPage[Agent]:
+    """List agents, the newest first."""
+    return succeed_page(page, await use.agents.list(caller, search, page))
+
+
+@router.post("", status_code=201)
+async def create_agent(body: NewAgent, caller: Writer, use: Use) -> Success[Agent]:
+    """Create an agent before its first trace does."""
+    return succeed(await use.agents.create(caller, body.model_dump(by_alias=False)))
+
+
+@router.get("/{agentId}")
+async def get_agent(agent_id: AgentId, caller: Reader, use: Use) -> Success[Agent]:
+    return succeed(await use.agents.get(caller, agent_id))
+
+
+@router.put("/{agentId}")
+async def change_agent(
+    agent_id: AgentId,
+    body: AgentChange,
+    caller: Writer,
+    use: Use,
+) -> Success[Agent]:
+    """Change the fields that are given. Traces are matched by name, old ones included."""
+    changes = body.model_dump(by_alias=False, exclude_unset=True)
+    return succeed(await use.agents.change(caller, agent_id, changes))
+
+
+@router.delete("/{agentId}")
+async def delete_agent(agent_id: AgentId, caller: Writer, use: Use) -> Success[Deleted]:
+    """Delete an agent. Its telemetry stays, and a later trace brings it back."""
+    return succeed(Deleted(id=await use.agents.delete(caller, agent_id)))

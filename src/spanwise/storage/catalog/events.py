@@ -1,0 +1,238 @@
+"""Events, the webhooks that subscribe to them, and the messages on their way out."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from spanwise.model.events import Delivery, DeliveryStatus, Event, EventType, Parcel, Webhook
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.times import TimeRange
+from spanwise.storage.catalog.database import Transaction
+from spanwise.storage.catalog.tables import deliveries, events, webhooks
+
+
+async def add_event(tx: Transaction, workspace_id: str, event: Event) -> None:
+    await tx.execute(
+        insert(events).values(**event.model_dump(by_alias=False), workspace_id=workspace_id)
+    )
+
+
+async def list_events(
+    tx: Transaction,
+    workspace_id: str,
+    period: TimeRange,
+    event_type: EventType | None,
+    page: PageRequest,
+) -> Listing[Event]:
+    wanted = and_(
+        events.c.workspace_id == workspace_id,
+        *([events.c.at >= period.start] if period.start else []),
+        *([events.c.at < period.end] if period.end else []),
+        *([events.c.type == event_type] if event_type else []),
+    )
+    total = await tx.execute(select(func.count()).select_from(events).where(wanted))
+    rows = await tx.execute(
+        select(events)
+        .where(wanted)
+        .order_by(events.c.at.desc(), events.c.id.desc())
+        .limit(page.limit)
+        .offset(page.skip)
+    )
+    return Listing([Event.model_validate(dict(row._mapping)) for row in rows], total.scalar_one())
+
+
+async def add_webhook(tx: Transaction, workspace_id: str, webhook: Webhook, secret: str) -> None:
+    values = webhook.model_dump(by_alias=False, exclude={"secret"})
+    await tx.execute(insert(webhooks).values(**values, workspace_id=workspace_id, secret=secret))
+
+
+async def count_webhooks(tx: Transaction, workspace_id: str) -> int:
+    mine = webhooks.c.workspace_id == workspace_id
+    return (await tx.execute(select(func.count()).select_from(webhooks).where(mine))).scalar_one()
+
+
+async def list_webhooks(tx: Transaction, workspace_id: str, page: PageRequest) -> Listing[Webhook]:
+    rows = await tx.execute(
+        select(webhooks)
+        .where(webhooks.c.workspace_id == workspace_id)
+        .order_by(webhooks.c.id.desc())
+        .limit(page.limit)
+        .offset(page.skip)
+    )
+    found = [Webhook.model_validate(dict(row._mapping)) for row in rows]
+    return Listing(found, await count_webhooks(tx, workspace_id))
+
+
+async def find_webhook(
+    tx: Transaction, workspace_id: str, webhook_id: str
+) -> tuple[Webhook, str] | None:
+    """Return a webhook with its secret."""
+    row = (
+        await tx.execute(
+            select(webhooks).where(
+                webhooks.c.workspace_id == workspace_id, webhooks.c.id == webhook_id
+            )
+        )
+    ).one_or_none()
+    return None if row is None else (Webhook.model_validate(dict(row._mapping)), row.secret)
+
+
+async def find_subscribers(
+    tx: Transaction, workspace_id: str, event_type: EventType
+) -> list[tuple[Webhook, str]]:
+    """Return the webhooks that want this type of event, with their secrets."""
+    rows = await tx.execute(select(webhooks).where(webhooks.c.workspace_id == workspace_id))
+    return [
+        (Webhook.model_validate(dict(row._mapping)), row.secret)
+        for row in rows
+        if not row.types or event_type in row.types
+    ]
+
+
+async def delete_webhook(tx: Transaction, workspace_id: str, webhook_id: str) -> bool:
+    """Remove a subscription; what is still on its way to it is given up."""
+    await tx.execute(
+        update(deliveries)
+        .where(
+            deliveries.c.workspace_id == workspace_id,
+            deliveries.c.webhook_id == webhook_id,
+            deliveries.c.status == DeliveryStatus.PENDING,
+        )
+        .values(status=DeliveryStatus.FAILED, next_attempt_at=None, error="the webhook was deleted")
+    )
+    gone = await tx.execute(
+        delete(webhooks).where(webhooks.c.workspace_id == workspace_id, webhooks.c.id == webhook_id)
+    )
+    return gone.rowcount > 0
+
+
+async def add_parcel(tx: Transaction, parcel: Parcel, once_key: str) -> bool:
+    """Put a message into the outbox; False when the same news is there already."""
+    try:
+        async with tx.begin_nested():
+            await tx.execute(
+                insert(deliveries).values(
+                    **parcel.delivery.model_dump(by_alias=False),
+                    workspace_id=parcel.workspace_id,
+                    content=parcel.content,
+                    secret=parcel.secret,
+                    once_key=once_key,
+                )
+            )
+    except IntegrityError:
+        return False
+    return True
+
+
+async def find_due(tx: Transaction, now: datetime, limit: int) -> list[Parcel]:
+    """Return messages whose next try is due, of all workspaces; only the service itself asks."""
+    rows = await tx.execute(
+        select(deliveries)
+        .where(deliveries.c.next_attempt_at <= now)
+        .order_by(deliveries.c.next_attempt_at, deliveries.c.id)
+        .limit(limit)
+    )
+    return [_to_parcel(row) for row in rows]
+
+
+async def claim(tx: Transaction, parcel: Parcel, until: datetime) -> bool:
+    """Take a message for oneself for a while; False when somebody else was faster."""
+    taken = await tx.execute(
+        update(deliveries)
+        .where(
+            deliveries.c.id == parcel.delivery.id,
+            deliveries.c.status == DeliveryStatus.PENDING,
+            deliveries.c.attempts == parcel.delivery.attempts,
+        )
+        .values(attempts=deliveries.c.attempts + 1, next_attempt_at=until)
+    )
+    return taken.rowcount > 0
+
+
+async def finish_attempt(
+    tx: Transaction,
+    delivery_id: str,
+    *,
+    status: DeliveryStatus,
+    next_attempt_at: datetime | None,
+    response_status: int | None,
+    error: str | None,
+    now: datetime,
+) -> None:
+    await tx.execute(
+        update(deliveries)
+        .where(deliveries.c.id == delivery_id, deliveries.c.status == DeliveryStatus.PENDING)
+        .values(
+            status=status,
+            next_attempt_at=next_attempt_at,
+            response_status=response_status,
+            error=error,
+            finished_at=None if status is DeliveryStatus.PENDING else now,
+        )
+    )
+
+
+async def release_claims(tx: Transaction, now: datetime) -> None:
+    """Make tries due that a process which is gone had begun."""
+    await tx.execute(
+        update(deliveries)
+        .where(
+            deliveries.c.status == DeliveryStatus.PENDING,
+            deliveries.c.attempts > 0,
+            deliveries.c.next_attempt_at > now,
+        )
+        .values(next_attempt_at=now)
+    )
+
+
+async def list_deliveries(
+    tx: Transaction,
+    workspace_id: str,
+    page: PageRequest,
+    *,
+    webhook_id: str | None = None,
+    subject: str | None = None,
+    status: DeliveryStatus | None = None,
+) -> Listing[Delivery]:
+    conditions: list[ColumnElement[bool]] = [deliveries.c.workspace_id == workspace_id]
+    if webhook_id is not None:
+        conditions.append(deliveries.c.webhook_id == webhook_id)
+    if subject is not None:
+        conditions.append(deliveries.c.subject == subject)
+    if status is not None:
+        conditions.append(deliveries.c.status == status)
+    wanted = and_(*conditions)
+    total = await tx.execute(select(func.count()).select_from(deliveries).where(wanted))
+    rows = await tx.execute(
+        select(deliveries)
+        .where(wanted)
+        .order_by(deliveries.c.id.desc())
+        .limit(page.limit)
+        .offset(page.skip)
+    )
+    return Listing([_to_parcel(row).delivery for row in rows], total.scalar_one())
+
+
+async def find_delivery(tx: Transaction, delivery_id: str) -> Delivery:
+    row = (await tx.execute(select(deliveries).where(deliveries.c.id == delivery_id))).one()
+    return _to_parcel(row).delivery
+
+
+async def count_pending(tx: Transaction) -> int:
+    pending = deliveries.c.status == DeliveryStatus.PENDING
+    return (
+        await tx.execute(select(func.count()).select_from(deliveries).where(pending))
+    ).scalar_one()
+
+
+async def drop_finished(tx: Transaction, before: datetime) -> None:
+    """Forget deliveries that ended long ago."""
+    await tx.execute(delete(deliveries).where(deliveries.c.finished_at < before))
+
+
+def _to_parcel(row: Row[Any]) -> Parcel:
+    values = dict(row._mapping)
+    delivery = Delivery.model_validate({name: values[name] for name in Delivery.model_fields})
+    return Parcel(delivery, row.workspace_id, row.content, row.secret)
