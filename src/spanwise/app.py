@@ -15,6 +15,8 @@ from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
 from spanwise.actions.analytics import Analytics
+from spanwise.actions.assignments import Definitions
+from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
 from spanwise.actions.mail import Mailer
 from spanwise.actions.prices import PriceBook, Prices
@@ -30,6 +32,7 @@ from spanwise.api.routes import (
     admin,
     analytics,
     auth,
+    experiments,
     keys,
     models,
     otlp,
@@ -54,6 +57,7 @@ LAST_USE_SECONDS = 15
 
 _NOUNS = (
     auth,
+    experiments,
     users,
     keys,
     admin,
@@ -94,6 +98,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
         repricer.start()
         stack.push_async_callback(repricer.stop)
+        definitions = Definitions(catalog)
         yield Services(
             settings=settings,
             catalog=catalog,
@@ -108,6 +113,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             traces=Traces(engine, pipeline, agents),
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
             analytics=Analytics(engine, pipeline, agents),
+            experiments=Experiments(catalog, definitions),
         )
 
 

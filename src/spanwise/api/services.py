@@ -9,6 +9,7 @@ from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory
 from spanwise.actions.analytics import Analytics
+from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
 from spanwise.actions.prices import Prices
 from spanwise.actions.traces import Traces
@@ -35,6 +36,7 @@ class Services:
     traces: Traces
     prices: Prices
     analytics: Analytics
+    experiments: Experiments
 
 
 def get_services(request: Request) -> Services:
