@@ -60,4 +60,4 @@ NewPassword = Annotated[
     ),
 ]
 Moment = Annotated[datetime, BeforeValidator(_parse_time)]
-LongText = Annotated[str, StringConstraints(max_length=10_000), AfterValidator(_without_nul)]
+LongText = Annotated[str, StringConstraints(max_length=10_000), AfterValidator(without_nul)]
