@@ -15,6 +15,8 @@ from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory, Agents
 from spanwise.actions.analytics import Analytics
+from spanwise.actions.assignments import Definitions
+from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
 from spanwise.actions.mail import Mailer
@@ -34,6 +36,7 @@ from spanwise.api.routes import (
     agents,
     analytics,
     auth,
+    experiments,
     keys,
     logs,
     models,
@@ -65,6 +68,7 @@ SIGHTING_SECONDS = 15
 
 _NOUNS = (
     auth,
+    experiments,
     users,
     keys,
     admin,
@@ -117,6 +121,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         sweeper = Sweeper(rollup)
         sweeper.start()
         stack.push_async_callback(sweeper.stop)
+        definitions = Definitions(catalog)
         yield Services(
             settings=settings,
             catalog=catalog,
@@ -136,6 +141,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             logs=Logs(engine, pipeline, receiver, agents),
             analytics=Analytics(engine, rollup, pipeline, agents),
             rollup=rollup,
+            experiments=Experiments(catalog, definitions),
         )
 
 

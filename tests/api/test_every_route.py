@@ -49,6 +49,12 @@ async def make_agent(person: Person) -> dict[str, str]:
     return {"agentId": made["id"]}
 
 
+@makes("experiments")
+async def make_experiment(person: Person) -> dict[str, str]:
+    body = {"name": "prompt", "variants": [{"key": "a"}, {"key": "b"}]}
+    return {"id": (await person.data("POST", "/experiments", json=body))["id"]}
+
+
 @pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[Service]:
     """A service with limits that nobody reaches, so that their headers are there."""
@@ -234,7 +240,7 @@ async def test_every_route_describes_its_failures(routes: list[Operation]) -> No
 
 
 # Acts that say all in their path.
-WITHOUT_BODY = {"POST /api/keys/{id}/revoke"}
+WITHOUT_BODY = {"POST /api/keys/{id}/revoke", "POST /api/experiments/{id}/pause"}
 
 
 async def test_every_write_describes_its_body(routes: list[Operation]) -> None:

@@ -55,3 +55,4 @@ NewPassword = Annotated[
     ),
 ]
 Moment = Annotated[datetime, BeforeValidator(_parse_time)]
+LongText = Annotated[str, StringConstraints(max_length=10_000), AfterValidator(without_nul)]

@@ -9,6 +9,7 @@ from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import Agents
 from spanwise.actions.analytics import Analytics
+from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
 from spanwise.actions.prices import Prices
@@ -45,6 +46,7 @@ class Services:
     signals: Signals
     logs: Logs
     rollup: Rollup
+    experiments: Experiments
 
 
 def get_services(request: Request) -> Services:

@@ -242,6 +242,28 @@ model_prices = Table(
     Column("updated_at", UtcDateTime, nullable=False),
 )
 
+experiments = Table(
+    "experiments",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace_id", String(40), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("description", Text),
+    Column("hypothesis", Text),
+    Column("agent_id", String(512)),
+    Column("status", String(20), nullable=False),
+    Column("variants", JSON, nullable=False),
+    Column("metrics", JSON, nullable=False),
+    Column("traffic_percent", Float, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("started_at", UtcDateTime),
+    Column("paused_at", UtcDateTime),
+    Column("stopped_at", UtcDateTime),
+    Column("winner", String(64)),
+    Index(None, "workspace_id", "id"),
+    Index(None, "workspace_id", "name"),
+)
+
 audit = Table(
     "audit",
     metadata,
