@@ -6,7 +6,7 @@ from alembic import op
 from spanwise.storage.catalog.tables import UtcDateTime
 
 revision = "0005"
-down_revision = "0003"
+down_revision = "0004"
 
 
 def upgrade() -> None:
