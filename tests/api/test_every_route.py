@@ -36,6 +36,8 @@ async def make_key(person: Person) -> dict[str, str]:
 
 
 @makes("spans")
+@makes("signals")
+@makes("logs")
 async def make_trace(person: Person) -> dict[str, str]:
     ids = {"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331"}
     times = {"startTime": "2026-01-31T12:00:00Z", "endTime": "2026-01-31T12:00:01Z"}
