@@ -1,4 +1,4 @@
-"""Writes the tables of settings and routes into the docs, from the code that they describe.
+"""Writes the tables of settings, routes and conventions into the docs, from their code.
 
 `make docs` writes them; with `--check` it only says whether they are up to date.
 """
@@ -8,9 +8,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from spanwise.api.otlp import PATHS
 from spanwise.api.rate_limits import tier_of
 from spanwise.api.services import Services
 from spanwise.app import create_app
+from spanwise.ingest.coding_agents import CALLS
+from spanwise.model.conventions import FIELDS, OWN_PREFIX, PIECES, Inside, Source, Where
+from spanwise.model.meanings import ERROR_RULES, HOSTS, KINDS, PROVIDERS
 from spanwise.settings import ENV_PREFIX, Settings, load_settings, show_setting
 
 DOCS = Path(__file__).parent
@@ -55,12 +59,89 @@ def _tier(path: str) -> str:
     return "not limited" if tier is None else str(tier)
 
 
-TABLES = {"settings.md": ("settings", settings_table), "api.md": ("routes", routes_table)}
+def otlp_paths() -> str:
+    rows = ["| path | takes |", "|---|---|"]
+    rows += [f"| `{path}` | {kind.name.lower()} |" for path, kind in PATHS.items()]
+    return "\n".join(rows)
+
+
+def fields_table() -> str:
+    rows = ["| field | meaning | from, the first with a value |", "|---|---|---|"]
+    for field in FIELDS:
+        shown = [text for source in field.sources if (text := _source(source))]
+        if field.name in PIECES:
+            shown += [f"`{prefix}N.*`" for prefix in PIECES[field.name]]
+        rows.append(f"| `{field.name}` | {field.meaning} | {' · '.join(shown)} |")
+    return "\n".join(rows)
+
+
+# Names that ingest itself writes, of no use to others.
+_OWN = tuple(f"{OWN_PREFIX}{name}." for name in ("event", "exception", "flag", "pieces"))
+
+
+def _source(source: Source) -> str:
+    match source:
+        case Inside():
+            plus = "".join(f" + `{name}`" for name in source.plus)
+            return f"`{source.document}` (JSON): `{source.path}`{plus}"
+        case Where():
+            return f"`{source.attribute_there}` where `{source.other}` is `{source.value}`"
+        case _:
+            return "" if source.startswith(_OWN) else f"`{source}`"
+
+
+def _meanings(table: dict[str, tuple[str, ...]], head: str) -> str:
+    rows = [f"| {head} | said as |", "|---|---|"]
+    rows += [
+        f"| `{name}` | {', '.join(f'`{w}`' for w in words)} |" for name, words in table.items()
+    ]
+    return "\n".join(rows)
+
+
+def kinds_table() -> str:
+    return _meanings(KINDS, "kind")
+
+
+def providers_table() -> str:
+    names = {name: (*PROVIDERS.get(name, ()), *HOSTS.get(name, ())) for name in PROVIDERS | HOSTS}
+    return _meanings(names, "provider")
+
+
+def errors_table() -> str:
+    rows = ["| type | pattern | for example |", "|---|---|---|"]
+    for rule in ERROR_RULES:
+        pattern = rule.pattern.replace("|", "\\|")
+        examples = ", ".join(f"`{example}`" for example in rule.examples)
+        rows.append(f"| `{rule.error_type}` | `{pattern}` | {examples} |")
+    return "\n".join(rows)
+
+
+def calls_table() -> str:
+    rows = ["| log record | becomes |", "|---|---|"]
+    for name, call in CALLS.items():
+        what = f"a failed `{call.kind}` span" if call.is_error else f"a `{call.kind}` span"
+        if call.needs is not None:
+            attribute, value = call.needs
+            what += f", where `{attribute}` is {f'`{value}`' if value else 'there'}"
+        rows.append(f"| `{name}` | {what} |")
+    return "\n".join(rows)
+
+
+TABLES = (
+    ("settings.md", "settings", settings_table),
+    ("api.md", "routes", routes_table),
+    ("conventions.md", "paths", otlp_paths),
+    ("conventions.md", "fields", fields_table),
+    ("conventions.md", "kinds", kinds_table),
+    ("conventions.md", "providers", providers_table),
+    ("conventions.md", "errors", errors_table),
+    ("conventions.md", "calls", calls_table),
+)
 
 
 def main() -> None:
     stale = []
-    for name, (mark, render) in TABLES.items():
+    for name, mark, render in TABLES:
         path = DOCS / name
         text = path.read_text()
         before, start, rest = text.partition(f"<!-- {mark} -->\n")

@@ -138,3 +138,30 @@ async def test_an_export_becomes_the_spans_that_are_expected(
     for wanted in expected["spans"]:
         found += differences(wanted, spans[wanted["spanId"]])
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("golden", OF_LOGS_ONLY, ids=_id)
+async def test_log_records_of_a_coding_agent_show_up_as_usage_and_cost(
+    service: Service, golden: Golden
+) -> None:
+    person = await service.sign_up()
+    await send(person, golden)
+    await send(person, golden)
+    expected = golden.expected
+    calls = [
+        {"name": "call", "index": number, **record}
+        for number, record in enumerate(expected["logs"])
+        if "kind" in record or "errorType" in record
+    ]
+    traces = await person.data("GET", "/spans/traces")
+    details = [await person.data("GET", f"/spans/traces/{t['traceId']}") for t in traces]
+    spans = sorted((s for t in details for s in t["spans"]), key=lambda span: span["endTime"])
+    found = []
+    for wanted, got in zip(calls, spans, strict=True):
+        found += differences({"kind": "llm", **wanted}, got)
+    assert not found, "\n".join(found)
+    totals = expected["totals"]
+    assert sum(t["inputTokens"] for t in traces) == totals["countedInputTokens"]
+    assert sum(t["outputTokens"] for t in traces) == totals["countedOutputTokens"]
+    if "cost" in totals:
+        assert sum(t["cost"] for t in traces) == pytest.approx(totals["cost"])

@@ -19,7 +19,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.ingest import documents, events, signals
+from spanwise.ingest import coding_agents, documents, events, signals
 from spanwise.ingest.bodies import NewSignal
 from spanwise.ingest.frames import frame, longest_item, make_head, replace_items, split_scopes
 from spanwise.ingest.journal import Kind, Record
@@ -94,13 +94,20 @@ def prepare_logs(
     scopes = [scope for resource in request.resource_logs for scope in resource.scope_logs]
     total = _count(len(scope.log_records) for scope in scopes)
     version = next_version()
-    raw = iter(_raw_scopes(scopes, body))
+    raw = _raw_scopes(scopes, body)
+    left = iter(raw)
     frames = [
-        frame(next(raw), make_head(workspace, version, resource.resource.attributes))
+        frame(next(left), make_head(workspace, version, resource.resource.attributes))
         for resource in request.resource_logs
         for _ in resource.scope_logs
     ]
-    return _prepared(Kind.LOGS, version, frames, total)
+    prepared = _prepared(Kind.LOGS, version, frames, total)
+    if any(coding_agents.may_be_coding_agent(scope) for scope in raw):
+        calls = coding_agents.to_spans(request)
+        if calls.resource_spans:
+            records = prepare_traces(calls, workspace).records
+            prepared = replace(prepared, records=(*prepared.records, *records))
+    return prepared
 
 
 def prepare_metrics(

@@ -159,6 +159,7 @@ FIELDS = (
         "input_tokens",
         "Tokens sent, cached ones included.",
         (
+            "spanwise.input_tokens",
             # The parts of Langfuse's own usage exclude each other; ours include them.
             Inside(
                 _LANGFUSE,
@@ -336,6 +337,7 @@ FIELDS = (
             "mlflow.trace.user",
             "gen_ai.user",
             "llm.user",
+            "user.account_id",
         ),
     ),
     Field(

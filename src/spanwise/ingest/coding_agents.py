@@ -1,0 +1,150 @@
+"""Coding agents send log records instead of spans: each call of a model or a tool becomes a span.
+
+The calls that answer one prompt make a trace (those of a session, where prompts have no id). They
+have no common parent: which record would come first is not known, and every call must count even
+when the others never arrive. Ids are hashes of the records, so one that is sent again counts once.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span, Status
+
+from spanwise.storage.telemetry.values import plain_any
+
+
+@dataclass(frozen=True)
+class Call:
+    """An event that tells of a call which has ended."""
+
+    kind: str
+    provider: str
+    # Without this the event is about something else than the end of a call.
+    needs: tuple[str, str | None] | None = None
+    is_error: bool = False
+    # Anthropic counts cached tokens beside the input, not as part of it.
+    adds_cached: bool = False
+
+
+CALLS: dict[str, Call] = {
+    "claude_code.api_request": Call("llm", "anthropic", adds_cached=True),
+    "claude_code.api_error": Call("llm", "anthropic", is_error=True),
+    "claude_code.tool_result": Call("tool", ""),
+    "codex.sse_event": Call("llm", "openai", needs=("event.kind", "response.completed")),
+    "codex.api_request": Call("llm", "openai", needs=("error.message", None), is_error=True),
+    "codex.tool_result": Call("tool", ""),
+    "gemini_cli.api_response": Call("llm", "gcp.gemini"),
+    "gemini_cli.api_error": Call("llm", "gcp.gemini", is_error=True),
+    "gemini_cli.tool_call": Call("tool", ""),
+}
+_SIGNS = (b"claude_code.", b"codex.", b"gemini_cli.")
+_SESSIONS = ("session.id", "conversation.id")
+_PROMPTS = ("prompt.id", "prompt_id")
+_INPUTS = ("arguments", "tool_parameters", "tool_input", "function_args")
+_OUTPUTS = ("output", "tool_output")
+_ERRORS = ("error", "error.message", "error_message")
+_TOOLS = ("tool_name", "function_name")
+
+
+def may_be_coding_agent(scope: bytes) -> bool:
+    return any(sign in scope for sign in _SIGNS)
+
+
+def to_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest:
+    """Make spans of the records that tell of calls."""
+    made = ExportTraceServiceRequest()
+    for resource in request.resource_logs:
+        records = (record for scope in resource.scope_logs for record in scope.log_records)
+        spans = [span for record in records if (span := _to_span(record)) is not None]
+        if spans:
+            target = made.resource_spans.add()
+            target.resource.CopyFrom(resource.resource)
+            target.scope_spans.append(ScopeSpans(spans=spans))
+    return made
+
+
+def _to_span(record: LogRecord) -> Span | None:
+    values = {a.key: plain_any(a.value) for a in record.attributes}
+    call = CALLS.get(_event_name(record, values))
+    # A record within a span is told by that span too.
+    if call is None or record.trace_id or not _is_met(call, values):
+        return None
+    session = _first(values, _SESSIONS)
+    if not session:
+        return None
+    end = record.time_unix_nano or record.observed_time_unix_nano
+    is_error = call.is_error or str(values.get("success", "true")).lower() == "false"
+    return Span(
+        trace_id=_hash(16, session, _first(values, _PROMPTS)),
+        span_id=_hash(8, session, record.SerializeToString(deterministic=True)),
+        name=_name(call, values),
+        start_time_unix_nano=end - round(_number(values.get("duration_ms")) * 1_000_000),
+        end_time_unix_nano=end,
+        attributes=[*record.attributes, *_own_attributes(call, values)],
+        status=Status(
+            code=Status.STATUS_CODE_ERROR if is_error else Status.STATUS_CODE_UNSET,
+            message=_first(values, _ERRORS) if is_error else "",
+        ),
+    )
+
+
+def _event_name(record: LogRecord, values: Mapping[str, Any]) -> str:
+    """Return an event's whole name; the attribute may hold its last part only."""
+    names = (record.event_name, record.body.string_value, str(values.get("event.name", "")))
+    return next((name for name in names if name in CALLS), "")
+
+
+def _is_met(call: Call, values: Mapping[str, Any]) -> bool:
+    if call.needs is None:
+        return True
+    name, value = call.needs
+    return values.get(name) == value if value is not None else bool(values.get(name))
+
+
+def _name(call: Call, values: Mapping[str, Any]) -> str:
+    if call.kind == "tool":
+        return f"execute_tool {_first(values, _TOOLS)}"
+    return f"chat {values.get('model', '')}".strip()
+
+
+def _own_attributes(call: Call, values: Mapping[str, Any]) -> Iterable[KeyValue]:
+    given = {
+        "spanwise.kind": call.kind,
+        "spanwise.provider": call.provider,
+        "spanwise.input": _first(values, _INPUTS),
+        "spanwise.output": _first(values, _OUTPUTS),
+        "http.response.status_code": _first(values, ("status_code",)),
+    }
+    if call.kind == "tool":
+        given["spanwise.tool.name"] = _first(values, _TOOLS)
+    if call.adds_cached:
+        parts = ("input_tokens", "cache_read_tokens", "cache_creation_tokens")
+        given["spanwise.input_tokens"] = str(int(sum(_number(values.get(p)) for p in parts)))
+    for key, text in given.items():
+        if text:
+            yield KeyValue(key=key, value=AnyValue(string_value=text))
+
+
+def _first(values: Mapping[str, Any], names: Iterable[str]) -> str:
+    return next((str(values[name]) for name in names if values.get(name)), "")
+
+
+def _number(value: Any) -> float:  # noqa: ANN401 -- numbers come as texts from some
+    try:
+        return max(float(value or 0), 0.0)
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def _hash(size: int, *parts: str | bytes) -> bytes:
+    digest = blake2b(digest_size=size)
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(4, "big") + data)
+    return digest.digest()

@@ -1,0 +1,53 @@
+"""Frames are the bytes that came, with the spans that changed written anew."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
+
+from spanwise.ingest.frames import longest_item, replace_items, split_scopes, varint
+from spanwise.model.errors import Invalid
+
+spans = st.lists(st.builds(Span, name=st.text(max_size=300), span_id=st.binary(max_size=8)))
+scopes = st.lists(st.builds(ScopeSpans, spans=spans, schema_url=st.text(max_size=3)), max_size=3)
+
+
+@given(st.lists(scopes, max_size=3))
+def test_an_export_is_cut_into_its_scopes(resources: list[list[ScopeSpans]]) -> None:
+    request = ExportTraceServiceRequest()
+    for resource in resources:
+        request.resource_spans.add(schema_url="s").scope_spans.extend(resource)
+    cut = [ScopeSpans.FromString(raw) for raw in split_scopes(request.SerializeToString())]
+    assert cut == [scope for resource in resources for scope in resource]
+
+
+@given(spans, st.data())
+def test_spans_are_replaced_and_taken_out_where_they_stood(
+    items: list[Span], data: st.DataObject
+) -> None:
+    scope = ScopeSpans(spans=items, schema_url="url")
+    scope.scope.name = "name"
+    indexes = st.integers(0, max(len(items) - 1, 0))
+    chosen = data.draw(st.dictionaries(indexes, st.sampled_from([None, Span(name="new")])))
+    chosen = {index: new for index, new in chosen.items() if index < len(items)}
+    changes = {i: None if new is None else new.SerializeToString() for i, new in chosen.items()}
+    got = ScopeSpans.FromString(replace_items(scope.SerializeToString(), changes))
+    expected = [chosen.get(index, item) for index, item in enumerate(items)]
+    assert list(got.spans) == [item for item in expected if item is not None]
+    assert (got.scope.name, got.schema_url) == ("name", "url")
+
+
+def test_lengths_that_are_written_longer_than_needed_are_cut_right() -> None:
+    one = Span(name="one").SerializeToString()
+    padded = b"\x12" + bytes([len(one) | 0x80, 0x00]) + one
+    scope = padded + b"\x12" + varint(len(one)) + one
+    assert len(ScopeSpans.FromString(scope).spans) == 2
+    assert ScopeSpans.FromString(replace_items(scope, {1: None})).spans[0].name == "one"
+    assert replace_items(scope, {0: None}) == scope[len(padded) :]
+    assert longest_item(scope) == len(padded)
+
+
+def test_a_group_is_refused() -> None:
+    with pytest.raises(Invalid):
+        split_scopes(b"\x0b\x0c")
