@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from spanwise.storage.telemetry.rollup import Rollup
 from support.service import Person, Service, assert_error, start_service
 from support.telemetry import make_span, new_trace_id
 
@@ -80,6 +81,29 @@ async def test_values_of_a_deleted_trace_leave_the_filter_menus(ann: Person) -> 
     await ann.data("DELETE", f"/spans/traces/{trace_id}")
     filters = await ann.data("GET", "/spans/filters")
     assert not any(filters.values())
+
+
+async def test_sums_that_were_made_before_forget_a_deleted_trace(
+    service: Service, ann: Person
+) -> None:
+    gone, kept = new_trace_id(), new_trace_id()
+    await _send_all(ann, gone)
+    await _send_all(ann, kept)
+    period = {"startDate": "2026-03-01", "endDate": "2026-03-31"}
+
+    async def totals() -> tuple[int, float]:
+        metrics = await ann.data("GET", "/analytics/metrics", params=period)
+        return metrics["totalTraces"], metrics["estimatedCost"]
+
+    eager = Rollup(service.services.engine, quiet_seconds=0)
+    service.services.analytics._rollup = eager
+    await service.services.pipeline.settle()
+    await eager.sweep()
+    assert await totals() == (2, 1)
+    await ann.data("DELETE", f"/spans/traces/{gone}")
+    assert await totals() == (1, 0.5)
+    await eager.sweep()
+    assert await totals() == (1, 0.5)
 
 
 async def test_a_deleted_trace_that_is_sent_again_is_back_with_the_new_spans_alone(

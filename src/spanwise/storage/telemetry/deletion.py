@@ -28,17 +28,22 @@ class TraceDeletion:
 _MINE = "workspace = {workspace:String} AND trace_id = "
 _BINARY, _TEXT = "unhex({trace:String})", "{trace:String}"
 
-# Spans before their bounds: as long as a span is there, its bounds lead to it.
+_BEFORE = "version < {version:UInt64}"
+_AT = "BETWEEN {first:DateTime('UTC')} AND {last:DateTime('UTC')}"
+
 _STATEMENTS = (
-    f"""DELETE FROM spans WHERE {_MINE}{_BINARY} AND version < {{version:UInt64}}
-    AND hour BETWEEN {{first:DateTime('UTC')}} AND {{last:DateTime('UTC')}}""",
-    f"""DELETE FROM traces WHERE {_MINE}{_BINARY} AND version < {{version:UInt64}}
-    AND toStartOfHour(start) BETWEEN {{first:DateTime('UTC')}} AND {{last:DateTime('UTC')}}""",
+    # A row that says so, since it is by rows written that rollups learn of a change.
+    f"""INSERT INTO traces (workspace, start, trace_id, version, is_deleted)
+    SELECT workspace, start, trace_id, {{version:UInt64}}, 1 FROM traces FINAL
+    WHERE {_MINE}{_BINARY} AND {_BEFORE} AND toStartOfHour(start) {_AT}""",
+    f"DELETE FROM traces WHERE {_MINE}{_BINARY} AND {_BEFORE} AND toStartOfHour(start) {_AT}",
+    f"DELETE FROM spans WHERE {_MINE}{_BINARY} AND {_BEFORE} AND hour {_AT}",
+    # Spans before their bounds: as long as a span is there, its bounds lead to it.
     f"DELETE FROM trace_bounds WHERE {_MINE}{_BINARY} AND last_version < {{version:UInt64}}",
 )
 _STATEMENTS_BESIDE = (
-    f"DELETE FROM signals WHERE {_MINE}{_TEXT} AND version < {{version:UInt64}}",
-    f"DELETE FROM logs WHERE {_MINE}{_TEXT} AND version < {{version:UInt64}}",
+    f"DELETE FROM signals WHERE {_MINE}{_TEXT} AND {_BEFORE}",
+    f"DELETE FROM logs WHERE {_MINE}{_TEXT} AND {_BEFORE}",
 )
 _LEFT = f"SELECT DISTINCT workspace, trace_id FROM trace_bounds WHERE {_MINE}{_BINARY}"
 

@@ -17,8 +17,8 @@ _LEVELS = list(LogLevel)
 _NUMBERS_A_LEVEL = 4
 
 # Time first, so that ids sort as the records do; the rest tells apart what has the same time.
-_ID = """concat('log_', lower(hex(toUInt64(toUnixTimestamp64Nano(time)))),
-    lower(hex(toUInt64(id))))"""
+_ID = """concat('log_', leftPad(lower(hex(toUnixTimestamp64Nano(time))), 16, '0'),
+    leftPad(lower(hex(toUInt64(bitShiftRight(id, 64)))), 16, '0'))"""
 _COLUMNS = f"""{_ID} AS log_id, id, time, severity, message, event_name, trace_id, span_id,
     agent_name, attributes"""
 
