@@ -35,7 +35,7 @@ docs: $(READY)  ## write the tables of settings and routes into the docs
 lock: $(UV)  ## compile requirements/*.txt anew from pyproject.toml
 	$(UV) pip compile -q --universal --no-annotate --generate-hashes --upgrade requirements/uv.in -o requirements/uv.txt
 	$(UV) pip compile -q --universal --generate-hashes --upgrade pyproject.toml -o requirements/runtime.txt
-	$(UV) pip compile -q --universal --generate-hashes pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	$(UV) pip compile -q --universal --generate-hashes pyproject.toml --group dev -c requirements/runtime.txt --override requirements/overrides.in -o requirements/dev.txt
 
 clean:  ## remove everything that setup made (data stays)
 	rm -rf .venv .uv dist

@@ -6,7 +6,8 @@ from typing import Any
 import grpc
 import grpc.aio
 import structlog
-from google.protobuf.message import Message
+from google.rpc.error_details_pb2 import RetryInfo
+from google.rpc.status_pb2 import Status
 
 from spanwise.api.guard import authenticate, may_ingest
 from spanwise.api.otlp import to_response, to_rpc_code
@@ -15,7 +16,7 @@ from spanwise.api.services import Services
 from spanwise.ingest.compression import MAX_BODY_BYTES
 from spanwise.ingest.journal import Kind
 from spanwise.model.accounts import Principal
-from spanwise.model.errors import SpanwiseError
+from spanwise.model.errors import RateLimited, SpanwiseError, Unavailable
 
 log = structlog.get_logger()
 
@@ -26,6 +27,7 @@ _METHODS = {
 }
 _STATUS_CODES = {code.value[0]: code for code in grpc.StatusCode}
 _STOP_SECONDS = 5
+MAX_CALLS = 128
 
 
 async def start_grpc(services: Services, host: str, port: int) -> grpc.aio.Server | None:
@@ -35,6 +37,8 @@ async def start_grpc(services: Services, host: str, port: int) -> grpc.aio.Serve
             ("grpc.max_receive_message_length", MAX_BODY_BYTES),
             ("grpc.so_reuseport", 0),
         ],
+        # Messages are in memory before we see them: this bounds how many.
+        maximum_concurrent_rpcs=MAX_CALLS,
     )
     server.add_generic_rpc_handlers(
         [
@@ -65,15 +69,32 @@ def _export(
     async def export(body: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
         try:
             caller = await _identify(services, context)
-            prepared = await services.receiver.receive_otlp(
-                caller.workspace_id, kind, body, is_json=False
-            )
-            response: Message = to_response(kind, prepared)
-            return response.SerializeToString()
+            with services.intake.hold(len(body)):
+                prepared = await services.receiver.receive_otlp(
+                    caller.workspace_id, kind, body, is_json=False
+                )
+            return to_response(kind, prepared).SerializeToString()
         except SpanwiseError as error:
-            await context.abort(_STATUS_CODES[to_rpc_code(error)], error.message)
+            refusal = error
+        except Exception:
+            log.exception("export_crashed", kind=kind.name)
+            refusal = SpanwiseError("something went wrong on our side; the log has it")
+        return await _refuse(context, refusal)
 
     return export
+
+
+async def _refuse(context: Any, refusal: SpanwiseError) -> bytes:  # noqa: ANN401
+    """End the call with a status. An exporter tries again only if it is told when."""
+    code = to_rpc_code(refusal)
+    if isinstance(refusal, RateLimited | Unavailable):
+        status = Status(code=code, message=refusal.message)
+        delay = RetryInfo()
+        delay.retry_delay.seconds = refusal.retry_after_seconds
+        status.details.add().Pack(delay)
+        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+    await context.abort(_STATUS_CODES[code], refusal.message)
+    raise AssertionError("abort does not return")
 
 
 async def _identify(services: Services, context: Any) -> Principal:  # noqa: ANN401

@@ -1,8 +1,8 @@
 """Bounds what bodies hold in memory together, from their first byte to their answer."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from spanwise.ingest.compression import read_body
 from spanwise.model.errors import Invalid, Unavailable
@@ -21,14 +21,26 @@ class Intake:
         Raises Unavailable at once when too much is on its way in already: many connections that
         send slowly must not add up to more than the memory there is.
         """
-        held = _Held(self)
-        try:
+        with self._holding() as held:
             try:
                 async with asyncio.timeout(READ_SECONDS):
                     body = await read_body(chunks, encoding, held.grow)
             except TimeoutError:
                 raise Invalid(f"the body did not arrive within {READ_SECONDS} s") from None
             yield body
+
+    @contextmanager
+    def hold(self, size_bytes: int) -> Iterator[None]:
+        """Keep the place of a body that somebody else has read."""
+        with self._holding() as held:
+            held.grow(size_bytes)
+            yield
+
+    @contextmanager
+    def _holding(self) -> Iterator["_Held"]:
+        held = _Held(self)
+        try:
+            yield held
         finally:
             self._free_bytes += held.size_bytes
 

@@ -1,0 +1,180 @@
+"""OTLP over gRPC: the same three exports, the same refusals, in gRPC's words."""
+
+import base64
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import grpc
+import grpc.aio
+import pytest
+import pytest_asyncio
+from google.rpc.error_details_pb2 import RetryInfo
+from google.rpc.status_pb2 import Status
+from opentelemetry.proto.collector.logs.v1 import logs_service_pb2_grpc
+from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2_grpc
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc
+
+from spanwise.api.grpc import start_grpc, stop_grpc
+from spanwise.ingest.compression import MAX_BODY_BYTES
+from support.otlp import Exporter, make_logs, make_metrics, make_span, make_traces
+from support.servers import free_port
+from support.service import Person, Service, start_service
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Metadata = Sequence[tuple[str, str]]
+# The stubs have no types.
+LogsServiceStub: Any = logs_service_pb2_grpc.LogsServiceStub
+MetricsServiceStub: Any = metrics_service_pb2_grpc.MetricsServiceStub
+TraceServiceStub: Any = trace_service_pb2_grpc.TraceServiceStub
+
+
+def raw_export(channel: grpc.aio.Channel) -> Any:
+    """The call that exports traces, given the bytes of a request."""
+    return channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def port(service: Service) -> AsyncIterator[int]:
+    number = free_port()
+    server = await start_grpc(service.services, "127.0.0.1", number)
+    assert server is not None
+    yield number
+    await stop_grpc(server)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def channel(port: int) -> AsyncIterator[grpc.aio.Channel]:
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as opened:
+        yield opened
+
+
+async def refusal(
+    channel: grpc.aio.Channel, body: bytes, metadata: Metadata
+) -> grpc.aio.AioRpcError:
+    """Send raw bytes and return the error that they meet."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await raw_export(channel)(body, metadata=metadata)
+    return caught.value
+
+
+async def test_all_three_kinds_are_taken(
+    channel: grpc.aio.Channel, exporter: Exporter, person: Person
+) -> None:
+    key: Metadata = (("x-api-key", exporter.key),)
+    span = make_span()
+    traces = await TraceServiceStub(channel).Export(make_traces([span]), metadata=key)
+    logs = await LogsServiceStub(channel).Export(make_logs(), metadata=key)
+    metrics = await MetricsServiceStub(channel).Export(make_metrics(), metadata=key)
+    assert [r.HasField("partial_success") for r in (traces, logs, metrics)] == [False] * 3
+    await person.data("GET", f"/spans/traces/{span.trace_id.hex()}")
+
+
+@pytest.mark.parametrize("compression", [grpc.Compression.Gzip, grpc.Compression.Deflate])
+async def test_compressed_calls_are_taken(
+    channel: grpc.aio.Channel, exporter: Exporter, person: Person, compression: grpc.Compression
+) -> None:
+    span = make_span(text="x" * 10_000)
+    await TraceServiceStub(channel).Export(
+        make_traces([span]), metadata=(("x-api-key", exporter.key),), compression=compression
+    )
+    await person.data("GET", f"/spans/traces/{span.trace_id.hex()}")
+
+
+async def test_the_key_is_taken_from_each_of_its_places(
+    channel: grpc.aio.Channel, exporter: Exporter
+) -> None:
+    basic = base64.b64encode(f"x:{exporter.key}".encode()).decode()
+    for name, value in (
+        ("x-api-key", exporter.key),
+        ("authorization", f"Bearer {exporter.key}"),
+        ("authorization", f"Basic {basic}"),
+    ):
+        await raw_export(channel)(b"", metadata=((name, value),))
+
+
+@pytest.mark.parametrize("metadata", [(), (("x-api-key", "sw_nobody"),)])
+async def test_no_valid_key_is_unauthenticated(
+    channel: grpc.aio.Channel, metadata: Metadata
+) -> None:
+    assert (await refusal(channel, b"", metadata)).code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_a_key_that_may_only_read_is_denied(
+    channel: grpc.aio.Channel, person: Person
+) -> None:
+    key = (await person.new_key(scopes=["read"]))["key"]
+    error = await refusal(channel, b"", (("x-api-key", key),))
+    assert error.code() is grpc.StatusCode.PERMISSION_DENIED
+
+
+@pytest.mark.parametrize(
+    "body", [b"\xff\xff garbage", make_traces([make_span(trace_id=b"x")]).SerializeToString()]
+)
+async def test_bad_data_is_an_invalid_argument(
+    channel: grpc.aio.Channel, exporter: Exporter, body: bytes
+) -> None:
+    error = await refusal(channel, body, (("x-api-key", exporter.key),))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert error.details()
+
+
+async def test_partly_bad_data_is_a_partial_success(
+    channel: grpc.aio.Channel, exporter: Exporter
+) -> None:
+    answer = await TraceServiceStub(channel).Export(
+        make_traces([make_span(), make_span(start=1)]), metadata=(("x-api-key", exporter.key),)
+    )
+    assert answer.partial_success.rejected_spans == 1
+
+
+@pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
+async def test_a_message_over_the_limit_is_refused_packed_or_not(
+    channel: grpc.aio.Channel, exporter: Exporter, compression: grpc.Compression
+) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await raw_export(channel)(
+            bytes(4 * MAX_BODY_BYTES),
+            metadata=(("x-api-key", exporter.key),),
+            compression=compression,
+        )
+    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+def retry_seconds(error: grpc.aio.AioRpcError) -> int:
+    trailing = dict(error.trailing_metadata() or ())
+    status = Status.FromString(trailing["grpc-status-details-bin"])
+    delay = RetryInfo()
+    assert status.details[0].Unpack(delay)
+    seconds: int = delay.retry_delay.seconds
+    return seconds
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "most_seconds"),
+    [
+        ({"rate_limit_ingestion": 1}, grpc.StatusCode.RESOURCE_EXHAUSTED, 61),
+        ({"min_free_disk_mb": 2**40}, grpc.StatusCode.UNAVAILABLE, 5),
+    ],
+)
+async def test_what_may_be_tried_again_says_when(
+    tmp_path: Path, settings: dict[str, int], code: grpc.StatusCode, most_seconds: int
+) -> None:
+    async with start_service(tmp_path, **settings) as service:
+        person = await service.sign_up()
+        metadata = (("x-api-key", (await person.new_key())["key"]),)
+        number = free_port()
+        server = await start_grpc(service.services, "127.0.0.1", number)
+        assert server is not None
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{number}") as channel:
+            await raw_export(channel)(b"", metadata=metadata)
+            body = make_traces([make_span()]).SerializeToString()
+            error = await refusal(channel, body, metadata)
+        await stop_grpc(server)
+    assert error.code() is code
+    assert 1 <= retry_seconds(error) <= most_seconds
+
+
+async def test_a_taken_port_is_no_reason_not_to_start(service: Service, port: int) -> None:
+    assert await start_grpc(service.services, "127.0.0.1", port) is None
