@@ -34,7 +34,7 @@ AT_ONCE = 10
 async def test_every_answer_is_that_of_plain_python(service: Service, first: int) -> None:
     seeds = range(first, min(first + AT_ONCE, FIRST_SEED + HISTORIES))
     people = {seed: await service.sign_up() for seed in seeds}
-    histories = {seed: make_history(seed, with_deletes=False) for seed in seeds}
+    histories = {seed: make_history(seed) for seed in seeds}
     rollup = Rollup(service.services.engine, quiet_seconds=0)
     dice = random.Random(first)
     for number in range(4):
@@ -77,7 +77,7 @@ async def _check(
     use = service.services
     traces = history.traces()
     for way in (None, rollup):
-        analytics = Analytics(use.engine, way, use.pipeline, use.agents)
+        analytics = Analytics(use.engine, way, use.pipeline, use.analytics._agents)
         tolerance = 1e-9 if way is None else 0.005
         question = history.question
         where = f"seed {seed}, rollup {way is not None}, {question}"

@@ -28,8 +28,13 @@ class TraceDeletion:
 _MINE = "workspace = {workspace:String} AND trace_id = "
 _BINARY, _TEXT = "unhex({trace:String})", "{trace:String}"
 
-# Spans before their bounds: as long as a span is there, its bounds lead to it.
+# Spans before their bounds: as long as a span is there, its bounds lead to it. A row that says
+# "deleted" stays behind: by it the rollup sees that the hour has changed.
 _STATEMENTS = (
+    f"""INSERT INTO traces (workspace, start, trace_id, version, is_deleted)
+    SELECT DISTINCT workspace, start, trace_id, {{version:UInt64}}, 1 FROM traces
+    WHERE {_MINE}{_BINARY} AND version < {{version:UInt64}}
+    AND toStartOfHour(start) BETWEEN {{first:DateTime('UTC')}} AND {{last:DateTime('UTC')}}""",
     f"""DELETE FROM spans WHERE {_MINE}{_BINARY} AND version < {{version:UInt64}}
     AND hour BETWEEN {{first:DateTime('UTC')}} AND {{last:DateTime('UTC')}}""",
     f"""DELETE FROM traces WHERE {_MINE}{_BINARY} AND version < {{version:UInt64}}
