@@ -41,8 +41,10 @@ _ROUNDING = 1e-9
 
 
 class Analytics:
+    """Answers from the rollup where it can; without one from the traces alone."""
+
     def __init__(
-        self, engine: Engine, rollup: Rollup, pipeline: Pipeline, agents: AgentDirectory
+        self, engine: Engine, rollup: Rollup | None, pipeline: Pipeline, agents: AgentDirectory
     ) -> None:
         self._engine = engine
         self._rollup = rollup
@@ -215,7 +217,7 @@ class Analytics:
     async def _source(self, workspace: str, question: Question) -> Source:
         await self._pipeline.settle()
         wanted = await self._with_agent_name(workspace, question.wanted)
-        swept_until = await self._rollup.swept_until()
+        swept_until = await self._rollup.swept_until() if self._rollup else None
         return await find_source(
             self._engine, workspace, replace(question, wanted=wanted), swept_until
         )

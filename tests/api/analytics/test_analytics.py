@@ -314,3 +314,9 @@ async def test_a_range_from_the_first_to_the_last_possible_day_is_answered(ada: 
     months = await ask(ada, "/traces/error-rate", **forever, granularity="monthly")
     assert sum(month["total"] for month in months) == 1
     assert len(months) == 230 * 12
+
+
+async def test_a_trace_whose_id_ends_in_zeros_is_listed_like_any_other(ada: Person) -> None:
+    zeros = "0e583be2c91222abe34b610a24980000"
+    await send(ada, new_span(DAY, traceId=zeros), new_span(DAY))
+    assert zeros in [trace["traceId"] for trace in await ask(ada, "/traces/list")]

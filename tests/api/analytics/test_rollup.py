@@ -1,11 +1,14 @@
 """The rollup: whatever has been swept, every answer is that of the traces."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from spanwise.model.analytics import Question
+from spanwise.model.filters import TraceFilter
+from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.analytics_source import Source, find_source
 from spanwise.storage.telemetry.rollup import Rollup
 from support.service import Person, Service
 from support.spans import child_of, new_span, send
@@ -20,11 +23,11 @@ async def ada(service: Service) -> Person:
 
 
 @pytest.fixture
-def rollup(service: Service) -> Iterator[Rollup]:
+def rollup(service: Service) -> Rollup:
     """One that does not wait for hours to go quiet."""
     eager = Rollup(service.services.engine, quiet_seconds=0)
     service.services.analytics._rollup = eager
-    yield eager
+    return eager
 
 
 async def ask(person: Person, path: str, **parameters: Any) -> Any:
@@ -41,21 +44,11 @@ async def test_swept_days_answer_as_before(ada: Person, rollup: Rollup) -> None:
     assert after[1] == before[1]
     assert after[0].pop("p95Latency") == pytest.approx(before[0].pop("p95Latency"), rel=0.005)
     assert after[0] == pytest.approx(before[0])
-    source = await service_source(rollup, ada)
-    assert source.rollups
+    assert not (await find(rollup, ada.user["id"])).is_exact
 
 
-async def service_source(rollup: Rollup, person: Person) -> Any:
-    from spanwise.model.analytics import Question
-    from spanwise.model.filters import TraceFilter
-    from spanwise.model.times import TimeRange
-    from spanwise.storage.telemetry.analytics_source import find_source
-
+async def find(rollup: Rollup, workspace: str) -> Source:
+    """What an answer for the range would be read from."""
     period = TimeRange.parse(RANGE["startDate"], RANGE["endDate"])
-    bounded = period.or_last_days(30, DAY)
-    return await find_source(
-        rollup._engine,
-        person.user["id"],
-        Question(bounded, TraceFilter(period)),
-        await rollup.swept_until(),
-    )
+    question = Question(period.or_last_days(30, DAY), TraceFilter(period))
+    return await find_source(rollup._engine, workspace, question, await rollup.swept_until())

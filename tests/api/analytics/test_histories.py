@@ -1,0 +1,136 @@
+"""Random histories with late, repeated, changed, deleted and re-priced spans: both ways of reading
+agree with a computation in plain Python, whatever of it has been swept into the rollup."""
+
+import asyncio
+import os
+import random
+from typing import Any
+
+import orjson
+import pytest
+
+from spanwise.actions.analytics import Analytics
+from spanwise.model.analytics import Question
+from spanwise.storage.telemetry.rollup import Rollup
+from support.histories import (
+    Answer,
+    History,
+    OracleTrace,
+    Step,
+    answers,
+    make_history,
+    p95,
+    percentiles,
+)
+from support.polling import until
+from support.service import Person, Service
+
+HISTORIES = int(os.environ.get("SPANWISE_TEST_HISTORIES", "30"))
+FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
+AT_ONCE = 10
+
+
+@pytest.mark.parametrize("first", range(FIRST_SEED, FIRST_SEED + HISTORIES, AT_ONCE))
+async def test_every_answer_is_that_of_plain_python(service: Service, first: int) -> None:
+    seeds = range(first, min(first + AT_ONCE, FIRST_SEED + HISTORIES))
+    people = {seed: await service.sign_up() for seed in seeds}
+    histories = {seed: make_history(seed) for seed in seeds}
+    rollup = Rollup(service.services.engine, quiet_seconds=0)
+    dice = random.Random(first)
+    for number in range(4):
+        steps = {seed: histories[seed].steps[number] for seed in seeds}
+        await asyncio.gather(*(_take(service, people[seed], steps[seed]) for seed in seeds))
+        if dice.random() < 0.7:
+            await rollup.sweep()
+    for seed in seeds:
+        await _check(service, people[seed], histories[seed], rollup, seed)
+
+
+async def _take(service: Service, person: Person, step: Step) -> None:
+    workspace = await _workspace(service, person)
+    if step.spans:
+        # In one to three requests.
+        cut = max(1, len(step.spans) // 3)
+        for place in range(0, len(step.spans), cut):
+            body = orjson.dumps({"spans": step.spans[place : place + cut]})
+            await service.services.receiver.receive_spans(workspace, body)
+    for model, (inward, outward) in step.prices.items():
+        price = {"model": model, "inputPerMillion": inward, "outputPerMillion": outward}
+        await person.data("PUT", "/models/prices", json=price)
+        await until(lambda: _is_repriced(person), 60)
+    for trace_id in step.deleted:
+        await person.data("DELETE", f"/spans/traces/{trace_id}")
+
+
+async def _is_repriced(person: Person) -> bool:
+    return all(t["state"] == "done" for t in await person.data("GET", "/models/repricing"))
+
+
+async def _workspace(service: Service, person: Person) -> str:
+    return (await service.services.access.by_token(person.token)).workspace_id
+
+
+async def _check(
+    service: Service, person: Person, history: History, rollup: Rollup, seed: int
+) -> None:
+    workspace = await _workspace(service, person)
+    use = service.services
+    traces = history.traces()
+    for way in (None, rollup):
+        analytics = Analytics(use.engine, way, use.pipeline, use.analytics._agents)
+        tolerance = 1e-9 if way is None else 0.005
+        question = history.question
+        where = f"seed {seed}, rollup {way is not None}, {question}"
+        found = await _ask(analytics, workspace, question)
+        latency = found["metrics"].pop("p95Latency")
+        assert latency == pytest.approx(p95(traces, question), rel=tolerance), where
+        for name, expected in answers(traces, question).items():
+            assert _same(found[name], expected), (where, name, found[name], expected)
+        await _check_percentiles(analytics, workspace, question, traces, tolerance)
+
+
+async def _check_percentiles(
+    analytics: Analytics,
+    workspace: str,
+    question: Question,
+    traces: list[OracleTrace],
+    tolerance: float,
+) -> None:
+    found = await analytics.percentiles(workspace, question)
+    for point, expected in zip(found, percentiles(traces, question), strict=True):
+        assert _same(point.model_dump(by_alias=True), expected, tolerance), (point, expected)
+
+
+async def _ask(analytics: Analytics, workspace: str, question: Question) -> Answer:
+    metrics = await analytics.metrics(workspace, question, compare=False)
+    outcomes = await analytics.outcomes(workspace, question)
+    errors = await analytics.errors(workspace, question)
+    return {
+        "metrics": metrics.model_dump(by_alias=True, exclude={"previous"}),
+        "outcomes": outcomes.model_dump(by_alias=True, exclude={"success_rate", "failure_rate"}),
+        "requests": _plain(await analytics.requests(workspace, question)),
+        "latencies": [bucket.count for bucket in await analytics.latencies(workspace, question)],
+        "tokens": _plain(await analytics.tokens(workspace, question)),
+        "costs": (await analytics.costs(workspace, question)).model_dump(by_alias=True),
+        "errors": {error.type: error.count for error in errors.errors},
+        "error_rate": _plain(await analytics.error_rate(workspace, question)),
+        "tools": (await analytics.tools(workspace, question)).heatmap,
+    }
+
+
+def _plain(points: list[Any]) -> list[Answer]:
+    return [point.model_dump(by_alias=True) for point in points]
+
+
+def _same(found: Any, expected: Any, tolerance: float = 1e-9) -> bool:
+    """Equal, but that numbers which are not whole may differ by rounding."""
+    if isinstance(expected, dict):
+        return found.keys() == expected.keys() and all(
+            _same(found[key], expected[key], tolerance) for key in expected
+        )
+    if isinstance(expected, list):
+        pairs = zip(found, expected, strict=False)
+        return len(found) == len(expected) and all(_same(*pair, tolerance) for pair in pairs)
+    if isinstance(expected, float):
+        return bool(found == pytest.approx(expected, rel=tolerance, abs=1e-9))
+    return bool(found == expected)
