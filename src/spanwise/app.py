@@ -65,6 +65,7 @@ from spanwise.storage.telemetry.store import Writer
 
 LAST_USE_SECONDS = 15
 SIGHTING_SECONDS = 15
+SECOND_LOOK_SECONDS = 10
 
 _NOUNS = (
     auth,
@@ -110,6 +111,11 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         stack.push_async_callback(sightings.stop)
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
+        second_looks = Periodic(
+            "look_again", SECOND_LOOK_SECONDS, lambda: asyncio.to_thread(writer.look_again)
+        )
+        second_looks.start()
+        stack.push_async_callback(second_looks.stop)
         book = PriceBook(catalog, writer)
         repricer = Repricer(
             catalog, writer, book, find_list_prices, is_alone=engine.address.folder is not None

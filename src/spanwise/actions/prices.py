@@ -28,7 +28,7 @@ from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import prices as stored
 from spanwise.storage.catalog import repricing as tasks
 from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.prices import find_seen_models, put_prices
+from spanwise.storage.telemetry.prices import find_seen_models
 from spanwise.storage.telemetry.store import Writer
 
 _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
@@ -49,10 +49,7 @@ class PriceBook:
             async with self._catalog.read() as tx:
                 price = await stored.find_price(tx, key.workspace, key.model)
             periods = own_periods(price)
-            await asyncio.to_thread(
-                self._writer.exclusively,
-                lambda client: put_prices(client, key, periods, next_version()),
-            )
+            await asyncio.to_thread(self._writer.put_prices, key, periods, next_version())
         return price is not None
 
 

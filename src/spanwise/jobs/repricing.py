@@ -20,7 +20,7 @@ from spanwise.model.prices import PriceKey, PricePeriod, RepricingTask
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import prices as own_prices
 from spanwise.storage.catalog import repricing as tasks
-from spanwise.storage.telemetry.prices import find_known_prices, put_prices
+from spanwise.storage.telemetry.prices import find_known_prices
 from spanwise.storage.telemetry.repricing import (
     find_providers,
     find_unpriced,
@@ -168,10 +168,7 @@ class Repricer:
 
     async def _put_list_price(self, key: PriceKey) -> None:
         periods = self._find_prices(key.provider, key.model)
-        await asyncio.to_thread(
-            self._writer.exclusively,
-            lambda client: put_prices(client, key, periods, next_version()),
-        )
+        await asyncio.to_thread(self._writer.put_prices, key, periods, next_version())
 
     async def _reprice_month(self, task: RepricingTask, left: Sequence[int]) -> bool:
         """Price one month in pieces; ingest has its turn after each. False: begin anew."""

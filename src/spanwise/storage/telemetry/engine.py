@@ -38,6 +38,23 @@ class EngineAddress:
     server_url: str | None = None
     cluster: str | None = None
 
+    @property
+    def login(self) -> "Login":
+        """Who we are on a server, and in which database."""
+        parts = urlsplit(self.server_url or "")
+        return Login(
+            user=unquote(parts.username or "default"),
+            password=unquote(parts.password or ""),
+            database=parts.path.strip("/") or "default",
+        )
+
+
+@dataclass(frozen=True)
+class Login:
+    user: str
+    password: str
+    database: str
+
 
 class Engine:
     """Runs SQL. Reads go through a few clients at a time; ingest has clients of its own."""
@@ -53,12 +70,31 @@ class Engine:
     def open(cls, address: EngineAddress, memory_limit_mb: int) -> "Engine":
         engine = cls(address, memory_limit_mb)
         try:
+            if address.folder is None:
+                engine._create_database()
             for _ in range(READERS):
                 engine._clients.put(engine.new_client())
         except (ClickHouseError, OSError, RuntimeError) as error:
             place = address.folder or hide_password(address.server_url or "")
             raise StartError(f"cannot open the telemetry store at {place}: {error}") from None
         return engine
+
+    def _create_database(self) -> None:
+        """Make the database on a server that does not have it yet."""
+        name = self.address.login.database
+        if name == "default":
+            return
+        client = self._server_client(None, "default")
+        try:
+            found = query_rows(
+                client, "SELECT 1 FROM system.databases WHERE name = {name:String}", {"name": name}
+            )
+            if not found:
+                cluster = f" ON CLUSTER '{self.address.cluster}'" if self.address.cluster else ""
+                quoted = name.replace("`", "")
+                client.command(f"CREATE DATABASE IF NOT EXISTS `{quoted}`{cluster}")
+        finally:
+            client.close()
 
     def new_client(self, settings: Mapping[str, Any] | None = None) -> Client:
         """Open one more client. One client serves one query at a time."""
@@ -88,15 +124,18 @@ class Engine:
             settings={**_SETTINGS, **(settings or {})},
         )
 
-    def _server_client(self, settings: Mapping[str, Any] | None) -> Client:
+    def _server_client(
+        self, settings: Mapping[str, Any] | None, database: str | None = None
+    ) -> Client:
         parts = urlsplit(self.address.server_url or "")
+        login = self.address.login
         secure = parts.scheme == "clickhouses"
         return clickhouse_connect.get_client(
             host=parts.hostname or "localhost",
             port=parts.port or (_HTTPS_PORT if secure else _HTTP_PORT),
-            username=unquote(parts.username or "default"),
-            password=unquote(parts.password or ""),
-            database=parts.path.strip("/") or "default",
+            username=login.user,
+            password=login.password,
+            database=login.database if database is None else database,
             secure=secure,
             settings={**_SETTINGS, **(settings or {})},
             autogenerate_session_id=False,

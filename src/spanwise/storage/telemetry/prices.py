@@ -16,6 +16,8 @@ from spanwise.storage.telemetry.engine import Engine, query_rows
 from spanwise.storage.telemetry.values import in_utc, or_none
 
 _FOREVER = datetime(2106, 1, 1, tzinfo=UTC)
+# Beyond so many tokens of input no call is.
+_NEVER = 2**32 - 1
 _RATES = ("input", "cached_input", "cache_write", "output", "reasoning")
 _COLUMNS = (
     *("workspace", "provider", "model", "valid_from", "valid_until", "is_known", "above_tokens"),
@@ -25,51 +27,38 @@ _COLUMNS = (
 )
 _ATTRIBUTES = ("is_known", "above_tokens", *_RATES, *(f"above_{rate}" for rate in _RATES))
 
-DICTIONARY = f"""CREATE DICTIONARY IF NOT EXISTS price_list
+
+def dictionary_ddl(user: str = "", password: str = "", database: str = "") -> str:
+    """SQL that makes the dictionary. A server reads its source as the user that is named."""
+    login = {"USER": user, "PASSWORD": password, "DB": database}
+    given = "".join(f"{name} {_quote(value)} " for name, value in login.items() if value)
+    table = f"`{database.replace('`', '')}`.prices" if database else "prices"
+    rows = f"""SELECT * EXCEPT version, if(above_tokens = 0, {_NEVER}, above_tokens),
+ [{", ".join(_RATES)}], [{", ".join(f"above_{rate}" for rate in _RATES)}]
+ FROM {table} FINAL WHERE is_known"""
+    return f"{_DICTIONARY_HEAD}\nSOURCE(CLICKHOUSE({given}QUERY {_quote(rows)})){_DICTIONARY_TAIL}"
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+_DICTIONARY_HEAD = f"""CREATE DICTIONARY IF NOT EXISTS price_list
 (
     workspace String, provider String, model String,
     valid_from DateTime('UTC'), valid_until DateTime('UTC'),
     is_known UInt8, above_tokens UInt32, {", ".join(f"{name} Float64" for name in _ATTRIBUTES[2:])},
     beyond UInt32, rates Array(Float64), above_rates Array(Float64)
 )
-PRIMARY KEY workspace, provider, model
-SOURCE(CLICKHOUSE(QUERY 'SELECT * EXCEPT version, if(above_tokens = 0, 4294967295, above_tokens),
- [{", ".join(_RATES)}], [{", ".join(f"above_{rate}" for rate in _RATES)}]
- FROM prices FINAL WHERE is_known'))
+PRIMARY KEY workspace, provider, model"""
+_DICTIONARY_TAIL = """
 LAYOUT(COMPLEX_KEY_RANGE_HASHED())
 RANGE(MIN valid_from MAX valid_until)
 LIFETIME(0)"""
 
 
-def price_of(workspace: str, provider: str, model: str, moment: str) -> str:
-    """SQL for the price of a model: the workspace's own, else everyone's."""
-    names = "(" + ", ".join(f"'{name}'" for name in _ATTRIBUTES) + ")"
-    own = f"dictGet('price_list', {names}, ({workspace}, '', {model}), {moment})"
-    everyones = f"dictGet('price_list', {names}, ('', {provider}, {model}), {moment})"
-    return f"if(dictHas('price_list', ({workspace}, '', {model}), {moment}), {own}, {everyones})"
-
-
-def cost_at(price: str) -> str:
-    """SQL for the cost of a call, from its token columns and its price."""
-    first, beyond = 3, 3 + len(_RATES)
-    counts = (
-        "if(input_tokens > cached_tokens + cache_write_tokens, "
-        "input_tokens - cached_tokens - cache_write_tokens, 0)",
-        "cached_tokens",
-        "cache_write_tokens",
-        "if(output_tokens > reasoning_tokens, output_tokens - reasoning_tokens, 0)",
-        "least(reasoning_tokens, output_tokens)",
-    )
-
-    def total(start: int) -> str:
-        return " + ".join(f"{count} * {price}.{start + i}" for i, count in enumerate(counts))
-
-    is_beyond = f"{price}.2 > 0 AND input_tokens > {price}.2"
-    return f"if({is_beyond}, {total(beyond)}, {total(first)}) / 1000000"
-
-
 def rates_of(workspace: str, provider: str, model: str, moment: str) -> str:
-    """SQL for the same price in the shape that takes the engine least time to plan for.
+    """SQL for the price of a model, the workspace's own or else everyone's.
 
     Whether it is known, beyond how many tokens of input the second rates hold, and both rates.
     """
@@ -88,7 +77,13 @@ def cost_with(rates: str) -> str:
    arrayResize(if(input_tokens > {rates}.2, {rates}.4, {rates}.3), {len(_RATES)})) / 1000000"""
 
 
-def put_prices(client: Client, key: PriceKey, periods: Sequence[PricePeriod], version: int) -> None:
+def put_prices(
+    client: Client,
+    key: PriceKey,
+    periods: Sequence[PricePeriod],
+    version: int,
+    cluster: str | None = None,
+) -> None:
     """Write the price of a model; no periods means that it has none (any more)."""
     known = query_rows(
         client,
@@ -107,7 +102,8 @@ def put_prices(client: Client, key: PriceKey, periods: Sequence[PricePeriod], ve
     ]
     if rows:
         client.insert("prices", rows, column_names=_COLUMNS)
-        client.command("SYSTEM RELOAD DICTIONARY price_list")
+        everywhere = "" if cluster is None else f" ON CLUSTER '{cluster}'"
+        client.command(f"SYSTEM RELOAD DICTIONARY{everywhere} price_list")
 
 
 def find_known_prices(client: Client) -> dict[PriceKey, list[PricePeriod]]:
@@ -147,7 +143,7 @@ async def find_seen_models(
     total = await engine.fetch(
         f"SELECT count() AS total FROM ({seen})", where.parameters, tag="count_models"
     )
-    price = price_of("{workspace:String}", "provider", "model", "now('UTC')")
+    price = rates_of("{workspace:String}", "provider", "model", "now('UTC')")
     own = "dictHas('price_list', ({workspace:String}, '', model), now('UTC'))"
     rows = await engine.fetch(
         f"""SELECT *, {price} AS price, {own} AS is_own FROM ({seen})
@@ -162,7 +158,7 @@ def _to_seen(row: Mapping[str, Any]) -> SeenModel:
     price = row["price"]
     if isinstance(price, Mapping):
         price = tuple(price.values())
-    is_known, above_tokens, *rates = price
+    is_known, above_tokens, rates, _ = price
     source = PriceSource.OWN if row["is_own"] else PriceSource.LIST
     shown = dict(zip((f"{name}_per_million" for name in _RATES), rates, strict=False))
     return SeenModel(
@@ -172,7 +168,7 @@ def _to_seen(row: Mapping[str, Any]) -> SeenModel:
         last_seen_at=in_utc(row["last_seen"]),
         price_source=source if is_known else PriceSource.NONE,
         **(shown if is_known else {}),
-        above_tokens=above_tokens or None,
+        above_tokens=above_tokens if is_known and above_tokens != _NEVER else None,
     )
 
 

@@ -10,7 +10,7 @@ from clickhouse_connect.driver.client import Client
 from spanwise.model.conventions import USAGE_KINDS
 from spanwise.model.prices import PriceKey
 from spanwise.storage.telemetry.engine import query_rows
-from spanwise.storage.telemetry.prices import cost_at, price_of
+from spanwise.storage.telemetry.prices import cost_with, rates_of
 from spanwise.storage.telemetry.summaries import summarize_traces
 
 # Ingest waits while a piece is re-priced, so a piece is about as much as a large batch of it.
@@ -84,7 +84,7 @@ def find_unpriced(client: Client) -> list[tuple[str, str]]:
 
 
 def _reprice(client: Client, spans: str, where: str, parameters: Mapping[str, Any]) -> None:
-    price = price_of("workspace", "provider", "model", "toDateTime(start)")
+    price = rates_of("workspace", "provider", "model", "toDateTime(start)")
     # One more than the version it corrects: a span that is sent again later still wins.
     client.command(
         f"""
@@ -92,7 +92,7 @@ def _reprice(client: Client, spans: str, where: str, parameters: Mapping[str, An
         SELECT * EXCEPT (price, right_cost, has_price, is_wrong) REPLACE (
             version + 1 AS version, right_cost AS cost, has_price AS is_priced)
         FROM (
-            SELECT *, {price} AS price, {cost_at("price")} AS right_cost,
+            SELECT *, {price} AS price, {cost_with("price")} AS right_cost,
                 price.1 = 1 OR input_tokens + output_tokens = 0 AS has_price,
                 cost != right_cost OR is_priced != has_price AS is_wrong
             FROM {spans} WHERE {where})

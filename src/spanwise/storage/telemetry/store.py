@@ -20,7 +20,8 @@ from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.prices import put_prices
 from spanwise.storage.telemetry.repricing import reprice_batch
 from spanwise.storage.telemetry.schema import LANDINGS, apply_schema
-from spanwise.storage.telemetry.summaries import summarize_batch
+from spanwise.storage.telemetry.second_look import SETTLED_SECONDS, SecondLook
+from spanwise.storage.telemetry.summaries import summarize_batch, summarize_shared_batch
 from spanwise.storage.telemetry.values import in_utc
 
 log = structlog.get_logger()
@@ -73,12 +74,14 @@ class Writer:
 
     def __init__(self, engine: Engine, find_prices: PriceFinder) -> None:
         with engine.client() as client:
-            apply_schema(client, engine.address.cluster)
+            apply_schema(client, engine.address)
         self._writers = [engine.new_client(_WRITER_SETTINGS) for _ in range(PARALLEL_INSERTS)]
         self._threads = ThreadPoolExecutor(PARALLEL_INSERTS, thread_name_prefix="telemetry-insert")
         self._schema = _schema_settings(engine.address.folder)
         self._client = engine.new_client({"max_execution_time": 300})
         self._lock = threading.Lock()
+        self._shared = SecondLook() if engine.address.folder is None else None
+        self._cluster = engine.address.cluster
         self._find_prices = find_prices
         self._without_price: set[PriceKey] = set()
 
@@ -99,6 +102,21 @@ class Writer:
         with self._lock:
             return work(self._client)
 
+    def put_prices(self, key: PriceKey, periods: Sequence[PricePeriod], version: int) -> None:
+        """Write a price; spans of the next batch have it."""
+        self.exclusively(lambda client: put_prices(client, key, periods, version, self._cluster))
+
+    def look_again(self, seconds: float = SETTLED_SECONDS) -> None:
+        """Add up again the traces of batches that other writers may have come across.
+
+        Nothing to do where this is the only writer.
+        """
+        if self._shared is None:
+            return
+        for first, last in self._shared.take_settled(seconds):
+            with self._lock:
+                summarize_shared_batch(self._client, first, last)
+
     def _write(self, batch: Batch) -> list[Sighting]:
         try:
             self._insert_spans(batch.spans)
@@ -116,7 +134,11 @@ class Writer:
         delete_traces(self._client, batch.deletions)
         if not batch.spans:
             return []
-        summarize_batch(self._client, batch.first_version, batch.last_version)
+        if self._shared is None:
+            summarize_batch(self._client, batch.first_version, batch.last_version)
+        else:
+            summarize_shared_batch(self._client, batch.first_version, batch.last_version)
+            self._shared.note(batch.first_version, batch.last_version)
         self._learn_prices(batch.first_version, batch.last_version)
         versions = {"first": batch.first_version, "last": batch.last_version}
         rows = query_rows(self._client, _AGENTS, {**versions, "max_name": MAX_NAME})
@@ -150,7 +172,7 @@ class Writer:
                 continue
             periods = self._find_prices(key.provider, key.model)
             if periods:
-                put_prices(self._client, key, periods, last)
+                put_prices(self._client, key, periods, last, self._cluster)
                 reprice_batch(self._client, key, first, last)
             else:
                 self._without_price.add(key)

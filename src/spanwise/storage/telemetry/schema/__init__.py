@@ -9,7 +9,8 @@ from importlib.resources import files
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.storage.telemetry.engine import query_rows
+from spanwise.model.errors import StartError
+from spanwise.storage.telemetry.engine import EngineAddress, query_rows
 from spanwise.storage.telemetry.extraction import (
     LOGS_COLUMNS,
     METRICS_COLUMNS,
@@ -18,7 +19,7 @@ from spanwise.storage.telemetry.extraction import (
     metrics_select,
     spans_select,
 )
-from spanwise.storage.telemetry.prices import DICTIONARY
+from spanwise.storage.telemetry.prices import dictionary_ddl
 
 # What `2xx means stored` needs of the engine: parts reach the disk before the journal lets go.
 _DURABLE = (
@@ -33,8 +34,11 @@ SELECT workspace, trace_id, min(hour) AS first_hour, max(hour) AS last_hour,
 FROM spans GROUP BY workspace, trace_id"""
 
 
-def apply_schema(client: Client, cluster: str | None = None) -> None:
+def apply_schema(client: Client, address: EngineAddress) -> None:
     """Run the files that are missing, then put the views in place that this version needs."""
+    cluster = address.cluster
+    if cluster is not None:
+        _refuse_shards(client, cluster)
     client.command(
         on_cluster(
             "CREATE TABLE IF NOT EXISTS schema_versions (name String) "
@@ -48,7 +52,19 @@ def apply_schema(client: Client, cluster: str | None = None) -> None:
             for statement in split_statements(text):
                 client.command(on_cluster(with_durability(statement), cluster))
             client.insert("schema_versions", [[name]], column_names=["name"])
-    _create_views(client, cluster)
+    _create_views(client, address)
+
+
+def _refuse_shards(client: Client, cluster: str) -> None:
+    sql = "SELECT uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = {name:String}"
+    shards = query_rows(client, sql, {"name": cluster})[0]["shards"]
+    if shards == 0:
+        raise StartError(f"the ClickHouse server knows no cluster {cluster}")
+    if shards > 1:
+        raise StartError(
+            f"the cluster {cluster} has {shards} shards; Spanwise needs one shard, "
+            "with any number of replicas"
+        )
 
 
 @dataclass(frozen=True)
@@ -80,8 +96,13 @@ LANDINGS = {
 }
 
 
-def _create_views(client: Client, cluster: str | None) -> None:
-    client.command(on_cluster(DICTIONARY, cluster))
+def _create_views(client: Client, address: EngineAddress) -> None:
+    cluster, login = address.cluster, address.login
+    embedded = address.folder is not None
+    dictionary = (
+        dictionary_ddl() if embedded else dictionary_ddl(login.user, login.password, login.database)
+    )
+    client.command(on_cluster(dictionary, cluster))
     client.command(on_cluster(_BOUNDS, cluster))
     for landing in LANDINGS.values():
         table = landing.table
@@ -97,6 +118,11 @@ def _files() -> list[tuple[str, str]]:
     folder = files(__package__)
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
     return [(name, folder.joinpath(name).read_text()) for name in names]
+
+
+def statements_of_files() -> list[str]:
+    """Return every statement of the numbered files, in order."""
+    return [statement for _, text in _files() for statement in split_statements(text)]
 
 
 def split_statements(text: str) -> list[str]:

@@ -1,0 +1,225 @@
+"""Spans in, traces out, the same on both engines."""
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from spanwise.analysis.prices import find_list_prices
+from spanwise.ingest.versions import next_version
+from spanwise.model.errors import Unavailable
+from spanwise.model.filters import Order, TraceFilter, TraceSort
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.prices import PriceKey, PricePeriod, Rates
+from spanwise.model.spans import Trace
+from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.engine import query_rows
+from spanwise.storage.telemetry.prices import find_known_prices, put_prices
+from spanwise.storage.telemetry.repricing import (
+    months_to_reprice,
+    pieces_of_month,
+    reprice_piece,
+)
+from spanwise.storage.telemetry.spans import find_span, find_spans
+from spanwise.storage.telemetry.store import Batch, DataRefused, Writer
+from spanwise.storage.telemetry.traces import find_trace, find_traces
+from support.spans import llm_call, new_trace_id, span
+
+from .conftest import Store
+
+NOW = datetime.now(UTC) - timedelta(minutes=5)
+
+
+async def listed(
+    store: Store, sort: TraceSort = TraceSort.START_TIME, limit: int = 50, **wanted: Any
+) -> Listing[Trace]:
+    filters = TraceFilter(**{"period": TimeRange(), **wanted})
+    page = PageRequest(limit)
+    return await find_traces(store.engine, store.workspace, filters, page, {}, sort, Order.DESC)
+
+
+async def test_a_trace_adds_up_its_spans(store: Store) -> None:
+    trace_id = new_trace_id()
+    root = span(trace_id, name="answer", kind="agent", agentName="helper", start=NOW)
+    call = llm_call("gpt-4o", "openai", {"input": 1000, "output": 10}, start=NOW)
+    call |= {"traceId": trace_id, "parentSpanId": root["spanId"]}
+    tool = span(trace_id, root["spanId"], kind="tool", toolName="search", status="error")
+    (seen,) = store.writer.write(store.batch(root, call, tool))
+    assert (seen.workspace_id, seen.name) == (store.workspace, "helper")
+    (trace,) = (await listed(store)).items
+    assert (trace.name, trace.agent_name, trace.span_count, trace.error_count) == (
+        *("answer", "helper"),
+        *(3, 1),
+    )
+    assert (trace.models, trace.tools, trace.input_tokens) == (["gpt-4o"], ["search"], 1000)
+    assert trace.cost == pytest.approx(0.0026)
+    assert await find_trace(store.engine, store.workspace, trace_id, {}) == trace
+    spans = await find_spans(store.engine, store.workspace, trace_id, {})
+    assert [s.name for s in spans] == ["answer", "step", "step"]
+
+
+async def test_spans_sent_again_late_and_before_their_root_count_once(store: Store) -> None:
+    trace_id = new_trace_id()
+    root = span(trace_id, name="root", start=NOW)
+    children = [
+        span(trace_id, root["spanId"], name=f"child {n}", start=NOW - timedelta(hours=n))
+        for n in range(4)
+    ]
+    store.send(*children[:2])
+    assert (await listed(store)).total == 0
+    store.send(root, children[1])
+    store.send(*children, root)
+    (trace,) = (await listed(store)).items
+    assert (trace.name, trace.span_count) == ("root", 5)
+    assert len(await find_spans(store.engine, store.workspace, trace_id, {})) == 5
+
+
+async def test_of_several_roots_the_first_stands_for_the_trace(store: Store) -> None:
+    trace_id = new_trace_id()
+    late = span(trace_id, name="late", start=NOW)
+    early = span(trace_id, name="early", start=NOW - timedelta(hours=2))
+    store.send(late)
+    assert [t.name for t in (await listed(store)).items] == ["late"]
+    store.send(early)
+    listing = await listed(store)
+    assert ([t.name for t in listing.items], listing.total) == (["early"], 1)
+
+
+async def test_lists_filter_sort_and_page(store: Store) -> None:
+    for minutes, cost in ((3, 1.0), (2, 3.0), (1, 2.0)):
+        at = NOW - timedelta(minutes=minutes)
+        store.send(
+            llm_call("gpt-4o", "openai", {"input": 1}, start=at, cost=cost, environment=f"e{cost}")
+        )
+    assert [t.cost for t in (await listed(store)).items] == [2.0, 3.0, 1.0]
+    assert [t.cost for t in (await listed(store, TraceSort.COST)).items] == [3.0, 2.0, 1.0]
+    assert [t.cost for t in (await listed(store, min_cost=2.0)).items] == [2.0, 3.0]
+    assert [t.cost for t in (await listed(store, environment="e3.0")).items] == [3.0]
+    assert (await listed(store, model="gpt-4o", limit=1)).total == 3
+    assert (await listed(store, model="other")).total == 0
+    period = TimeRange(NOW - timedelta(minutes=2, seconds=1), NOW - timedelta(minutes=1))
+    assert [t.cost for t in (await listed(store, period=period)).items] == [3.0]
+
+
+async def test_search_finds_words_of_names_inputs_and_outputs(store: Store) -> None:
+    store.send(span(name="plan the journey", input="Zürich to Genève", output="by train"))
+    store.send(span(name="other", input="nothing"))
+    for words, count in (("JOURNEY train", 1), ("genève", 1), ("journey plane", 0), ("'); --", 0)):
+        assert (await listed(store, search=words)).total == count, words
+
+
+async def test_another_workspace_sees_nothing(store: Store, writer: Writer) -> None:
+    sent = span(name="secret")
+    store.send(sent)
+    other = Store(store.engine, writer)
+    assert (await listed(other)).total == 0
+    assert (await listed(other, search="secret")).total == 0
+    arguments = (store.engine, other.workspace, sent["traceId"])
+    assert await find_trace(*arguments, {}) is None
+    assert await find_spans(*arguments, {}) == []
+    assert await find_span(*arguments, sent["spanId"], {}) is None
+
+
+async def test_texts_of_every_kind_come_back_as_they_were(store: Store) -> None:
+    text = "quote ' backslash \\ tab \t newline \n brace {x:String} percent %s é 漢 😀"
+    sent = span(name=text, input=text, attributes={"key'": text, "list": [1, text]}, userId=text)
+    store.send(sent)
+    found = await find_span(store.engine, store.workspace, sent["traceId"], sent["spanId"], {})
+    assert found is not None
+    assert (found.name, found.input, found.user_id) == (text, text, text)
+    assert found.attributes == {"key'": text, "list": [1, text]}
+    assert (await listed(store, user_id=text)).total == 1
+
+
+async def test_data_that_cannot_be_read_is_refused_and_nothing_of_it_stored(store: Store) -> None:
+    good = store.batch(span())
+    bad = Batch(good.first_version, good.last_version, spans=[good.spans[0] + b"\x09garbage!!"])
+    with pytest.raises(DataRefused):
+        store.writer.write(bad)
+    assert (await listed(store)).total == 0
+    store.writer.write(good)
+    assert (await listed(store)).total == 1
+
+
+async def test_a_query_that_takes_too_long_or_too_much_says_unavailable(store: Store) -> None:
+    def run(select: str, limits: str) -> None:
+        with store.engine.client() as client:
+            query_rows(client, f"SELECT {select} SETTINGS {limits}", {})
+
+    with pytest.raises(Unavailable):
+        run("sum(sleepEachRow(0.1)) FROM numbers(50)", "max_execution_time = 1, max_block_size = 1")
+    with pytest.raises(Unavailable):
+        run("groupArray(toString(number)) FROM numbers(1000000)", "max_memory_usage = 1000000")
+
+
+async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
+    store: Store, writer: Writer
+) -> None:
+    other = Store(store.engine, writer)
+    for each in (store, other):
+        each.send(llm_call("acme/x", "acme", {"input": 1_000_000}, start=NOW))
+    key = PriceKey(store.workspace, "", "acme/x")
+    period = PricePeriod(datetime(1970, 1, 1, tzinfo=UTC), Rates(2.0, 2.0, 2.0, 0.0, 0.0))
+
+    def reprice(periods: Sequence[PricePeriod]) -> None:
+        with store.engine.client() as client:
+            put_prices(client, key, periods, next_version())
+            assert find_known_prices(client).get(key, []) == list(periods)
+            for month in months_to_reprice(client, key):
+                for piece in pieces_of_month(client, key, month):
+                    reprice_piece(client, key, piece)
+
+    reprice([period])
+    assert [t.cost for t in (await listed(store)).items] == [2.0]
+    reprice([])
+    assert [t.cost for t in (await listed(store)).items] == [0.0]
+    assert [t.cost for t in (await listed(other)).items] == [0.0]
+
+
+async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:
+    """Spans of the same traces through two writers at the same moment, as two replicas do."""
+    second = Writer(store.engine, find_list_prices)
+    roots = [span(new_trace_id(), name="root", start=NOW) for _ in range(5)]
+    batches = [
+        store.batch(*(span(root["traceId"], root["spanId"], start=NOW) for root in roots))
+        for _ in range(11)
+    ]
+    batches.insert(6, store.batch(*roots))
+    if store.engine.address.folder is not None:
+        pytest.skip("the embedded engine belongs to one process, and so to one writer")
+    halves = ((store.writer, batches[::2]), (second, batches[1::2]))
+
+    def write(half: tuple[Writer, list[Batch]]) -> None:
+        for batch in half[1]:
+            half[0].write(batch)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, halves))
+    for writer in (store.writer, second):
+        writer.look_again(0)
+    assert [t.span_count for t in (await listed(store)).items] == [12] * 5
+
+
+def test_parameters_are_never_mixed_up_between_threads(store: Store) -> None:
+    """3,000 queries by six threads: a parameter in the wrong query would be a leak."""
+    rounds = int(os.environ.get("SPANWISE_TEST_PARAMETER_ROUNDS", "500"))
+    sql = "SELECT {text:String} AS text, {number:UInt64} AS number"
+    wrong: list[object] = []
+    barrier = threading.Barrier(6)
+
+    def ask(thread: int) -> None:
+        barrier.wait()
+        for turn in range(rounds):
+            mine = {"text": f"{thread}/{turn} 'x'", "number": thread * 10**9 + turn}
+            with store.engine.client() as client:
+                (row,) = query_rows(client, sql, mine)
+            if row != mine:
+                wrong.append((mine, row))
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(ask, range(6)))
+    assert wrong == []

@@ -1,0 +1,105 @@
+"""What the service must answer about spans, worked out in plain Python from what was sent."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+USAGE_KINDS = {"llm", "embedding", "rerank"}
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+@dataclass
+class Ledger:
+    """Every span once, the latest word about it; prices in dollars a million input tokens."""
+
+    prices: dict[str, float] = field(default_factory=dict)
+    spans: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+
+    def take(self, spans: Iterable[dict[str, Any]]) -> None:
+        for span in spans:
+            self.spans[span["traceId"], span["spanId"]] = span
+
+    def trace_ids(self) -> set[str]:
+        return {trace_id for trace_id, _ in self.spans}
+
+    def of_trace(self, trace_id: str) -> list[dict[str, Any]]:
+        return [span for (owner, _), span in self.spans.items() if owner == trace_id]
+
+    def cost(self, span: dict[str, Any]) -> float:
+        if span.get("cost"):
+            return float(span["cost"])
+        return float(span.get("inputTokens", 0) * self.prices.get(span.get("model", ""), 0) / 1e6)
+
+    def trace(self, trace_id: str) -> dict[str, Any] | None:
+        """The list's row of a trace; None while no root of it is known."""
+        spans = self.of_trace(trace_id)
+        roots = [span for span in spans if not span["parentSpanId"]]
+        if not roots:
+            return None
+        root = min(roots, key=lambda span: moment(span["startTime"]))
+        counted = [span for span in spans if span["kind"] in USAGE_KINDS]
+        duration = moment(root["endTime"]) - moment(root["startTime"])
+        return {
+            "traceId": trace_id,
+            "name": root["name"],
+            "status": "error" if root["status"] == "error" else "success",
+            "durationMs": duration.total_seconds() * 1000,
+            "spanCount": len(spans),
+            "errorCount": sum(span["status"] == "error" for span in spans),
+            "inputTokens": sum(span.get("inputTokens", 0) for span in counted),
+            "outputTokens": sum(span.get("outputTokens", 0) for span in counted),
+            "cost": round(sum(self.cost(span) for span in counted), 9),
+            "models": sorted({span["model"] for span in counted if span.get("model")}),
+            "tools": sorted({span["toolName"] for span in spans if span.get("toolName")}),
+        }
+
+    def traces(self) -> list[dict[str, Any]]:
+        """The rows of the list, by id."""
+        rows = (self.trace(trace_id) for trace_id in sorted(self.trace_ids()))
+        return [row for row in rows if row is not None]
+
+    def details(self, trace_id: str) -> dict[str, tuple[Any, ...]]:
+        """What the trace's page must say of each span."""
+        return {
+            span["spanId"]: (
+                span["name"],
+                span["kind"],
+                span["status"],
+                span["parentSpanId"],
+                span.get("inputTokens", 0),
+                round(self.cost(span), 9) if span["kind"] in USAGE_KINDS else None,
+            )
+            for span in self.of_trace(trace_id)
+        }
+
+
+def read_trace(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the list as the ledger writes it."""
+    names = (
+        *("traceId", "name", "status", "durationMs", "spanCount", "errorCount"),
+        *("inputTokens", "outputTokens", "cost", "models", "tools"),
+    )
+    read = {name: row[name] for name in names}
+    return read | {
+        "cost": round(row["cost"], 9),
+        "models": sorted(row["models"]),
+        "tools": sorted(row["tools"]),
+    }
+
+
+def read_details(trace: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
+    return {
+        span["spanId"]: (
+            span["name"],
+            span["kind"],
+            span["status"],
+            span["parentSpanId"],
+            span["inputTokens"],
+            round(span["cost"], 9) if span["kind"] in USAGE_KINDS else None,
+        )
+        for span in trace["spans"]
+    }
