@@ -15,7 +15,7 @@ from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory, Agents
 from spanwise.actions.analytics import Analytics
-from spanwise.actions.assignments import Definitions
+from spanwise.actions.assignments import Assignments, Definitions
 from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
@@ -148,6 +148,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             analytics=Analytics(engine, rollup, pipeline, agents),
             rollup=rollup,
             experiments=Experiments(catalog, definitions),
+            assignments=Assignments(definitions, pipeline, engine),
         )
 
 

@@ -1,15 +1,26 @@
 """Which variant a unit gets, and the exposure that is written down when it gets it."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from spanwise.model.experiments import Experiment
+from spanwise.analysis.assignment import choose_variant, is_in_traffic
+from spanwise.ingest.exposures import prepare_exposures
+from spanwise.ingest.pipeline import Pipeline
+from spanwise.model.errors import Invalid, NotFound
+from spanwise.model.experiments import Assignment, Experiment, ExperimentStatus
+from spanwise.model.noun import utc_now
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import experiments as stored
+from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.exposures import find_first_exposures
 
 # A change made by another process is seen after this long at the latest.
 CACHE_SECONDS = 2.0
+MAX_UNIT_ID = 512
 _CACHE_ENTRIES = 10_000
+_REMEMBERED_UNITS = 100_000
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,133 @@ class Definitions:
             self._entries[workspace, key] = _Entry(experiment, until)
         return experiment
 
+    async def list_started(self, workspace: str, limit: int) -> list[Experiment]:
+        async with self._catalog.read() as tx:
+            return await stored.list_started_experiments(tx, workspace, limit)
+
     def forget(self, workspace: str) -> None:
         self._generation += 1
         self._entries = {key: e for key, e in self._entries.items() if key[0] != workspace}
+
+
+class _Remembered:
+    """When units were assigned by this process, for the latest of them.
+
+    What is in here is on disk already, so a unit that asks again costs no write.
+    """
+
+    def __init__(self) -> None:
+        self._recent: dict[tuple[str, str], datetime] = {}
+        self._older: dict[tuple[str, str], datetime] = {}
+
+    def get(self, experiment_id: str, unit_id: str) -> datetime | None:
+        key = (experiment_id, unit_id)
+        return self._recent.get(key) or self._older.get(key)
+
+    def put(self, experiment_id: str, unit_id: str, at: datetime) -> None:
+        if len(self._recent) >= _REMEMBERED_UNITS:
+            self._older, self._recent = self._recent, {}
+        self._recent[experiment_id, unit_id] = at
+
+
+class Assignments:
+    """Assigns units. A hash decides; the first assignment of a unit is stored before it is told."""
+
+    def __init__(self, definitions: Definitions, pipeline: Pipeline, engine: Engine) -> None:
+        self._definitions = definitions
+        self._pipeline = pipeline
+        self._engine = engine
+        self._remembered = _Remembered()
+
+    async def assign(self, workspace: str, key: str, unit_id: str | None) -> Assignment:
+        experiment = await self._find(workspace, key)
+        if not unit_id:
+            raise Invalid.field("unitId", "is required: the id of a user, a session or another")
+        if len(unit_id) > MAX_UNIT_ID or "\x00" in unit_id:
+            raise Invalid.field("unitId", f"must have at most {MAX_UNIT_ID} characters and no NUL")
+        [assignment] = await self.assign_in(workspace, experiment, [unit_id])
+        return assignment
+
+    async def assign_many(
+        self, workspace: str, key: str, unit_ids: Sequence[str]
+    ) -> list[Assignment]:
+        return await self.assign_in(workspace, await self._find(workspace, key), unit_ids)
+
+    async def _find(self, workspace: str, key: str) -> Experiment:
+        experiment = await self._definitions.find(workspace, key)
+        if experiment is None:
+            raise NotFound("no such experiment")
+        return experiment
+
+    async def assign_in(
+        self, workspace: str, experiment: Experiment, unit_ids: Sequence[str]
+    ) -> list[Assignment]:
+        now = utc_now()
+        match experiment.status:
+            case ExperimentStatus.DRAFT:
+                raise Invalid.field("status", "the experiment is a draft; start it first")
+            case ExperimentStatus.RUNNING:
+                return await self._expose(workspace, experiment, unit_ids, now)
+            case ExperimentStatus.PAUSED:
+                return await self._keep(workspace, experiment, unit_ids, now)
+            case ExperimentStatus.STOPPED:
+                keys = [variant.key for variant in experiment.variants]
+                final = keys.index(experiment.winner) if experiment.winner else 0
+                return [
+                    _answer(experiment, unit_id, final, now, inside=False) for unit_id in unit_ids
+                ]
+
+    async def _expose(
+        self, workspace: str, experiment: Experiment, unit_ids: Sequence[str], now: datetime
+    ) -> list[Assignment]:
+        """Give units their variant, and write down those that had none yet."""
+        answers: list[Assignment] = []
+        new: dict[str, int] = {}
+        for unit_id in unit_ids:
+            if not is_in_traffic(experiment.id, unit_id, experiment.traffic_percent):
+                answers.append(_answer(experiment, unit_id, 0, now, inside=False))
+                continue
+            place = _choose(experiment, unit_id)
+            earlier = self._remembered.get(experiment.id, unit_id)
+            if earlier is None:
+                new[unit_id] = place
+            answers.append(_answer(experiment, unit_id, place, earlier or now, inside=True))
+        if new:
+            record = prepare_exposures(workspace, experiment.id, now, new.items())
+            await self._pipeline.submit([record])
+            for unit_id in new:
+                self._remembered.put(experiment.id, unit_id, now)
+        return answers
+
+    async def _keep(
+        self, workspace: str, experiment: Experiment, unit_ids: Sequence[str], now: datetime
+    ) -> list[Assignment]:
+        """Let units that are in keep their variant; nobody new gets in."""
+        await self._pipeline.settle()
+        exposed = await find_first_exposures(self._engine, workspace, experiment.id, unit_ids)
+        return [
+            _answer(experiment, unit_id, _choose(experiment, unit_id), exposed[unit_id])
+            if unit_id in exposed
+            else _answer(experiment, unit_id, 0, now, inside=False)
+            for unit_id in unit_ids
+        ]
+
+
+def _choose(experiment: Experiment, unit_id: str) -> int:
+    weights = [variant.weight for variant in experiment.variants]
+    return choose_variant(experiment.id, unit_id, weights)
+
+
+def _answer(
+    experiment: Experiment, unit_id: str, place: int, at: datetime, *, inside: bool = True
+) -> Assignment:
+    variant = experiment.variants[place]
+    # Nothing to check: all of it is ours, and this runs thousands of times a second.
+    return Assignment.model_construct(
+        experiment_id=experiment.id,
+        unit_id=unit_id,
+        variant=variant.key,
+        config=variant.config,
+        in_experiment=inside,
+        assigned_at=at,
+    )

@@ -83,6 +83,9 @@ Reader = Annotated[Principal, Depends(Requires(Scope.READ))]
 Writer = Annotated[Principal, Depends(Requires(Scope.FULL))]
 may_ingest = Requires(Scope.INGEST)
 Ingester = Annotated[Principal, Depends(may_ingest)]
+# Asking for a variant is a GET that writes: both kinds of keys are made for it.
+may_assign = Requires(Scope.INGEST, Scope.READ)
+Assigner = Annotated[Principal, Depends(may_assign)]
 
 
 def client_address(request: Request) -> str | None:

@@ -9,6 +9,7 @@ from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import Agents
 from spanwise.actions.analytics import Analytics
+from spanwise.actions.assignments import Assignments
 from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
@@ -47,6 +48,7 @@ class Services:
     logs: Logs
     rollup: Rollup
     experiments: Experiments
+    assignments: Assignments
 
 
 def get_services(request: Request) -> Services:

@@ -28,6 +28,7 @@ class Kind(IntEnum):
     METRICS = 3
     SIGNALS = 4
     DELETIONS = 5
+    EXPOSURES = 6
 
 
 @dataclass(frozen=True)

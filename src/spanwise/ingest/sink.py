@@ -55,6 +55,7 @@ class Sink:
             metrics=joined(Kind.METRICS),
             signals=joined(Kind.SIGNALS),
             deletions=[read_deletion(r) for r in records if r.kind is Kind.DELETIONS],
+            exposures=joined(Kind.EXPOSURES),
         )
         try:
             agents = self._writer.write(batch)

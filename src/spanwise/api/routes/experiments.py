@@ -1,8 +1,10 @@
 """Experiments: their life, who gets which variant, and what came of it."""
 
-from typing import Annotated
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+import orjson
+from fastapi import APIRouter, Query, Request, Response
 
 from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.experiment_bodies import (
@@ -10,11 +12,12 @@ from spanwise.api.experiment_bodies import (
     ExperimentStart,
     ExperimentStop,
     NewExperiment,
+    UnitBatch,
 )
-from spanwise.api.guard import GuardedRoute, Reader, Writer
+from spanwise.api.guard import Assigner, GuardedRoute, Ingester, Reader, Writer, may_assign
 from spanwise.api.parameters import Paged, Period
-from spanwise.api.services import Use
-from spanwise.model.experiments import Experiment, ExperimentStatus
+from spanwise.api.services import Use, get_services
+from spanwise.model.experiments import Assignment, Experiment, ExperimentStatus
 
 router = APIRouter(prefix="/experiments", tags=["experiments"], route_class=GuardedRoute)
 
@@ -100,3 +103,73 @@ async def stop_experiment(
 ) -> Success[Experiment]:
     """End an experiment for good; everybody then gets the `winner`, or the control."""
     return succeed(await use.experiments.stop(caller, id, body.winner if body else None))
+
+
+class _HotRoute(GuardedRoute):
+    """Answers without FastAPI's reading and checking, which would cost more than the answer.
+
+    The function of the route says what is taken and given, for the document.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        async def answer(request: Request) -> Response:
+            caller = may_assign(request)
+            assignment = await get_services(request).assignments.assign(
+                caller.workspace_id,
+                request.path_params["id"],
+                request.query_params.get("unitId"),
+            )
+            return Response(_write_success(assignment), media_type="application/json")
+
+        return answer
+
+
+def _write_success(assignment: Assignment) -> bytes:
+    return orjson.dumps(
+        {
+            "success": True,
+            "data": {
+                "experimentId": assignment.experiment_id,
+                "unitId": assignment.unit_id,
+                "variant": assignment.variant,
+                "config": assignment.config,
+                "inExperiment": assignment.in_experiment,
+                "assignedAt": assignment.assigned_at,
+            },
+        },
+        option=orjson.OPT_UTC_Z,
+    )
+
+
+async def get_assignment(
+    id: str,  # noqa: A002
+    unit_id: Annotated[
+        str,
+        Query(
+            alias="unitId",
+            min_length=1,
+            max_length=512,
+            description="The id of a user, a session or anything else that gets one variant.",
+        ),
+    ],
+    caller: Assigner,
+    use: Use,
+) -> Success[Assignment]:
+    """Give a unit its variant: the same one always, and stored as an exposure the first time."""
+    return succeed(await use.assignments.assign(caller.workspace_id, id, unit_id))
+
+
+router.add_api_route(
+    "/{id}/assign", get_assignment, methods=["GET"], route_class_override=_HotRoute
+)
+
+
+@router.post("/{id}/assign/batch")
+async def assign_batch(
+    id: str,  # noqa: A002
+    body: UnitBatch,
+    caller: Ingester,
+    use: Use,
+) -> Success[list[Assignment]]:
+    """Give up to 1000 units their variants, in the order of `unitIds`."""
+    return succeed(await use.assignments.assign_many(caller.workspace_id, id, body.unit_ids))

@@ -67,6 +67,7 @@ class Batch:
     metrics: bytes = b""
     signals: bytes = b""
     deletions: Sequence[TraceDeletion] = ()
+    exposures: bytes = b""
 
 
 class Writer:
@@ -126,6 +127,8 @@ class Writer:
                 self._insert(LANDINGS["metrics"].table, batch.metrics, "Protobuf", "Metrics")
             if batch.signals:
                 self._insert("signals", batch.signals, "JSONEachRow", "")
+            if batch.exposures:
+                self._insert("exposures", batch.exposures, "JSONEachRow", "")
         except ClickHouseError as error:
             if error_code(error) in _REFUSALS:
                 raise DataRefused(str(error)) from error

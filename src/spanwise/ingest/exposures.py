@@ -1,0 +1,36 @@
+"""Exposures on their way in: who was given which variant, as rows for the engine."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import orjson
+
+from spanwise.ingest.bodies import to_unix_nano
+from spanwise.ingest.journal import Kind, Record
+from spanwise.ingest.versions import next_version
+
+_NANOS = 1_000_000_000
+
+
+def prepare_exposures(
+    workspace: str, experiment_id: str, at: datetime, exposed: Iterable[tuple[str, int]]
+) -> Record:
+    """Make rows of units, each with the place of its variant in the experiment's list."""
+    seconds, nanos = divmod(to_unix_nano(at), _NANOS)
+    # As text: the engine would take a whole number for seconds.
+    first_at = f"{seconds}.{nanos:09}"
+    rows = [
+        orjson.dumps(
+            {
+                "workspace": workspace,
+                "experiment_id": experiment_id,
+                "unit_id": unit_id,
+                "first_at": first_at,
+                "least_variant": variant,
+                "greatest_variant": variant,
+            },
+            option=orjson.OPT_APPEND_NEWLINE,
+        )
+        for unit_id, variant in exposed
+    ]
+    return Record(Kind.EXPOSURES, b"".join(rows), next_version())
