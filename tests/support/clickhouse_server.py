@@ -60,7 +60,7 @@ class Engine:
         self._folder = str(folder)
         self._idle: dict[frozenset[tuple[str, str]], list[Any]] = defaultdict(list)
         self._lock = threading.Lock()
-        self._kept_open = chdb.connect(self._folder)
+        self._kept_open = chdb.connect(self._folder)  # type: ignore[no-untyped-call]
 
     @contextmanager
     def _connection(self, parameters: Mapping[str, str]) -> Iterator[Any]:
@@ -73,7 +73,7 @@ class Engine:
             idle = self._idle[settings]
             connection = idle.pop() if idle else None
         if connection is None:
-            connection = chdb.connect(self._folder)
+            connection = chdb.connect(self._folder)  # type: ignore[no-untyped-call]
             for name, value in settings:
                 connection.query(
                     f"USE `{value}`" if name == "database" else f"SET {name} = {quoted(value)}"
