@@ -1,8 +1,8 @@
 """Frames: bytes that the engine reads as rows, made of OTLP's own bytes.
 
 Protobuf messages concatenate: the bytes of a ScopeSpans followed by more fields are again one
-message, and of a field that comes twice the last one holds. So a frame is a scope as it was sent,
-followed by a head that says whose it is; spans that had to change are written anew in between.
+message. So a frame is a scope as it was sent, which must not have such fields itself, followed by
+a head that says whose it is; spans that had to change are written anew in between.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,8 +21,7 @@ _RESOURCES, _SCOPES, ITEMS = 1, 2, 2
 
 
 def make_head(workspace: str, version: int, attributes: Iterable[KeyValue]) -> bytes:
-    """Write down whose rows these are and what they came from. Every field is there, even when
-    empty, so that none can be smuggled in before it."""
+    """Write down whose rows these are and what they came from."""
     resource = {a.key: plain_any(a.value) for a in attributes}
     environment = resource.get("deployment.environment.name") or resource.get(
         "deployment.environment", ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from google.protobuf.message import DecodeError, Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
@@ -126,7 +127,16 @@ def prepare_metrics(
 
 
 def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[bytes]:
-    return [s.SerializeToString() for s in scopes] if body is None else split_scopes(body)
+    """Return the bytes of scopes, free of fields that OTLP does not know.
+
+    The engine's message has one of its own: a sender that wrote it could name another workspace.
+    """
+    raw = [s.SerializeToString() for s in scopes] if body is None else split_scopes(body)
+    for index, scope in enumerate(scopes):
+        if len(UnknownFieldSet(scope)):
+            scope.DiscardUnknownFields()
+            raw[index] = scope.SerializeToString()
+    return raw
 
 
 def _prepared(

@@ -77,8 +77,8 @@ def _fill_span(target: OtlpSpan, span: NewSpan) -> None:
     for field, attribute in _ATTRIBUTES.items():
         value = getattr(span, field)
         if value is not None:
-            is_content = field in {"input", "output"} and not isinstance(value, str)
-            text = orjson.dumps(value).decode() if is_content else value
+            is_document = field in {"input", "output"} and isinstance(value, dict | list)
+            text = orjson.dumps(value).decode() if is_document else value
             target.attributes.append(_pair(attribute, text))
     target.attributes.extend(_pairs(span.attributes.items()))
     for event in span.events:
