@@ -62,7 +62,7 @@ def test_the_dictionary_reads_as_the_user_of_the_address() -> None:
     login = address.login
     written = on_cluster(dictionary_ddl(login.user, login.password, login.database), "east")
     assert written.startswith("CREATE DICTIONARY IF NOT EXISTS price_list ON CLUSTER 'east'")
-    assert r"USER 'ann' PASSWORD 'p\'w' DB 'my_db' QUERY 'SELECT * EXCEPT version " in written
+    assert r"USER 'ann' PASSWORD 'p\'w' DB 'my_db' QUERY 'SELECT * EXCEPT version, " in written
     assert "FROM `my_db`.prices FINAL" in written
 
 
