@@ -203,7 +203,8 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     for noun in _NOUNS:
         app.include_router(noun.router, prefix="/api")
-    app.router.routes.extend(otlp.routes)
+    # The hottest come first: routes are tried in turn.
+    app.router.routes[:0] = [*experiments.hot_routes, *otlp.routes]
     registry = CollectorRegistry()
     install_docs(app)
     install_openapi(app)

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from spanwise.actions.assignments import Definitions
+from spanwise.actions.events import record_event
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import Invalid, NotFound
+from spanwise.model.events import EventType
 from spanwise.model.experiments import Experiment, ExperimentStatus
 from spanwise.model.noun import new_id, utc_now
 from spanwise.model.page import Listing, PageRequest
@@ -32,7 +34,7 @@ class Experiments:
         )
         async with self._catalog.write() as tx:
             await stored.add_experiment(tx, caller.workspace_id, experiment)
-            await _tell(tx, caller, "experiment.created", experiment)
+            await _tell(tx, caller, EventType.EXPERIMENT_CREATED, experiment)
         self._definitions.forget(caller.workspace_id)
         return experiment
 
@@ -65,7 +67,7 @@ class Experiments:
             if experiment.status is ExperimentStatus.RUNNING:
                 raise Invalid.field("status", "the experiment is running; stop it first")
             await stored.delete_experiment(tx, caller.workspace_id, experiment_id)
-            await _tell(tx, caller, "experiment.deleted", experiment)
+            await _tell(tx, caller, EventType.EXPERIMENT_DELETED, experiment)
         self._definitions.forget(caller.workspace_id)
 
     async def start(
@@ -85,7 +87,7 @@ class Experiments:
                     "traffic_percent": traffic,
                 }
             )
-            return await self._save(tx, caller, running, "experiment.started")
+            return await self._save(tx, caller, running, EventType.EXPERIMENT_STARTED)
 
     async def pause(self, caller: Principal, experiment_id: str) -> Experiment:
         """Take no new units; those that are in keep their variant."""
@@ -95,7 +97,7 @@ class Experiments:
             paused = experiment.model_copy(
                 update={"status": ExperimentStatus.PAUSED, "paused_at": utc_now()}
             )
-            return await self._save(tx, caller, paused, "experiment.paused")
+            return await self._save(tx, caller, paused, EventType.EXPERIMENT_PAUSED)
 
     async def stop(
         self, caller: Principal, experiment_id: str, winner: str | None = None
@@ -116,10 +118,14 @@ class Experiments:
                     "winner": winner,
                 }
             )
-            return await self._save(tx, caller, stopped, "experiment.stopped")
+            return await self._save(tx, caller, stopped, EventType.EXPERIMENT_STOPPED)
 
     async def _save(
-        self, tx: Transaction, caller: Principal, experiment: Experiment, event: str | None = None
+        self,
+        tx: Transaction,
+        caller: Principal,
+        experiment: Experiment,
+        event: EventType | None = None,
     ) -> Experiment:
         columns = stored.to_columns(experiment)
         await stored.change_experiment(tx, caller.workspace_id, experiment.id, columns)
@@ -129,8 +135,19 @@ class Experiments:
         return experiment
 
 
-async def _tell(tx: Transaction, caller: Principal, event: str, experiment: Experiment) -> None:
+async def _tell(
+    tx: Transaction, caller: Principal, event: EventType, experiment: Experiment
+) -> None:
     """Write a move into the workspace's event feed, in the transaction of the move itself."""
+    await record_event(
+        tx,
+        caller.workspace_id,
+        event,
+        actor=caller.caller_id,
+        subject=experiment.id,
+        name=experiment.name,
+        winner=experiment.winner,
+    )
 
 
 async def _require(tx: Transaction, workspace: str, experiment_id: str) -> Experiment:

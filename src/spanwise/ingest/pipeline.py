@@ -16,7 +16,7 @@ from typing import Protocol
 
 import structlog
 
-from spanwise.ingest.journal import Journal, Record
+from spanwise.ingest.journal import Journal, Kind, Record
 from spanwise.model.errors import Unavailable
 
 log = structlog.get_logger()
@@ -26,6 +26,7 @@ GROUP_BYTES = 16 * 2**20
 BACKLOG_BYTES = 48 * 2**20
 RETRY_SECONDS = 1.0
 SETTLE_SECONDS = 30.0
+LINGER_SECONDS = 0.25
 SPLIT_AFTER_TRIES = 3
 SUSPECT_TRIES = 10
 
@@ -79,6 +80,7 @@ class Pipeline:
         self._backlog: deque[tuple[int, Record]] = deque()
         self._backlog_bytes = 0
         self._journaled = 0
+        self._urgent = 0
         self._applied = 0
         self._settling: list[tuple[int, asyncio.Future[None]]] = []
         self._stalled = False
@@ -140,6 +142,7 @@ class Pipeline:
                 return
             future: asyncio.Future[None] = self._loop.create_future()
             self._settling.append((self._journaled, future))
+            self._state.notify_all()
         await asyncio.wait([future], timeout=timeout_seconds)
 
     def load(self) -> Load:
@@ -196,6 +199,8 @@ class Pipeline:
         self._journal.append(records, sequence)
         with self._state:
             self._journaled = sequence
+            if any(record.kind is not Kind.EXPOSURES for record in records):
+                self._urgent = sequence
             self._backlog.extend((sequence, record) for record in records)
             self._backlog_bytes += sum(len(record.payload) for record in records)
 
@@ -218,6 +223,7 @@ class Pipeline:
                 self._state.wait_for(lambda: self._backlog or self._is_done())
                 if not self._backlog:
                     return
+                self._linger()
                 batch, sequence = self._next_batch()
             if not self._apply([record for _, record in batch]):
                 return
@@ -234,6 +240,16 @@ class Pipeline:
                 self._state.notify_all()
             if done:
                 self._loop.call_soon_threadsafe(_finish, done, None)
+
+    def _linger(self) -> None:
+        """Let exposures gather until a reader, a span or the clock asks for them.
+
+        They come one by one, and an insert costs the engine the same for one as for hundreds.
+        """
+        self._state.wait_for(
+            lambda: self._urgent > self._applied or self._settling or self._stopping,
+            timeout=LINGER_SECONDS,
+        )
 
     def _is_done(self) -> bool:
         return (

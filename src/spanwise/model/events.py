@@ -17,9 +17,11 @@ class EventType(StrEnum):
     ALERT_ACKNOWLEDGED = "alert.acknowledged"
     ALERT_REOPENED = "alert.reopened"
     ALERT_RESOLVED = "alert.resolved"
+    EXPERIMENT_CREATED = "experiment.created"
     EXPERIMENT_STARTED = "experiment.started"
     EXPERIMENT_PAUSED = "experiment.paused"
     EXPERIMENT_STOPPED = "experiment.stopped"
+    EXPERIMENT_DELETED = "experiment.deleted"
     KEY_ROTATED = "key.rotated"
     KEY_REVOKED = "key.revoked"
 
