@@ -1,16 +1,9 @@
 """Traces as people read them: after everything acknowledged before has become visible."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 
 from spanwise.actions.agents import AgentDirectory
-from spanwise.actions.log_messages import (
-    MAX_RECORDS,
-    MESSAGE_EVENTS,
-    fill_contents,
-    lacks_content,
-)
 from spanwise.ingest.deletions import prepare_deletion
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.model.conventions import USAGE_KINDS
@@ -66,8 +59,6 @@ class Traces:
             stored_signals.find_signals_of_trace(self._engine, workspace, trace_id, ids),
             stored_logs.count_logs(self._engine, workspace, trace_id),
         )
-        if log_count:
-            spans = await self._complete(workspace, trace_id, spans, stored_spans.MAX_SHOWN_BYTES)
         if trace is not None and trace.experiment_id is None:
             trace = bind_to_experiment(trace, spans)
         return TraceWithSpans(
@@ -83,18 +74,7 @@ class Traces:
         span = await stored_spans.find_span(self._engine, workspace, trace_id, span_id, ids)
         if span is None:
             raise NotFound("no such span")
-        return (await self._complete(workspace, trace_id, [span]))[0]
-
-    async def _complete(
-        self, workspace: str, trace_id: str, spans: Sequence[Span], max_bytes: int | None = None
-    ) -> list[Span]:
-        """Fill in the contents that came as logs."""
-        if not lacks_content(spans):
-            return list(spans)
-        records = await stored_logs.find_event_logs(
-            self._engine, workspace, trace_id, MESSAGE_EVENTS, MAX_RECORDS
-        )
-        return fill_contents(spans, records, max_bytes)
+        return span
 
     async def find_filters(self, workspace: str, period: TimeRange) -> TraceFilters:
         """Return the values that occur in the traces of a period."""

@@ -108,44 +108,6 @@ async def count_logs(engine: Engine, workspace: str, trace_id: str) -> int:
     return int(rows[0]["total"])
 
 
-async def find_event_logs(
-    engine: Engine, workspace: str, trace_id: str, event_names: Sequence[str], limit: int
-) -> list[dict[str, Any]]:
-    """Return a trace's records of some events, oldest first: `span_id`, `event`, `values`.
-
-    `values` is the body where that is a map, else the attributes.
-    """
-    rows = await engine.fetch(
-        """SELECT span_id, if(notEmpty(event_name), event_name, attributes['event.name']) AS event,
-            message, attributes
-        FROM logs FINAL
-        WHERE workspace = {workspace:String} AND trace_id = {trace:String}
-        AND event IN {events:Array(String)}
-        ORDER BY time, version, id LIMIT {limit:UInt32}""",
-        {"workspace": workspace, "trace": trace_id, "events": list(event_names), "limit": limit},
-        tag="find_event_logs",
-        raw=True,
-    )
-    return [
-        {
-            "span_id": row["span_id"].decode(),
-            "event": row["event"].decode(),
-            "values": _event_values(row),
-        }
-        for row in rows
-    ]
-
-
-def _event_values(row: Mapping[str, Any]) -> dict[str, Any]:
-    body = read_attribute(row["message"])
-    if isinstance(body, str) and body[:1] == "{":
-        try:
-            body = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            body = None
-    return body if isinstance(body, dict) else read_attributes(row["attributes"])
-
-
 def _to_log(row: Mapping[str, Any], agent_ids: AgentIds) -> Log:
     agent_name = row["agent_name"].decode("utf-8", "replace")
     event_name = row["event_name"].decode("utf-8", "replace")

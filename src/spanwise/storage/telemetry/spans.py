@@ -9,14 +9,14 @@ from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.told import fill_in, find_told
 from spanwise.storage.telemetry.traces import AgentIds
 from spanwise.storage.telemetry.values import (
+    CUT_MARKER,
+    MAX_SHOWN_BYTES,
     in_utc,
     or_none,
     read_attributes,
     read_content,
     read_events,
 )
-
-MAX_SHOWN_BYTES = 64 * 1024
 
 _COLUMNS = """lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS id,
     lower(hex(parent_span_id)) AS parent, is_root, name, kind, start, duration_ns, status,
@@ -50,7 +50,7 @@ async def find_spans(
         raw=True,
     )
     told = await find_told(engine, workspace, trace_id)
-    spans = [fill_in(span, told) for span in (_to_span(row, agent_ids) for row in rows)]
+    spans = [fill_in(_to_span(row, agent_ids), told, MAX_SHOWN_BYTES) for row in rows]
     workflows = {row["id"].decode(): row["workflow_name"].decode() for row in rows}
     return inherit_agents(in_order(spans), agent_ids, workflows)
 
@@ -162,4 +162,4 @@ def _content(row: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 -- JSON 
     if not row[f"{name}_is_cut"]:
         return read_content(row[name])
     shown: str = row[name].decode("utf-8", "ignore")
-    return f"{shown}… [cut at 64 KiB; the span's own address has the whole]"
+    return shown + CUT_MARKER

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
 from spanwise.model.messages import (
     DETAILS_EVENT,
     FLAG_EVENTS,
@@ -19,7 +21,9 @@ from spanwise.model.messages import (
 )
 from spanwise.model.spans import Span
 from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.values import read_attribute, read_attributes
+from spanwise.storage.telemetry.values import CUT_MARKER, read_attributes, read_content
+
+MAX_RECORDS = 10_000
 
 _EVENTS = (*INPUT_EVENTS, *OUTPUT_EVENTS, *sorted(FLAG_EVENTS), DETAILS_EVENT)
 
@@ -41,14 +45,19 @@ async def find_told(engine: Engine, workspace: str, trace_id: str) -> dict[str, 
         FROM logs FINAL
         WHERE workspace = {workspace:String} AND trace_id = {trace:String} AND span_id != ''
             AND event IN {events:Array(String)}
-        ORDER BY time, event""",
-        {"workspace": workspace, "trace": trace_id, "events": list(_EVENTS)},
+        ORDER BY time, version, id LIMIT {limit:UInt32}""",
+        {
+            "workspace": workspace,
+            "trace": trace_id,
+            "events": list(_EVENTS),
+            "limit": MAX_RECORDS,
+        },
         tag="find_told",
         raw=True,
     )
     told: dict[str, Told] = defaultdict(Told)
     for row in rows:
-        body = read_attribute(row["message"])
+        body = read_content(row["message"])
         values = read_attributes(row["attributes"]) | (body if isinstance(body, dict) else {})
         _take(told[row["span_id"].decode()], row["event"].decode(), values)
     return told
@@ -66,22 +75,32 @@ def _take(told: Told, event: str, values: Mapping[str, Any]) -> None:
         told.outputs += _listed(values.get("gen_ai.output.messages"))
 
 
-def _listed(value: Any) -> list[Any]:  # noqa: ANN401 -- any JSON
-    if isinstance(value, list):
-        return value
-    return [] if value is None else [value]
+def _listed(value: Any) -> list[Any]:  # noqa: ANN401 -- a list, or JSON that says one
+    if isinstance(value, str):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return [value]
+    return value if isinstance(value, list) else [value] if value else []
 
 
-def fill_in(span: Span, told: Mapping[str, Told]) -> Span:
-    """Give a span what it does not say itself."""
+def fill_in(span: Span, told: Mapping[str, Told], max_bytes: int | None = None) -> Span:
+    """Give a span what it does not say itself; contents beyond `max_bytes` are cut."""
     said = told.get(span.span_id)
     if said is None:
         return span
     update: dict[str, Any] = {}
     if span.input is None and said.inputs:
-        update["input"] = said.inputs
+        update["input"] = _cut(said.inputs, max_bytes)
     if span.output is None and said.outputs:
-        update["output"] = said.outputs
+        update["output"] = _cut(said.outputs, max_bytes)
     if span.experiment_id is None and said.flag is not None:
         update["experiment_id"], update["variant"] = said.flag
     return span.model_copy(update=update)
+
+
+def _cut(messages: list[Any], max_bytes: int | None) -> Any:  # noqa: ANN401 -- JSON or text
+    text = orjson.dumps(messages)
+    if max_bytes is None or len(text) <= max_bytes:
+        return messages
+    return text[:max_bytes].decode(errors="ignore") + CUT_MARKER

@@ -13,8 +13,9 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 from spanwise.model.conventions import OWN_PREFIX
 from spanwise.model.spans import SpanEvent
 
+# How much of a content a trace shows; the rest is at the address of the span itself.
 MAX_SHOWN_BYTES = 64 * 1024
-CUT_MARKER = "… [cut; the whole is at /spans/traces/{trace}/spans/{span}]"
+CUT_MARKER = "… [cut at 64 KiB; the span's own address has the whole]"
 
 
 def in_utc(moment: datetime) -> datetime:
