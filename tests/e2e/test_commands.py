@@ -82,9 +82,9 @@ def test_user_works_beside_the_service_while_registration_is_closed(tmp_path: Pa
         changed = run_command(tmp_path, "user", "role", "BOB@example.com", "admin")
         assert changed.stdout == "bob@example.com is admin\n"
         body = {"email": "bob@example.com", "password": PASSWORD}
-        login = httpx.post(f"{service.api}/auth/login", json=body, timeout=30).json()["data"]
+        login = httpx.post(f"{service.api}/auth/login", json=body, timeout=60).json()["data"]
         header = {"Authorization": f"Bearer {login['token']}"}
-        audit = httpx.get(f"{service.api}/admin/audit", headers=header).json()["data"]
+        audit = service.get("/admin/audit", headers=header).json()["data"]
     assert login["user"]["role"] == "admin"
     [entry] = [entry for entry in audit if entry["action"] == "account.changed"]
     assert (entry["subject"], entry["actor"]) == (login["user"]["id"], None)

@@ -30,7 +30,10 @@ def test_a_body_far_too_large_is_400_in_the_envelope(running: Running, tmp_path:
 def test_a_chunked_body_is_bounded_too(running: Running) -> None:
     chunks = (b"x" * 65_536 for _ in range(40))
     answer = httpx.post(
-        f"{running.api}/auth/login", content=chunks, headers={"Content-Type": "application/json"}
+        f"{running.api}/auth/login",
+        content=chunks,
+        headers={"Content-Type": "application/json"},
+        timeout=60,
     )
     assert answer.status_code == 400
     assert "larger than" in answer.text
@@ -43,20 +46,20 @@ def test_asking_for_a_websocket_gets_the_ordinary_answer(running: Running) -> No
         "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
         "Sec-WebSocket-Version": "13",
     }
-    answer = httpx.get(f"{running.api}/nothing", headers=upgrade)
+    answer = running.get("/nothing", headers=upgrade)
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "NOT_FOUND")
 
 
 def test_the_server_does_not_say_what_it_runs_on(running: Running) -> None:
-    assert "server" not in httpx.get(f"{running.api}/health").headers
+    assert "server" not in running.get("/health").headers
 
 
 def test_a_head_request_has_no_body(running: Running) -> None:
-    answer = httpx.head(f"{running.api}/health")
+    answer = httpx.head(f"{running.api}/health", timeout=60)
     assert (answer.status_code, answer.content) == (404, b"")
 
 
 def test_many_requests_share_a_connection(running: Running) -> None:
-    with httpx.Client() as client:
+    with httpx.Client(timeout=60) as client:
         answers = [client.get(f"{running.api}/health").status_code for _ in range(20)]
     assert answers == [200] * 20

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import httpx
 import pytest
 
 from support.process import Running, run_service
@@ -16,20 +15,28 @@ PROMISE_SECONDS = 5
 
 @pytest.fixture
 def replicas(tmp_path: Path) -> Iterator[tuple[Running, Running]]:
-    shared = {"catalog_url": f"sqlite:///{tmp_path / 'catalog.db'}", "secret_key": SECRET}
+    shared = {
+        "catalog_url": f"sqlite:///{tmp_path / 'catalog.db'}",
+        "secret_key": SECRET,
+        "rate_limit_standard": 0,
+        "rate_limit_ingestion": 0,
+    }
     with ExitStack() as stack:
         one = stack.enter_context(run_service(tmp_path / "one", **shared))
         two = stack.enter_context(run_service(tmp_path / "two", **shared))
         yield one, two
 
 
-def seconds_until(status: int, url: str, headers: dict[str, str]) -> float:
-    started = time.monotonic()
-    while httpx.get(url, headers=headers).status_code != status:
-        time.sleep(0.05)
-        if time.monotonic() - started > PROMISE_SECONDS * 2:
-            break
-    return time.monotonic() - started
+def accepted_for(replica: Running, path: str, headers: dict[str, str]) -> float:
+    """How long after now a request could begin and still be let in, seconds."""
+    began = time.monotonic()
+    latest = 0.0
+    while latest < 2 * PROMISE_SECONDS:
+        asked = time.monotonic() - began
+        if replica.get(path, headers=headers).status_code == 401:
+            return latest
+        latest = asked
+    return latest
 
 
 def test_a_revoked_key_stops_on_both(replicas: tuple[Running, Running]) -> None:
@@ -38,10 +45,10 @@ def test_a_revoked_key_stops_on_both(replicas: tuple[Running, Running]) -> None:
         key = ann.post("/keys", json={"name": "mine"}).json()["data"]
         header = {"x-api-key": key["key"]}
         for replica in replicas:
-            assert httpx.get(f"{replica.api}/spans/traces", headers=header).status_code == 200
+            assert replica.get("/spans/traces", headers=header).status_code == 200
         assert ann.post(f"/keys/{key['id']}/revoke").status_code == 200
-        assert seconds_until(401, f"{one.api}/spans/traces", header) < 1
-        assert seconds_until(401, f"{two.api}/spans/traces", header) < PROMISE_SECONDS
+        assert one.get("/spans/traces", headers=header).status_code == 401
+        assert accepted_for(two, "/spans/traces", header) < PROMISE_SECONDS
 
 
 def test_a_disabled_account_stops_on_both_and_a_token_works_on_both(
@@ -51,8 +58,8 @@ def test_a_disabled_account_stops_on_both_and_a_token_works_on_both(
     with one.sign_up() as admin, one.sign_up("bob@example.com") as bob:
         user = bob.get("/users/profile").json()["data"]
         header = {"Authorization": bob.headers["Authorization"]}
-        assert httpx.get(f"{two.api}/users/profile", headers=header).json()["data"] == user
+        assert two.get("/users/profile", headers=header).json()["data"] == user
         answer = admin.put(f"/admin/users/{user['id']}", json={"disabled": True})
         assert answer.status_code == 200
-        assert seconds_until(401, f"{one.api}/users/profile", header) < 1
-        assert seconds_until(401, f"{two.api}/users/profile", header) < PROMISE_SECONDS
+        assert one.get("/users/profile", headers=header).status_code == 401
+        assert accepted_for(two, "/users/profile", header) < PROMISE_SECONDS

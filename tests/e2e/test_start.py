@@ -77,7 +77,7 @@ def test_a_flag_beats_the_environment_which_beats_the_file(tmp_path: Path) -> No
     settings = {"rate_limit_standard": 2, "rate_limit_strict": 2}
     with run_service(tmp_path, "--rate-limit-strict=7", **settings) as service:
         limits = [
-            httpx.get(f"{service.api}/{path}").headers["X-RateLimit-Limit"]
+            service.get(f"/{path}").headers["X-RateLimit-Limit"]
             for path in ("keys", "users/profile", "spans/traces")
         ]
     assert limits == ["7", "2", "3"]
@@ -92,17 +92,15 @@ def test_the_secret_and_the_sessions_survive_a_restart(tmp_path: Path) -> None:
         secret = path.read_text()
         assert service.stop() == 0
     with run_service(tmp_path) as service:
-        profile = httpx.get(
-            f"{service.api}/users/profile", headers={"Authorization": authorization}
-        )
+        profile = service.get("/users/profile", headers={"Authorization": authorization})
         assert profile.status_code == 200
         assert path.read_text() == secret
 
 
 def test_a_log_line_tells_each_request_without_its_secrets(tmp_path: Path) -> None:
     with run_service(tmp_path) as service:
-        answer = httpx.get(
-            f"{service.api}/auth/verify-email",
+        answer = service.get(
+            "/auth/verify-email",
             params={"token": "very-secret"},
             headers={"x-api-key": "sw_secret"},
         )

@@ -94,10 +94,9 @@ async def test_without_redis_counting_goes_on_in_this_process(tmp_path: Path, li
         assert (await counters.hit(limit, "ann")).remaining == 2
         server.process.kill()
         server.process.wait()
-        started = time.monotonic()
-        counts = [await counters.hit(limit, "ann") for _ in range(4)]
-        assert time.monotonic() - started < 2
-        assert [count.exceeded for count in counts] == [False, False, False, True]
+        async with asyncio.timeout(20):
+            counts = [await counters.hit(limit, "ann") for _ in range(50)]
+        assert [count.exceeded for count in counts] == [False] * 3 + [True] * 47
         assert (await counters.peek(limit, "ann")).exceeded
         with pytest.raises(redis.exceptions.RedisError):
             await counters.ping()
@@ -111,9 +110,9 @@ async def test_a_redis_that_hangs_does_not_hang_the_caller(limit: Limit) -> None
     with_answer = await asyncio.start_server(_answer_pings_alone, "127.0.0.1", 0)
     port = with_answer.sockets[0].getsockname()[1]
     counters = await open_counters(f"redis://127.0.0.1:{port}/0?protocol=2")
-    async with asyncio.timeout(5):
-        counts = [await counters.hit(limit, "ann") for _ in range(4)]
-    assert [count.exceeded for count in counts] == [False, False, False, True]
+    async with asyncio.timeout(20):
+        counts = [await counters.hit(limit, "ann") for _ in range(50)]
+    assert [count.exceeded for count in counts] == [False] * 3 + [True] * 47
     await counters.close()
     with_answer.close()
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 
-async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 10) -> None:
+async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 60) -> None:
     """Return as soon as the condition holds; fail when it does not in time."""
     async with asyncio.timeout(seconds):
         while not await condition():  # noqa: ASYNC110 -- what is awaited has no event

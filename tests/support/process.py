@@ -17,7 +17,9 @@ import httpx
 from support.service import PASSWORD
 
 COMMAND = [sys.executable, "-m", "spanwise"]
-START_SECONDS = 60
+# Generous: other work may have the machine.
+START_SECONDS = 180
+ANSWER_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -35,19 +37,24 @@ class Running:
     def log(self) -> list[dict[str, Any]]:
         return _read_log(self.log_path)
 
-    def stop(self, seconds: float = 40) -> int:
+    def stop(self, seconds: float = 90) -> int:
         """Ask it to stop as a service manager does, and return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(seconds)
 
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return httpx.get(f"{self.api}{path}", timeout=ANSWER_SECONDS, **options)
+
     def sign_up(self, email: str = "ann@example.com") -> httpx.Client:
         """Register and log in; the client carries the token."""
         body = {"email": email, "password": PASSWORD}
-        with httpx.Client(base_url=self.api, timeout=30) as http:
+        with httpx.Client(base_url=self.api, timeout=ANSWER_SECONDS) as http:
             http.post("/auth/register", json=body).raise_for_status()
             token = http.post("/auth/login", json=body).raise_for_status().json()["data"]["token"]
         return httpx.Client(
-            base_url=self.api, headers={"Authorization": f"Bearer {token}"}, timeout=30
+            base_url=self.api,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=ANSWER_SECONDS,
         )
 
 

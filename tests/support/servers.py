@@ -37,7 +37,7 @@ def free_port() -> int:
         return port
 
 
-def wait_for_port(port: int, seconds: float = 20) -> None:
+def wait_for_port(port: int, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with closing(socket.socket()) as probe:

@@ -174,7 +174,7 @@ def test_processes_that_start_together_agree_on_one_secret(tmp_path: Path) -> No
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    secrets = {process.communicate(timeout=30)[0] for process in processes}
+    secrets = {process.communicate(timeout=120)[0] for process in processes}
     assert len(secrets) == 1
     assert all(process.returncode == 0 for process in processes)
 

@@ -61,7 +61,7 @@ def test_processes_that_start_together_migrate_once(catalog_url: str) -> None:
         process.stdin.write("go\n")
         process.stdin.flush()
     for process in processes:
-        process.communicate(timeout=60)
+        process.communicate(timeout=180)
     assert [process.returncode for process in processes] == [0, 0, 0]
     with connect(catalog_url) as connection:
         assert connection.execute(text("SELECT count(*) FROM alembic_version")).scalar_one() == 1
