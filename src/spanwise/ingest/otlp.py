@@ -22,7 +22,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest import coding_agents, documents, events, signals
 from spanwise.ingest.bodies import NewSignal
-from spanwise.ingest.frames import frame, longest_item, make_head, replace_items, split_scopes
+from spanwise.ingest.frames import find_items, frame, make_head, replace_items, split_scopes
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.versions import next_version
 from spanwise.model.errors import Invalid
@@ -75,7 +75,7 @@ def prepare_traces(
             data = next(raw)
             changes = _change_spans(scope, data, found)
             rejected += sum(item is None for item in changes.values())
-            frames.append(frame(replace_items(data, changes) if changes else data, head))
+            frames += frame(replace_items(data, changes), head)
     if total and rejected == total:
         raise Invalid(
             "no span has a valid traceId (16 bytes), spanId (8 bytes), parentSpanId (8 bytes or "
@@ -98,9 +98,10 @@ def prepare_logs(
     raw = _raw_scopes(scopes, body)
     left = iter(raw)
     frames = [
-        frame(next(left), make_head(workspace, version, resource.resource.attributes))
+        part
         for resource in request.resource_logs
         for _ in resource.scope_logs
+        for part in frame([next(left)], make_head(workspace, version, resource.resource.attributes))
     ]
     prepared = _prepared(Kind.LOGS, version, frames, total)
     if any(coding_agents.may_be_coding_agent(scope) for scope in raw):
@@ -119,9 +120,10 @@ def prepare_metrics(
     version = next_version()
     raw = iter(_raw_scopes(scopes, body))
     frames = [
-        frame(next(raw), make_head(workspace, version, resource.resource.attributes))
+        part
         for resource in request.resource_metrics
         for _ in resource.scope_metrics
+        for part in frame([next(raw)], make_head(workspace, version, resource.resource.attributes))
     ]
     return _prepared(Kind.METRICS, version, frames, total)
 
@@ -164,7 +166,9 @@ def _change_spans(scope: Any, raw: bytes, found: list[NewSignal]) -> dict[int, b
     """
     changes: dict[int, bytes | None] = {}
     is_folded = documents.may_be_folded(scope.scope.name, raw)
-    may_be_long = len(raw) > MAX_VALUE_BYTES and longest_item(raw) > MAX_VALUE_BYTES
+    may_be_long = len(raw) > MAX_VALUE_BYTES and any(
+        end - start > MAX_VALUE_BYTES for start, _, end in find_items(raw)
+    )
     latest = time.time_ns() + _AHEAD_NANO
     for index, span in enumerate(scope.spans):
         if (
