@@ -6,6 +6,7 @@ a head that says whose it is; spans that had to change are written anew in betwe
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import orjson
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
@@ -21,6 +22,7 @@ _RESOURCES, _SCOPES, ITEMS = 1, 2, 2
 
 # Where a field begins, where its contents begin, and where it ends.
 Place = tuple[int, int, int]
+Part = bytes | memoryview
 
 
 def make_head(workspace: str, version: int, attributes: Iterable[KeyValue]) -> bytes:
@@ -41,40 +43,58 @@ def make_head(workspace: str, version: int, attributes: Iterable[KeyValue]) -> b
     return bytes_field(_HEAD, head)
 
 
-def frame(scope: Sequence[bytes], head: bytes) -> list[bytes]:
-    """Put a scope, given in parts, before its head. Parts are joined once, when all are there."""
-    return [varint(sum(map(len, scope)) + len(head)), *scope, head]
+class Scope(NamedTuple):
+    """The bytes of a scope, where they stand: copying large bodies costs more than reading them."""
+
+    data: bytes
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, data: bytes) -> "Scope":
+        return cls(data, 0, len(data))
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    def has(self, text: bytes) -> bool:
+        return self.data.find(text, self.start, self.end) >= 0
+
+    def items(self) -> list[Place]:
+        """Find the spans or records."""
+        return list(_fields(self.data, ITEMS, self.start, self.end))
+
+    def parts(self, changes: Mapping[int, bytes | None]) -> list[Part]:
+        """Return the bytes in parts, with some items written anew; None takes one out."""
+        view = memoryview(self.data)
+        if not changes:
+            return [view[self.start : self.end]]
+        parts: list[Part] = []
+        done = self.start
+        places = self.items()
+        for index in sorted(changes):
+            start, _, end = places[index]
+            parts.append(view[done:start])
+            item = changes[index]
+            if item is not None:
+                parts.append(bytes_field(ITEMS, item))
+            done = end
+        return [*parts, view[done : self.end]]
 
 
-def split_scopes(export: bytes) -> list[bytes]:
-    """Cut an export into the bytes of its scopes. It was decoded before, so it is well-formed."""
+def split_scopes(export: bytes) -> list[Scope]:
+    """Find the scopes of an export. It was decoded before, so it is well-formed."""
     return [
-        export[first:last]
+        Scope(export, first, last)
         for _, start, end in _fields(export, _RESOURCES, 0, len(export))
         for _, first, last in _fields(export, _SCOPES, start, end)
     ]
 
 
-def find_items(scope: bytes) -> list[Place]:
-    """Find a scope's spans or records."""
-    return list(_fields(scope, ITEMS, 0, len(scope)))
-
-
-def replace_items(scope: bytes, changes: Mapping[int, bytes | None]) -> list[bytes]:
-    """Write some of a scope's spans or records anew, None takes one out; return it in parts."""
-    if not changes:
-        return [scope]
-    parts = []
-    done = 0
-    places = find_items(scope)
-    for index in sorted(changes):
-        start, _, end = places[index]
-        parts.append(scope[done:start])
-        item = changes[index]
-        if item is not None:
-            parts.append(bytes_field(ITEMS, item))
-        done = end
-    return [*parts, scope[done:]]
+def frame(scope: Sequence[Part], head: bytes) -> list[Part]:
+    """Put a scope before its head; parts are joined once, when all are there."""
+    return [varint(sum(map(len, scope)) + len(head)), *scope, head]
 
 
 def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[Place]:
