@@ -5,7 +5,7 @@ have no common parent: which record would come first is not known, and every cal
 when the others never arrive. Ids are hashes of the records, so one that is sent again counts once.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -52,8 +52,9 @@ _ERRORS = ("error", "error.message", "error_message")
 _TOOLS = ("tool_name", "function_name")
 
 
-def may_be_coding_agent(scope: bytes) -> bool:
-    return any(sign in scope for sign in _SIGNS)
+def may_be_coding_agent(has: Callable[[bytes], bool]) -> bool:
+    """Say whether a scope may be a coding agent's; `has` searches its bytes."""
+    return any(has(sign) for sign in _SIGNS)
 
 
 def to_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest:

@@ -4,7 +4,7 @@ Few instrumentations send such, so the engine does not look for it: ingest finds
 have some and gives their spans attributes of their own, which the convention table knows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -45,11 +45,11 @@ _SIGNS = tuple(
 )
 
 
-def may_be_folded(scope_name: str, scope: bytes) -> bool:
-    """Say whether a scope's spans, given as bytes, may have something to unfold."""
+def may_be_folded(scope_name: str, has: Callable[[bytes], bool]) -> bool:
+    """Say whether a scope may have something to unfold; `has` searches its bytes."""
     if scope_name.startswith(_PLAIN_SCOPES):
         return False
-    return any(sign in scope for sign in _SIGNS)
+    return any(has(sign) for sign in _SIGNS)
 
 
 def unfold(span: Span) -> bool:

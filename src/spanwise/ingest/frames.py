@@ -5,7 +5,8 @@ message. So a frame is a scope as it was sent, which must not have such fields i
 a head that says whose it is; spans that had to change are written anew in between.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import orjson
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
@@ -18,6 +19,10 @@ _WORKSPACE, _VERSION, _SERVICE, _ENVIRONMENT, _RESOURCE = 1, 2, 3, 4, 5
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 # The fields of an export that hold the resources, and of a resource and a scope their items.
 _RESOURCES, _SCOPES, ITEMS = 1, 2, 2
+
+# Where a field begins, where its contents begin, and where it ends.
+Place = tuple[int, int, int]
+Part = bytes | memoryview
 
 
 def make_head(workspace: str, version: int, attributes: Iterable[KeyValue]) -> bytes:
@@ -38,40 +43,62 @@ def make_head(workspace: str, version: int, attributes: Iterable[KeyValue]) -> b
     return bytes_field(_HEAD, head)
 
 
-def frame(scope: bytes, head: bytes) -> bytes:
-    return varint(len(scope) + len(head)) + scope + head
+class Scope(NamedTuple):
+    """The bytes of a scope, where they stand: copying large bodies costs more than reading them."""
+
+    data: bytes
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, data: bytes) -> "Scope":
+        return cls(data, 0, len(data))
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    def has(self, text: bytes) -> bool:
+        return self.data.find(text, self.start, self.end) >= 0
+
+    def items(self) -> list[Place]:
+        """Find the spans or records."""
+        return list(_fields(self.data, ITEMS, self.start, self.end))
+
+    def parts(self, changes: Mapping[int, bytes | None]) -> list[Part]:
+        """Return the bytes in parts, with some items written anew; None takes one out."""
+        view = memoryview(self.data)
+        if not changes:
+            return [view[self.start : self.end]]
+        parts: list[Part] = []
+        done = self.start
+        places = self.items()
+        for index in sorted(changes):
+            start, _, end = places[index]
+            parts.append(view[done:start])
+            item = changes[index]
+            if item is not None:
+                parts.append(bytes_field(ITEMS, item))
+            done = end
+        return [*parts, view[done : self.end]]
 
 
-def split_scopes(export: bytes) -> list[bytes]:
-    """Cut an export into the bytes of its scopes. It was decoded before, so it is well-formed."""
+def split_scopes(export: bytes) -> list[Scope]:
+    """Find the scopes of an export. It was decoded before, so it is well-formed."""
     return [
-        export[first:last]
+        Scope(export, first, last)
         for _, start, end in _fields(export, _RESOURCES, 0, len(export))
         for _, first, last in _fields(export, _SCOPES, start, end)
     ]
 
 
-def replace_items(scope: bytes, changes: Mapping[int, bytes | None]) -> bytes:
-    """Write some of a scope's spans or records anew; None takes one out."""
-    parts = []
-    done = 0
-    for index, (start, _, end) in enumerate(_fields(scope, ITEMS, 0, len(scope))):
-        if index in changes:
-            parts.append(scope[done:start])
-            item = changes[index]
-            parts.append(b"" if item is None else bytes_field(ITEMS, item))
-            done = end
-    parts.append(scope[done:])
-    return b"".join(parts)
+def frame(scope: Sequence[Part], head: bytes) -> list[Part]:
+    """Put a scope before its head; parts are joined once, when all are there."""
+    return [varint(sum(map(len, scope)) + len(head)), *scope, head]
 
 
-def longest_item(scope: bytes) -> int:
-    """Return the size of a scope's largest span."""
-    return max((end - start for start, _, end in _fields(scope, ITEMS, 0, len(scope))), default=0)
-
-
-def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Find a repeated field: where each one begins, where its contents begin, where it ends."""
+def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[Place]:
+    """Find a repeated field."""
     tag_of_wanted = wanted << 3 | _BYTES
     while at < end:
         start = at
@@ -84,7 +111,12 @@ def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[tuple[int, 
             size = data[at]
             at += 1
             if size > 0x7F:  # noqa: PLR2004
-                size, at = _read_varint(data, at - 1)
+                # Most spans have a size of two bytes; this loop runs once a span.
+                if (second := data[at]) <= 0x7F:  # noqa: PLR2004
+                    size += (second - 1) << 7
+                    at += 1
+                else:
+                    size, at = _read_varint(data, at - 1)
             if tag == tag_of_wanted:
                 yield start, at, at + size
             at += size

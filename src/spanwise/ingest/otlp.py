@@ -22,7 +22,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest import coding_agents, documents, events, signals
 from spanwise.ingest.bodies import NewSignal
-from spanwise.ingest.frames import frame, longest_item, make_head, replace_items, split_scopes
+from spanwise.ingest.frames import Part, Scope, frame, make_head, split_scopes
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.versions import next_version
 from spanwise.model.errors import Invalid
@@ -66,7 +66,7 @@ def prepare_traces(
     scopes = [scope for resource in request.resource_spans for scope in resource.scope_spans]
     total = _count(len(scope.spans) for scope in scopes)
     raw = iter(_raw_scopes(scopes, body))
-    frames: list[bytes] = []
+    frames: list[Part] = []
     found: list[NewSignal] = []
     rejected = 0
     for resource in request.resource_spans:
@@ -75,7 +75,7 @@ def prepare_traces(
             data = next(raw)
             changes = _change_spans(scope, data, found)
             rejected += sum(item is None for item in changes.values())
-            frames.append(frame(replace_items(data, changes) if changes else data, head))
+            frames += frame(data.parts(changes), head)
     if total and rejected == total:
         raise Invalid(
             "no span has a valid traceId (16 bytes), spanId (8 bytes), parentSpanId (8 bytes or "
@@ -98,12 +98,15 @@ def prepare_logs(
     raw = _raw_scopes(scopes, body)
     left = iter(raw)
     frames = [
-        frame(next(left), make_head(workspace, version, resource.resource.attributes))
+        part
         for resource in request.resource_logs
         for _ in resource.scope_logs
+        for part in frame(
+            next(left).parts({}), make_head(workspace, version, resource.resource.attributes)
+        )
     ]
     prepared = _prepared(Kind.LOGS, version, frames, total)
-    if any(coding_agents.may_be_coding_agent(scope) for scope in raw):
+    if any(coding_agents.may_be_coding_agent(scope.has) for scope in raw):
         calls = coding_agents.to_spans(request)
         if calls.resource_spans:
             records = prepare_traces(calls, workspace).records
@@ -119,28 +122,35 @@ def prepare_metrics(
     version = next_version()
     raw = iter(_raw_scopes(scopes, body))
     frames = [
-        frame(next(raw), make_head(workspace, version, resource.resource.attributes))
+        part
         for resource in request.resource_metrics
         for _ in resource.scope_metrics
+        for part in frame(
+            next(raw).parts({}), make_head(workspace, version, resource.resource.attributes)
+        )
     ]
     return _prepared(Kind.METRICS, version, frames, total)
 
 
-def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[bytes]:
+def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
     """Return the bytes of scopes, free of fields that OTLP does not know.
 
     The engine's message has one of its own: a sender that wrote it could name another workspace.
     """
-    raw = [s.SerializeToString() for s in scopes] if body is None else split_scopes(body)
+    raw = (
+        [Scope.of(scope.SerializeToString()) for scope in scopes]
+        if body is None
+        else split_scopes(body)
+    )
     for index, scope in enumerate(scopes):
         if len(UnknownFieldSet(scope)):
             scope.DiscardUnknownFields()
-            raw[index] = scope.SerializeToString()
+            raw[index] = Scope.of(scope.SerializeToString())
     return raw
 
 
 def _prepared(
-    kind: Kind, version: int, frames: list[bytes], total: int, rejected: int = 0
+    kind: Kind, version: int, frames: list[Part], total: int, rejected: int = 0
 ) -> Prepared:
     records = (Record(kind, b"".join(frames), version),) if total else ()
     reason = "invalid traceId, spanId, parentSpanId or start time" if rejected else ""
@@ -157,14 +167,16 @@ def _count(sizes: Iterable[int]) -> int:
 # --- spans --------------------------------------------------------------------------------------
 
 
-def _change_spans(scope: Any, raw: bytes, found: list[NewSignal]) -> dict[int, bytes | None]:  # noqa: ANN401 -- ScopeSpans
+def _change_spans(scope: Any, raw: Scope, found: list[NewSignal]) -> dict[int, bytes | None]:  # noqa: ANN401 -- ScopeSpans
     """Say which spans of a scope go on otherwise than they came, and how; None is not at all.
 
     Evaluation results among the events are added to `found`.
     """
     changes: dict[int, bytes | None] = {}
-    is_folded = documents.may_be_folded(scope.scope.name, raw)
-    may_be_long = len(raw) > MAX_VALUE_BYTES and longest_item(raw) > MAX_VALUE_BYTES
+    is_folded = documents.may_be_folded(scope.scope.name, raw.has)
+    may_be_long = raw.size > MAX_VALUE_BYTES and any(
+        end - start > MAX_VALUE_BYTES for start, _, end in raw.items()
+    )
     latest = time.time_ns() + _AHEAD_NANO
     for index, span in enumerate(scope.spans):
         if (

@@ -5,6 +5,7 @@ import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest.documents import may_be_folded, unfold
+from spanwise.ingest.frames import Scope
 
 
 def span_with(attributes: dict[str, str]) -> Span:
@@ -81,6 +82,6 @@ def test_pieces_of_a_content_that_is_there_as_a_whole_are_dropped() -> None:
 
 
 def test_only_scopes_with_a_sign_of_it_are_looked_at() -> None:
-    folded = span_with({"mlflow.chat.tokenUsage": "{}"}).SerializeToString()
-    assert may_be_folded("anything", folded)
-    assert not may_be_folded("anything", span_with({"a": "b"}).SerializeToString())
+    folded = Scope.of(span_with({"mlflow.chat.tokenUsage": "{}"}).SerializeToString())
+    assert may_be_folded("anything", folded.has)
+    assert not may_be_folded("anything", folded._replace(end=5).has)

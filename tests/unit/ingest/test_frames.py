@@ -1,16 +1,26 @@
 """Frames are the bytes that came, with the spans that changed written anew."""
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
-from spanwise.ingest.frames import longest_item, replace_items, split_scopes, varint
+from spanwise.ingest.frames import Scope, split_scopes, varint
 from spanwise.model.errors import Invalid
 
-spans = st.lists(st.builds(Span, name=st.text(max_size=300), span_id=st.binary(max_size=8)))
+spans = st.lists(
+    st.builds(
+        Span, name=st.text(max_size=300) | st.just("long" * 9000), span_id=st.binary(max_size=8)
+    )
+)
 scopes = st.lists(st.builds(ScopeSpans, spans=spans, schema_url=st.text(max_size=3)), max_size=3)
+
+
+def join(scope: Scope, changes: Mapping[int, bytes | None] | None = None) -> bytes:
+    return b"".join(scope.parts(changes or {}))
 
 
 @given(st.lists(scopes, max_size=3))
@@ -18,7 +28,7 @@ def test_an_export_is_cut_into_its_scopes(resources: list[list[ScopeSpans]]) -> 
     request = ExportTraceServiceRequest()
     for resource in resources:
         request.resource_spans.add(schema_url="s").scope_spans.extend(resource)
-    cut = [ScopeSpans.FromString(raw) for raw in split_scopes(request.SerializeToString())]
+    cut = [ScopeSpans.FromString(join(raw)) for raw in split_scopes(request.SerializeToString())]
     assert cut == [scope for resource in resources for scope in resource]
 
 
@@ -32,7 +42,7 @@ def test_spans_are_replaced_and_taken_out_where_they_stood(
     chosen = data.draw(st.dictionaries(indexes, st.sampled_from([None, Span(name="new")])))
     chosen = {index: new for index, new in chosen.items() if index < len(items)}
     changes = {i: None if new is None else new.SerializeToString() for i, new in chosen.items()}
-    got = ScopeSpans.FromString(replace_items(scope.SerializeToString(), changes))
+    got = ScopeSpans.FromString(join(Scope.of(scope.SerializeToString()), changes))
     expected = [chosen.get(index, item) for index, item in enumerate(items)]
     assert list(got.spans) == [item for item in expected if item is not None]
     assert (got.scope.name, got.schema_url) == ("name", "url")
@@ -41,11 +51,12 @@ def test_spans_are_replaced_and_taken_out_where_they_stood(
 def test_lengths_that_are_written_longer_than_needed_are_cut_right() -> None:
     one = Span(name="one").SerializeToString()
     padded = b"\x12" + bytes([len(one) | 0x80, 0x00]) + one
-    scope = padded + b"\x12" + varint(len(one)) + one
-    assert len(ScopeSpans.FromString(scope).spans) == 2
-    assert ScopeSpans.FromString(replace_items(scope, {1: None})).spans[0].name == "one"
-    assert replace_items(scope, {0: None}) == scope[len(padded) :]
-    assert longest_item(scope) == len(padded)
+    data = padded + b"\x12" + varint(len(one)) + one
+    assert len(ScopeSpans.FromString(data).spans) == 2
+    scope = Scope.of(data)
+    assert join(scope, {1: None}) == padded
+    assert join(scope, {0: None}) == data[len(padded) :]
+    assert scope.items()[0] == (0, 3, len(padded))
 
 
 def test_a_group_is_refused() -> None:

@@ -45,7 +45,8 @@ message Metrics { repeated bytes metrics = 2; Head head = 100; }
 
 _ANY = (
     "Tuple(string_value String, bool_value Nullable(String), int_value Nullable(String), "
-    "double_value Nullable(String), array_value String, kvlist_value String, bytes_value String)"
+    "double_value Nullable(String), array_value Nullable(String), kvlist_value Nullable(String), "
+    "bytes_value Nullable(String))"
 )
 # A batch has few different keys: what is asked of a key is then computed once for each of them.
 _PAIRS = f"Array(Tuple(key LowCardinality(String), value {_ANY}))"
@@ -260,15 +261,11 @@ def _array(texts: Iterable[str]) -> str:
 
 def _text_of(value: str) -> str:
     """SQL for an OTLP value as text; what is not a string gets its marker."""
-    raw = ", ".join(
-        f"notEmpty({value}.{name}_value), concat('{marker}', {value}.{name}_value)"
-        for name, marker in (("array", "\\x05"), ("kvlist", "\\x06"), ("bytes", "\\x07"))
+    marked = ", ".join(
+        f"concat('\\x{number:02}', {value}.{name}_value)"
+        for number, name in enumerate(("bool", "int", "double", "array", "kvlist", "bytes"), 2)
     )
-    plain = ", ".join(
-        f"concat('{marker}', {value}.{name}_value)"
-        for name, marker in (("bool", "\\x02"), ("int", "\\x03"), ("double", "\\x04"))
-    )
-    return f"multiIf({raw}, coalesce({plain}, {value}.string_value))"
+    return f"coalesce({marked}, {value}.string_value)"
 
 
 def _mapped(value: str, table: Mapping[str, Sequence[str]], default: str) -> str:
