@@ -5,7 +5,6 @@ import stat
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from support.process import run_command, run_service

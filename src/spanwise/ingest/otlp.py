@@ -17,11 +17,11 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import KeyValue
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.logs.v1.logs_pb2 import ScopeLogs
 
 from spanwise.ingest import coding_agents, documents, events, signals
 from spanwise.ingest.bodies import NewSignal
+from spanwise.ingest.cutting import MAX_VALUE_BYTES, cut_record, cut_span
 from spanwise.ingest.frames import Part, Scope, frame, make_head, split_scopes
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.versions import next_version
@@ -31,8 +31,8 @@ MAX_ITEMS = 10_000
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8
 _PARENT_ID_BYTES = (8, 0)
-MAX_VALUE_BYTES = 2**20
-CUT_MARKER = "… [cut at 1 MiB]"
+# W3C Trace Context: ids of zeros alone are invalid.
+_NO_TRACE_ID, _NO_SPAN_ID = bytes(TRACE_ID_BYTES), bytes(SPAN_ID_BYTES)
 
 # Clocks may be off by a day; what lies further ahead, or before this service's time, is no time.
 _EARLIEST_NANO = 946_684_800 * 10**9
@@ -97,14 +97,12 @@ def prepare_logs(
     version = next_version()
     raw = _raw_scopes(scopes, body)
     left = iter(raw)
-    frames = [
-        part
-        for resource in request.resource_logs
-        for _ in resource.scope_logs
-        for part in frame(
-            next(left).parts({}), make_head(workspace, version, resource.resource.attributes)
-        )
-    ]
+    frames = []
+    for resource in request.resource_logs:
+        head = make_head(workspace, version, resource.resource.attributes)
+        for scope in resource.scope_logs:
+            data = next(left)
+            frames += frame(data.parts(_cut_logs(scope, data)), head)
     prepared = _prepared(Kind.LOGS, version, frames, total)
     if any(coding_agents.may_be_coding_agent(scope.has) for scope in raw):
         calls = coding_agents.to_spans(request)
@@ -112,6 +110,17 @@ def prepare_logs(
             records = prepare_traces(calls, workspace).records
             prepared = replace(prepared, records=(*prepared.records, *records))
     return prepared
+
+
+def _cut_logs(scope: ScopeLogs, raw: Scope) -> dict[int, bytes | None]:
+    """Cut values that are too long; return the records that had to change."""
+    if raw.size <= MAX_VALUE_BYTES:
+        return {}
+    return {
+        index: record.SerializeToString()
+        for index, record in enumerate(scope.log_records)
+        if cut_record(record)
+    }
 
 
 def prepare_metrics(
@@ -179,9 +188,12 @@ def _change_spans(scope: Any, raw: Scope, found: list[NewSignal]) -> dict[int, b
     )
     latest = time.time_ns() + _AHEAD_NANO
     for index, span in enumerate(scope.spans):
+        trace_id, span_id = span.trace_id, span.span_id
         if (
-            len(span.trace_id) != TRACE_ID_BYTES
-            or len(span.span_id) != SPAN_ID_BYTES
+            len(trace_id) != TRACE_ID_BYTES
+            or len(span_id) != SPAN_ID_BYTES
+            or trace_id == _NO_TRACE_ID
+            or span_id == _NO_SPAN_ID
             or len(span.parent_span_id) not in _PARENT_ID_BYTES
             or not _EARLIEST_NANO <= span.start_time_unix_nano <= latest
         ):
@@ -189,29 +201,8 @@ def _change_spans(scope: Any, raw: Scope, found: list[NewSignal]) -> dict[int, b
         elif span.events or is_folded or may_be_long:
             is_changed = events.summarize(span) if span.events else False
             is_changed |= documents.unfold(span) if is_folded else False
-            is_changed |= cut_long_values(span) if may_be_long else False
+            is_changed |= cut_span(span) if may_be_long else False
             if is_changed:
                 changes[index] = span.SerializeToString()
             found += events.evaluations(span)
     return changes
-
-
-def cut_long_values(span: Span) -> bool:
-    """Cut texts beyond 1 MiB and say whether there was one."""
-    if span.ByteSize() <= MAX_VALUE_BYTES:
-        return False
-    is_cut = _cut_values(span.attributes)
-    for event in span.events:
-        is_cut |= _cut_values(event.attributes)
-    return is_cut
-
-
-def _cut_values(attributes: Iterable[KeyValue]) -> bool:
-    is_cut = False
-    for attribute in attributes:
-        text = attribute.value.string_value
-        if len(text) > MAX_VALUE_BYTES // 4 and len(text.encode()) > MAX_VALUE_BYTES:
-            kept = text.encode()[:MAX_VALUE_BYTES].decode(errors="ignore")
-            attribute.value.string_value = kept + CUT_MARKER
-            is_cut = True
-    return is_cut

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
 from spanwise.ingest.compression import MAX_BODY_BYTES
+from spanwise.storage.catalog.users import find_account_by_email
 from support.otlp import (
     JSON,
     SECOND,
@@ -28,7 +29,7 @@ from support.otlp import (
     pairs,
     status_of,
 )
-from support.service import Person
+from support.service import Person, Service
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -211,6 +212,61 @@ async def test_ten_thousand_attributes_are_kept_and_the_fields_found(
     found = await person.data("GET", path)
     assert found["model"] == "gpt-4o"
     assert found["attributes"]["key.9999"] == 9999
+
+
+async def test_values_over_a_mebibyte_are_cut_with_a_marker(
+    exporter: Exporter, person: Person
+) -> None:
+    long = "ü" * 2**20
+    span = make_span(notes=long, nested={"list": [long]}, input__value=long)
+    span.events.add(name="note", time_unix_nano=time.time_ns(), attributes=pairs({"text": long}))
+    assert (await exporter.post(make_traces([span]))).status_code == 200
+    path = f"/spans/traces/{span.trace_id.hex()}/spans/{span.span_id.hex()}"
+    found = await person.data("GET", path)
+    kept = {
+        "attribute": found["attributes"]["notes"],
+        "nested": found["attributes"]["nested"]["list"][0],
+        "input": found["input"],
+        "event": found["events"][0]["attributes"]["text"],
+    }
+    for place, text in kept.items():
+        assert text.endswith("[cut at 1 MiB]"), place
+        assert len(text.encode()) < 2**20 + 50, place
+
+
+async def test_long_log_messages_are_cut_with_a_marker(exporter: Exporter, person: Person) -> None:
+    response = await exporter.post(make_logs("x" * (2**20 + 10)), "/v1/logs")
+    assert response.status_code == 200
+    (found,) = await person.data("GET", "/logs")
+    assert found["message"].endswith("[cut at 1 MiB]")
+
+
+@pytest.mark.parametrize("zero", ["trace_id", "span_id"])
+async def test_an_id_of_zeros_is_no_id(exporter: Exporter, zero: str) -> None:
+    ids: dict[str, Any] = {zero: bytes(16 if zero == "trace_id" else 8)}
+    assert_refused(await exporter.post(make_traces([make_span(**ids)])), 400, "traceId")
+
+
+async def test_fields_of_ours_in_a_body_do_not_move_it_to_another_workspace(
+    service: Service, exporter: Exporter, person: Person
+) -> None:
+    victim = await service.sign_up()
+    async with service.services.catalog.read() as tx:
+        account = await find_account_by_email(tx, victim.email)
+    assert account is not None
+    workspace = account.workspace_id.encode()
+    span = make_span()
+    # Fields that ingest itself adds to a scope, sent by a client.
+    flat = b"\xa2\x06" + _varint(len(workspace)) + workspace
+    head = b"\x0a" + _varint(len(workspace)) + workspace
+    inside = b"\xa2\x06" + _varint(len(head)) + head
+    for planted in (flat, inside):
+        data = b"\x12" + _varint(len(span.SerializeToString())) + span.SerializeToString()
+        scope = b"\x12" + _varint(len(data + planted)) + data + planted
+        response = await exporter.post(b"\x0a" + _varint(len(scope)) + scope)
+        assert response.status_code in {200, 400}
+    assert await stored_traces(victim) == 0
+    assert await stored_traces(person) == 1
 
 
 def nested(depth: int) -> Any:

@@ -8,7 +8,7 @@ from spanwise.api.envelope import Accepted, Success, SuccessPage, succeed, succe
 from spanwise.api.guard import GuardedRoute, Ingester, Reader
 from spanwise.api.openapi import describe_body
 from spanwise.api.parameters import AgentId, Paged, Period, Text, TraceId
-from spanwise.api.raw_bodies import read_json_body
+from spanwise.api.raw_bodies import json_body
 from spanwise.api.services import Use
 from spanwise.ingest.bodies import NewLog
 from spanwise.model.filters import LogFilter, Order
@@ -44,8 +44,8 @@ Filtered = Annotated[LogFilter, Depends(_log_filter)]
 @router.post("", status_code=201, openapi_extra=describe_body(NewLog | NewLogs))
 async def record_logs(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
     """Record one log, or many under `logs`. The same log sent again counts once."""
-    body = await read_json_body(request)
-    return succeed(Accepted(accepted=await use.logs.record(caller.workspace_id, body)))
+    async with json_body(request) as body:
+        return succeed(Accepted(accepted=await use.logs.record(caller.workspace_id, body)))
 
 
 @router.get("")

@@ -8,7 +8,7 @@ from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.guard import GuardedRoute, Ingester, Reader
 from spanwise.api.openapi import describe_body
 from spanwise.api.parameters import AgentId, Paged, Period, Text, TraceId
-from spanwise.api.raw_bodies import read_json_body
+from spanwise.api.raw_bodies import json_body
 from spanwise.api.services import Use
 from spanwise.ingest.bodies import NewSignal
 from spanwise.model.filters import SignalFilter
@@ -56,14 +56,15 @@ Filtered = Annotated[SignalFilter, Depends(_signal_filter)]
 @router.post("", status_code=201, openapi_extra=describe_body(NewSignal))
 async def record_signal(caller: Ingester, use: Use, request: Request) -> Success[Signal]:
     """Record one signal. With an `id` of your own, sending it again counts once."""
-    return succeed(await use.signals.record(caller.workspace_id, await read_json_body(request)))
+    async with json_body(request) as body:
+        return succeed(await use.signals.record(caller.workspace_id, body))
 
 
 @router.post("/batch", status_code=201, openapi_extra=describe_body(NewSignals | list[NewSignal]))
 async def record_signals(caller: Ingester, use: Use, request: Request) -> Success[RecordedSignals]:
     """Record 1 to 1000 signals, all or none, under `signals` or as a bare array."""
-    body = await read_json_body(request)
-    recorded = await use.signals.record_batch(caller.workspace_id, body)
+    async with json_body(request) as body:
+        recorded = await use.signals.record_batch(caller.workspace_id, body)
     ids = [signal.id for signal in recorded]
     return succeed(RecordedSignals(accepted=len(ids), ids=ids))
 

@@ -8,9 +8,9 @@ from spanwise.api.envelope import Accepted, Deleted, Success, SuccessPage, succe
 from spanwise.api.guard import GuardedRoute, Ingester, Reader, Writer
 from spanwise.api.openapi import describe_body
 from spanwise.api.parameters import AgentId, Paged, Period, SpanId, Text, TraceId
+from spanwise.api.raw_bodies import json_body
 from spanwise.api.services import Use
 from spanwise.ingest.bodies import NewSpan
-from spanwise.ingest.compression import read_body
 from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.noun import Noun
 from spanwise.model.spans import ErrorType, Span, Trace, TraceFilters, TraceStatus, TraceWithSpans
@@ -72,9 +72,8 @@ Filtered = Annotated[TraceFilter, Depends(_trace_filter)]
 @router.post("", status_code=201, openapi_extra=describe_body(NewSpan | NewSpans))
 async def add_spans(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
     """Store one span, or many under `spans`. Sending the same span again changes nothing."""
-    encoding = request.headers.get("content-encoding", "").strip().lower()
-    body = await read_body(request.stream(), encoding)
-    accepted = await use.receiver.receive_spans(caller.workspace_id, body)
+    async with json_body(request) as body:
+        accepted = await use.receiver.receive_spans(caller.workspace_id, body)
     return succeed(Accepted(accepted=accepted))
 
 

@@ -1,0 +1,124 @@
+"""`kill -9` at random moments under mixed load: nothing acknowledged is lost or counted twice.
+
+`SPANWISE_CRASH_ROUNDS=30 pytest tests/crash/test_kill.py -s` makes a long run of it.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from crash.ledger import Ledger, Outcome
+from crash.promises import check_promises
+from crash.traffic import deliver, traffic
+from support.process import COMMAND, Running, environment, run_service
+
+ROUNDS = int(os.environ.get("SPANWISE_CRASH_ROUNDS", "5"))
+SEED = int(os.environ.get("SPANWISE_CRASH_SEED", str(time.time_ns() % 10**6)))
+UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
+# A repair would leave one of these behind.
+REPAIRS = {"journal_damaged", "record_refused", "apply_failed", "journal_failed"}
+
+
+@pytest.fixture
+def report(capsys: pytest.CaptureFixture[str]) -> "Report":
+    return Report(capsys)
+
+
+class Report:
+    """One line a round, shown also when all is well."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def write(self, line: str) -> None:
+        with self._capsys.disabled():
+            print(f"\n  {line}", end="", flush=True)  # noqa: T201 -- this is the report
+
+
+def key_of(http: httpx.Client) -> str:
+    key: str = http.post("/keys", json={"name": "crash"}).raise_for_status().json()["data"]["key"]
+    return key
+
+
+def reader(service: Running, token: str) -> httpx.Client:
+    headers = {"Authorization": token}
+    return httpx.Client(base_url=service.api, headers=headers, timeout=60)
+
+
+def send_unknown_again(service: Running, key: str, ledger: Ledger) -> int:
+    parcels = ledger.take_unknown()
+    headers = {"x-api-key": key}
+    with httpx.Client(base_url=service.api, headers=headers, timeout=60) as http:
+        outcomes = [deliver(http, parcel, ledger) for parcel in parcels]
+    assert all(outcome is Outcome.KEPT for outcome in outcomes)
+    return len(parcels)
+
+
+def kill_while_it_starts(folder: Path, seconds: float) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "serve"],
+        cwd=folder,
+        env=environment(folder, **UNLIMITED),
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGKILL)
+
+
+def assert_no_repair(service: Running) -> None:
+    assert not {line["event"] for line in service.log()} & REPAIRS
+
+
+def test_nothing_acknowledged_is_lost_or_counted_twice(tmp_path: Path, report: Report) -> None:
+    chance, ledger = random.Random(SEED), Ledger()
+    report.write(f"seed {SEED}, {ROUNDS} rounds")
+    token = key = ""
+    for number in range(ROUNDS):
+        with run_service(tmp_path, **UNLIMITED) as service:
+            if not token:
+                http = service.sign_up()
+                token, key = http.headers["Authorization"], key_of(http)
+                http.close()
+            with reader(service, token) as http:
+                check_promises(http, ledger)
+                if chance.random() < 0.7:
+                    send_unknown_again(service, key, ledger)
+            with traffic(service.api, key, ledger, SEED + 1000 * number):
+                time.sleep(chance.uniform(0.2, 2.5))
+                service.process.send_signal(signal.SIGKILL)
+                service.process.wait()
+            assert_no_repair(service)
+        report.write(f"round {number + 1}: {ledger.counts}")
+        if chance.random() < 0.3:
+            kill_while_it_starts(tmp_path, chance.uniform(0.3, 2.5))
+    with run_service(tmp_path, **UNLIMITED) as service, reader(service, token) as http:
+        check_promises(http, ledger)
+        resent = send_unknown_again(service, key, ledger)
+        stored = check_promises(http, ledger)
+        assert_no_repair(service)
+        assert service.stop() == 0
+    report.write(f"{resent} resent at the end; stored: {stored}; lost: 0; twice: 0\n")
+    assert ledger.counts["acknowledged"] > ROUNDS
+    assert stored["traces"] > 0
+
+
+def test_sigterm_while_ingesting_loses_nothing_and_ends_well(tmp_path: Path) -> None:
+    ledger = Ledger()
+    with run_service(tmp_path, **UNLIMITED) as service:
+        with service.sign_up() as http:
+            token, key = http.headers["Authorization"], key_of(http)
+        with traffic(service.api, key, ledger, SEED):
+            time.sleep(1.5)
+            assert service.stop() == 0
+        assert_no_repair(service)
+        assert not list((tmp_path / "data" / "journal").glob("*.journal"))
+    with run_service(tmp_path, **UNLIMITED) as service, reader(service, token) as http:
+        assert "journal_replayed" not in {line["event"] for line in service.log()}
+        stored = check_promises(http, ledger)
+    assert stored["traces"] > 0
