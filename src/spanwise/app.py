@@ -55,6 +55,7 @@ from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.sink import Sink
 from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
+from spanwise.jobs.retention import Retention
 from spanwise.jobs.rollup import Sweeper
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
@@ -122,6 +123,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
         repricer.start()
         stack.push_async_callback(repricer.stop)
+        retention = Retention(engine, catalog, settings.retention_days)
+        retention.start()
+        stack.push_async_callback(retention.stop)
         receiver = Receiver(pipeline)
         rollup = Rollup(engine)
         sweeper = Sweeper(rollup)
