@@ -25,6 +25,7 @@ from spanwise.actions.sessions import Sessions
 from spanwise.actions.sign_in_tokens import TokenSigner
 from spanwise.actions.signals import Signals
 from spanwise.actions.traces import Traces
+from spanwise.actions.transfer import Transfer
 from spanwise.analysis.prices import find_list_prices
 from spanwise.api.cross_origin import CrossOrigin
 from spanwise.api.docs_page import install_docs
@@ -55,6 +56,7 @@ from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.sink import Sink
 from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
+from spanwise.jobs.retention import Retention
 from spanwise.jobs.rollup import Sweeper
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
@@ -122,6 +124,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
         repricer.start()
         stack.push_async_callback(repricer.stop)
+        retention = Retention(engine, catalog, settings.retention_days)
+        retention.start()
+        stack.push_async_callback(retention.stop)
         receiver = Receiver(pipeline)
         rollup = Rollup(engine)
         sweeper = Sweeper(rollup)
@@ -164,6 +169,22 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
         stack.push_async_callback(mailer.drain)
         counters, access = await open_counters(None), Access(catalog, signer)
         yield Accounts(settings, catalog, counters, mailer, signer, access)
+
+
+@asynccontextmanager
+async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
+    """Open what export and import need; what a journal holds is taken into the engine first."""
+    async with AsyncExitStack() as stack:
+        prepare_data_dir(settings)
+        catalog = await Catalog.open(settings.catalog_address)
+        stack.push_async_callback(catalog.close)
+        engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
+        stack.callback(engine.close)
+        writer = Writer(engine, find_list_prices)
+        pipeline = open_pipeline(settings, writer, AgentDirectory(catalog))
+        await pipeline.start()
+        stack.push_async_callback(pipeline.stop)
+        yield Transfer(catalog, writer)
 
 
 def telemetry_address(settings: Settings) -> EngineAddress:

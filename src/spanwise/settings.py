@@ -104,6 +104,9 @@ class Settings(BaseSettings):
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Origins, separated by commas, whose pages may call the API; none = off."
     )
+    retention_days: int = Field(
+        0, ge=0, le=36_500, description="Telemetry older than this is removed; 0 = keep all."
+    )
     memory_limit_mb: int = Field(
         default_factory=_half_of_memory_mb,
         ge=256,

@@ -26,6 +26,9 @@ import chdb
 import lz4.frame
 import zstandard
 
+# Its functions are typed in some builds and not in others.
+_chdb: Any = chdb
+
 # Parameters of the transport itself; all others are settings of the query.
 _TRANSPORT = {
     *("query", "database", "user", "password", "default_format", "session_id", "session_timeout"),
@@ -60,7 +63,7 @@ class Engine:
         self._folder = str(folder)
         self._idle: dict[frozenset[tuple[str, str]], list[Any]] = defaultdict(list)
         self._lock = threading.Lock()
-        self._kept_open = chdb.connect(self._folder)  # type: ignore[no-untyped-call]
+        self._kept_open = _chdb.connect(self._folder)
 
     @contextmanager
     def _connection(self, parameters: Mapping[str, str]) -> Iterator[Any]:
@@ -73,7 +76,7 @@ class Engine:
             idle = self._idle[settings]
             connection = idle.pop() if idle else None
         if connection is None:
-            connection = chdb.connect(self._folder)  # type: ignore[no-untyped-call]
+            connection = _chdb.connect(self._folder)
             for name, value in settings:
                 connection.query(
                     f"USE `{value}`" if name == "database" else f"SET {name} = {quoted(value)}"

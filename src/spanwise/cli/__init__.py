@@ -10,7 +10,14 @@ from typer.core import TyperGroup
 from spanwise import __version__
 from spanwise.model.errors import SpanwiseError
 
-_MODULES = {"serve": "serve", "doctor": "doctor", "migrate": "migrate", "user": "user"}
+_MODULES = {
+    "serve": "serve",
+    "doctor": "doctor",
+    "migrate": "migrate",
+    "user": "user",
+    "export": "export",
+    "import": "import_",
+}
 
 
 class _OnDemand(TyperGroup):

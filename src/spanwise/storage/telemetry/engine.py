@@ -1,6 +1,7 @@
 """The telemetry engine: a pool of clients on chDB in this process, or on a ClickHouse server."""
 
 import asyncio
+import fcntl
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -76,6 +77,12 @@ class Engine:
                 engine._clients.put(engine.new_client())
         except (ClickHouseError, OSError, RuntimeError) as error:
             place = address.folder or hide_password(address.server_url or "")
+            if address.folder is not None and _is_in_use(address.folder):
+                raise StartError(
+                    f"the telemetry store at {place} is in use by another process, perhaps a "
+                    "running `spanwise serve`: it belongs to one process at a time; stop that one "
+                    "first, or use a ClickHouse server"
+                ) from None
             raise StartError(f"cannot open the telemetry store at {place}: {error}") from None
         return engine
 
@@ -105,6 +112,11 @@ class Engine:
         )
         self._all_clients.append(client)
         return client
+
+    def drop_client(self, client: Client) -> None:
+        """Close a client that is needed no longer."""
+        self._all_clients.remove(client)
+        client.close()
 
     def _embedded_client(self, folder: Path, settings: Mapping[str, Any] | None) -> Client:
         folder.mkdir(parents=True, exist_ok=True)
@@ -212,6 +224,18 @@ def query_rows(
 
 # Time limit, memory limit, too many parts, too many simultaneous queries.
 OVERLOAD_CODES = frozenset({159, 241, 252, 202})
+
+
+def _is_in_use(folder: Path) -> bool:
+    """Whether another process holds the lock that the engine takes on its folder."""
+    try:
+        with (folder / "status").open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def hide_password(url: str) -> str:

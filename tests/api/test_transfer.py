@@ -1,0 +1,127 @@
+"""Export and import of a workspace: exact, repeatable, and careful with broken files."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanwise.actions.transfer import Transfer
+from spanwise.analysis.prices import find_list_prices
+from spanwise.model.errors import Invalid, NotFound
+from spanwise.storage.telemetry import transfer as stored
+from spanwise.storage.telemetry.store import Writer
+from support.service import Person, Service
+from support.spans import llm_call, new_trace_id, span
+
+NOW = datetime.now(UTC) - timedelta(hours=1)
+
+
+@pytest.fixture
+def transfer(service: Service) -> Transfer:
+    writer = Writer(service.services.engine, find_list_prices)
+    return Transfer(service.services.catalog, writer)
+
+
+async def fill(person: Person) -> None:
+    """Telemetry of every sort, in three months."""
+    text = "quote ' tab \t newline \n é 漢 😀"
+    for days in (0, 35, 70):
+        at = NOW - timedelta(days=days)
+        trace_id = new_trace_id()
+        root = span(
+            trace_id,
+            name=text,
+            kind="agent",
+            agentName=f"agent {days}",
+            sessionId="s1",
+            input={"messages": [text]},
+            attributes={"list": [1, "two", None], "map": {"a": 1.5}, "flag": True, "text": text},
+            events=[{"name": "event", "time": at.isoformat(), "attributes": {"x": 1}}],
+            start=at,
+        )
+        call = llm_call("gpt-4o", "openai", {"input": 1234, "cached": 34, "output": 56}, start=at)
+        call |= {"traceId": trace_id, "parentSpanId": root["spanId"], "status": "error"}
+        await person.data("POST", "/spans", json={"spans": [root, call]})
+        log = {"message": text, "traceId": trace_id, "timestamp": at.isoformat(), "level": "warn"}
+        await person.data("POST", "/logs", json=log)
+        signal = {"signalName": "score", "value": 0.25, "traceId": trace_id, "comment": text}
+        await person.data("POST", "/signals", json={**signal, "timestamp": at.isoformat()})
+
+
+async def everything(person: Person) -> Any:
+    """All that the API says, but for the ids that each workspace makes of its own."""
+    traces = await person.data("GET", "/spans/traces", params={"limit": 100})
+    return _without_ids(
+        {
+            "traces": traces,
+            "details": [
+                await person.data("GET", f"/spans/traces/{trace['traceId']}") for trace in traces
+            ],
+            "logs": await person.data("GET", "/logs"),
+            "signals": await person.data("GET", "/signals"),
+        }
+    )
+
+
+def _without_ids(value: Any) -> Any:
+    match value:
+        case dict():
+            return {k: _without_ids(v) for k, v in value.items() if k != "agentId"}
+        case list():
+            return [_without_ids(item) for item in value]
+        case _:
+            return value
+
+
+async def test_an_export_that_is_read_again_says_the_same_and_twice_too(
+    service: Service, transfer: Transfer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "FILE_ROWS", 3)
+    ann, bob = await service.sign_up(), await service.sign_up()
+    await fill(ann)
+    expected = await everything(ann)
+    assert len(expected["traces"]) == len(expected["logs"]) == len(expected["signals"]) == 3
+    steps: list[tuple[int, int]] = []
+    mine = await transfer.find_workspace(ann.email)
+    rows = await transfer.export(mine, tmp_path / "out", lambda *step: steps.append(step))
+    assert rows == {"spans": 6, "logs": 3, "signals": 3, "metrics": 0}
+    assert steps[-1] == (12, 12)
+    assert len(list((tmp_path / "out").glob("spans-*.parquet"))) == 3
+    theirs = await transfer.find_workspace(bob.email)
+    for _ in range(2):
+        taken = await transfer.take_in(theirs, tmp_path / "out", lambda *_: None)
+        assert taken == rows
+        assert await everything(bob) == expected
+    assert await everything(ann) == expected
+    names = {agent["name"] for agent in await bob.data("GET", "/agents")}
+    assert names == {"agent 0", "agent 35", "agent 70"}
+
+
+async def test_an_export_holds_one_workspace_alone(
+    service: Service, transfer: Transfer, tmp_path: Path
+) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    await fill(ann)
+    await everything(ann)
+    theirs = await transfer.find_workspace(bob.email)
+    rows = await transfer.export(theirs, tmp_path / "out", lambda *_: None)
+    assert set(rows.values()) == {0}
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["manifest.json"]
+
+
+async def test_what_is_no_export_is_refused(
+    service: Service, transfer: Transfer, tmp_path: Path
+) -> None:
+    person = await service.sign_up()
+    mine = await transfer.find_workspace(person.email)
+    with pytest.raises(Invalid, match="no finished export"):
+        await transfer.take_in(mine, tmp_path, lambda *_: None)
+    (tmp_path / "manifest.json").write_text('{"rows": {"spans": 1}}')
+    (tmp_path / "spans-000001.parquet").write_bytes(b"PAR1 not really PAR1")
+    with pytest.raises(Invalid, match=r"spans-000001\.parquet cannot be read"):
+        await transfer.take_in(mine, tmp_path, lambda *_: None)
+    with pytest.raises(Invalid, match="is not empty"):
+        await transfer.export(mine, tmp_path, lambda *_: None)
+    with pytest.raises(NotFound):
+        await transfer.find_workspace("nobody@example.com")

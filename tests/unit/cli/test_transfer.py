@@ -1,0 +1,50 @@
+"""`spanwise export` and `spanwise import` as a person calls them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HOLD = """
+import sys
+from pathlib import Path
+from spanwise.storage.telemetry.engine import Engine, EngineAddress
+engine = Engine.open(EngineAddress(folder=Path(sys.argv[1])), 512)
+print("open", flush=True)
+sys.stdin.readline()
+engine.close()
+"""
+
+
+def run(data_dir: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "SPANWISE_DATA_DIR": str(data_dir), "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "spanwise", *arguments],
+        env=environment,
+        cwd=data_dir,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_a_workspace_goes_out_and_in_unless_a_running_service_has_the_engine(
+    tmp_path: Path,
+) -> None:
+    added = run(tmp_path, "user", "add", "ann@example.com", "--password", "correct horse battery")
+    assert added.returncode == 0, added.stderr
+    out = run(tmp_path, "export", "out", "--email", "Ann@example.com")
+    assert (out.returncode, out.stdout) == (0, "out: 0 spans, 0 logs, 0 signals, 0 metrics\n")
+    back = run(tmp_path, "import", "out", "--email", "ann@example.com")
+    assert (back.returncode, back.stdout) == (0, "out: 0 spans, 0 logs, 0 signals, 0 metrics\n")
+
+    command = [sys.executable, "-c", HOLD, str(tmp_path / "telemetry")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as holder:  # type: ignore[call-overload]
+        assert holder.stdout.readline() == "open\n"
+        refused = run(tmp_path, "export", "again", "--email", "ann@example.com")
+        holder.communicate("done\n", timeout=60)
+    assert refused.returncode == 1
+    assert "is in use by another process" in refused.stderr
+    assert "Traceback" not in refused.stderr
