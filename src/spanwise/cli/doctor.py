@@ -5,7 +5,9 @@ import platform
 import shutil
 import sys
 from collections.abc import Awaitable, Callable
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -26,9 +28,18 @@ app = new_command()
 
 @app.command()
 @with_settings
-def doctor(settings: Settings) -> None:
+def doctor(
+    settings: Settings,
+    *,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Compute the analytics rollup anew, then end.")
+    ] = False,
+) -> None:
     """Show settings (secrets hidden), versions, disk, and whether every store answers."""
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH_OF_A_FILE)
+    if rebuild:
+        console.print(asyncio.run(_rebuild_rollup(settings)))
+        return
     console.print(f"Spanwise {__version__}, Python {platform.python_version()}\n")
     console.print(_settings_table(settings))
     healthy = asyncio.run(_check_all(settings, console))
@@ -64,6 +75,24 @@ async def _check_all(settings: Settings, console: Console) -> bool:
             verdict = f"[red]wrong[/] {name}: {escape(error.message)}"
         console.print(verdict, highlight=False, soft_wrap=True)
     return healthy
+
+
+async def _rebuild_rollup(settings: Settings) -> str:
+    """Compute the rollup anew. The service must not run: it would read what is half done."""
+    # The engine is large and needed here alone.
+    from spanwise.app import telemetry_address  # noqa: PLC0415
+    from spanwise.storage.telemetry.engine import Engine  # noqa: PLC0415
+    from spanwise.storage.telemetry.rollup import Rollup  # noqa: PLC0415
+    from spanwise.storage.telemetry.schema import apply_schema  # noqa: PLC0415
+
+    engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
+    try:
+        with engine.client() as client:
+            apply_schema(client, engine.address.cluster)
+        days = await Rollup(engine).rebuild()
+    finally:
+        engine.close()
+    return f"The rollup of {days} days is computed anew."
 
 
 async def _check_secret(settings: Settings) -> str:

@@ -14,22 +14,30 @@ def new_command() -> typer.Typer:
     return typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
-def with_settings(command: Callable[[Settings], None]) -> Callable[..., None]:
-    """Wrap a command so that Typer sees a flag a setting; the command gets them all, merged."""
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Wrap a command so that Typer sees a flag a setting; the command gets them all, merged.
+
+    What the command takes beside the settings are flags of its own.
+    """
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "settings"]
 
     def run(**flags: Any) -> None:  # noqa: ANN401 -- each flag has its own type
-        command(load_settings(**flags))
+        given = {p.name: flags.pop(p.name) for p in own}
+        command(load_settings(**flags), **given)
 
     parameters = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[
-                _flag_type(field.annotation), typer.Option(help=field.description)
-            ],
-        )
-        for name, field in Settings.model_fields.items()
+        *own,
+        *(
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[
+                    _flag_type(field.annotation), typer.Option(help=field.description)
+                ],
+            )
+            for name, field in Settings.model_fields.items()
+        ),
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}

@@ -41,6 +41,7 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
         steps = {seed: histories[seed].steps[number] for seed in seeds}
         await asyncio.gather(*(_take(service, people[seed], steps[seed]) for seed in seeds))
         if dice.random() < 0.7:
+            await service.services.pipeline.settle()
             await rollup.sweep()
     for seed in seeds:
         await _check(service, people[seed], histories[seed], rollup, seed)

@@ -1,4 +1,4 @@
-"""The rollup: whatever has been swept, every answer is that of the traces."""
+"""The rollup: whatever of it is swept, every answer is that of the traces."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,7 +9,7 @@ from spanwise.model.analytics import Question
 from spanwise.model.filters import TraceFilter
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.analytics_source import Source, find_source
-from spanwise.storage.telemetry.rollup import Rollup
+from spanwise.storage.telemetry.rollup import Rollup, merge_quiet_month
 from support.service import Person, Service
 from support.spans import child_of, new_span, send
 
@@ -30,25 +30,137 @@ def rollup(service: Service) -> Rollup:
     return eager
 
 
+async def sweep(service: Service, rollup: Rollup) -> int:
+    """Sweep once all that was sent has been written."""
+    await service.services.pipeline.settle()
+    return await rollup.sweep()
+
+
 async def ask(person: Person, path: str, **parameters: Any) -> Any:
     return await person.data("GET", f"/analytics{path}", params={**RANGE, **parameters})
 
 
-async def test_swept_days_answer_as_before(ada: Person, rollup: Rollup) -> None:
+async def source_of(service: Service, rollup: Rollup, person: Person, **filters: Any) -> Source:
+    """What an answer for the range would be read from."""
+    workspace = (await service.services.access.by_token(person.token)).workspace_id
+    period = TimeRange.parse(RANGE["startDate"], RANGE["endDate"])
+    question = Question(period.or_last_days(30, DAY), TraceFilter(period, **filters))
+    return await find_source(rollup._engine, workspace, question, await rollup.swept_until())
+
+
+async def test_swept_days_answer_as_before(service: Service, ada: Person, rollup: Rollup) -> None:
     for hours in range(-80, 80, 7):
         root = new_span(DAY + timedelta(hours=hours), 100 + abs(hours), agentName="planner")
         await send(ada, root, child_of(root, kind="llm", model="m", inputTokens=hours + 100))
     before = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
-    assert await rollup.sweep() > 0
+    assert await sweep(service, rollup) > 0
     after = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
     assert after[1] == before[1]
     assert after[0].pop("p95Latency") == pytest.approx(before[0].pop("p95Latency"), rel=0.005)
     assert after[0] == pytest.approx(before[0])
-    assert not (await find(rollup, ada.user["id"])).is_exact
 
 
-async def find(rollup: Rollup, workspace: str) -> Source:
-    """What an answer for the range would be read from."""
-    period = TimeRange.parse(RANGE["startDate"], RANGE["endDate"])
-    question = Question(period.or_last_days(30, DAY), TraceFilter(period))
-    return await find_source(rollup._engine, workspace, question, await rollup.swept_until())
+async def test_what_was_swept_is_not_read_from_the_traces_again(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    await send(ada, new_span(DAY))
+    await sweep(service, rollup)
+    source = await source_of(service, rollup, ada)
+    assert len(source.rollups) == 2
+    # Only the two hours that the range cuts.
+    hours = ["2026-03-08 06:00:00", "2026-03-12 18:00:00"]
+    assert source.parameters["trace_hours"] == hours
+
+
+async def test_an_hour_that_changed_since_is_read_from_the_traces(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    await send(ada, new_span(DAY), new_span(DAY - timedelta(hours=5)))
+    await sweep(service, rollup)
+    await send(ada, new_span(DAY))
+    assert (await ask(ada, "/metrics"))["totalTraces"] == 3
+    source = await source_of(service, rollup, ada)
+    assert "2026-03-10 12:00:00" in source.parameters["trace_hours"]
+    assert source.parameters["days_apart"] == ["2026-03-10 00:00:00"]
+    assert "2026-03-10 07:00:00" in source.parameters["hours"]
+
+
+async def test_a_deleted_trace_and_its_agent_are_gone_before_and_after_the_sweep(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    gone, stays = new_span(DAY, agentName="gone"), new_span(DAY, agentName="stays")
+    await send(ada, gone, stays)
+    await sweep(service, rollup)
+    await ada.data("DELETE", f"/spans/traces/{gone['traceId']}")
+    for _ in range(2):
+        assert (await ask(ada, "/traces/requests-over-time"))[2]["byAgent"] == {"stays": 1}
+        assert (await ask(ada, "/metrics"))["activeAgents"] == 1
+        await sweep(service, rollup)
+
+
+async def test_filters_that_the_rollup_does_not_know_are_read_from_the_traces(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    root = new_span(DAY, sessionId="s", agentName="planner", environment="test")
+    await send(ada, root)
+    await sweep(service, rollup)
+    assert not (await source_of(service, rollup, ada, agent_name="planner")).is_exact
+    assert not (await source_of(service, rollup, ada, environment="test")).is_exact
+    assert (await source_of(service, rollup, ada, session_id="s")).is_exact
+    assert (await source_of(service, rollup, ada, model="m")).is_exact
+
+
+async def test_an_hour_that_is_still_written_is_left_for_later(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    await sweep(service, rollup)
+    await send(ada, new_span(DAY))
+    await service.services.pipeline.settle()
+    patient = Rollup(service.services.engine, quiet_seconds=600)
+    assert await patient.sweep() == 0
+    assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+
+
+async def test_a_rebuild_computes_what_the_traces_say(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    await send(ada, new_span(DAY), new_span(DAY + timedelta(days=1)))
+    await sweep(service, rollup)
+    # Files that were tampered with.
+    await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
+    assert (await ask(ada, "/metrics"))["totalTraces"] == 0
+    assert await rollup.rebuild() >= 2
+    assert (await ask(ada, "/metrics"))["totalTraces"] == 2
+
+
+async def test_an_interrupted_sweep_moves_no_mark(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    await sweep(service, rollup)
+    mark = await rollup.swept_until()
+    await send(ada, new_span(DAY))
+    await service.services.pipeline.settle()
+    rollup.interrupt()
+    await rollup.keep_up()
+    rollup._mark_expires = 0
+    assert await rollup.swept_until() == mark
+    assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+
+
+async def test_a_quiet_month_becomes_one_part(service: Service, ada: Person) -> None:
+    start = datetime(2019, 7, 3, tzinfo=UTC)
+    for day in range(3):
+        await send(ada, new_span(start + timedelta(days=day)))
+    engine = service.services.engine
+    await service.services.pipeline.settle()
+    parts = """SELECT count() AS parts FROM system.parts
+        WHERE active AND table = 'traces' AND partition_id = '201907'"""
+    assert (await engine.fetch(parts, {}))[0]["parts"] > 1
+    assert await engine.run(lambda client: merge_quiet_month(client, 3600)) is None
+    for _ in range(500):
+        if await engine.run(lambda client: merge_quiet_month(client, -1)) is None:
+            break
+    assert (await engine.fetch(parts, {}))[0]["parts"] == 1
+    everything = {"startDate": "2019-07-01", "endDate": "2019-07-31"}
+    metrics = await ada.data("GET", "/analytics/metrics", params=everything)
+    assert metrics["totalTraces"] == 3
