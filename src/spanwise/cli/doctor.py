@@ -88,7 +88,7 @@ async def _rebuild_rollup(settings: Settings) -> str:
     engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
     try:
         with engine.client() as client:
-            apply_schema(client, engine.address.cluster)
+            apply_schema(client, engine.address)
         days = await Rollup(engine).rebuild()
     finally:
         engine.close()
