@@ -30,6 +30,7 @@ from spanwise.analysis.prices import find_list_prices
 from spanwise.api.cross_origin import CrossOrigin
 from spanwise.api.docs_page import install_docs
 from spanwise.api.errors import install_error_handlers
+from spanwise.api.meters import ServiceCollector
 from spanwise.api.middleware import CallerLimits, RequestContext, RequestMeter
 from spanwise.api.openapi import install_openapi
 from spanwise.api.routes import (
@@ -51,6 +52,7 @@ from spanwise.api.routes import (
 from spanwise.api.services import Services
 from spanwise.ingest.intake import Intake
 from spanwise.ingest.journal import Journal
+from spanwise.ingest.meter import IngestMeter, MeteredStore
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.sink import Sink
@@ -107,7 +109,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
         writer = Writer(engine, find_list_prices)
-        pipeline = open_pipeline(settings, writer, agents)
+        meter = IngestMeter()
+        pipeline = open_pipeline(settings, writer, agents, meter)
         sightings = Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings)
         sightings.start()
         stack.push_async_callback(sightings.stop)
@@ -127,7 +130,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         retention = Retention(engine, catalog, settings.retention_days)
         retention.start()
         stack.push_async_callback(retention.stop)
-        receiver = Receiver(pipeline)
+        receiver = Receiver(pipeline, meter)
         rollup = Rollup(engine)
         sweeper = Sweeper(rollup)
         sweeper.start()
@@ -147,6 +150,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             agents=Agents(catalog, engine, pipeline, agents),
             traces=Traces(engine, pipeline, agents),
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
+            meter=meter,
+            repricing=repricer.progress,
             sessions=Sessions(engine, pipeline, agents),
             signals=Signals(engine, pipeline, receiver, agents),
             logs=Logs(engine, pipeline, receiver, agents),
@@ -181,7 +186,7 @@ async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
         writer = Writer(engine, find_list_prices)
-        pipeline = open_pipeline(settings, writer, AgentDirectory(catalog))
+        pipeline = open_pipeline(settings, writer, AgentDirectory(catalog), IngestMeter())
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
         yield Transfer(catalog, writer)
@@ -196,7 +201,9 @@ def telemetry_address(settings: Settings) -> EngineAddress:
     return EngineAddress(folder=Path(folder) if folder else settings.data_dir / "telemetry")
 
 
-def open_pipeline(settings: Settings, writer: Writer, agents: AgentDirectory) -> Pipeline:
+def open_pipeline(
+    settings: Settings, writer: Writer, agents: AgentDirectory, meter: IngestMeter
+) -> Pipeline:
     """Put ingest together: the journal in front, the engine behind it."""
     loop = asyncio.get_running_loop()
     sink = Sink(
@@ -207,7 +214,12 @@ def open_pipeline(settings: Settings, writer: Writer, agents: AgentDirectory) ->
     # Enough for four bodies of the largest size; a longer queue would only answer later.
     queue_bytes = min(settings.memory_limit_mb * 2**20 // 16, 64 * 2**20)
     min_free_bytes = settings.min_free_disk_mb * 2**20
-    return Pipeline(Journal(settings.data_dir / "journal"), sink, queue_bytes, min_free_bytes)
+    return Pipeline(
+        Journal(settings.data_dir / "journal"),
+        MeteredStore(sink, meter),
+        queue_bytes,
+        min_free_bytes,
+    )
 
 
 def create_app(services: Services) -> FastAPI:
@@ -229,6 +241,7 @@ def create_app(services: Services) -> FastAPI:
     registry = CollectorRegistry()
     install_docs(app)
     install_openapi(app)
+    registry.register(ServiceCollector(services))
     install_metrics(app, registry)
     install_error_handlers(app)
     # The last one added is the outermost.

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from support.service import PASSWORD, Person, Service, assert_error, start_service
+from support.spans import span
 
 
 async def audit_of(admin: Person, **filters: Any) -> list[dict[str, Any]]:
@@ -121,6 +122,21 @@ async def test_stats_tell_users_disk_and_versions(service: Service) -> None:
     assert stats["uptimeSeconds"] >= 0
     assert stats["versions"]["catalog"].startswith("SQLite")
     assert {"spanwise", "python"} <= set(stats["versions"])
+
+
+async def test_stats_tell_what_is_stored_and_how_fast_it_comes(service: Service) -> None:
+    admin = await service.sign_up()
+    await admin.data("POST", "/spans", json={"spans": [span(), span()]})
+    await admin.data("GET", "/spans/traces")
+    stats = await admin.data("GET", "/admin/stats")
+    rows = {table["table"]: table["rows"] for table in stats["tables"]}
+    assert rows["spans"] >= 2
+    assert stats["rows"] == sum(rows.values())
+    assert stats["bytes"] == sum(table["bytes"] for table in stats["tables"]) > 0
+    assert stats["ingest"]["accepted"] == {"traces": 2}
+    assert stats["ingest"]["spansPerSecond"] == pytest.approx(2 / 60, abs=0.001)
+    assert (stats["ingest"]["backlogBytes"], stats["ingest"]["isStalled"]) == (0, False)
+    assert "ClickHouse" in stats["versions"]["telemetry"]
 
 
 async def test_stats_work_where_no_store_made_the_data_folder(

@@ -9,6 +9,7 @@ import pytest
 from spanwise import __version__
 from support.servers import run_redis
 from support.service import Service, assert_error, start_service
+from support.spans import span
 
 
 async def test_health_and_version_answer_in_the_envelope(service: Service) -> None:
@@ -21,7 +22,7 @@ async def test_health_and_version_answer_in_the_envelope(service: Service) -> No
 async def test_ready_names_every_store(service: Service) -> None:
     ready = (await service.call("GET", "/ready")).json()["data"]
     assert ready["status"] == "ready"
-    assert {"catalog": "ok", "counters": "ok"}.items() <= ready["stores"].items()
+    assert ready["stores"] == {"catalog": "ok", "counters": "ok", "telemetry": "ok"}
 
 
 async def test_ready_is_503_while_a_store_does_not_answer(tmp_path: Path) -> None:
@@ -51,6 +52,22 @@ async def test_metrics_count_requests_by_route_and_not_by_path(service: Service)
     assert "spanwise_http_request_seconds_bucket" in text
     assert "key_1" not in text
     assert "BREW" not in text
+
+
+async def test_metrics_count_what_ingest_takes_in(service: Service) -> None:
+    ann = await service.sign_up()
+    before = (await service.http.get("/metrics")).text
+    assert "spanwise_ingest_stalled 0.0" in before
+    await ann.data("POST", "/spans", json={"spans": [span(), span(), span()]})
+    await ann.data("GET", "/spans/traces")
+    text = (await service.http.get("/metrics")).text
+    assert 'spanwise_ingest_items_total{kind="traces"} 3.0' in text
+    assert re.search(r'spanwise_ingest_bytes_total{kind="traces"} [1-9]', text)
+    assert "spanwise_ingest_apply_seconds_count 1.0" in text
+    assert "spanwise_ingest_backlog_bytes 0.0" in text
+    assert "spanwise_ingest_stalls_total 0.0" in text
+    assert "spanwise_repricing_tasks" in text
+    assert "spanwise_repricing_months_total" in text
 
 
 async def test_the_docs_page_loads_nothing_from_elsewhere(service: Service) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,6 +33,14 @@ from spanwise.storage.telemetry.prices import find_seen_models
 from spanwise.storage.telemetry.store import Writer
 
 _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class RepricingProgress:
+    """How far this process is with re-pricing, since it started."""
+
+    tasks_left: int = 0
+    months_done: int = 0
 
 
 class PriceBook:

@@ -13,11 +13,12 @@ from spanwise.actions.assignments import Assignments
 from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
-from spanwise.actions.prices import Prices
+from spanwise.actions.prices import Prices, RepricingProgress
 from spanwise.actions.sessions import Sessions
 from spanwise.actions.signals import Signals
 from spanwise.actions.traces import Traces
 from spanwise.ingest.intake import Intake
+from spanwise.ingest.meter import IngestMeter
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.settings import Settings
@@ -42,6 +43,8 @@ class Services:
     agents: Agents
     traces: Traces
     prices: Prices
+    meter: IngestMeter
+    repricing: RepricingProgress
     analytics: Analytics
     sessions: Sessions
     signals: Signals

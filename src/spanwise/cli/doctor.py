@@ -13,11 +13,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from spanwise import __version__
+from spanwise.app import telemetry_address
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.model.errors import SpanwiseError, StartError
 from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, prepare_data_dir, show_setting
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
+from spanwise.storage.telemetry.engine import Engine, EngineInUseError
+from spanwise.storage.telemetry.sizes import measure_tables
 
 LOW_DISK_BYTES = 2 * 2**30
 WIDTH_OF_A_FILE = 160
@@ -64,6 +67,7 @@ async def _check_all(settings: Settings, console: Console) -> bool:
         "disk": _check_disk,
         "catalog": _check_catalog,
         "counters": _check_counters,
+        "telemetry": _check_telemetry,
     }
     healthy = True
     console.print()
@@ -114,6 +118,20 @@ async def _check_catalog(settings: Settings) -> str:
         return f"{await catalog.version()}, schema up to date"
     finally:
         await catalog.close()
+
+
+async def _check_telemetry(settings: Settings) -> str:
+    try:
+        engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
+    except EngineInUseError:
+        return "in use by another process, as it should be while the service runs"
+    try:
+        tables = await measure_tables(engine)
+        size = sum(table.size_bytes for table in tables)
+        rows = ", ".join(f"{table.rows:,} {table.table}" for table in tables if table.rows)
+        return f"{await engine.version()}, {size / 2**20:,.1f} MiB: {rows or 'empty'}"
+    finally:
+        engine.close()
 
 
 async def _check_counters(settings: Settings) -> str:

@@ -14,6 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanwise.ingest import otlp, rest, signals
 from spanwise.ingest.bodies import NewLog, NewSignal, load_json, parse_spans
 from spanwise.ingest.journal import Kind
+from spanwise.ingest.meter import IngestMeter
 from spanwise.ingest.otlp import Prepared
 from spanwise.ingest.otlp_json import decode_json
 from spanwise.ingest.pipeline import Pipeline
@@ -43,8 +44,9 @@ T = TypeVar("T")
 
 
 class Receiver:
-    def __init__(self, pipeline: Pipeline) -> None:
+    def __init__(self, pipeline: Pipeline, meter: IngestMeter) -> None:
         self._pipeline = pipeline
+        self._meter = meter
 
     async def receive_otlp(
         self, workspace: str, kind: Kind, body: bytes, *, is_json: bool
@@ -75,6 +77,7 @@ class Receiver:
     async def receive_signals(self, workspace: str, new: list[NewSignal]) -> list[Signal]:
         prepared = signals.prepare_signals(workspace, new)
         await self._pipeline.submit([prepared.record])
+        self._meter.take(Kind.SIGNALS, len(prepared.signals), 0, [prepared.record])
         return prepared.signals
 
     async def _store(self, prepared: Prepared) -> Prepared:
@@ -82,6 +85,8 @@ class Receiver:
         # the queue must ascend.
         if prepared.records:
             await self._pipeline.submit(prepared.records)
+            kind = prepared.records[0].kind
+            self._meter.take(kind, prepared.accepted, prepared.rejected, prepared.records)
         return prepared
 
 

@@ -13,7 +13,7 @@ from functools import partial
 
 import structlog
 
-from spanwise.actions.prices import PriceBook, own_periods
+from spanwise.actions.prices import PriceBook, RepricingProgress, own_periods
 from spanwise.ingest.versions import next_version
 from spanwise.model.noun import new_id, utc_now
 from spanwise.model.prices import PriceKey, PricePeriod, RepricingTask
@@ -59,8 +59,7 @@ class Repricer:
         self._wake = asyncio.Event()
         self._stopping = False
         self._task: asyncio.Task[None] | None = None
-        self.months_done = 0
-        self.tasks_left = 0
+        self.progress = RepricingProgress()
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._loop(), name="reprice")
@@ -126,7 +125,7 @@ class Repricer:
                 task = await tasks.claim_repricing(
                     tx, self._name, now, now + timedelta(seconds=CLAIM_SECONDS)
                 )
-                self.tasks_left = await tasks.count_undone(tx)
+                self.progress.tasks_left = await tasks.count_undone(tx)
             if task is None:
                 return
             await self._do(task)
@@ -149,7 +148,7 @@ class Repricer:
             if is_current and not self._stopping:
                 left = left[1:]
                 is_current = await self._save(task, left)
-                self.months_done += 1
+                self.progress.months_done += 1
                 log.info("repricing_progress", model=key.model, months_left=len(left))
         if is_current and not left:
             log.info("repricing_done", model=key.model)

@@ -17,6 +17,7 @@ from spanwise.model.accounts import AdminUser, AuditEntry, Role
 from spanwise.model.noun import Noun
 from spanwise.storage.catalog import audit as stored_audit
 from spanwise.storage.catalog import users as stored_users
+from spanwise.storage.telemetry.sizes import measure_tables
 
 router = APIRouter(prefix="/admin", tags=["admin"], route_class=GuardedRoute)
 
@@ -32,12 +33,35 @@ class Versions(Noun):
     spanwise: str
     python: str
     catalog: str
+    telemetry: str
+
+
+class TableStats(Noun):
+    """Rows as stored: what was sent again counts twice until the engine merges."""
+
+    table: str
+    rows: int
+    bytes: int
+
+
+class IngestStats(Noun):
+    spans_per_second: float
+    accepted: dict[str, int]
+    rejected: dict[str, int]
+    waiting_bytes: int
+    backlog_bytes: int
+    is_stalled: bool
 
 
 class Stats(Noun):
     users: int
     uptime_seconds: int
     disk_free_bytes: int
+    rows: int
+    bytes: int
+    tables: list[TableStats]
+    ingest: IngestStats
+    repricing_tasks: int
     versions: Versions
 
 
@@ -65,17 +89,36 @@ async def get_stats(_caller: Admin, use: Use) -> Success[Stats]:
     """How the installation is doing."""
     async with use.catalog.read() as tx:
         users = await stored_users.count_users(tx)
+    tables = await measure_tables(use.engine)
     return succeed(
         Stats(
             users=users,
             uptime_seconds=int(time.monotonic() - _STARTED),
             disk_free_bytes=shutil.disk_usage(use.settings.data_dir).free,
+            rows=sum(table.rows for table in tables),
+            bytes=sum(table.size_bytes for table in tables),
+            tables=[TableStats(table=t.table, rows=t.rows, bytes=t.size_bytes) for t in tables],
+            ingest=_ingest_stats(use),
+            repricing_tasks=use.repricing.tasks_left,
             versions=Versions(
                 spanwise=__version__,
                 python=platform.python_version(),
                 catalog=await use.catalog.version(),
+                telemetry=await use.engine.version(),
             ),
         )
+    )
+
+
+def _ingest_stats(use: Use) -> IngestStats:
+    load = use.pipeline.load()
+    return IngestStats(
+        spans_per_second=round(use.meter.spans_per_second(), 3),
+        accepted=dict(use.meter.accepted),
+        rejected=dict(use.meter.rejected),
+        waiting_bytes=load.waiting_bytes,
+        backlog_bytes=load.backlog_bytes,
+        is_stalled=load.is_stalled,
     )
 
 

@@ -41,7 +41,11 @@ async def get_health() -> Success[Health]:
 @router.get("/ready")
 async def get_ready(use: Use) -> Success[Readiness]:
     """Every store answers; otherwise 503."""
-    pings = {"catalog": use.catalog.ping, "counters": use.counters.ping}
+    pings = {
+        "catalog": use.catalog.ping,
+        "counters": use.counters.ping,
+        "telemetry": use.engine.ping,
+    }
     for name, ping in pings.items():
         try:
             await ping()

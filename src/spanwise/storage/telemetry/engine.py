@@ -57,6 +57,10 @@ class Login:
     database: str
 
 
+class EngineInUseError(StartError):
+    """Another process has the folder of the embedded engine."""
+
+
 class Engine:
     """Runs SQL. Reads go through a few clients at a time; ingest has clients of its own."""
 
@@ -78,7 +82,7 @@ class Engine:
         except (ClickHouseError, OSError, RuntimeError) as error:
             place = address.folder or hide_password(address.server_url or "")
             if address.folder is not None and _is_in_use(address.folder):
-                raise StartError(
+                raise EngineInUseError(
                     f"the telemetry store at {place} is in use by another process, perhaps a "
                     "running `spanwise serve`: it belongs to one process at a time; stop that one "
                     "first, or use a ClickHouse server"

@@ -1,0 +1,67 @@
+"""What `/metrics` says about ingest and background work, read from the services when asked."""
+
+from collections.abc import Iterator
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+from prometheus_client.registry import Collector
+
+from spanwise.api.services import Services
+
+
+class ServiceCollector(Collector):
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._intake()
+        yield from self._queue()
+        yield from self._repricing()
+
+    def _intake(self) -> Iterator[Metric]:
+        meter = self._services.meter
+        for name, text, counts in (
+            ("items", "Spans, logs, metrics and signals acknowledged.", meter.accepted),
+            ("rejected_items", "Items of accepted requests that were rejected.", meter.rejected),
+            ("bytes", "Bytes journalled.", meter.bytes),
+        ):
+            family = CounterMetricFamily(f"spanwise_ingest_{name}", text, labels=["kind"])
+            for kind, count in sorted(counts.copy().items()):
+                family.add_metric([kind], count)
+            yield family
+        yield SummaryMetricFamily(
+            "spanwise_ingest_apply_seconds",
+            "Time that batches took to get into the engine.",
+            count_value=meter.batches,
+            sum_value=meter.apply_seconds,
+        )
+        yield CounterMetricFamily(
+            "spanwise_ingest_stalls", "Batches that the engine could not take.", meter.failures
+        )
+        yield CounterMetricFamily(
+            "spanwise_ingest_refused_records",
+            "Requests that the engine refused after they were acknowledged; kept in `refused/`.",
+            meter.refused_records,
+        )
+
+    def _queue(self) -> Iterator[Metric]:
+        load = self._services.pipeline.load()
+        for name, text, value in (
+            ("waiting_bytes", "Bytes that wait for the journal.", load.waiting_bytes),
+            ("backlog_bytes", "Bytes journalled and not in the engine yet.", load.backlog_bytes),
+            ("stalled", "1 while the engine takes nothing.", int(load.is_stalled)),
+        ):
+            yield GaugeMetricFamily(f"spanwise_ingest_{name}", text, value)
+
+    def _repricing(self) -> Iterator[Metric]:
+        repricing = self._services.repricing
+        yield GaugeMetricFamily(
+            "spanwise_repricing_tasks", "Prices that earlier spans wait for.", repricing.tasks_left
+        )
+        yield CounterMetricFamily(
+            "spanwise_repricing_months", "Months of spans priced anew.", repricing.months_done
+        )
