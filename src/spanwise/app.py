@@ -16,6 +16,7 @@ from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory, Agents
 from spanwise.actions.analytics import Analytics
 from spanwise.actions.assignments import Assignments, Definitions
+from spanwise.actions.experiment_results import Results
 from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
@@ -159,6 +160,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             rollup=rollup,
             experiments=Experiments(catalog, definitions),
             assignments=Assignments(definitions, pipeline, engine),
+            results=Results(engine, pipeline, agents),
         )
 
 

@@ -134,6 +134,25 @@ def sequential_p_value(
     return min(1.0, math.sqrt(spread) * math.exp(exponent))
 
 
+def units_until_found(
+    estimate: Estimate, units: int, lift: float, alpha: float = ALPHA
+) -> int | None:
+    """How many units in all it takes until the sequential interval of such a lift excludes zero.
+
+    The standard error is taken to shrink with the root of the number of units, as it does.
+    """
+    if lift == 0 or units == 0:
+        return None
+    wanted = units
+    for _ in range(60):
+        error = estimate.standard_error * math.sqrt(units / wanted)
+        grown = Estimate(abs(lift), error, estimate.degrees_of_freedom)
+        if sequential_p_value(grown, wanted, alpha) <= alpha:
+            return wanted
+        wanted = math.ceil(wanted * 1.25)
+    return None
+
+
 def chance_to_win(estimate: Estimate, *, higher_is_better: bool) -> float:
     """The Bayesian chance, with a flat prior, that the variant is better than the control."""
     chance = float(ndtr(estimate.lift / estimate.standard_error))

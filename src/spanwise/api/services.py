@@ -10,6 +10,7 @@ from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import Agents
 from spanwise.actions.analytics import Analytics
 from spanwise.actions.assignments import Assignments
+from spanwise.actions.experiment_results import Results
 from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
@@ -52,6 +53,7 @@ class Services:
     rollup: Rollup
     experiments: Experiments
     assignments: Assignments
+    results: Results
 
 
 def get_services(request: Request) -> Services:

@@ -17,6 +17,7 @@ from spanwise.api.experiment_bodies import (
 from spanwise.api.guard import Assigner, GuardedRoute, Ingester, Reader, Writer, may_assign
 from spanwise.api.parameters import Paged, Period
 from spanwise.api.services import Use, get_services
+from spanwise.model.experiment_results import ExperimentResults
 from spanwise.model.experiments import Assignment, Experiment, ExperimentStatus
 
 router = APIRouter(prefix="/experiments", tags=["experiments"], route_class=GuardedRoute)
@@ -163,3 +164,14 @@ async def assign_batch(
 ) -> Success[list[Assignment]]:
     """Give up to 1000 units their variants, in the order of `unitIds`."""
     return succeed(await use.assignments.assign_many(caller.workspace_id, id, body.unit_ids))
+
+
+@router.get("/{id}/results")
+async def get_results(
+    id: str,  # noqa: A002
+    caller: Reader,
+    use: Use,
+) -> Success[ExperimentResults]:
+    """What came of it so far. The intervals hold at every look: peeking does no harm."""
+    experiment = await use.experiments.get(caller.workspace_id, id)
+    return succeed(await use.results.get(caller.workspace_id, experiment))

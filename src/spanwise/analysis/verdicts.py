@@ -1,0 +1,159 @@
+"""The verdict of an experiment in plain words: what to do, and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spanwise.analysis.comparison import units_until_found
+from spanwise.analysis.experiments import MIN_UNITS, Measured
+from spanwise.model.experiment_results import (
+    Decision,
+    Forecast,
+    MetricResult,
+    SampleRatio,
+    VariantResult,
+    Verdict,
+)
+from spanwise.model.experiments import Direction, ExperimentStatus
+
+# A difference smaller than this is taken for none.
+SMALLEST_LIFT = 0.05
+MAX_DAYS = 1000
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a verdict rests on."""
+
+    status: ExperimentStatus
+    units: int
+    srm: SampleRatio
+    metrics: Sequence[MetricResult]
+    forecast: Forecast | None
+
+
+def decide(facts: Facts) -> Verdict:
+    if not facts.srm.ok:
+        return _say(
+            Decision.INVALID,
+            "the units are not split as the weights say "
+            f"(p = {facts.srm.p_value:.2g}): something decides who is counted, "
+            "so no difference can be trusted; look for units lost on one side",
+        )
+    if facts.units == 0:
+        return _undecided(facts, "no unit has been assigned yet")
+    primary = next(metric for metric in facts.metrics if metric.primary)
+    better = [v for v in primary.variants[1:] if v.significant and is_better(primary, v)]
+    worse = [v for v in primary.variants[1:] if v.significant and not is_better(primary, v)]
+    if better:
+        return _ship(facts, primary, max(better, key=lambda v: abs(v.lift or 0)))
+    if len(worse) == len(primary.variants) - 1:
+        control = primary.variants[0].variant
+        lifts = ", ".join(f"{v.variant} {_percent(v)}" for v in worse)
+        return _say(
+            Decision.SHIP, f"every variant is worse than {control} on {primary.key}: {lifts}",
+            control,
+        )  # fmt: skip
+    return _without_winner(facts, primary)
+
+
+def _ship(facts: Facts, primary: MetricResult, best: VariantResult) -> Verdict:
+    """Ship the best variant, unless it is certainly worse in another respect."""
+    harmed = [
+        (metric, variant)
+        for metric in facts.metrics
+        for variant in metric.variants
+        if variant.variant == best.variant
+        and variant.significant
+        and not is_better(metric, variant)
+    ]
+    gain = f"{best.variant} is better on {primary.key}: {_percent(best)} ({_range(best)})"
+    if harmed:
+        losses = ", ".join(f"{metric.key} {_percent(variant)}" for metric, variant in harmed)
+        return _undecided(facts, f"{gain}, but worse on {losses}; weigh the two yourself")
+    return _say(Decision.SHIP, f"{gain}, and no other metric is certainly worse", best.variant)
+
+
+def _without_winner(facts: Facts, primary: MetricResult) -> Verdict:
+    known = [v for v in primary.variants[1:] if v.lift_ci is not None]
+    if not known:
+        reason = next((v.reason for v in primary.variants[1:] if v.reason), "there is no outcome")
+        return _undecided(facts, f"{primary.key} cannot be compared yet: {reason}")
+    if len(known) == len(primary.variants) - 1 and all(_is_negligible(v) for v in known):
+        ranges = ", ".join(f"{v.variant} {_range(v)}" for v in known)
+        return _say(
+            Decision.NO_DIFFERENCE,
+            f"the true difference on {primary.key} is certainly below {SMALLEST_LIFT:.0%}: "
+            f"{ranges}",
+        )
+    nearest = max(known, key=lambda v: abs(v.lift or 0))
+    if min(v.units for v in primary.variants) < MIN_UNITS:
+        return _undecided(facts, f"too early: each variant needs at least {MIN_UNITS} units")
+    return _undecided(
+        facts,
+        f"no certain difference on {primary.key} yet: {nearest.variant} is at "
+        f"{_percent(nearest)}, and the truth may be anywhere in {_range(nearest)}",
+    )
+
+
+def _undecided(facts: Facts, reason: str) -> Verdict:
+    if facts.status is ExperimentStatus.STOPPED:
+        return _say(Decision.NO_DIFFERENCE, f"stopped without a certain winner: {reason}")
+    if facts.forecast is not None:
+        reason += f"; {describe_forecast(facts.forecast)}"
+    return _say(Decision.KEEP_RUNNING, reason)
+
+
+def describe_forecast(forecast: Forecast) -> str:
+    if forecast.days > MAX_DAYS:
+        return f"at this rate it would take more than {MAX_DAYS} days to know"
+    days = max(1, round(forecast.days))
+    return f"at this rate you will know in about {days} day{'' if days == 1 else 's'}"
+
+
+def forecast(measured: Sequence[Measured], units: int, active_days: float) -> Forecast | None:
+    """When the primary metric's lift, or else the smallest that matters, would be certain."""
+    primary = next(m for m in measured if m.metric.primary)
+    known = [
+        (estimate, primary.arms[0].units + primary.arms[place].units)
+        for place, estimate in enumerate(primary.estimates())
+        if estimate is not None
+    ]
+    if not known or active_days <= 0 or units == 0:
+        return None
+    estimate, compared = max(known, key=lambda pair: abs(pair[0].lift))
+    lift = max(abs(estimate.lift), SMALLEST_LIFT)
+    needed = units_until_found(estimate, compared, lift)
+    if needed is None:
+        return None
+    # Of all units, only some are in the two arms compared and have outcomes.
+    share = compared / units
+    per_day = units / active_days
+    return Forecast(
+        lift=lift,
+        units_needed=round(needed / share),
+        units_per_day=per_day,
+        days=max(0.0, (needed - compared) / share / per_day),
+    )
+
+
+def is_better(metric: MetricResult, variant: VariantResult) -> bool:
+    rises = (variant.lift or 0) > 0
+    return rises == (metric.direction is Direction.INCREASE)
+
+
+def _is_negligible(variant: VariantResult) -> bool:
+    bounds = variant.lift_ci
+    return bounds is not None and bounds.lower > -SMALLEST_LIFT and bounds.upper < SMALLEST_LIFT
+
+
+def _percent(variant: VariantResult) -> str:
+    return f"{variant.lift or 0:+.1%}"
+
+
+def _range(variant: VariantResult) -> str:
+    bounds = variant.lift_ci
+    return "unknown" if bounds is None else f"{bounds.lower:+.1%} to {bounds.upper:+.1%}"
+
+
+def _say(decision: Decision, reason: str, variant: str | None = None) -> Verdict:
+    return Verdict(decision=decision, variant=variant, reason=reason[0].upper() + reason[1:] + ".")

@@ -1,0 +1,239 @@
+"""Results: which outcomes count for whom, and what is said of them."""
+
+import math
+from typing import Any
+
+from support.experiments import create, start
+from support.outcomes import make_trace, send_signals, send_traces
+from support.service import Person, Service, assert_error
+
+SUCCESS = [{"metric": "successRate"}]
+
+
+async def assign(person: Person, experiment: dict[str, Any], *units: str) -> dict[str, str]:
+    path = f"/experiments/{experiment['id']}/assign/batch"
+    assigned = await person.data("POST", path, json={"unitIds": list(units)})
+    return {a["unitId"]: a["variant"] for a in assigned}
+
+
+async def results_of(person: Person, experiment: dict[str, Any]) -> dict[str, Any]:
+    results: dict[str, Any] = await person.data("GET", f"/experiments/{experiment['id']}/results")
+    return results
+
+
+def by_variant(results: dict[str, Any], metric: int = 0) -> dict[str, dict[str, Any]]:
+    return {v["variant"]: v for v in results["metrics"][metric]["variants"]}
+
+
+async def units_with_outcomes(
+    person: Person, experiment: dict[str, Any], metric: int = 0
+) -> dict[str, int]:
+    results = await results_of(person, experiment)
+    return {key: v["units"] for key, v in by_variant(results, metric).items()}
+
+
+async def test_an_experiment_without_units_says_so(service: Service) -> None:
+    ann = await service.sign_up()
+    for experiment in (await create(ann), await start(ann)):
+        results = await results_of(ann, experiment)
+        assert results["status"] == experiment["status"]
+        assert (results["units"], results["excludedUnits"]) == (0, 0)
+        assert [(v["variant"], v["units"]) for v in results["perVariant"]] == [
+            ("control", 0),
+            ("treatment", 0),
+        ]
+        assert results["srm"] == {"pValue": None, "ok": True}
+        assert results["verdict"]["decision"] == "keep_running"
+        assert "no unit" in results["verdict"]["reason"].lower()
+        assert [m["key"] for m in results["metrics"]] == ["successRate", "latency", "cost"]
+        for metric in results["metrics"]:
+            for variant in metric["variants"]:
+                assert variant["mean"] is variant["lift"] is variant["pValue"] is None
+                assert variant["significant"] is False
+                assert variant["reason"]
+
+
+async def test_means_are_over_traces_and_units_are_counted_once(service: Service) -> None:
+    ann = await service.sign_up()
+    metrics = [{"metric": m} for m in ("successRate", "latency", "cost", "tokens", "p95Latency")]
+    experiment = await start(ann, metrics=metrics)
+    units = await assign(ann, experiment, *(f"u{n}" for n in range(20)))
+    traces = []
+    for unit, variant in units.items():
+        slow = 200 if variant == "treatment" else 100
+        shared: dict[str, Any] = {"userId": unit, "inputTokens": 10, "outputTokens": 5}
+        traces.append(make_trace(ms=slow, cost=0.02, **shared))
+        traces.append(make_trace(ms=slow, cost=0.04, ok=False, **shared))
+    await send_traces(ann, traces)
+    results = await results_of(ann, experiment)
+    counts = {v: list(units.values()).count(v) for v in ("control", "treatment")}
+    assert results["units"] == 20
+    assert {v["variant"]: v["units"] for v in results["perVariant"]} == counts
+    means = {m["key"]: {v["variant"]: v["mean"] for v in m["variants"]} for m in results["metrics"]}
+    for key, expected in {
+        "successRate": (0.5, 0.5),
+        "latency": (100, 200),
+        "cost": (0.03, 0.03),
+        "tokens": (15, 15),
+        "p95Latency": (100, 200),
+    }.items():
+        assert math.isclose(means[key]["control"], expected[0], rel_tol=1e-6), key
+        assert math.isclose(means[key]["treatment"], expected[1], rel_tol=1e-6), key
+    assert await units_with_outcomes(ann, experiment) == counts
+
+
+async def test_outcomes_are_bound_by_user_session_attribute_or_flag(service: Service) -> None:
+    ann = await service.sign_up()
+    experiment = await start(ann, name="prompt-length", metrics=SUCCESS)
+    units = await assign(ann, experiment, "by-user", "by-session", "by-both")
+    named = {"experimentId": experiment["id"], "variant": "control"}
+    flag = {
+        "feature_flag.key": "prompt-length",
+        "feature_flag.result.variant": "treatment",
+    }
+    await send_traces(
+        ann,
+        [
+            make_trace(userId="by-user"),
+            make_trace(sessionId="by-session"),
+            make_trace(userId="by-both", sessionId="by-session"),
+            make_trace(**named),
+            make_trace(attributes=flag),
+            make_trace(events=[{"name": "feature_flag.evaluation", "attributes": flag}]),
+            make_trace(userId="nobody"),
+            make_trace(experimentId=experiment["id"], variant="unknown"),
+        ],
+    )
+    found = await units_with_outcomes(ann, experiment)
+    assert found["control"] == list(units.values()).count("control") + 1
+    assert found["treatment"] == list(units.values()).count("treatment") + 2
+    assert (await results_of(ann, experiment))["units"] == 3
+
+
+async def test_only_what_comes_after_the_first_exposure_counts(service: Service) -> None:
+    ann = await service.sign_up()
+    experiment = await start(ann, metrics=SUCCESS)
+    before = [make_trace(ago_seconds=3600, userId="early"), make_trace(ago_seconds=5, userId="u")]
+    await send_traces(ann, before)
+    await assign(ann, experiment, "early", "u", "under-way")
+    assert sum((await units_with_outcomes(ann, experiment)).values()) == 0
+    # A trace that had begun when its unit was assigned, as when the agent itself asks.
+    await send_traces(ann, [make_trace(ago_seconds=2, ms=60_000, userId="under-way")])
+    assert sum((await units_with_outcomes(ann, experiment)).values()) == 1
+    await send_traces(ann, [make_trace(userId="u")])
+    assert sum((await units_with_outcomes(ann, experiment)).values()) == 2
+
+
+async def test_a_unit_seen_in_two_variants_is_excluded_and_counted(service: Service) -> None:
+    ann = await service.sign_up()
+    metrics = [*SUCCESS, {"source": "signal", "signalName": "stars"}]
+    experiment = await start(ann, metrics=metrics)
+    units = await assign(ann, experiment, *(f"u{n}" for n in range(10)))
+    other = {"control": "treatment", "treatment": "control"}
+    torn = {"experimentId": experiment["id"], "variant": other[units["u0"]], "userId": "u0"}
+    await send_traces(ann, [make_trace(userId=unit) for unit in units] + [make_trace(**torn)])
+    stars = [{"signalName": "stars", "value": 1, "userId": unit} for unit in units]
+    await send_signals(ann, stars)
+    results = await results_of(ann, experiment)
+    assert (results["units"], results["excludedUnits"]) == (9, 1)
+    assert sum((await units_with_outcomes(ann, experiment)).values()) == 9
+    assert sum((await units_with_outcomes(ann, experiment, 1)).values()) == 9
+
+
+async def test_signals_count_by_user_variant_or_trace(service: Service) -> None:
+    ann = await service.sign_up()
+    metrics = [{"source": "signal", "signalName": "stars"}]
+    experiment = await start(ann, metrics=metrics)
+    await assign(ann, experiment, "u1", "u2", "u3")
+    trace = make_trace(userId="u2")
+    await send_traces(ann, [trace])
+    named = {"experimentId": experiment["id"], "variant": "treatment"}
+    await send_signals(
+        ann,
+        [
+            {"signalName": "stars", "value": 5, "userId": "u1"},
+            {"signalName": "stars", "value": 3, "userId": "u1"},
+            {"signalName": "stars", "value": 4, "traceId": trace["traceId"]},
+            {"signalName": "stars", "value": 2, **named},
+            {"signalName": "stars", "value": 1, "userId": "nobody"},
+            {"signalName": "thumbs", "value": 1, "userId": "u3"},
+        ],
+    )
+    found = by_variant(await results_of(ann, experiment))
+    assert sum(v["units"] for v in found.values()) == 3
+    total = sum(v["units"] * v["mean"] for v in found.values() if v["mean"] is not None)
+    assert total > 0
+
+
+async def test_an_experiment_about_an_agent_looks_at_its_traces_only(service: Service) -> None:
+    ann = await service.sign_up()
+    experiment = await start(ann, metrics=SUCCESS, agentId="shop")
+    await assign(ann, experiment, "u1", "u2")
+    await send_traces(
+        ann,
+        [make_trace(userId="u1", agentName="shop"), make_trace(userId="u2", agentName="other")],
+    )
+    assert sum((await units_with_outcomes(ann, experiment)).values()) == 1
+
+
+async def test_what_comes_after_the_stop_does_not_count(service: Service) -> None:
+    ann = await service.sign_up()
+    experiment = await start(ann, metrics=SUCCESS)
+    await assign(ann, experiment, "u1", "u2")
+    await send_traces(ann, [make_trace(userId="u1")])
+    await ann.data("POST", f"/experiments/{experiment['id']}/stop")
+    await send_traces(ann, [make_trace(userId="u2")])
+    results = await results_of(ann, experiment)
+    assert (results["status"], results["units"]) == ("stopped", 2)
+    assert sum(v["units"] for v in by_variant(results).values()) == 1
+    assert results["verdict"]["decision"] == "no_difference"
+    assert results["forecast"] is None
+
+
+async def test_a_split_that_cannot_be_chance_is_invalid(service: Service) -> None:
+    ann = await service.sign_up()
+    experiment = await start(ann, metrics=SUCCESS)
+    candidates = [f"u{n}" for n in range(1000)]
+    # An application that asks for one kind of unit only: what the hash says is known beforehand.
+    preview = await start(ann)
+    assert preview["id"] != experiment["id"]
+    assigned = await assign(ann, experiment, *candidates)
+    torn = [
+        make_trace(userId=unit, experimentId=experiment["id"], variant="control")
+        for unit, variant in assigned.items()
+        if variant == "treatment"
+    ][:200]
+    await send_traces(ann, torn)
+    results = await results_of(ann, experiment)
+    assert results["excludedUnits"] == 200
+    assert results["srm"]["ok"] is False
+    assert results["srm"]["pValue"] < 0.001
+    assert results["verdict"]["decision"] == "invalid"
+
+
+async def test_degenerate_data_gives_null_with_a_reason(service: Service) -> None:
+    ann = await service.sign_up()
+    experiment = await start(ann, metrics=[{"metric": "successRate"}, {"metric": "cost"}])
+    units = await assign(ann, experiment, *(f"u{n}" for n in range(40)))
+    await send_traces(ann, [make_trace(userId=unit) for unit in units])
+    results = await results_of(ann, experiment)
+    no_variance = by_variant(results)["treatment"]
+    assert no_variance["mean"] == 1
+    assert no_variance["lift"] is no_variance["liftCi"] is no_variance["pValue"] is None
+    assert "no variance" in no_variance["reason"]
+    no_baseline = by_variant(results, 1)["treatment"]
+    assert no_baseline["mean"] == 0
+    assert no_baseline["lift"] is None
+    assert results["verdict"]["decision"] == "keep_running"
+
+
+async def test_results_of_others_are_not_found_and_their_data_not_counted(
+    service: Service,
+) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    experiment = await start(ann, metrics=SUCCESS)
+    await assign(ann, experiment, "u1")
+    assert_error(await bob.call("GET", f"/experiments/{experiment['id']}/results"), 404)
+    named = {"experimentId": experiment["id"], "variant": "control"}
+    await send_traces(bob, [make_trace(userId="u1"), make_trace(**named)])
+    assert sum((await units_with_outcomes(ann, experiment)).values()) == 0

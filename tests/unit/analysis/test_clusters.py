@@ -1,0 +1,126 @@
+"""Clustered metrics against computing them from every unit's own numbers."""
+
+import math
+
+import numpy as np
+import pytest
+
+from spanwise.analysis.clusters import find_adjustment, to_arm, to_quantile_arm
+from spanwise.analysis.comparison import relative_lift
+from spanwise.model.outcomes import QUANTILE_LEVELS, ClusterSums
+
+
+def sums_of(
+    y: np.ndarray, d: np.ndarray, x: np.ndarray | None = None, e: np.ndarray | None = None
+) -> ClusterSums:
+    x = np.zeros(len(y)) if x is None else x
+    e = np.zeros(len(y)) if e is None else e
+    return ClusterSums(
+        units=len(y),
+        history=int((e > 0).sum()),
+        y=float(y.sum()),
+        d=float(d.sum()),
+        yy=float(y @ y),
+        dd=float(d @ d),
+        yd=float(y @ d),
+        x=float(x.sum()),
+        e=float(e.sum()),
+        xx=float(x @ x),
+        ee=float(e @ e),
+        xe=float(x @ e),
+        yx=float(y @ x),
+        ye=float(y @ e),
+        dx=float(d @ x),
+        de=float(d @ e),
+    )
+
+
+def people(
+    rng: np.random.Generator, n: int, lift: float = 0.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Units with a level of their own, which shows before and after."""
+    level = rng.gamma(4, 25, n)
+    before, after = rng.poisson(3, n).astype(float), 1.0 + rng.poisson(2, n)
+    y = after * level * (1 + lift) + rng.normal(0, 10, n) * np.sqrt(after)
+    x = before * level + rng.normal(0, 10, n) * np.sqrt(before)
+    return y, after, x, before
+
+
+def test_sums_of_parts_add_up_to_the_sums_of_all() -> None:
+    rng = np.random.default_rng(1)
+    parts = people(rng, 50)
+    whole = sums_of(*parts)
+    halves = sums_of(*(p[:20] for p in parts)) + sums_of(*(p[20:] for p in parts))
+    assert halves.units == 50
+    assert halves.yx == pytest.approx(whole.yx)
+
+
+def test_the_mean_is_over_outcomes_and_the_variance_over_units() -> None:
+    rng = np.random.default_rng(2)
+    y, d, _, _ = people(rng, 400)
+    arm = to_arm(sums_of(y, d))
+    residuals = (y - y.sum() / d.sum() * d) / d.mean()
+    assert arm.mean == pytest.approx(y.sum() / d.sum())
+    assert arm.variance == pytest.approx(residuals.var(ddof=1))
+
+
+def test_cuped_is_what_the_regression_on_the_past_says() -> None:
+    rng = np.random.default_rng(3)
+    arms = [people(rng, 3000), people(rng, 3000, lift=0.1)]
+    totals = [sums_of(*arm) for arm in arms]
+    adjustment = find_adjustment(totals)
+    assert adjustment is not None
+    past = sum(x.sum() for _, _, x, _ in arms) / sum(e.sum() for _, _, _, e in arms)
+    scale = sum(e.sum() for _, _, _, e in arms) / 6000
+    lines = []
+    for y, d, x, e in arms:
+        lines.append(((y - y.sum() / d.sum() * d) / d.mean(), (x - past * e) / scale))
+    theta = sum(np.cov(a, b)[0, 1] for a, b in lines) / sum(b.var(ddof=1) for _, b in lines)
+    assert adjustment.theta == pytest.approx(theta)
+    for total, (present, earlier), (y, d, _, _) in zip(totals, lines, arms, strict=True):
+        arm = to_arm(total, adjustment)
+        assert arm.mean == pytest.approx(y.sum() / d.sum() - theta * earlier.mean())
+        assert arm.variance == pytest.approx((present - theta * earlier).var(ddof=1))
+
+
+def test_cuped_takes_variance_out_and_keeps_the_lift() -> None:
+    rng = np.random.default_rng(4)
+    totals = [sums_of(*people(rng, 5000)), sums_of(*people(rng, 5000, lift=0.1))]
+    adjustment = find_adjustment(totals)
+    plain = relative_lift(*(to_arm(total) for total in totals))
+    adjusted = relative_lift(*(to_arm(total, adjustment) for total in totals))
+    assert plain is not None
+    assert adjusted is not None
+    assert adjusted.standard_error < 0.8 * plain.standard_error
+    assert adjusted.lift == pytest.approx(0.1, abs=4 * adjusted.standard_error)
+
+
+def test_without_history_there_is_no_adjustment() -> None:
+    rng = np.random.default_rng(5)
+    y, d, x, e = people(rng, 1000)
+    assert find_adjustment([sums_of(y, d), sums_of(y, d)]) is None
+    few = np.where(np.arange(1000) < 40, 1.0, 0.0)
+    assert find_adjustment([sums_of(y, d, x * few, e * few)] * 2) is None
+    assert find_adjustment([ClusterSums(), ClusterSums()]) is None
+
+
+def test_a_quantile_knows_that_outcomes_of_one_unit_are_alike() -> None:
+    """The standard error of the 95th percentile, against the spread over many samples."""
+    rng = np.random.default_rng(6)
+    found, errors = [], []
+    for _ in range(300):
+        level = rng.lognormal(0, 0.5, 400)
+        values = np.repeat(level, 5) * rng.lognormal(0, 0.3, 2000)
+        quantiles = np.quantile(values, QUANTILE_LEVELS)
+        cut = quantiles[QUANTILE_LEVELS.index(0.95)]
+        below = (values <= cut).reshape(400, 5).sum(axis=1).astype(float)
+        arm = to_quantile_arm(sums_of(below, np.full(400, 5.0)), list(quantiles))
+        found.append(arm.mean)
+        errors.append(math.sqrt(arm.variance / arm.units))
+    assert np.mean(errors) == pytest.approx(np.std(found), rel=0.2)
+
+
+def test_degenerate_clusters_have_no_arm() -> None:
+    assert to_arm(ClusterSums()).units == 0
+    assert to_arm(ClusterSums(units=1, y=1, d=1, yy=1, dd=1, yd=1)).units == 0
+    assert to_quantile_arm(ClusterSums(), [1.0] * len(QUANTILE_LEVELS)).units == 0
