@@ -1,7 +1,7 @@
 """Synthetic traffic of one agent, minute by minute, the same for the same seed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -26,17 +26,24 @@ class Traffic:
     latency: Floats
     tail: Floats
 
+    def __post_init__(self) -> None:
+        columns = (self.requests, self.errors, self.latency, self.tail * self.requests)
+        table = np.stack(columns, axis=1)
+        # Sums up to each minute: a window is the difference of two of them.
+        self._sums = [(0.0, 0.0, 0.0, 0.0), *map(tuple, np.cumsum(table, axis=0).tolist())]
+
     def window(self, end: int, minutes: int) -> Window:
         """Add up the minutes before one, given as its number."""
-        part = slice(max(end - minutes, 0), end)
-        samples = int(self.requests[part].sum())
+        first, last = self._sums[max(end - minutes, 0)], self._sums[end]
+        requests, errors, latency, tail = (b - a for a, b in zip(first, last, strict=True))
+        samples = round(requests)
         if samples == 0:
             return Window()
         return Window(
             samples=samples,
-            error_rate=float(self.errors[part].sum()) / samples,
-            avg_latency=float(self.latency[part].sum()) / samples,
-            p95_latency=float((self.tail[part] * self.requests[part]).sum()) / samples,
+            error_rate=errors / samples,
+            avg_latency=latency / samples,
+            p95_latency=tail / samples,
             cost=samples * 0.01,
             tokens=samples * 100.0,
         )
@@ -80,7 +87,7 @@ def make_traffic(
 
 def disturb(traffic: Traffic, first: int, last: int | None = None, **factors: Any) -> Traffic:
     """The same traffic with some of it multiplied from one minute to another."""
-    changed = {name: getattr(traffic, name).copy() for name in vars(traffic)}
+    changed = {field.name: getattr(traffic, field.name).copy() for field in fields(traffic)}
     for name, factor in factors.items():
         changed[name][first:last] *= factor
     return Traffic(**changed)
