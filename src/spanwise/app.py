@@ -14,8 +14,10 @@ from starlette.responses import Response
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import AgentDirectory, Agents
+from spanwise.actions.alerts import Alerts, Clock
 from spanwise.actions.analytics import Analytics
 from spanwise.actions.assignments import Assignments, Definitions
+from spanwise.actions.backtest import Backtests
 from spanwise.actions.experiment_results import Results
 from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
@@ -27,7 +29,10 @@ from spanwise.actions.sign_in_tokens import TokenSigner
 from spanwise.actions.signals import Signals
 from spanwise.actions.traces import Traces
 from spanwise.actions.transfer import Transfer
+from spanwise.actions.webhook_guard import WebhookGuard
+from spanwise.actions.webhooks import Webhooks
 from spanwise.analysis.prices import find_list_prices
+from spanwise.api.alert_metrics import AlertCollector
 from spanwise.api.cross_origin import CrossOrigin
 from spanwise.api.docs_page import install_docs
 from spanwise.api.errors import install_error_handlers
@@ -37,8 +42,10 @@ from spanwise.api.openapi import install_openapi
 from spanwise.api.routes import (
     admin,
     agents,
+    alerts,
     analytics,
     auth,
+    events,
     experiments,
     keys,
     logs,
@@ -57,10 +64,14 @@ from spanwise.ingest.meter import IngestMeter, MeteredStore
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.sink import Sink
+from spanwise.jobs.alerting import start_alerting
+from spanwise.jobs.alerts import AlertEvaluator
+from spanwise.jobs.notifications import NotificationSender
 from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
 from spanwise.jobs.retention import Retention
 from spanwise.jobs.rollup import Sweeper
+from spanwise.model.noun import new_id, utc_now
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
@@ -79,6 +90,8 @@ _NOUNS = (
     keys,
     admin,
     agents,
+    alerts,
+    events,
     spans,
     sessions,
     signals,
@@ -90,8 +103,11 @@ _NOUNS = (
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncIterator[Services]:
-    """Open the stores, put the actions on top, start the jobs; close all in reverse order."""
+async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIterator[Services]:
+    """Open the stores, put the actions on top, start the jobs; close all in reverse order.
+
+    `clock` is what alerts are evaluated by; a test may turn it.
+    """
     async with AsyncExitStack() as stack:
         prepare_data_dir(settings)
         signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
@@ -137,6 +153,19 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         sweeper.start()
         stack.push_async_callback(sweeper.stop)
         definitions = Definitions(catalog)
+        agent_records = Agents(catalog, engine, pipeline, agents)
+        guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
+        sender = NotificationSender(catalog, mailer, guard, settings.public_address, clock)
+        is_alone = engine.address.folder is not None
+        evaluator = AlertEvaluator(
+            catalog,
+            engine,
+            pipeline,
+            settings.alert_interval_seconds,
+            holder="embedded" if is_alone else new_id("rep"),
+            clock=clock,
+        )
+        alert_watch = await start_alerting(stack, evaluator, sender, is_alone=is_alone)
         yield Services(
             settings=settings,
             catalog=catalog,
@@ -148,15 +177,19 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             pipeline=pipeline,
             receiver=receiver,
             intake=Intake(min(settings.memory_limit_mb * 2**20 // 8, 256 * 2**20)),
-            agents=Agents(catalog, engine, pipeline, agents),
+            agents=agent_records,
             traces=Traces(engine, pipeline, agents),
+            alerts=Alerts(catalog, agent_records, guard, clock),
+            backtests=Backtests(engine, agent_records, clock),
+            webhooks=Webhooks(catalog, guard, sender.attempt),
+            alert_watch=alert_watch,
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
             meter=meter,
             repricing=repricer.progress,
             sessions=Sessions(engine, pipeline, agents),
             signals=Signals(engine, pipeline, receiver, agents),
             logs=Logs(engine, pipeline, receiver, agents),
-            analytics=Analytics(engine, rollup, pipeline, agents),
+            analytics=Analytics(engine, rollup, pipeline, agents, catalog),
             rollup=rollup,
             experiments=Experiments(catalog, definitions),
             assignments=Assignments(definitions, pipeline, engine),
@@ -244,6 +277,7 @@ def create_app(services: Services) -> FastAPI:
     install_docs(app)
     install_openapi(app)
     registry.register(ServiceCollector(services))
+    registry.register(AlertCollector(services.alert_watch))
     install_metrics(app, registry)
     install_error_handlers(app)
     # The last one added is the outermost.

@@ -101,6 +101,12 @@ class Settings(BaseSettings):
         "`spanwise user add` makes more.",
     )
     jwt_hours: float = Field(24, gt=0, le=24 * 365, description="Lifetime of a sign-in, hours.")
+    alert_interval_seconds: float = Field(
+        60, ge=0.1, le=3600, description="How often alert rules are evaluated, seconds."
+    )
+    allow_private_webhooks: bool = Field(
+        False, description="Webhooks may reach private addresses, such as those of this network."
+    )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Origins, separated by commas, whose pages may call the API; none = off."
     )

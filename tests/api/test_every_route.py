@@ -72,6 +72,12 @@ async def make_experiment(person: Person) -> dict[str, str]:
     return {"id": (await person.data("POST", "/experiments", json=body))["id"]}
 
 
+@makes("events")
+async def make_webhook(person: Person) -> dict[str, str]:
+    made = await person.data("POST", "/events/webhooks", json={"url": "https://8.8.8.8/"})
+    return {"webhookId": made["id"]}
+
+
 @pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[Service]:
     """A service with limits that nobody reaches, so that their headers are there."""
@@ -258,6 +264,7 @@ async def test_every_route_describes_its_failures(routes: list[Operation]) -> No
 
 # Acts that say all in their path.
 WITHOUT_BODY = {"POST /api/keys/{id}/revoke", "POST /api/experiments/{id}/pause"}
+WITHOUT_BODY |= {"POST /api/events/webhooks/{webhookId}/test"}
 
 
 async def test_every_write_describes_its_body(routes: list[Operation]) -> None:

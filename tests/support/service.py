@@ -4,9 +4,10 @@ import atexit
 import re
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from email import message_from_bytes
 from email.policy import SMTPUTF8
 from functools import cache
@@ -19,6 +20,7 @@ from fastapi import FastAPI
 
 from spanwise.api.services import Services
 from spanwise.app import create_app, open_services
+from spanwise.model.noun import utc_now
 from spanwise.settings import load_settings
 from spanwise.storage.telemetry.engine import Engine, EngineAddress
 
@@ -129,12 +131,14 @@ def shared_telemetry_url() -> str:
 
 
 @asynccontextmanager
-async def start_service(data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
+async def start_service(
+    data_dir: Path, clock: Callable[[], datetime] = utc_now, /, **settings: Any
+) -> AsyncIterator[Service]:
     """Open a service in this process. Limits are off unless a test is about them."""
     unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
     engine = {"telemetry_url": shared_telemetry_url(), "memory_limit_mb": 2048}
     loaded = load_settings(data_dir=data_dir, **{**unlimited, **engine, **settings})
-    async with open_services(loaded) as services:
+    async with open_services(loaded, clock) as services:
         app = create_app(services)
         async with _client_of(app, "127.0.0.1") as http:
             yield Service(app, http, services, data_dir)

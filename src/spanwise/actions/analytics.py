@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from spanwise.actions.agents import AgentDirectory
+from spanwise.actions.alerts import count_active_alerts
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.model.analytics import (
     NO_NAME,
@@ -28,6 +29,7 @@ from spanwise.model.analytics import (
 from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.spans import Trace
+from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry import analytics as stored
 from spanwise.storage.telemetry import traces as stored_traces
 from spanwise.storage.telemetry.analytics_export import export_traces
@@ -44,8 +46,14 @@ class Analytics:
     """Answers from the rollup where it can; without one from the traces alone."""
 
     def __init__(
-        self, engine: Engine, rollup: Rollup | None, pipeline: Pipeline, agents: AgentDirectory
+        self,
+        engine: Engine,
+        rollup: Rollup | None,
+        pipeline: Pipeline,
+        agents: AgentDirectory,
+        catalog: Catalog,
     ) -> None:
+        self._catalog = catalog
         self._engine = engine
         self._rollup = rollup
         self._pipeline = pipeline
@@ -77,9 +85,8 @@ class Analytics:
             estimated_cost=totals.cost,
         )
 
-    async def _count_active_alerts(self, _workspace: str, _agent: str | None) -> int:
-        """Count the alerts that are active now. There are none while there are no alerts."""
-        return 0
+    async def _count_active_alerts(self, workspace: str, agent: str | None) -> int:
+        return await count_active_alerts(self._catalog, workspace, agent)
 
     async def outcomes(self, workspace: str, question: Question) -> Outcomes:
         source = await self._source(workspace, question)

@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 
 from spanwise.actions import audit
 from spanwise.actions.access import KEY_PREFIX, Access
+from spanwise.actions.events import record_event
 from spanwise.actions.sign_in_tokens import hash_secret
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import Invalid, NotFound
+from spanwise.model.events import EventType
 from spanwise.model.keys import ApiKey, ApiKeyWithSecret, KeyStatus, Scope
 from spanwise.model.noun import new_id, utc_now
 from spanwise.model.page import Listing, PageRequest
@@ -85,6 +87,7 @@ class Keys:
                 graceSeconds=grace_seconds,
             )
             key = await _require(tx, caller, key_id)
+            await _tell(tx, caller, EventType.KEY_ROTATED, key)
         self._access.forget_key(key_id)
         return ApiKeyWithSecret(**key.model_dump(), key=secret)
 
@@ -96,6 +99,7 @@ class Keys:
                 tx, "key.revoked", actor=caller.user_id, subject=key_id, address=address
             )
             key = await _require(tx, caller, key_id)
+            await _tell(tx, caller, EventType.KEY_REVOKED, key)
         self._access.forget_key(key_id)
         return key
 
@@ -111,6 +115,18 @@ class Keys:
 
 def _new_key_secret() -> str:
     return KEY_PREFIX + secrets.token_hex(_SECRET_BYTES)
+
+
+async def _tell(tx: Transaction, caller: Principal, event: EventType, key: ApiKey) -> None:
+    await record_event(
+        tx,
+        caller.workspace_id,
+        event,
+        actor=caller.caller_id,
+        subject=key.id,
+        name=key.name,
+        prefix=key.prefix,
+    )
 
 
 async def _require(tx: Transaction, caller: Principal, key_id: str) -> ApiKey:

@@ -93,6 +93,12 @@ class Mailer:
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 
+    async def deliver(self, letter: Letter, message_id: str) -> None:
+        """Send now and raise what goes wrong. The same id again says that it is the same mail."""
+        message = self._compose(letter)
+        message.replace_header("Message-ID", message_id)
+        await self._carrier.deliver(message, letter)
+
     async def drain(self) -> None:
         """Wait until everything posted so far is delivered or has failed."""
         await asyncio.gather(*self._under_way)

@@ -45,18 +45,36 @@ class Baseline:
         return self.centre + score * self.scale
 
 
+@dataclass(frozen=True)
+class Past:
+    """What past values have in common, before it is known how many requests are judged by it."""
+
+    centre: float
+    spread: float
+
+    @classmethod
+    def describe(cls, reference: Sequence[float]) -> "Past | None":
+        """Sum up past values; None while there are too few to say what is normal."""
+        if len(reference) < MIN_POINTS:
+            return None
+        centre = median(reference)
+        return cls(centre, _MAD_TO_SIGMA * median(abs(value - centre) for value in reference))
+
+    def baseline(self, quantity: Quantity, samples: int = 0) -> Baseline | None:
+        """The scale for a value that this many requests are behind: few of them vary more."""
+        chance = _chance(self.centre, quantity, samples)
+        scale = max(self.spread, _LEAST_SHARE * abs(self.centre), chance)
+        return Baseline(self.centre, scale) if scale > 0 else None
+
+
 def learn(reference: Sequence[float], quantity: Quantity, samples: int = 0) -> Baseline | None:
     """Learn from past values; None while there are too few to say what is normal.
 
     `samples` is the number of requests behind the value that is going to be judged: a rate of few
     requests varies more.
     """
-    if len(reference) < MIN_POINTS:
-        return None
-    centre = median(reference)
-    spread = _MAD_TO_SIGMA * median(abs(value - centre) for value in reference)
-    scale = max(spread, _LEAST_SHARE * abs(centre), _chance(centre, quantity, samples))
-    return Baseline(centre, scale) if scale > 0 else None
+    past = Past.describe(reference)
+    return None if past is None else past.baseline(quantity, samples)
 
 
 def is_firing(scores: Sequence[float | None], *, was_firing: bool) -> bool:

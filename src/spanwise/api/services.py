@@ -8,8 +8,11 @@ from fastapi import Depends, Request
 from spanwise.actions.access import Access
 from spanwise.actions.accounts import Accounts
 from spanwise.actions.agents import Agents
+from spanwise.actions.alert_watch import AlertWatch
+from spanwise.actions.alerts import Alerts
 from spanwise.actions.analytics import Analytics
 from spanwise.actions.assignments import Assignments
+from spanwise.actions.backtest import Backtests
 from spanwise.actions.experiment_results import Results
 from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
@@ -18,6 +21,7 @@ from spanwise.actions.prices import Prices, RepricingProgress
 from spanwise.actions.sessions import Sessions
 from spanwise.actions.signals import Signals
 from spanwise.actions.traces import Traces
+from spanwise.actions.webhooks import Webhooks
 from spanwise.ingest.intake import Intake
 from spanwise.ingest.meter import IngestMeter
 from spanwise.ingest.pipeline import Pipeline
@@ -43,6 +47,10 @@ class Services:
     receiver: Receiver
     agents: Agents
     traces: Traces
+    alerts: Alerts
+    backtests: Backtests
+    webhooks: Webhooks
+    alert_watch: AlertWatch
     prices: Prices
     meter: IngestMeter
     repricing: RepricingProgress

@@ -10,22 +10,31 @@ log = structlog.get_logger()
 
 
 class Periodic:
-    def __init__(self, name: str, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        name: str,
+        seconds: float,
+        work: Callable[[], Awaitable[None]],
+        *,
+        once_more: bool = True,
+    ) -> None:
         self._name = name
         self._seconds = seconds
         self._work = work
+        self._once_more = once_more
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._loop(), name=self._name)
 
     async def stop(self) -> None:
-        """Stop the clock and run the work once more, so that nothing gathered is lost."""
+        """Stop the clock and, if asked to, run once more, so that nothing gathered is lost."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-        await self._run()
+        if self._once_more:
+            await self._run()
 
     async def _loop(self) -> None:
         while True:

@@ -185,12 +185,55 @@ class Backtest(Noun):
 
 
 @dataclass(frozen=True)
+class Window:
+    """What was measured of one agent, or of one of its signals, in a stretch of time."""
+
+    samples: int = 0
+    error_rate: float | None = None
+    avg_latency: float | None = None
+    p95_latency: float | None = None
+    cost: float = 0.0
+    tokens: float = 0.0
+    signal: float | None = None
+
+    def value(self, metric: Metric) -> float | None:  # noqa: PLR0911 -- one for each metric
+        """The value of a metric; None when nothing was there to measure."""
+        match metric:
+            case Metric.ERROR_RATE:
+                return self.error_rate
+            case Metric.AVG_LATENCY:
+                return self.avg_latency
+            case Metric.P95_LATENCY:
+                return self.p95_latency
+            case Metric.COST:
+                return self.cost
+            case Metric.TOTAL_TOKENS:
+                return self.tokens
+            case Metric.REQUEST_COUNT:
+                return float(self.samples)
+            case Metric.SIGNAL:
+                return self.signal
+
+
+@dataclass(frozen=True)
+class RuleState:
+    """What a rule remembers from one evaluation to the next."""
+
+    breaching_since: datetime | None = None
+    clear_since: datetime | None = None
+    scored_at: datetime | None = None
+    scores: tuple[float | None, ...] = ()
+    learns_since: datetime | None = None
+
+
+@dataclass(frozen=True)
 class WatchedRule:
     """A rule with the agent that it watches."""
 
     workspace_id: str
     agent_id: str
     agent_name: str
+    first_seen_at: datetime | None
     rule: AlertRule
 
     @property

@@ -78,7 +78,7 @@ async def _check(
     use = service.services
     traces = history.traces()
     for way in (None, rollup):
-        analytics = Analytics(use.engine, way, use.pipeline, use.analytics._agents)
+        analytics = Analytics(use.engine, way, use.pipeline, use.analytics._agents, use.catalog)
         tolerance = 1e-9 if way is None else 0.005
         question = history.question
         where = f"seed {seed}, rollup {way is not None}, {question}"

@@ -5,11 +5,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, Field, StringConstraints
 
+from spanwise.api.bodies import Email
 from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.guard import GuardedRoute, Reader, Writer
 from spanwise.api.parameters import Paged
 from spanwise.api.services import Use
 from spanwise.model.agents import MAX_NAME, Agent
+from spanwise.model.alerts import MAX_EMAILS, MAX_RULES, MAX_WEBHOOKS, AlertRule, Backtest
 from spanwise.model.noun import Noun, without_nul
 
 router = APIRouter(prefix="/agents", tags=["agents"], route_class=GuardedRoute)
@@ -85,3 +87,38 @@ async def change_agent(
 async def delete_agent(agent_id: AgentId, caller: Writer, use: Use) -> Success[Deleted]:
     """Delete an agent. Its telemetry stays, and a later trace brings it back."""
     return succeed(Deleted(id=await use.agents.delete(caller, agent_id)))
+
+
+class NewNotifyWebhook(Noun):
+    url: Annotated[str, Field(max_length=2000)]
+
+
+class NotifyChange(Noun):
+    emails: Annotated[list[Email], Field(max_length=MAX_EMAILS)] = Field(default=[])
+    webhooks: Annotated[list[NewNotifyWebhook], Field(max_length=MAX_WEBHOOKS)] = Field(default=[])
+
+
+class AlertSettingsChange(Noun):
+    enabled: Annotated[bool, Field(strict=True)] = True
+    rules: Annotated[list[AlertRule], Field(max_length=MAX_RULES)] = Field(default=[])
+    notify: NotifyChange = NotifyChange()
+
+
+@router.put("/{agentId}/alerts")
+async def change_alert_settings(
+    agent_id: AgentId, body: AlertSettingsChange, caller: Writer, use: Use
+) -> Success[Agent]:
+    """Change what raises alerts and who is told. Webhook secrets are in this answer only."""
+    changes = body.model_dump(by_alias=False, exclude_unset=True)
+    if "rules" in changes:
+        changes["rules"] = [rule.model_dump(by_alias=False) for rule in body.rules]
+    return succeed(await use.alerts.change_settings(caller, agent_id, changes))
+
+
+@router.post("/{agentId}/alerts/backtest")
+async def backtest_alert_settings(
+    agent_id: AgentId, body: AlertSettingsChange, caller: Writer, use: Use
+) -> Success[Backtest]:
+    """Tell how often each rule would have fired over the last 14 days, and when."""
+    rules = body.rules if "rules" in body.model_fields_set else None
+    return succeed(await use.backtests.run(caller, agent_id, rules))

@@ -7,6 +7,7 @@ import structlog
 from fastapi import APIRouter
 
 from spanwise import __version__
+from spanwise.actions.alert_watch import EvaluationState
 from spanwise.api.envelope import Success, succeed
 from spanwise.api.guard import GuardedRoute
 from spanwise.api.services import Use
@@ -25,6 +26,7 @@ class Health(Noun):
 class Readiness(Noun):
     status: Literal["ready"] = "ready"
     stores: dict[str, Literal["ok"]]
+    jobs: dict[str, EvaluationState]
 
 
 class Version(Noun):
@@ -40,7 +42,7 @@ async def get_health() -> Success[Health]:
 
 @router.get("/ready")
 async def get_ready(use: Use) -> Success[Readiness]:
-    """Every store answers; otherwise 503."""
+    """Every store answers; otherwise 503. A job that fails is named, but does not end readiness."""
     pings = {
         "catalog": use.catalog.ping,
         "counters": use.counters.ping,
@@ -52,7 +54,8 @@ async def get_ready(use: Use) -> Success[Readiness]:
         except Exception as error:
             log.warning("store_unreachable", store=name, error=str(error))
             raise Unavailable(f"the {name} store does not answer") from error
-    return succeed(Readiness(stores=dict.fromkeys(pings, "ok")))
+    jobs = {"alerts": use.alert_watch.health.state}
+    return succeed(Readiness(stores=dict.fromkeys(pings, "ok"), jobs=jobs))
 
 
 @router.get("/version")

@@ -143,7 +143,8 @@ async def find_watched_rules(tx: Transaction) -> list[WatchedRule]:
         settings = settings_from(row.alert_settings)
         if settings.enabled:
             watched += [
-                WatchedRule(row.workspace_id, row.id, row.name, rule) for rule in settings.rules
+                WatchedRule(row.workspace_id, row.id, row.name, row.first_seen_at, rule)
+                for rule in settings.rules
             ]
     return watched
 

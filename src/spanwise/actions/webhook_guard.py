@@ -1,0 +1,136 @@
+"""Posts to addresses that people give us, and never into the network that we stand in.
+
+A name is resolved once, every address that it has is checked, and the connection goes to one that
+was checked: a name that changes its address between the check and the use gains nothing. The peer
+that was really reached is checked again. Redirects are not followed and answers are not read.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpcore2
+
+ATTEMPT_SECONDS = 10.0
+_RESOLVE_SECONDS = 2.0
+_MAX_URL = 2000
+
+Resolver = Callable[[str, int], Awaitable[list[str]]]
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+# Networks in which the last four bytes of an address are one of IPv4 (NAT64, 6to4 is its own).
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class AddressRefused(Exception):  # noqa: N818 -- an outcome, not a defect
+    """The target lies where webhooks may not go."""
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """Ask the system for the addresses of a name."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def is_public(text: str) -> bool:
+    """Tell whether an address belongs to the public internet, also when it hides another."""
+    try:
+        address: Address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return all(_is_global(each) for each in (address, *_hidden_in(address)))
+
+
+def _is_global(address: Address) -> bool:
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _hidden_in(address: Address) -> Iterable[Address]:
+    if isinstance(address, ipaddress.IPv4Address):
+        return []
+    hidden = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if address in _NAT64:
+        hidden.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return [each for each in hidden if each is not None]
+
+
+class WebhookGuard:
+    """Says which URLs may be used, and posts to them."""
+
+    def __init__(self, *, allow_private: bool, resolver: Resolver = resolve) -> None:
+        self._allow_private = allow_private
+        self._resolve = resolver
+
+    async def problem_with(self, url: str) -> str | None:
+        """Say what is wrong with a URL before it is kept; None when nothing is."""
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname or "", parts.port or 80
+        except ValueError:
+            return "is not a valid URL"
+        if parts.scheme not in {"http", "https"} or not host or len(url) > _MAX_URL:
+            return "must be an http:// or https:// URL"
+        if parts.username is not None or not url.isascii() or not url.isprintable() or " " in url:
+            return "must not hold credentials, blanks or characters beyond ASCII"
+        if self._allow_private or await self._looks_public(host, port):
+            return None
+        return "must not lead to a private address"
+
+    async def _looks_public(self, host: str, port: int) -> bool:
+        try:
+            async with asyncio.timeout(_RESOLVE_SECONDS):
+                addresses = await self._resolve(host, port)
+        except (OSError, TimeoutError, UnicodeError):
+            # A name that cannot be looked up now may be in order; every delivery looks again.
+            return True
+        return all(is_public(address) for address in addresses)
+
+    async def post(self, url: str, headers: Mapping[bytes | str, bytes | str], body: bytes) -> int:
+        """Post and return the status. Raises when nobody answers or nobody may be asked."""
+        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), ATTEMPT_SECONDS)
+        backend = _GuardedBackend(self._resolve, allow_private=self._allow_private)
+        async with (
+            asyncio.timeout(ATTEMPT_SECONDS),
+            httpcore2.AsyncConnectionPool(network_backend=backend) as pool,
+            pool.stream(
+                "POST", url, headers=headers, content=body, extensions={"timeout": timeouts}
+            ) as response,
+        ):
+            return response.status
+
+
+@dataclass
+class _GuardedBackend(httpcore2.AsyncNetworkBackend):
+    """Connects to checked addresses only."""
+
+    resolver: Resolver
+    allow_private: bool
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 -- the library's own signature
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        addresses = await self.resolver(host, port)
+        if not addresses:
+            raise AddressRefused("the name has no address")
+        if not self.allow_private and not all(is_public(address) for address in addresses):
+            raise AddressRefused("the target has a private address")
+        stream = await httpcore2.AnyIOBackend().connect_tcp(
+            addresses[0], port, timeout, local_address, socket_options
+        )
+        peer = stream.get_extra_info("server_addr")
+        if not self.allow_private and not is_public(str(peer[0])):
+            await stream.aclose()
+            raise AddressRefused("the target has a private address")
+        return stream
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)

@@ -1,0 +1,248 @@
+"""Judges alert rules: what was measured, what the rule remembers, what follows.
+
+Nothing here reads a clock or a store, so that a back-test and the service decide alike.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from spanwise.analysis.baseline import (
+    FIRE_SCORE,
+    MIN_POINTS,
+    RECENT_BUCKETS,
+    RECOVER_SCORE,
+    Baseline,
+    Past,
+    Quantity,
+    is_firing,
+)
+from spanwise.model.alerts import (
+    SUMS,
+    AlertRule,
+    Condition,
+    Metric,
+    RuleState,
+    Sensitivity,
+    Window,
+)
+
+# A value has recovered when it is this share of the threshold on the good side of it ...
+RECOVER_SHARE = 0.1
+# ... or has stayed on the good side for this long.
+CLEAR_FOR = timedelta(minutes=15)
+# An anomaly that lasts this long is how things are now.
+NEW_NORMAL_AFTER = timedelta(hours=24)
+
+HOUR_SECONDS = 3600
+DAY_SECONDS = 24 * HOUR_SECONDS
+WEEK_SECONDS = 7 * DAY_SECONDS
+REFERENCE_WEEKS = 4
+
+_QUANTITIES = {Metric.ERROR_RATE: Quantity.RATE, Metric.REQUEST_COUNT: Quantity.COUNT}
+# Of these less is as strange as more. Few errors, quick answers and low costs are no alert.
+_TWO_SIDED = frozenset({Metric.REQUEST_COUNT, Metric.SIGNAL})
+_FIRE_AT = {None: FIRE_SCORE, Sensitivity.LOW: 6.0, Sensitivity.MEDIUM: 4.0, Sensitivity.HIGH: 3.0}
+
+
+class Verdict(StrEnum):
+    """What an evaluation means for the rule's alert."""
+
+    REST = "rest"
+    FIRE = "fire"
+    HOLD = "hold"
+    RESOLVE = "resolve"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    verdict: Verdict
+    state: RuleState
+    value: float | None = None
+    breaches: bool = False
+    baseline: float | None = None
+    note: str | None = None
+
+
+def measured_value(rule: AlertRule, window: Window) -> float | None:
+    """The value that the rule judges; None when too little was there to say anything."""
+    if rule.metric is Metric.REQUEST_COUNT:
+        return float(window.samples)
+    if rule.metric in SUMS and rule.condition is Condition.ABOVE:
+        return window.value(rule.metric)
+    if window.samples < max(rule.min_samples, _least_samples(rule)):
+        return None
+    return window.value(rule.metric)
+
+
+def _least_samples(rule: AlertRule) -> int:
+    if rule.condition is not Condition.ANOMALY or rule.metric is Metric.ERROR_RATE:
+        return 1
+    # Of fewer than twenty the 95th percentile is the slowest one, which is strange every day.
+    return 20 if rule.metric is Metric.P95_LATENCY else 10
+
+
+def judge(
+    rule: AlertRule,
+    state: RuleState,
+    window: Window,
+    past: Past | None,
+    at: datetime,
+    open_since: datetime | None,
+) -> Judgement:
+    """Judge one rule at one moment. `open_since` is when its open alert was triggered, if any."""
+    value = measured_value(rule, window)
+    if rule.condition is Condition.ANOMALY:
+        return _judge_anomaly(rule, state, value, window.samples, past, at, open_since)
+    if value is None or rule.threshold is None:
+        return _keep(state, open_since)
+    sign = 1 if rule.condition is Condition.ABOVE else -1
+    over = sign * (value - rule.threshold)
+    recovered = over <= -RECOVER_SHARE * abs(rule.threshold)
+    return _decide(rule, state, at, open_since, value, breaches=over > 0, recovered=recovered)
+
+
+def _judge_anomaly(
+    rule: AlertRule,
+    state: RuleState,
+    value: float | None,
+    samples: int,
+    past: Past | None,
+    at: datetime,
+    open_since: datetime | None,
+) -> Judgement:
+    minute = at.replace(second=0, microsecond=0)
+    if state.scored_at is not None and state.scored_at >= minute:
+        return _keep(state, open_since)
+    quantity = _QUANTITIES.get(rule.metric, Quantity.AMOUNT)
+    baseline = None if past is None else past.baseline(quantity, samples)
+    score = None if value is None or baseline is None else _score(rule, baseline, value)
+    # Scores from before a pause of the service say nothing about now.
+    is_fresh = state.scored_at is None or minute - state.scored_at > timedelta(
+        minutes=RECENT_BUCKETS
+    )
+    scores = (*(() if is_fresh else state.scores), score)[-RECENT_BUCKETS:]
+    state = replace(state, scored_at=minute, scores=scores)
+    if open_since is not None and at - open_since >= NEW_NORMAL_AFTER:
+        learned = RuleState(learns_since=open_since)
+        note = "it has been so for a day and is the new normal"
+        return Judgement(Verdict.RESOLVE, learned, value, note=note)
+    if score is None or value is None or baseline is None:
+        return _keep(state, open_since)
+    started = is_firing(scores, was_firing=False)
+    breaches = score > FIRE_SCORE if open_since else started
+    return replace(
+        _decide(
+            rule,
+            state,
+            at,
+            open_since,
+            value,
+            breaches=breaches,
+            recovered=score < RECOVER_SCORE,
+            holds=score >= RECOVER_SCORE,
+        ),
+        baseline=baseline.centre,
+    )
+
+
+def _score(rule: AlertRule, baseline: Baseline, value: float) -> float:
+    """How strange the value is, such that 4 is where the rule fires; 0 when it is not at all."""
+    score = baseline.score(value)
+    if rule.metric in _TWO_SIDED:
+        score = abs(score)
+    score *= FIRE_SCORE / _FIRE_AT[rule.sensitivity]
+    # Scores of no interest are all alike, so that a rule at rest has nothing to write down.
+    return 0.0 if score < RECOVER_SCORE else round(min(score, 1e6), 3)
+
+
+def _keep(state: RuleState, open_since: datetime | None) -> Judgement:
+    """Missing data keeps the last state."""
+    return Judgement(Verdict.REST if open_since is None else Verdict.HOLD, state)
+
+
+def _decide(
+    rule: AlertRule,
+    state: RuleState,
+    at: datetime,
+    open_since: datetime | None,
+    value: float,
+    *,
+    breaches: bool,
+    recovered: bool,
+    holds: bool = False,
+) -> Judgement:
+    if open_since is None:
+        if not breaches:
+            return Judgement(Verdict.REST, replace(state, breaching_since=None), value)
+        since = state.breaching_since or at
+        fires = at - since >= timedelta(minutes=rule.for_minutes)
+        verdict = Verdict.FIRE if fires else Verdict.REST
+        return Judgement(verdict, replace(state, breaching_since=since), value, breaches=True)
+    if breaches or holds:
+        breached_at = state.breaching_since or (at if breaches else None)
+        kept = replace(state, breaching_since=breached_at, clear_since=None)
+        return Judgement(Verdict.HOLD, kept, value, breaches=breaches)
+    clear_since = state.clear_since or at
+    # One that a person has reopened must breach again first, or stay clear for a while.
+    at_once = recovered and state.breaching_since is not None
+    if at_once or at - clear_since >= CLEAR_FOR:
+        cleared = RuleState(scored_at=state.scored_at, learns_since=state.learns_since)
+        return Judgement(Verdict.RESOLVE, cleared, value)
+    return Judgement(Verdict.HOLD, replace(state, clear_since=clear_since), value)
+
+
+def collect_reference(
+    rule: AlertRule,
+    buckets: Mapping[int, Window],
+    hour: int,
+    first_seen: int,
+    *,
+    excluded: Sequence[tuple[int, int]] = (),
+    learns_since: int = 0,
+) -> list[float]:
+    """Pick the past values that a window within this hour is compared with (Unix seconds).
+
+    They are the windows of the same hour of the week over four weeks, and one window of each of the
+    last 24 hours; all windows of the last day while the weeks give fewer than twelve. Windows in
+    which the rule was firing stay out. Before an agent has been seen for a day nothing is normal.
+    """
+    since = max(first_seen, learns_since)
+    if hour - first_seen < DAY_SECONDS:
+        return []
+    seconds = rule.window_minutes * 60
+    barred = [(start, end) for start, end in excluded if start > learns_since]
+
+    def value_at(start: int) -> float | None:
+        if start < since or any(begin < start + seconds and start < end for begin, end in barred):
+            return None
+        return measured_value(rule, buckets.get(start, _NOTHING))
+
+    weeks = [hour - week * WEEK_SECONDS for week in range(1, REFERENCE_WEEKS + 1)]
+    reference = _values(value_at, weeks, seconds)
+    day = [hour - hours * HOUR_SECONDS for hours in range(24, 0, -1)]
+    if len(reference) < MIN_POINTS:
+        return reference + _values(value_at, day, seconds)
+    firsts = (_values(value_at, [start], seconds, at_most=1) for start in day)
+    return reference + [value for values in firsts for value in values]
+
+
+_NOTHING = Window()
+
+
+def _values(
+    value_at: Callable[[int], float | None], hours: Sequence[int], seconds: int, at_most: int = 60
+) -> list[float]:
+    found = (
+        value_at(hour + number * seconds)
+        for hour in hours
+        for number in range(HOUR_SECONDS // seconds)
+    )
+    return [value for value in found if value is not None][: at_most * len(hours)]
+
+
+def reference_periods(hour: int) -> list[tuple[int, int]]:
+    """The stretches of time that `collect_reference` looks at."""
+    weeks = [hour - week * WEEK_SECONDS for week in range(REFERENCE_WEEKS, 0, -1)]
+    return [*((start, start + HOUR_SECONDS) for start in weeks), (hour - DAY_SECONDS, hour)]

@@ -1,0 +1,71 @@
+"""Alerts that the agents' rules have raised."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query
+from pydantic import AfterValidator, Field
+
+from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
+from spanwise.api.guard import GuardedRoute, Reader, Writer
+from spanwise.api.parameters import Paged, Period
+from spanwise.api.services import Use
+from spanwise.model.alerts import Alert, AlertFilter, AlertStatus, AlertSummary, Severity
+from spanwise.model.noun import Noun, without_nul
+
+router = APIRouter(prefix="/spans/alerts", tags=["alerts"], route_class=GuardedRoute)
+
+AlertId = Annotated[str, Path(alias="alertId")]
+
+
+class AlertNote(Noun):
+    """What a person wants to have remembered about a move."""
+
+    note: Annotated[str, Field(max_length=2000), AfterValidator(without_nul)] | None = None
+
+
+def _alert_filter(
+    period: Period,
+    status: AlertStatus | None = None,
+    severity: Severity | None = None,
+    agent_id: Annotated[str | None, Query(alias="agentId", description="Id or name.")] = None,
+) -> AlertFilter:
+    return AlertFilter(period.start, period.end, status, severity, agent_id)
+
+
+Filtered = Annotated[AlertFilter, Depends(_alert_filter)]
+
+
+@router.get("")
+async def list_alerts(
+    caller: Reader, use: Use, page: Paged, wanted: Filtered
+) -> SuccessPage[Alert]:
+    """List alerts, the latest first; dates are those at which they were triggered."""
+    return succeed_page(page, await use.alerts.list(caller, wanted, page))
+
+
+@router.get("/summary")
+async def summarize_alerts(caller: Reader, use: Use, wanted: Filtered) -> Success[AlertSummary]:
+    """Count alerts by status, severity and agent."""
+    return succeed(await use.alerts.summarize(caller, wanted))
+
+
+@router.get("/{alertId}")
+async def get_alert(alert_id: AlertId, caller: Reader, use: Use) -> Success[Alert]:
+    return succeed(await use.alerts.get(caller, alert_id))
+
+
+@router.put("/{alertId}/acknowledge")
+async def acknowledge_alert(
+    alert_id: AlertId, caller: Writer, use: Use, body: AlertNote | None = None
+) -> Success[Alert]:
+    """Say that somebody looks after an active alert."""
+    note = body.note if body else None
+    return succeed(await use.alerts.acknowledge(caller, alert_id, note))
+
+
+@router.put("/{alertId}/reopen")
+async def reopen_alert(
+    alert_id: AlertId, caller: Writer, use: Use, body: AlertNote | None = None
+) -> Success[Alert]:
+    """Make an acknowledged or resolved alert active again."""
+    return succeed(await use.alerts.reopen(caller, alert_id, body.note if body else None))

@@ -1,0 +1,82 @@
+"""What happened in the workspace, the webhooks that hear of it, and what was sent."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from pydantic import Field
+
+from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.guard import GuardedRoute, Reader, Writer
+from spanwise.api.parameters import Paged, Period
+from spanwise.api.services import Use
+from spanwise.model.events import (
+    Delivery,
+    DeliveryStatus,
+    Event,
+    EventType,
+    Webhook,
+    WebhookWithSecret,
+)
+from spanwise.model.noun import Noun
+
+router = APIRouter(prefix="/events", tags=["events"], route_class=GuardedRoute)
+
+WebhookId = Annotated[str, Path(alias="webhookId")]
+Status = Annotated[DeliveryStatus | None, Query(description="Deliveries in this state only.")]
+
+
+class NewWebhook(Noun):
+    url: Annotated[str, Field(max_length=2000, json_schema_extra={"format": "uri"})]
+    types: list[EventType] = Field(default=[], description="None means all.")
+
+
+@router.get("")
+async def list_events(
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    period: Period,
+    type: EventType | None = None,  # noqa: A002 -- the query's own word
+) -> SuccessPage[Event]:
+    """List what happened, the latest first."""
+    return succeed_page(page, await use.webhooks.list_events(caller, period, type, page))
+
+
+@router.get("/deliveries")
+async def list_deliveries(
+    caller: Reader, use: Use, page: Paged, status: Status = None
+) -> SuccessPage[Delivery]:
+    """List the mails and webhook messages of the last 30 days with their outcome."""
+    return succeed_page(page, await use.webhooks.list_deliveries(caller, None, status, page))
+
+
+@router.get("/webhooks")
+async def list_webhooks(caller: Reader, use: Use, page: Paged) -> SuccessPage[Webhook]:
+    return succeed_page(page, await use.webhooks.list(caller, page))
+
+
+@router.post("/webhooks", status_code=201)
+async def create_webhook(body: NewWebhook, caller: Writer, use: Use) -> Success[WebhookWithSecret]:
+    """Subscribe a URL to events. The signing secret is in this answer and nowhere else."""
+    return succeed(await use.webhooks.create(caller, body.url, body.types))
+
+
+@router.delete("/webhooks/{webhookId}")
+async def delete_webhook(webhook_id: WebhookId, caller: Writer, use: Use) -> Success[Deleted]:
+    await use.webhooks.delete(caller, webhook_id)
+    return succeed(Deleted(id=webhook_id))
+
+
+@router.get("/webhooks/{webhookId}/deliveries")
+async def list_webhook_deliveries(
+    webhook_id: WebhookId, caller: Reader, use: Use, page: Paged, status: Status = None
+) -> SuccessPage[Delivery]:
+    """List what was sent to one webhook, the latest first."""
+    found = await use.webhooks.list_deliveries(caller, webhook_id, status, page)
+    return succeed_page(page, found)
+
+
+@router.post("/webhooks/{webhookId}/test")
+async def send_test(webhook_id: WebhookId, caller: Writer, use: Use) -> Success[Delivery]:
+    """Send a message of type `webhook.test` now, and answer how that went."""
+    return succeed(await use.webhooks.send_test(caller, webhook_id))

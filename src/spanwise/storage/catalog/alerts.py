@@ -1,0 +1,311 @@
+"""Alerts, how they came to be where they are, and what rules remember between evaluations."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
+
+from spanwise.model.alerts import (
+    AgentAlertCounts,
+    Alert,
+    AlertFilter,
+    AlertMove,
+    AlertStatus,
+    AlertSummary,
+    Metric,
+    RuleState,
+    Severity,
+)
+from spanwise.model.noun import new_id
+from spanwise.model.page import Listing, PageRequest
+from spanwise.storage.catalog.database import Transaction
+from spanwise.storage.catalog.tables import alert_moves, alerts, rule_states
+
+OPEN = (AlertStatus.ACTIVE, AlertStatus.ACKNOWLEDGED)
+
+
+async def add_alert(tx: Transaction, workspace_id: str, alert: Alert) -> bool:
+    """Add an alert; False when its rule has one open already."""
+    values = alert.model_dump(by_alias=False, exclude={"history"})
+    try:
+        async with tx.begin_nested():
+            await tx.execute(
+                insert(alerts).values(
+                    **values,
+                    workspace_id=workspace_id,
+                    open_rule=_open_rule(alert),
+                    notified_at=alert.triggered_at,
+                )
+            )
+    except IntegrityError:
+        return False
+    for move in alert.history:
+        await _add_move(tx, alert.id, move)
+    return True
+
+
+async def count_occurrence(
+    tx: Transaction, alert_id: str, value: float, start: datetime, end: datetime
+) -> None:
+    """Note one more breach while the alert is open."""
+    await tx.execute(
+        update(alerts)
+        .where(alerts.c.id == alert_id, alerts.c.status.in_(OPEN))
+        .values(
+            occurrences=alerts.c.occurrences + 1, value=value, window_start=start, window_end=end
+        )
+    )
+
+
+async def move_alert(
+    tx: Transaction,
+    workspace_id: str,
+    alert_id: str,
+    move: AlertMove,
+    *,
+    from_: Sequence[AlertStatus],
+    **values: Any,  # noqa: ANN401 -- columns
+) -> bool:
+    """Change an alert's status, unless it is not where it is thought to be (any more)."""
+    moved = await tx.execute(
+        update(alerts)
+        .where(
+            alerts.c.workspace_id == workspace_id,
+            alerts.c.id == alert_id,
+            alerts.c.status.in_(from_),
+        )
+        .values(status=move.to, **values)
+    )
+    if moved.rowcount:
+        await _add_move(tx, alert_id, move)
+    return moved.rowcount > 0
+
+
+async def reopen_alert(tx: Transaction, workspace_id: str, alert: Alert, move: AlertMove) -> bool:
+    """Make an alert active again; False when its rule has another one open by now."""
+    try:
+        async with tx.begin_nested():
+            return await move_alert(
+                tx,
+                workspace_id,
+                alert.id,
+                move,
+                from_=[AlertStatus.ACKNOWLEDGED, AlertStatus.RESOLVED],
+                open_rule=_open_rule(alert),
+                reopened_at=move.at,
+                notified_at=move.at,
+                acknowledged_at=None,
+                acknowledged_by=None,
+                resolved_at=None,
+            )
+    except IntegrityError:
+        return False
+
+
+async def note_notified(tx: Transaction, alert_id: str, now: datetime) -> None:
+    await tx.execute(update(alerts).where(alerts.c.id == alert_id).values(notified_at=now))
+
+
+async def find_alert(tx: Transaction, workspace_id: str, alert_id: str) -> Alert | None:
+    rows = await tx.execute(
+        select(alerts).where(alerts.c.workspace_id == workspace_id, alerts.c.id == alert_id)
+    )
+    found = await _with_history(tx, rows.all())
+    return found[0] if found else None
+
+
+async def list_alerts(
+    tx: Transaction, workspace_id: str, wanted: AlertFilter, page: PageRequest
+) -> Listing[Alert]:
+    where = _conditions(workspace_id, wanted)
+    total = await tx.execute(select(func.count()).select_from(alerts).where(where))
+    rows = await tx.execute(
+        select(alerts)
+        .where(where)
+        .order_by(alerts.c.triggered_at.desc(), alerts.c.id.desc())
+        .limit(page.limit)
+        .offset(page.skip)
+    )
+    return Listing(await _with_history(tx, rows.all()), total.scalar_one())
+
+
+async def summarize_alerts(tx: Transaction, workspace_id: str, wanted: AlertFilter) -> AlertSummary:
+    where = _conditions(workspace_id, wanted)
+    counts = {
+        status: func.sum(case((alerts.c.status == status, 1), else_=0)).label(status)
+        for status in AlertStatus
+    }
+    by_agent = await tx.execute(
+        select(
+            alerts.c.agent_id,
+            func.max(alerts.c.agent_name).label("agent_name"),
+            *counts.values(),
+            func.max(alerts.c.triggered_at).label("last_triggered_at"),
+        )
+        .where(where)
+        .group_by(alerts.c.agent_id)
+        .order_by(func.max(alerts.c.triggered_at).desc())
+    )
+    agents = [AgentAlertCounts.model_validate(dict(row._mapping)) for row in by_agent]
+    by_severity = await tx.execute(
+        select(alerts.c.severity, func.count()).where(where).group_by(alerts.c.severity)
+    )
+    severities = dict.fromkeys(Severity, 0) | {Severity(row[0]): row[1] for row in by_severity}
+    return AlertSummary(
+        total=sum(severities.values()),
+        active=sum(agent.active for agent in agents),
+        acknowledged=sum(agent.acknowledged for agent in agents),
+        resolved=sum(agent.resolved for agent in agents),
+        by_severity=severities,
+        by_agent=agents,
+    )
+
+
+async def count_active(tx: Transaction, workspace_id: str, agent: str | None = None) -> int:
+    wanted = AlertFilter(status=AlertStatus.ACTIVE, agent=agent)
+    where = _conditions(workspace_id, wanted)
+    return (await tx.execute(select(func.count()).select_from(alerts).where(where))).scalar_one()
+
+
+async def find_open_alerts(tx: Transaction) -> list[tuple[str, Alert, datetime]]:
+    """Return all open alerts, each with its workspace and when it was last told of."""
+    rows = (await tx.execute(select(alerts).where(alerts.c.open_rule.is_not(None)))).all()
+    found = [_to_alert(row, []) for row in rows]
+    return [
+        (row.workspace_id, alert, row.notified_at) for row, alert in zip(rows, found, strict=True)
+    ]
+
+
+async def find_firing_times(
+    tx: Transaction, rules: Iterable[tuple[str, str]], since: datetime
+) -> dict[tuple[str, str], list[tuple[datetime, datetime | None]]]:
+    """Return from when to when rules, by agent and id, have been firing lately."""
+    rows = await tx.execute(
+        select(
+            alerts.c.agent_id, alerts.c.rule_id, alerts.c.triggered_at, alerts.c.resolved_at
+        ).where(or_(alerts.c.resolved_at.is_(None), alerts.c.resolved_at >= since))
+    )
+    wanted = set(rules)
+    times: dict[tuple[str, str], list[tuple[datetime, datetime | None]]] = {}
+    for row in rows:
+        if (row.agent_id, row.rule_id) in wanted:
+            times.setdefault((row.agent_id, row.rule_id), []).append(
+                (row.triggered_at, row.resolved_at)
+            )
+    return times
+
+
+async def read_rule_states(tx: Transaction) -> dict[tuple[str, str], RuleState]:
+    rows = await tx.execute(select(rule_states))
+    return {
+        (row.agent_id, row.rule_id): RuleState(
+            breaching_since=row.breaching_since,
+            clear_since=row.clear_since,
+            scored_at=row.scored_at,
+            scores=tuple(row.scores),
+            learns_since=row.learns_since,
+        )
+        for row in rows
+    }
+
+
+async def write_rule_states(tx: Transaction, states: Mapping[tuple[str, str], RuleState]) -> None:
+    """Replace what rules remember."""
+    await drop_rule_states(tx, list(states))
+    if states:
+        await tx.execute(
+            insert(rule_states),
+            [
+                {
+                    "agent_id": agent_id,
+                    "rule_id": rule_id,
+                    "breaching_since": state.breaching_since,
+                    "clear_since": state.clear_since,
+                    "scored_at": state.scored_at,
+                    "scores": list(state.scores),
+                    "learns_since": state.learns_since,
+                }
+                for (agent_id, rule_id), state in sorted(states.items())
+            ],
+        )
+
+
+async def drop_rule_states(tx: Transaction, keys: Sequence[tuple[str, str]]) -> None:
+    if keys:
+        await tx.execute(
+            delete(rule_states).where(
+                rule_states.c.agent_id == bindparam("agent"),
+                rule_states.c.rule_id == bindparam("rule"),
+            ),
+            [{"agent": agent_id, "rule": rule_id} for agent_id, rule_id in sorted(keys)],
+        )
+
+
+def _conditions(workspace_id: str, wanted: AlertFilter) -> ColumnElement[bool]:
+    conditions: list[ColumnElement[bool]] = [alerts.c.workspace_id == workspace_id]
+    if wanted.start is not None:
+        conditions.append(alerts.c.triggered_at >= wanted.start)
+    if wanted.end is not None:
+        conditions.append(alerts.c.triggered_at < wanted.end)
+    if wanted.status is not None:
+        conditions.append(alerts.c.status == wanted.status)
+    if wanted.severity is not None:
+        conditions.append(alerts.c.severity == wanted.severity)
+    if wanted.agent is not None:
+        conditions.append(
+            or_(alerts.c.agent_id == wanted.agent, alerts.c.agent_name == wanted.agent)
+        )
+    return and_(*conditions)
+
+
+def _open_rule(alert: Alert) -> str:
+    return f"{alert.agent_id}/{alert.rule_id}"
+
+
+async def _add_move(tx: Transaction, alert_id: str, move: AlertMove) -> None:
+    await tx.execute(
+        insert(alert_moves).values(
+            id=new_id("mov"),
+            alert_id=alert_id,
+            at=move.at,
+            from_status=move.from_,
+            to_status=move.to,
+            by=move.by,
+            note=move.note,
+        )
+    )
+
+
+async def _with_history(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Alert]:
+    moves = await tx.execute(
+        select(alert_moves)
+        .where(alert_moves.c.alert_id.in_([row.id for row in rows]))
+        .order_by(alert_moves.c.at, alert_moves.c.id)
+    )
+    history: dict[str, list[AlertMove]] = {}
+    for move in moves:
+        history.setdefault(move.alert_id, []).append(
+            AlertMove(
+                at=move.at, from_=move.from_status, to=move.to_status, by=move.by, note=move.note
+            )
+        )
+    return [_to_alert(row, history.get(row.id, [])) for row in rows]
+
+
+def _to_alert(row: Row[Any], history: list[AlertMove]) -> Alert:
+    values = {**row._mapping, "metric": Metric(row.metric), "history": history}
+    return Alert.model_validate({name: values[name] for name in Alert.model_fields})

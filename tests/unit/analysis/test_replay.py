@@ -1,0 +1,109 @@
+"""Anomalies on synthetic traffic: quiet on seasons and noise, quick on what is really wrong."""
+
+from typing import Any
+
+import pytest
+
+from spanwise.analysis.replay import replay_rule
+from spanwise.model.alerts import AlertRule, Firing
+from support.series import DAY_MINUTES, MINUTE, ORIGIN, Traffic, disturb, make_traffic
+
+WINDOW = 5
+
+
+def replay(traffic: Traffic, metric: str, first: int = 0, **fields: Any) -> list[Firing]:
+    rule = AlertRule.model_validate(
+        {"metric": metric, "condition": "anomaly", "windowMinutes": WINDOW, **fields}
+    )
+    return replay_rule(rule, traffic.windows(WINDOW, first), traffic.buckets(WINDOW), ORIGIN)
+
+
+def minutes_after(firing: Firing, minute: int) -> float:
+    return (firing.start.timestamp() - ORIGIN) / MINUTE - minute
+
+
+@pytest.mark.parametrize("per_minute", [300, 3])
+@pytest.mark.parametrize("metric", ["errorRate", "avgLatency", "p95Latency", "requestCount"])
+def test_thirty_days_of_seasons_and_noise_raise_at_most_one_alert(
+    metric: str, per_minute: float
+) -> None:
+    traffic = make_traffic(30, seed=11, per_minute=per_minute)
+    assert len(replay(traffic, metric)) <= 1
+
+
+@pytest.mark.parametrize("hour", [3, 9, 15, 21])
+@pytest.mark.parametrize(("metric", "part"), [("errorRate", "errors"), ("avgLatency", "latency")])
+def test_a_doubling_is_found_within_ten_minutes_at_any_hour(
+    metric: str, part: str, hour: int
+) -> None:
+    first = 28 * DAY_MINUTES + hour * 60
+    calm = make_traffic(29, seed=5, per_minute=900, error_rate=0.05)
+    traffic = disturb(calm, first, first + 90, **{part: 2.0})
+    firings = replay(traffic, metric, first=first - 120)
+    assert firings
+    assert 0 < minutes_after(firings[0], first) <= 10
+    ends = [firing.end for firing in firings]
+    assert all(end is not None for end in ends)
+
+
+def test_a_slow_tail_is_found_within_ten_minutes() -> None:
+    first = 28 * DAY_MINUTES + 600
+    traffic = disturb(make_traffic(29, seed=6), first, first + 60, tail=2.0)
+    [firing] = replay(traffic, "p95Latency", first=first - 60)
+    assert 0 < minutes_after(firing, first) <= 10
+
+
+def test_silence_in_busy_hours_is_found() -> None:
+    first = 28 * DAY_MINUTES + 720
+    traffic = disturb(make_traffic(29, seed=7), first, first + 30, requests=0.0)
+    [firing] = replay(traffic, "requestCount", first=first - 60)
+    assert 0 < minutes_after(firing, first) <= 10
+    assert firing.value < (firing.baseline or 0)
+
+
+def test_better_than_usual_is_no_alert() -> None:
+    first = 28 * DAY_MINUTES + 600
+    calm = make_traffic(29, seed=8, per_minute=900, error_rate=0.05)
+    better = disturb(calm, first, first + 120, latency=0.3, errors=0.0)
+    for metric in ("avgLatency", "errorRate"):
+        assert replay(better, metric, first=first - 60) == []
+
+
+def test_a_spike_of_a_minute_is_no_alert() -> None:
+    first = 28 * DAY_MINUTES + 600
+    spiked = disturb(make_traffic(29, seed=9), first, first + 1, errors=4.0)
+    assert replay(spiked, "errorRate", first=first - 60) == []
+
+
+def test_a_lasting_shift_is_one_alert_and_then_the_new_normal() -> None:
+    first = 21 * DAY_MINUTES + 600
+    shifted = disturb(make_traffic(25, seed=10), first, None, latency=2.0)
+    [firing] = replay(shifted, "avgLatency", first=first - 120)
+    assert firing.end is not None
+    lasted = (firing.end - firing.start).total_seconds() / 3600
+    assert lasted == pytest.approx(24, abs=0.1)
+
+
+def test_nothing_is_judged_on_the_first_day() -> None:
+    first = 1200
+    traffic = disturb(make_traffic(1, seed=12), first, first + 60, latency=5.0)
+    assert replay(traffic, "avgLatency") == []
+
+
+def test_a_replay_is_the_same_each_time() -> None:
+    first = 14 * DAY_MINUTES + 600
+    traffic = disturb(make_traffic(15, seed=13), first, first + 60, latency=2.0)
+    once = replay(traffic, "avgLatency", first=first - 60)
+    assert once == replay(traffic, "avgLatency", first=first - 60)
+    assert once
+
+
+def test_sensitivity_decides_how_far_off_is_too_far() -> None:
+    first = 28 * DAY_MINUTES + 600
+    traffic = disturb(make_traffic(29, seed=14), first, first + 30, latency=1.22)
+    found = {
+        level: len(replay(traffic, "avgLatency", first=first - 60, sensitivity=level))
+        for level in ("low", "high")
+    }
+    assert found["low"] == 0
+    assert found["high"] >= 1
