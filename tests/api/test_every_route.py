@@ -46,20 +46,6 @@ async def make_trace(person: Person) -> dict[str, str]:
     return {**ids, "sessionId": "talk"}
 
 
-@makes("signals")
-async def make_signal(person: Person) -> dict[str, str]:
-    ids = {"traceId": "0af7651916cd43dd8448eb211c80319d"}
-    await person.data("POST", "/signals", json={**ids, "signalName": "mine", "value": 1})
-    return ids
-
-
-@makes("logs")
-async def make_log(person: Person) -> dict[str, str]:
-    ids = {"traceId": "0af7651916cd43dd8448eb211c80319e"}
-    await person.data("POST", "/logs", json={**ids, "message": "mine"})
-    return ids
-
-
 @makes("agents")
 async def make_agent(person: Person) -> dict[str, str]:
     made = await person.data("POST", "/agents", json={"name": "mine"})

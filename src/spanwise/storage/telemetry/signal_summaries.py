@@ -17,6 +17,10 @@ from spanwise.storage.telemetry.values import in_utc
 # Names times buckets; an answer of more than this is no summary.
 MAX_POINTS = 200_000
 
+# One number, by time and then by arrival: a tuple of the two takes twenty times as long to compare.
+_LATEST = """bitShiftLeft(toUInt128(toUnixTimestamp64Nano(time)), 64)
+    + toUInt128(toUnixTimestamp64Nano(created))"""
+
 _HOUR_NS, _DAY_NS = 3_600 * 10**9, 86_400 * 10**9
 
 
@@ -33,13 +37,21 @@ async def summarize_signals(
     step_ns = _HOUR_NS if granularity is Granularity.HOURLY else _DAY_NS
     rows = await engine.fetch(
         f"""SELECT
-            name, count() AS count, avg(value) AS avg, min(value) AS min, max(value) AS max,
-            sum(value) AS sum, stddevPopStable(value) AS stddev,
-            quantilesExactInclusive(0.5, 0.95)(value) AS percentiles,
-            argMax(value, (time, id)) AS last_value, max(time) AS last_at,
-            sumMap([intDiv(toUnixTimestamp64Nano(time), {step_ns})], [toUInt64(1)], [value])
-                AS by_step
-        FROM {source} GROUP BY name ORDER BY name""",
+            name, sum(count) AS count, min(min) AS min, max(max) AS max, sum(sum) AS sum,
+            stddevPopStableMerge(spread) AS stddev,
+            quantilesExactInclusiveMerge(0.5, 0.95)(values) AS percentiles,
+            argMax(last_value, last_key) AS last_value, max(last_at) AS last_at,
+            groupArray((step, count, sum)) AS steps
+        FROM (
+            SELECT
+                name, intDiv(toUnixTimestamp64Nano(time), {step_ns}) AS step,
+                count() AS count, min(value) AS min, max(value) AS max, sum(value) AS sum,
+                stddevPopStableState(value) AS spread,
+                quantilesExactInclusiveState(0.5, 0.95)(value) AS values,
+                max({_LATEST}) AS last_key, argMax(value, {_LATEST}) AS last_value,
+                max(time) AS last_at
+            FROM {source} GROUP BY name, step)
+        GROUP BY name ORDER BY name""",
         where.parameters,
         tag="summarize_signals",
     )
@@ -58,7 +70,7 @@ def _to_summary(
     return SignalSummary(
         signal_name=row["name"],
         count=row["count"],
-        avg=_finite(row["avg"]),
+        avg=_finite(row["sum"] / row["count"]),
         min=row["min"],
         max=row["max"],
         sum=_finite(row["sum"]),
@@ -67,19 +79,19 @@ def _to_summary(
         p95=_finite(row["percentiles"][1]),
         last_value=row["last_value"],
         last_at=in_utc(row["last_at"]),
-        trend=_to_trend(row["by_step"], granularity, buckets, step_ns),
+        trend=_to_trend(row["steps"], granularity, buckets, step_ns),
     )
 
 
 def _to_trend(
-    by_step: tuple[Sequence[int], Sequence[int], Sequence[float]],
+    steps: Sequence[tuple[int, int, float]],
     granularity: Granularity,
     buckets: Sequence[datetime],
     step_ns: int,
 ) -> list[SignalTrend]:
     counts: dict[datetime, int] = defaultdict(int)
     sums: dict[datetime, float] = defaultdict(float)
-    for step, count, total in zip(*by_step, strict=True):
+    for step, count, total in steps:
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=step * (step_ns // 10**9))
         bucket = floor_time(moment, granularity)
         counts[bucket] += count

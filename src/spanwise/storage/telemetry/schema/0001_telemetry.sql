@@ -129,7 +129,7 @@ CREATE TABLE logs
     agent_name LowCardinality(String),
     attributes Map(String, String) CODEC(ZSTD(1)),
     resource LowCardinality(String),
-    INDEX trace_filter trace_id TYPE bloom_filter(0.01) GRANULARITY 4
+    INDEX trace_filter trace_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(time)
@@ -154,7 +154,7 @@ CREATE TABLE signals
     metadata String CODEC(ZSTD(1)),
     version UInt64 CODEC(Delta(8), LZ4),
     is_deleted UInt8,
-    INDEX trace_filter trace_id TYPE bloom_filter(0.01) GRANULARITY 4,
+    INDEX trace_filter trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX time_range time TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version, is_deleted)
