@@ -6,7 +6,7 @@ READY := .venv/.ready
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format docs lock clean
+.PHONY: help setup run test bench check format docs lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -18,6 +18,9 @@ run: $(READY)  ## start the service on http://localhost:8787
 
 test: $(READY)  ## run all tests
 	$(BIN)/pytest -n 2 --dist loadgroup
+
+bench: $(READY)  ## measure the real service; BENCH_QUICK=1 takes about a minute
+	$(BIN)/python -m bench
 
 check: $(READY)  ## lint, types, import rules
 	$(BIN)/ruff check .

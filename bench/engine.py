@@ -1,0 +1,131 @@
+"""What is asked of the engine itself, without the service: a folder belongs to one process."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from bench.payload import SPANS_PER_TRACE, read_pool, renew
+from spanwise.analysis.prices import find_list_prices
+from spanwise.ingest.journal import Kind
+from spanwise.ingest.otlp import decode, prepare_traces
+from spanwise.ingest.receiver import REQUESTS
+from spanwise.storage.telemetry.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.store import PARALLEL_INSERTS, Writer
+
+MEMORY_LIMIT_MB = 4096
+INSERT_BYTES = 28 * 2**20
+_COPY_SHIFT_HOURS = 87
+
+
+def insert_bare(folder: Path, pool: Path, bodies: int) -> dict[str, float]:
+    """Insert the same bytes into the same tables, in large batches, two at a time."""
+    frames, spans = _frames(pool, bodies)
+    engine = Engine.open(EngineAddress(folder=folder), MEMORY_LIMIT_MB)
+    writer = Writer(engine, find_list_prices)
+    cpu, started = time.process_time(), time.perf_counter()
+    for first in range(0, len(frames), PARALLEL_INSERTS):
+        writer._insert_spans(frames[first : first + PARALLEL_INSERTS])
+    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+    with engine.client() as client:
+        (row,) = query_rows(client, "SELECT count() AS rows FROM spans", {})
+    if row["rows"] != spans:
+        raise RuntimeError(f"{spans} spans were sent, {row['rows']} are stored")
+    engine.close()
+    return {"spans_per_second": spans / seconds, "cpu_seconds_per_1000": 1000 * cpu / spans}
+
+
+def _frames(pool: Path, bodies: int) -> tuple[list[bytes], int]:
+    """Make what ingest would hand over, joined into inserts of the size that the engine likes."""
+    source = read_pool(pool)
+    frames, spans = [bytearray()], 0
+    for index in range(bodies):
+        body = renew(source[index % len(source)])
+        message: Any = decode(REQUESTS[Kind.TRACES], body)
+        prepared = prepare_traces(message, "wsp_bench", body)
+        if len(frames[-1]) > INSERT_BYTES // PARALLEL_INSERTS:
+            frames.append(bytearray())
+        frames[-1] += prepared.records[0].payload
+        spans += prepared.accepted
+    return [bytes(frame) for frame in frames], spans
+
+
+def measure_disk(folder: Path) -> dict[str, float]:
+    """Merge all parts and say what a span takes, summaries and indexes included."""
+    engine = Engine.open(EngineAddress(folder=folder), MEMORY_LIMIT_MB)
+    with engine.client() as client:
+        for table in ("spans", "traces", "trace_bounds"):
+            client.command(f"OPTIMIZE TABLE {table} FINAL", settings={"max_execution_time": 3600})
+        rows = query_rows(client, _PARTS, {})
+    engine.close()
+    by_table = {row["table"]: row for row in rows}
+    spans = by_table["spans"]["rows"]
+    answer = {f"{name}_bytes_per_span": row["bytes"] / spans for name, row in by_table.items()}
+    return {"bytes_per_span": sum(answer.values()), **answer}
+
+
+_PARTS = """
+SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM system.parts
+WHERE active AND database = currentDatabase() AND table IN ('spans', 'traces', 'trace_bounds')
+GROUP BY table"""
+
+
+def grow(folder: Path, spans: int) -> dict[str, float]:
+    """Copy what is there into earlier times until there are this many spans. Not a measurement."""
+    engine = Engine.open(EngineAddress(folder=folder), MEMORY_LIMIT_MB)
+    started = time.perf_counter()
+    with engine.client() as client:
+        (row,) = query_rows(client, "SELECT count() AS rows, min(hour) AS first FROM spans", {})
+        copies = spans // row["rows"]
+        settings = {"max_execution_time": 3600, "max_partitions_per_insert_block": 0}
+        for copy in range(1, copies):
+            for table, (moment, shifted) in _SHIFTED.items():
+                client.command(
+                    _COPY.format(table=table, shifted=shifted, moment=moment),
+                    parameters={
+                        "copy": copy,
+                        "shift": copy * _COPY_SHIFT_HOURS % (365 * 24),
+                        "first": row["first"],
+                    },
+                    settings=settings,
+                )
+        (row,) = query_rows(client, "SELECT count() AS rows FROM spans", {})
+    engine.close()
+    return {"spans": row["rows"], "seconds": time.perf_counter() - started}
+
+
+# The copies of a trace differ in the last bytes of its id, and lie days back.
+_COPY = """
+INSERT INTO {table} SELECT * REPLACE (
+    CAST(concat(substring(trace_id, 1, 12), reinterpretAsFixedString({{copy:UInt32}})),
+        'FixedString(16)') AS trace_id,
+    {shifted})
+FROM (SELECT * FROM {table} WHERE {moment} >= {{first:DateTime}})"""
+_BACK = "- toIntervalHour({shift:UInt32})"
+_SHIFTED = {
+    "spans": ("hour", f"hour {_BACK} AS hour, start {_BACK} AS start"),
+    "traces": ("start", f"start {_BACK} AS start"),
+    "trace_bounds": (
+        "first_hour",
+        f"first_hour {_BACK} AS first_hour, last_hour {_BACK} AS last_hour",
+    ),
+}
+
+
+def main() -> None:
+    command, folder, *rest = sys.argv[1:]
+    match command:
+        case "bare":
+            answer = insert_bare(Path(folder), Path(rest[0]), int(rest[1]))
+        case "disk":
+            answer = measure_disk(Path(folder))
+        case "grow":
+            answer = grow(Path(folder), int(rest[0]) // SPANS_PER_TRACE * SPANS_PER_TRACE)
+        case _:
+            raise SystemExit(f"no such command: {command}")
+    sys.stdout.write(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

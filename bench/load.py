@@ -1,0 +1,86 @@
+"""The load client: raw sockets in a process of its own, so that the cores measure the server."""
+
+import asyncio
+import gzip
+import itertools
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.payload import read_pool, renew
+
+PATH = "/api/otlp/v1/traces"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to send: each body as many times as it takes, with new ids each time."""
+
+    port: int
+    key: str
+    pool: str
+    connections: int
+    requests: int
+    is_packed: bool
+
+
+@dataclass
+class Outcome:
+    seconds: float
+    acks_ms: list[float]
+    refused: int
+
+
+async def send_all(task: Task) -> Outcome:
+    bodies = itertools.cycle(read_pool(Path(task.pool)))
+    source: Iterator[bytes] = (renew(next(bodies)) for _ in range(task.requests))
+    if task.is_packed:
+        # Beforehand: what a client spends on packing is not what is measured.
+        source = iter([gzip.compress(body, 1) for body in source])
+    acks: list[float] = []
+    refused = [0]
+    started = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(task.connections):
+            group.create_task(_send(task, source, acks, refused))
+    return Outcome(time.perf_counter() - started, acks, refused[0])
+
+
+async def _send(task: Task, source: Iterator[bytes], acks: list[float], refused: list[int]) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", task.port)
+    packed = "Content-Encoding: gzip\r\n" if task.is_packed else ""
+    head = (
+        f"POST {PATH} HTTP/1.1\r\nHost: bench\r\nx-api-key: {task.key}\r\n{packed}"
+        "Content-Type: application/x-protobuf\r\nContent-Length: "
+    ).encode()
+    for body in source:
+        while True:
+            started = time.perf_counter()
+            writer.write(head + b"%d\r\n\r\n" % len(body))
+            writer.write(body)
+            await writer.drain()
+            status, retry_after = await _read_answer(reader)
+            if status == 200:
+                acks.append((time.perf_counter() - started) * 1000)
+                break
+            refused[0] += 1
+            if status != 503:
+                raise RuntimeError(f"answered {status}")
+            await asyncio.sleep(min(retry_after, 0.2))
+    writer.close()
+
+
+async def _read_answer(reader: asyncio.StreamReader) -> tuple[int, float]:
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    headers = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
+    if size := int(headers.get(b"content-length", b"0")):
+        await reader.readexactly(size)
+    return int(head[9:12]), float(headers.get(b"retry-after", b"0"))
+
+
+if __name__ == "__main__":
+    outcome = asyncio.run(send_all(Task(**json.loads(sys.argv[1]))))
+    sys.stdout.write(json.dumps(vars(outcome)))

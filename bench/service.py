@@ -1,0 +1,91 @@
+"""The real service in a process of its own, and what it costs the machine."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+PASSWORD = "correct horse battery"
+_TICKS = os.sysconf("SC_CLK_TCK")
+_LIMITS = ("STANDARD", "STRICT", "INGESTION")
+
+
+@dataclass
+class Service:
+    process: subprocess.Popen[bytes]
+    port: int
+    start_seconds: float
+    http: httpx.Client
+    key: str = ""
+
+    def cpu_seconds(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    def peak_memory_mb(self) -> float:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        (line,) = (line for line in status.splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+
+    def total_traces(self) -> int:
+        """How many traces can be read by now."""
+        answer = self.http.get("/spans/traces", params={"limit": 1}).raise_for_status().json()
+        total: int = answer["pagination"]["total"]
+        return total
+
+
+@contextmanager
+def run_service(folder: Path, port: int) -> Iterator[Service]:
+    """Start the service on this data and sign in, with an account made on first use."""
+    limits = {f"SPANWISE_RATE_LIMIT_{tier}": "0" for tier in _LIMITS}
+    settings = {
+        "SPANWISE_DATA_DIR": str(folder / "data"),
+        "SPANWISE_PORT": str(port),
+        "SPANWISE_OTLP_GRPC_PORT": "0",
+    }
+    started = time.perf_counter()
+    with (folder / "service.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "spanwise", "serve"],
+            env={**os.environ, **limits, **settings},
+            cwd=folder,
+            stderr=log,
+        )
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}/api", timeout=120) as http:
+        try:
+            _wait_until_ready(http, process)
+            service = Service(process, port, time.perf_counter() - started, http)
+            _sign_in(service)
+            yield service
+            process.send_signal(signal.SIGTERM)
+            process.wait(120)
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _wait_until_ready(http: httpx.Client, process: subprocess.Popen[bytes]) -> None:
+    while process.poll() is None:
+        try:
+            if http.get("/ready").is_success:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.01)
+    raise RuntimeError("the service ended; see service.log")
+
+
+def _sign_in(service: Service) -> None:
+    body = {"email": "bench@example.com", "password": PASSWORD}
+    service.http.post("/auth/register", json=body)
+    token = service.http.post("/auth/login", json=body).raise_for_status().json()["data"]["token"]
+    service.http.headers["Authorization"] = f"Bearer {token}"
+    key = service.http.post("/keys", json={"name": "bench"}).raise_for_status()
+    service.key = key.json()["data"]["key"]
