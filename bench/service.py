@@ -60,7 +60,7 @@ def run_service(folder: Path, port: int) -> Iterator[Service]:
         )
     with httpx.Client(base_url=f"http://127.0.0.1:{port}/api", timeout=120) as http:
         try:
-            _wait_until_ready(http, process)
+            _wait_until_ready(http, process, folder / "service.log")
             service = Service(process, port, time.perf_counter() - started, http)
             _sign_in(service)
             yield service
@@ -71,7 +71,9 @@ def run_service(folder: Path, port: int) -> Iterator[Service]:
             process.wait()
 
 
-def _wait_until_ready(http: httpx.Client, process: subprocess.Popen[bytes]) -> None:
+def _wait_until_ready(
+    http: httpx.Client, process: subprocess.Popen[bytes], log_path: Path
+) -> None:
     while process.poll() is None:
         try:
             if http.get("/ready").is_success:
@@ -79,7 +81,7 @@ def _wait_until_ready(http: httpx.Client, process: subprocess.Popen[bytes]) -> N
         except httpx.TransportError:
             pass
         time.sleep(0.01)
-    raise RuntimeError("the service ended; see service.log")
+    raise RuntimeError(f"the service ended: {log_path.read_text()[-2000:]}")
 
 
 def _sign_in(service: Service) -> None:
