@@ -110,7 +110,9 @@ async def test_a_key_that_may_only_read_is_denied(
 
 
 @pytest.mark.parametrize(
-    "body", [b"\xff\xff garbage", make_traces([make_span(trace_id=b"x")]).SerializeToString()]
+    "body",
+    [b"\xff\xff garbage", make_traces([make_span(trace_id=b"x")]).SerializeToString()],
+    ids=["garbage", "invalid trace id"],
 )
 async def test_bad_data_is_an_invalid_argument(
     channel: grpc.aio.Channel, exporter: Exporter, body: bytes
