@@ -37,19 +37,21 @@ async def summarize_signals(
     step_ns = _HOUR_NS if granularity is Granularity.HOURLY else _DAY_NS
     rows = await engine.fetch(
         f"""SELECT
-            name, sum(count) AS count, min(min) AS min, max(max) AS max, sum(sum) AS sum,
+            name, sum(step_count) AS count, min(step_min) AS min, max(step_max) AS max,
+            sum(step_sum) AS sum,
             stddevPopStableMerge(spread) AS stddev,
             quantilesExactInclusiveMerge(0.5, 0.95)(values) AS percentiles,
-            argMax(last_value, last_key) AS last_value, max(last_at) AS last_at,
-            groupArray((step, count, sum)) AS steps
+            argMax(step_last_value, step_last_key) AS last_value, max(step_last_at) AS last_at,
+            groupArray((step, step_count, step_sum)) AS steps
         FROM (
             SELECT
                 name, intDiv(toUnixTimestamp64Nano(time), {step_ns}) AS step,
-                count() AS count, min(value) AS min, max(value) AS max, sum(value) AS sum,
+                count() AS step_count, min(value) AS step_min, max(value) AS step_max,
+                sum(value) AS step_sum,
                 stddevPopStableState(value) AS spread,
                 quantilesExactInclusiveState(0.5, 0.95)(value) AS values,
-                max({_LATEST}) AS last_key, argMax(value, {_LATEST}) AS last_value,
-                max(time) AS last_at
+                max({_LATEST}) AS step_last_key, argMax(value, {_LATEST}) AS step_last_value,
+                max(time) AS step_last_at
             FROM {source} GROUP BY name, step)
         GROUP BY name ORDER BY name""",
         where.parameters,
