@@ -325,7 +325,9 @@ async def test_settings_with_too_much_or_the_wrong_receivers_are_refused(
         "rules.1.id": {"rules": [RULE, RULE]},
         "notify.emails.0": {"notify": {"emails": ["nobody"]}},
         "notify.webhooks.1.url": {
-            "notify": {"webhooks": [{"url": "https://8.8.8.8/"}, {"url": "http://127.0.0.1/"}]}
+            "notify": {
+                "webhooks": [{"url": "https://hooks.invalid/"}, {"url": "http://127.0.0.1/"}]
+            }
         },
         "enabled": {"enabled": "yes"},
     }
@@ -336,7 +338,7 @@ async def test_settings_with_too_much_or_the_wrong_receivers_are_refused(
 
 
 async def test_settings_change_in_parts_and_show_secrets_once(watched: Watched) -> None:
-    hook = {"url": "https://8.8.8.8/hook"}
+    hook = {"url": "https://hooks.invalid/hook"}
     agent = await watched.watch(RULE, emails=["ann@example.com"], webhooks=[hook])
     [shown] = agent["alertSettings"]["notify"]["webhooks"]
     assert shown["secret"].startswith("whsec_")

@@ -60,7 +60,7 @@ async def make_experiment(person: Person) -> dict[str, str]:
 
 @makes("events")
 async def make_webhook(person: Person) -> dict[str, str]:
-    made = await person.data("POST", "/events/webhooks", json={"url": "https://8.8.8.8/"})
+    made = await person.data("POST", "/events/webhooks", json={"url": "https://hooks.invalid/"})
     return {"webhookId": made["id"]}
 
 

@@ -1,29 +1,15 @@
 """Mail over a real SMTP server, and that no request fails because of it."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from email.message import Message
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from aiosmtpd.controller import Controller
-from aiosmtpd.handlers import Message as MessageHandler
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
+from support.receivers import smtp_server
 from support.servers import free_port
 from support.service import PASSWORD, Service, link_token, start_service
-
-
-class Inbox(MessageHandler):
-    """Keeps what arrives."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.messages: list[Message] = []
-
-    def handle_message(self, message: Message) -> None:
-        self.messages.append(message)
 
 
 def _check_login(
@@ -35,17 +21,6 @@ def _check_login(
 
 # What the server in these tests would rather not do.
 without_tls = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
-
-
-@contextmanager
-def smtp_server(**options: Any) -> Iterator[tuple[Inbox, int]]:
-    inbox = Inbox()
-    controller = Controller(inbox, hostname="127.0.0.1", port=free_port(), **options)
-    controller.start()
-    try:
-        yield inbox, controller.port
-    finally:
-        controller.stop()
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ again. It carries the same id each time, by which a receiver knows a repetition.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -58,9 +59,17 @@ class NotificationSender:
             async with self._catalog.read() as tx:
                 due = await stored.find_due(tx, self._clock(), _AT_A_TIME)
                 self.pending = await stored.count_pending(tx)
-            await asyncio.gather(*(self.attempt(parcel) for parcel in due))
+            by_target: dict[str, list[Parcel]] = defaultdict(list)
+            for parcel in due:
+                by_target[parcel.delivery.target].append(parcel)
+            await asyncio.gather(*(self._attempt_in_order(group) for group in by_target.values()))
             if len(due) < _AT_A_TIME:
                 return
+
+    async def _attempt_in_order(self, parcels: list[Parcel]) -> None:
+        # To one receiver in the order in which things happened: "resolved" comes last.
+        for parcel in parcels:
+            await self.attempt(parcel)
 
     async def release_claims(self) -> None:
         """Make messages due that were being sent when this, the only process, was killed."""
