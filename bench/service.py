@@ -71,9 +71,7 @@ def run_service(folder: Path, port: int) -> Iterator[Service]:
             process.wait()
 
 
-def _wait_until_ready(
-    http: httpx.Client, process: subprocess.Popen[bytes], log_path: Path
-) -> None:
+def _wait_until_ready(http: httpx.Client, process: subprocess.Popen[bytes], log_path: Path) -> None:
     while process.poll() is None:
         try:
             if http.get("/ready").is_success:

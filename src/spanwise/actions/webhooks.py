@@ -32,7 +32,7 @@ class Webhooks:
         self,
         catalog: Catalog,
         guard: WebhookGuard,
-        attempt: Callable[[Parcel], Awaitable[None]],
+        attempt: Callable[[Parcel], Awaitable[bool]],
     ) -> None:
         self._catalog = catalog
         self._guard = guard

@@ -28,7 +28,8 @@ log = structlog.get_logger()
 # The pause before each further try: 15 hours in all, as Standard Webhooks advises.
 PAUSES_SECONDS = (5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800)
 KEPT_FOR = timedelta(days=30)
-_AT_A_TIME = 20
+_DUE_AT_A_TIME = 500
+_TARGETS_AT_A_TIME = 20
 # Longer than a try can take: mail servers are given 20 s.
 _CLAIM_SECONDS = 60
 _MAX_ERROR = 300
@@ -51,25 +52,26 @@ class NotificationSender:
         self._guard = guard
         self._public_address = public_address
         self._clock = clock
+        self._places = asyncio.Semaphore(_TARGETS_AT_A_TIME)
         self.pending = 0
 
     async def run(self) -> None:
         """Send everything that is due."""
-        while True:
-            async with self._catalog.read() as tx:
-                due = await stored.find_due(tx, self._clock(), _AT_A_TIME)
-                self.pending = await stored.count_pending(tx)
-            by_target: dict[str, list[Parcel]] = defaultdict(list)
-            for parcel in due:
-                by_target[parcel.delivery.target].append(parcel)
-            await asyncio.gather(*(self._attempt_in_order(group) for group in by_target.values()))
-            if len(due) < _AT_A_TIME:
-                return
+        async with self._catalog.read() as tx:
+            due = await stored.find_due(tx, self._clock(), _DUE_AT_A_TIME)
+            self.pending = await stored.count_pending(tx)
+        by_target: dict[str, list[Parcel]] = defaultdict(list)
+        for parcel in due:
+            by_target[parcel.delivery.target].append(parcel)
+        await asyncio.gather(*(self._attempt_in_order(group) for group in by_target.values()))
 
     async def _attempt_in_order(self, parcels: list[Parcel]) -> None:
-        # To one receiver in the order in which things happened: "resolved" comes last.
-        for parcel in parcels:
-            await self.attempt(parcel)
+        # To one receiver in the order in which things happened: "resolved" comes last. One that
+        # does not answer is left alone until the next round, so that nobody waits for it.
+        async with self._places:
+            for parcel in parcels:
+                if not await self.attempt(parcel):
+                    return
 
     async def release_claims(self) -> None:
         """Make messages due that were being sent when this, the only process, was killed."""
@@ -80,12 +82,12 @@ class NotificationSender:
         async with self._catalog.write() as tx:
             await stored.drop_finished(tx, self._clock() - KEPT_FOR)
 
-    async def attempt(self, parcel: Parcel) -> None:
-        """Try once to send a message, unless somebody else is about to."""
+    async def attempt(self, parcel: Parcel) -> bool:
+        """Try once to send a message, unless somebody else is about to; False when it failed."""
         until = self._clock() + timedelta(seconds=_CLAIM_SECONDS)
         async with self._catalog.write() as tx:
             if not await stored.claim(tx, parcel, until):
-                return
+                return True
         response_status, error = await self._send(parcel)
         attempts = parcel.delivery.attempts + 1
         status, next_at = DeliveryStatus.DELIVERED, None
@@ -108,6 +110,7 @@ class NotificationSender:
                 error=error,
                 now=now,
             )
+        return error is None
 
     async def _send(self, parcel: Parcel) -> tuple[int | None, str | None]:
         """Send; return the receiver's status, if it has one, and what went wrong, if anything."""

@@ -1,0 +1,199 @@
+"""Evaluation runs once per installation, asks little of the engine, and does not fail unseen."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanwise.jobs.alerts import AlertEvaluator
+from spanwise.storage.telemetry.engine import Engine
+from support.clock import Clock
+from support.service import Person, Service, start_service
+from support.traces import make_span, send_traces
+
+RULE = {"id": "errors", "metric": "errorRate", "condition": "above", "threshold": 0.5}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def service(tmp_path: Path, catalog_url: str, clock: Clock) -> AsyncIterator[Service]:
+    """The whole service, with its catalog on each engine."""
+    async with start_service(tmp_path, clock, catalog_url=catalog_url) as running:
+        yield running
+
+
+async def watch(person: Person, *rules: dict[str, Any], agent: str = "planner") -> None:
+    await person.call("POST", "/agents", json={"name": agent})
+    await person.data("PUT", f"/agents/{agent}/alerts", json={"rules": list(rules)})
+
+
+async def send(person: Person, clock: Clock, *statuses: str, agent: str = "planner") -> None:
+    start = clock.now - timedelta(seconds=1)
+    await send_traces(person, [make_span(agent, start=start, status=s) for s in statuses])
+
+
+def replica(service: Service, holder: str, clock: Clock) -> AlertEvaluator:
+    use = service.services
+    return AlertEvaluator(use.catalog, use.engine, use.pipeline, 60, holder, clock)
+
+
+async def test_replicas_raise_one_alert_between_them(service: Service, clock: Clock) -> None:
+    ann = await service.sign_up()
+    await watch(ann, RULE)
+    await send(ann, clock, "error")
+    replicas = [replica(service, f"replica-{n}", clock) for n in range(4)]
+    await asyncio.gather(*(each.run() for each in replicas))
+    clock.turn(minutes=1)
+    await asyncio.gather(*(each.run() for each in replicas))
+    [alert] = await ann.data("GET", "/spans/alerts")
+    assert alert["occurrences"] == 2
+    assert sum(each.health.passes for each in replicas) == 2
+    assert all(each.health.state == "ok" for each in replicas)
+
+
+async def test_a_replica_takes_over_without_repeating_or_forgetting(
+    service: Service, clock: Clock
+) -> None:
+    ann = await service.sign_up()
+    await watch(ann, {**RULE, "forMinutes": 2})
+    await send(ann, clock, "error")
+    first, second = replica(service, "first", clock), replica(service, "second", clock)
+    await first.run()
+    clock.turn(minutes=1)
+    await second.run()
+    assert second.health.passes == 0
+    clock.turn(minutes=3)
+    await second.run()
+    # The breach has lasted since before the take-over.
+    [alert] = await ann.data("GET", "/spans/alerts")
+    await first.run()
+    [same] = await ann.data("GET", "/spans/alerts")
+    assert (same["id"], same["occurrences"]) == (alert["id"], 1)
+    await second.release()
+    await first.run()
+    assert first.health.passes == 2
+
+
+async def test_who_loses_the_lease_on_the_way_writes_nothing(
+    service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = await service.sign_up()
+    await watch(ann, RULE)
+    await send(ann, clock, "error")
+    slow, quick = replica(service, "slow", clock), replica(service, "quick", clock)
+    measure = slow._measurer.measure
+
+    async def stall(*args: Any) -> Any:
+        measured = await measure(*args)
+        clock.turn(minutes=4)
+        await quick.run()
+        return measured
+
+    monkeypatch.setattr(slow._measurer, "measure", stall)
+    await slow.run()
+    assert len(await ann.data("GET", "/spans/alerts")) == 1
+    assert len(await ann.data("GET", "/events?type=alert.triggered")) == 1
+
+
+async def test_many_agents_take_one_query_a_window(
+    service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    for person in (ann, bob):
+        for number in range(5):
+            rules = [{**RULE, "id": f"r{w}", "windowMinutes": w} for w in (5, 15)]
+            rules.append({"metric": "avgLatency", "condition": "above", "threshold": 1})
+            await watch(person, *rules, agent=f"agent-{number}")
+    queries: list[str] = []
+    fetch = Engine.fetch
+
+    async def count(self: Engine, sql: str, *args: Any, **options: Any) -> Any:
+        queries.append(options["tag"])
+        return await fetch(self, sql, *args, **options)
+
+    monkeypatch.setattr(Engine, "fetch", count)
+    await service.services.alert_watch.evaluate()
+    assert queries == ["measure_traces"] * 2
+
+
+async def test_rules_of_one_workspace_do_not_see_traces_of_another(
+    service: Service, clock: Clock
+) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    await watch(ann, RULE)
+    await watch(bob, RULE)
+    await send(ann, clock, "ok")
+    await send(bob, clock, "error")
+    await service.services.alert_watch.evaluate()
+    assert await ann.data("GET", "/spans/alerts") == []
+    [alert] = await bob.data("GET", "/spans/alerts")
+    assert alert["value"] == 1
+
+
+async def test_an_evaluation_that_fails_is_visible_and_recovers(
+    service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = await service.sign_up()
+    await watch(ann, RULE)
+    watching = service.services.alert_watch
+
+    async def job_state() -> tuple[str, bool]:
+        ready = (await service.call("GET", "/ready")).json()["data"]
+        metrics = (await service.http.get("/metrics")).text
+        return ready["jobs"]["alerts"], "spanwise_alert_evaluation_healthy 1.0" in metrics
+
+    async def fail(*_args: Any, **_options: Any) -> Any:
+        raise RuntimeError("the engine is away")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Engine, "fetch", fail)
+        with pytest.raises(RuntimeError):
+            await watching.evaluate()
+        assert await job_state() == ("failing", False)
+    await watching.evaluate()
+    assert await job_state() == ("ok", True)
+    watching.health.last_pass_at = (watching.health.last_pass_at or 0) - 3600
+    assert await job_state() == ("stalled", False)
+
+
+async def test_an_anomaly_is_learned_from_weeks_and_found(service: Service, clock: Clock) -> None:
+    ann = await service.sign_up()
+    clock.now = clock.now.replace(minute=30, second=0, microsecond=0)
+    hour = clock.now.replace(minute=0)
+    usual = [hour - timedelta(days=7 * week) for week in (1, 2, 3, 4)]
+    usual += [hour - timedelta(hours=hours) for hours in range(1, 25)]
+    spans = [
+        make_span("planner", start=start + timedelta(minutes=minute), duration_ms=100 + minute % 3)
+        for start in usual
+        for minute in range(60)
+        for _ in range(3)
+    ]
+    await send_traces(ann, spans)
+    await watch(ann, {"id": "slow", "metric": "avgLatency", "condition": "anomaly"})
+    await ann.data("GET", "/agents/planner")
+    for minute in range(5):
+        now = clock.turn(minutes=1)
+        slow = [
+            make_span("planner", start=now - timedelta(seconds=s + 2), duration_ms=210)
+            for s in range(12)
+        ]
+        await send_traces(ann, slow)
+        await service.services.alert_watch.evaluate()
+        alerts = await ann.data("GET", "/spans/alerts")
+        if minute < 2:
+            assert alerts == []
+    [alert] = alerts
+    assert alert["value"] == pytest.approx(210, abs=1)
+    assert alert["baseline"] == pytest.approx(101, abs=2)
+    assert "unusual" in alert["title"]
+    path = "/agents/planner/alerts/backtest"
+    rule = {"metric": "avgLatency", "condition": "anomaly"}
+    answer = await ann.data("POST", path, json={"rules": [rule]})
+    assert answer["rules"][0]["fired"] == 1
