@@ -50,6 +50,7 @@ from spanwise.api.routes import (
     keys,
     logs,
     models,
+    ofrep,
     otlp,
     sessions,
     signals,
@@ -98,6 +99,7 @@ _NOUNS = (
     logs,
     analytics,
     models,
+    ofrep,
     system,
 )
 

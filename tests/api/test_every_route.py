@@ -14,8 +14,9 @@ from support.openapi import Operation, operations
 from support.service import CODES, Person, Service, start_service
 
 PREFIX = "/api"
-# Answers as OTLP demands, not in the envelope.
 OTLP = "/api/otlp/"
+# Answer as OTLP and OFREP demand, not in the envelope.
+FOREIGN = (OTLP, "/api/ofrep/")
 # Routes whose path names no record of a workspace, so that there is none of another to try.
 INSTALLATION_WIDE = {"PUT /api/admin/users/{id}"}
 # What a path parameter of a noun may name: how somebody makes one, for others not to reach.
@@ -64,6 +65,13 @@ async def make_webhook(person: Person) -> dict[str, str]:
     return {"webhookId": made["id"]}
 
 
+@makes("ofrep")
+async def make_flag(person: Person) -> dict[str, str]:
+    made = await make_experiment(person)
+    await person.data("POST", f"/experiments/{made['id']}/start")
+    return {"key": made["id"]}
+
+
 @pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[Service]:
     """A service with limits that nobody reaches, so that their headers are there."""
@@ -89,7 +97,7 @@ def problems_of(operation: Operation, response: httpx.Response, *statuses: int) 
         found.append(f"{operation}: no rate-limit headers")
     if "X-Request-Id" not in response.headers:
         found.append(f"{operation}: no request id")
-    if operation.path.startswith(OTLP):
+    if operation.path.startswith(FOREIGN):
         return found
     body = response.json()
     if response.is_success:
@@ -216,13 +224,13 @@ async def test_an_ingesting_key_opens_the_writes_of_telemetry_and_assignment(
         noun = operation.path.split("/")[2]
         if operation.key_scopes:
             writes = operation.method == "POST" and noun in {"spans", "signals", "logs", "otlp"}
-            assigns = "/assign" in operation.path
+            assigns = "/assign" in operation.path or noun == "ofrep"
             assert ("ingest" in operation.key_scopes) == (writes or assigns), operation
 
 
 async def test_every_route_describes_its_success(routes: list[Operation]) -> None:
     for operation in routes:
-        if operation.path.startswith(OTLP):
+        if operation.path.startswith(FOREIGN):
             continue
         _, answer = operation.success()
         schema = operation.resolve(answer["content"]["application/json"]["schema"])
@@ -241,7 +249,7 @@ async def test_every_route_describes_its_failures(routes: list[Operation]) -> No
         responses = operation.spec["responses"]
         assert expected <= set(responses), operation
         assert "422" not in responses, operation
-        if operation.path.startswith(OTLP):
+        if operation.path.startswith(FOREIGN):
             continue
         for status in set(responses) - {str(operation.success()[0])}:
             schema = responses[status]["content"]["application/json"]["schema"]

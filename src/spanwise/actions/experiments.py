@@ -1,6 +1,6 @@
 """The life of an experiment: draft, running, paused, stopped."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spanwise.actions.assignments import Definitions
@@ -51,6 +51,21 @@ class Experiments:
     async def get(self, workspace: str, experiment_id: str) -> Experiment:
         async with self._catalog.read() as tx:
             return await _require(tx, workspace, experiment_id)
+
+    async def find_flag(self, workspace: str, key: str) -> Experiment:
+        """Return the experiment with this id or name, unless it is a draft."""
+        experiment = await self._definitions.find(workspace, key)
+        if experiment is None or experiment.status is ExperimentStatus.DRAFT:
+            raise NotFound("no such flag")
+        return experiment
+
+    async def list_flags(self, workspace: str, limit: int) -> Sequence[Experiment]:
+        """Return the experiments that can be evaluated, one of each name."""
+        started = await self._definitions.list_started(workspace, limit)
+        names: dict[str, Experiment] = {}
+        for experiment in started:
+            names.setdefault(experiment.name, experiment)
+        return [*names.values()]
 
     async def change(
         self, caller: Principal, experiment_id: str, fields: Mapping[str, Any]

@@ -42,6 +42,8 @@ def find_adjustment(variants: Sequence[ClusterSums]) -> Adjustment | None:
 
 
 def to_arm(sums: ClusterSums, adjustment: Adjustment | None = None) -> Arm:
+    if sums.units == 1 and sums.d > 0:
+        return Arm(1, sums.y / sums.d, 0.0)
     plain = Arm.from_ratio(sums.units, RatioSums(sums.y, sums.d, sums.yy, sums.dd, sums.yd))
     if adjustment is None or plain.units == 0:
         return plain

@@ -77,7 +77,8 @@ def _complete(operation: dict[str, Any], path: str) -> None:
         statuses |= {401, 403}
     if tier_of(path) is not None:
         statuses.add(429)
-    for status in sorted(statuses):
+    # A route that answers in another shape has said so itself.
+    for status in sorted(statuses - {int(known) for known in responses}):
         responses[str(status)] = {
             "description": _DESCRIPTIONS[status],
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},

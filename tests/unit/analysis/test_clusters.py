@@ -122,5 +122,8 @@ def test_a_quantile_knows_that_outcomes_of_one_unit_are_alike() -> None:
 
 def test_degenerate_clusters_have_no_arm() -> None:
     assert to_arm(ClusterSums()).units == 0
-    assert to_arm(ClusterSums(units=1, y=1, d=1, yy=1, dd=1, yd=1)).units == 0
+    assert to_arm(ClusterSums(units=5)).units == 0
+    one = to_arm(ClusterSums(units=1, y=3, d=4, yy=9, dd=16, yd=12))
+    assert (one.units, one.mean, one.variance) == (1, 0.75, 0)
+    assert relative_lift(one, one) is None
     assert to_quantile_arm(ClusterSums(), [1.0] * len(QUANTILE_LEVELS)).units == 0

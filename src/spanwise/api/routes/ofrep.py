@@ -1,0 +1,152 @@
+"""OpenFeature's remote evaluation protocol (OFREP): an experiment's name or id is a flag's key.
+
+Answers have the shape that the protocol demands, not the envelope.
+"""
+
+import hashlib
+from typing import Any, Literal
+
+import orjson
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+
+from spanwise.actions.assignments import MAX_UNIT_ID
+from spanwise.api.guard import GuardedRoute, Ingester
+from spanwise.api.openapi import describe_body
+from spanwise.api.services import Use
+from spanwise.model.errors import NotFound
+from spanwise.model.experiments import Assignment, Experiment, ExperimentStatus
+from spanwise.model.noun import Noun
+
+router = APIRouter(prefix="/ofrep/v1/evaluate/flags", tags=["ofrep"], route_class=GuardedRoute)
+
+MAX_FLAGS = 100
+
+
+class EvaluationContext(Noun):
+    """Who asks: `targetingKey` is the unit; whatever else it holds is ignored."""
+
+    targeting_key: str
+
+
+class EvaluationRequest(Noun):
+    context: EvaluationContext
+
+
+class Evaluation(Noun):
+    key: str
+    reason: Literal["SPLIT", "DEFAULT", "DISABLED"]
+    variant: str
+    value: Any = Field(description="The config's `value`, else the config, else the variant's key.")
+    metadata: dict[str, Any]
+
+
+class Evaluations(Noun):
+    flags: list[Evaluation]
+
+
+class EvaluationFailure(Noun):
+    key: str | None
+    error_code: str
+    error_details: str
+
+
+class _BadContext(Exception):  # noqa: N818 -- an outcome, not a defect
+    def __init__(self, code: str, details: str) -> None:
+        super().__init__(details)
+        self.code = code
+        self.details = details
+
+
+_FAILURES: dict[int | str, dict[str, Any]] = {
+    400: {"model": EvaluationFailure, "description": "The context cannot be used."},
+    404: {"model": EvaluationFailure, "description": "There is no such flag, or it is a draft."},
+}
+
+
+@router.post(
+    "/{key}",
+    response_model=None,
+    responses={200: {"model": Evaluation}, **_FAILURES},
+    openapi_extra=describe_body(EvaluationRequest),
+)
+async def evaluate_flag(key: str, caller: Ingester, use: Use, request: Request) -> Response:
+    """Give the targeting key its variant, as `assign` does."""
+    try:
+        experiment = await use.experiments.find_flag(caller.workspace_id, key)
+        unit_id = await _read_unit(request)
+    except NotFound as error:
+        return _fail(404, key, "FLAG_NOT_FOUND", error.message)
+    except _BadContext as error:
+        return _fail(400, key, error.code, error.details)
+    [assignment] = await use.assignments.assign_in(caller.workspace_id, experiment, [unit_id])
+    return _answer(_evaluate(key, experiment, assignment))
+
+
+@router.post(
+    "",
+    response_model=None,
+    responses={
+        200: {"model": Evaluations},
+        304: {"description": "Nothing changed since the answer with this `ETag`."},
+        400: _FAILURES[400],
+    },
+    openapi_extra=describe_body(EvaluationRequest),
+)
+async def evaluate_flags(caller: Ingester, use: Use, request: Request) -> Response:
+    """Evaluate every experiment that has been started; each counts as an assignment."""
+    try:
+        unit_id = await _read_unit(request)
+    except _BadContext as error:
+        return _fail(400, None, error.code, error.details)
+    flags = []
+    for experiment in await use.experiments.list_flags(caller.workspace_id, MAX_FLAGS):
+        [assignment] = await use.assignments.assign_in(caller.workspace_id, experiment, [unit_id])
+        flags.append(_evaluate(experiment.name, experiment, assignment))
+    response = _answer(Evaluations(flags=flags))
+    tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
+    if request.headers.get("if-none-match") == tag:
+        response = Response(status_code=304)
+    response.headers["ETag"] = tag
+    return response
+
+
+async def _read_unit(request: Request) -> str:
+    try:
+        body = orjson.loads(await request.body() or b"{}")
+    except orjson.JSONDecodeError as error:
+        raise _BadContext("PARSE_ERROR", f"the body is not valid JSON ({error})") from None
+    context = body.get("context") if isinstance(body, dict) else None
+    if context is not None and not isinstance(context, dict):
+        raise _BadContext("INVALID_CONTEXT", "the context must be an object")
+    unit_id = (context or {}).get("targetingKey")
+    if unit_id is None or unit_id == "":
+        raise _BadContext("TARGETING_KEY_MISSING", "the context has no targetingKey")
+    if not isinstance(unit_id, str) or len(unit_id) > MAX_UNIT_ID or "\x00" in unit_id:
+        details = f"the targetingKey must be a text of at most {MAX_UNIT_ID} characters"
+        raise _BadContext("INVALID_CONTEXT", details)
+    return unit_id
+
+
+def _evaluate(key: str, experiment: Experiment, assignment: Assignment) -> Evaluation:
+    config = assignment.config
+    reason: Literal["SPLIT", "DEFAULT", "DISABLED"] = "DEFAULT"
+    if assignment.in_experiment:
+        reason = "SPLIT"
+    elif experiment.status is ExperimentStatus.STOPPED:
+        reason = "DISABLED"
+    return Evaluation(
+        key=key,
+        reason=reason,
+        variant=assignment.variant,
+        value=config.get("value", config or assignment.variant),
+        metadata={"experimentId": experiment.id, "inExperiment": assignment.in_experiment},
+    )
+
+
+def _answer(data: Noun, status: int = 200) -> Response:
+    return Response(data.model_dump_json(), status, media_type="application/json")
+
+
+def _fail(status: int, key: str | None, code: str, details: str) -> Response:
+    return _answer(EvaluationFailure(key=key, error_code=code, error_details=details), status)

@@ -1,0 +1,26 @@
+"""A service on a real port, for clients that cannot be given a transport."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import uvicorn
+
+from support.service import Service
+
+
+@asynccontextmanager
+async def listen(service: Service) -> AsyncIterator[str]:
+    """Serve on a free port of this machine; gives the base URL of the API."""
+    config = uvicorn.Config(service.app, port=0, lifespan="off", log_config=None, ws="none")
+    server = uvicorn.Server(config)
+    # The signals of this process are the test runner's.
+    serving = asyncio.create_task(server._serve())
+    try:
+        while not server.started:  # noqa: ASYNC110 -- the server has no event for it
+            await asyncio.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}/api"
+    finally:
+        server.should_exit = True
+        await serving
