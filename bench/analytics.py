@@ -10,12 +10,14 @@ import tempfile
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
 import httpx
 import structlog
+from clickhouse_connect.driver.client import Client
 
 from spanwise.app import create_app, open_services
 from spanwise.settings import load_settings
@@ -82,13 +84,17 @@ SELECT {workspace:String},
 FROM numbers({first:UInt64}, {amount:UInt64})"""
 
 
+def _fill_some(bound: dict[str, Any], client: Client) -> None:
+    client.command(FILL, parameters=bound)
+
+
 async def fill(engine: Engine, workspace: str, traces: int) -> None:
     have = (await engine.fetch("SELECT count() AS n FROM traces", {}))[0]["n"]
     started = time.perf_counter()
     for first in range(have, traces, 100_000):
         amount = min(100_000, traces - first)
         bound = {"workspace": workspace, "first": first, "amount": amount}
-        await engine.run(lambda client, bound=bound: client.command(FILL, parameters=bound))
+        await engine.run(partial(_fill_some, bound))
     # As the background job would have, by now.
     await engine.run(lambda client: client.command("OPTIMIZE TABLE traces FINAL"))
     print(f"{traces:,} traces in {time.perf_counter() - started:.1f} s")
