@@ -25,7 +25,7 @@ from support.histories import (
 from support.polling import until
 from support.service import Person, Service
 
-HISTORIES = int(os.environ.get("SPANWISE_TEST_HISTORIES", "30"))
+HISTORIES = int(os.environ.get("SPANWISE_TEST_HISTORIES", "8"))
 FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
 AT_ONCE = 10
 
