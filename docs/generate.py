@@ -33,7 +33,7 @@ def settings_table() -> str:
 
 def routes_table() -> str:
     rows = ["| route | what it does | caller | tier |", "|---|---|---|---|"]
-    services = cast("Services", SimpleNamespace(settings=load_settings()))
+    services = cast("Services", SimpleNamespace(settings=load_settings(), alert_watch=None))
     for path, operations in create_app(services).openapi()["paths"].items():
         rows += [_route(m, path, operations[m]) for m in METHODS if m in operations]
     return "\n".join(rows)
