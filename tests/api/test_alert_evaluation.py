@@ -156,7 +156,7 @@ async def test_an_evaluation_that_fails_is_visible_and_recovers(
         broken.setattr(Engine, "fetch", fail)
         with pytest.raises(RuntimeError):
             await watching.evaluate()
-        assert await job_state() == ("failing", False)
+    assert await job_state() == ("failing", False)
     await watching.evaluate()
     assert await job_state() == ("ok", True)
     watching.health.last_pass_at = (watching.health.last_pass_at or 0) - 3600
