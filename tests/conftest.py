@@ -1,6 +1,7 @@
 """Fixtures that every room uses: real stores, a service on them, and people who use it."""
 
 import importlib
+import logging
 import os
 import tempfile
 import time
@@ -9,9 +10,20 @@ from pathlib import Path
 
 import psycopg
 import pytest
+import structlog
 
 from support.servers import run_redis
 from support.service import Service, start_service
+
+
+@pytest.fixture(autouse=True)
+def _restore_logs() -> Iterator[None]:
+    """Commands that run in this process set up logs for a stream that closes with their test."""
+    handlers, level = logging.root.handlers[:], logging.root.level
+    yield
+    structlog.reset_defaults()
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
 
 
 @pytest.fixture(scope="session")

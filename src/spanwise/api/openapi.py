@@ -50,7 +50,7 @@ def build_document(app: FastAPI) -> dict[str, Any]:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if method in _METHODS:
-                _complete(operation, path)
+                _complete(operation, path, method)
                 schemas.update(_take_definitions(operation))
     document["paths"].update(OTLP_PATHS)
     for generated in ("HTTPValidationError", "ValidationError"):
@@ -65,13 +65,13 @@ def build_document(app: FastAPI) -> dict[str, Any]:
     return document
 
 
-def _complete(operation: dict[str, Any], path: str) -> None:
+def _complete(operation: dict[str, Any], path: str, method: str) -> None:
     responses = operation["responses"]
     responses.pop("422", None)
     statuses = {400, 500, 503}
     if "security" in operation:
         statuses |= {401, 403}
-    if "{" in path:
+    if "{" in path or method == "delete":
         statuses.add(404)
     if path.endswith(("/register", "/login")):
         statuses |= {401, 403}

@@ -28,7 +28,6 @@ def configure_logs(settings: Settings) -> None:
         processors=[*shared, *final],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
     )
     # Libraries that use the standard library's logging come out in the same shape.
     handler = logging.StreamHandler(sys.stderr)

@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,6 @@ import structlog
 
 from spanwise.cli.logs import configure_logs
 from spanwise.settings import load_settings
-
-
-@pytest.fixture(autouse=True)
-def _restore_logs() -> Iterator[None]:
-    handlers, level = logging.root.handlers[:], logging.root.level
-    yield
-    structlog.reset_defaults()
-    logging.root.handlers[:] = handlers
-    logging.root.setLevel(level)
 
 
 def crash() -> None:

@@ -34,6 +34,7 @@ AGING = (
     Aging("logs", "time"),
     Aging("metrics", "time"),
     Aging("signals", "time", by_month=False),
+    Aging("exposures", "first_at", by_month=False),
 )
 
 
