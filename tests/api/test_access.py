@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fastapi import APIRouter
@@ -12,6 +13,8 @@ from sqlalchemy import event, update
 from spanwise.actions.access import CACHE_SECONDS
 from spanwise.api.envelope import Done, Success, succeed
 from spanwise.api.guard import GuardedRoute, Ingester, Reader, Writer
+from spanwise.model.keys import KeyGrant
+from spanwise.storage.catalog import keys as stored_keys
 from spanwise.storage.catalog.tables import api_keys, users
 from support.service import Service, assert_error, start_service
 
@@ -124,6 +127,27 @@ async def test_a_change_made_elsewhere_counts_within_five_seconds(
     monkeypatch.setattr("spanwise.actions.access.time", later)
     assert_error(await service.call_with_key(key["key"], *ROUTES["read"]), 401)
     assert_error(await ann.call(*ROUTES["read"]), 401)
+
+
+async def test_what_a_slow_read_found_is_as_old_as_the_read(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = await service.sign_up()
+    key = await ann.new_key()
+    clock = SimpleNamespace(now=1000.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr("spanwise.actions.access.time", clock)
+    find_grant = stored_keys.find_grant
+
+    async def find_slowly(*arguments: Any) -> KeyGrant | None:
+        grant = await find_grant(*arguments)
+        clock.now += CACHE_SECONDS
+        return grant
+
+    monkeypatch.setattr(stored_keys, "find_grant", find_slowly)
+    assert (await service.call_with_key(key["key"], *ROUTES["read"])).status_code == 200
+    async with service.services.catalog.write() as tx:
+        await tx.execute(update(api_keys).values(revoked_at=api_keys.c.created_at))
+    assert_error(await service.call_with_key(key["key"], *ROUTES["read"]), 401)
 
 
 async def test_the_last_use_is_written_later_and_together(service: Service) -> None:

@@ -30,27 +30,39 @@ class _Entry(Generic[T]):
     fresh_until: float
 
 
+@dataclass(frozen=True)
+class _Reading:
+    """A read under way: how old its outcome is, and whether something was forgotten meanwhile."""
+
+    generation: int
+    started: float
+
+
 class _RecentlySeen(Generic[T]):
     """Values read in the last seconds, forgotten at once when they change in this process."""
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry[T]] = {}
-        self.generation = 0
+        self._generation = 0
 
     def get(self, key: str) -> T | None:
         entry = self._entries.get(key)
         return entry.value if entry is not None and entry.fresh_until > time.monotonic() else None
 
-    def put(self, key: str, value: T, generation: int) -> None:
+    def begin_read(self) -> _Reading:
+        return _Reading(self._generation, time.monotonic())
+
+    def put(self, key: str, value: T, reading: _Reading) -> None:
         """Keep what was read, unless something was forgotten while it was being read."""
-        if generation != self.generation:
+        if reading.generation != self._generation:
             return
         if len(self._entries) >= _CACHE_ENTRIES:
             self._entries.clear()
-        self._entries[key] = _Entry(value, time.monotonic() + CACHE_SECONDS)
+        # A slow read shows how things were when it began, so its age counts from there.
+        self._entries[key] = _Entry(value, reading.started + CACHE_SECONDS)
 
     def forget(self, matches: Callable[[T], bool]) -> None:
-        self.generation += 1
+        self._generation += 1
         self._entries = {k: e for k, e in self._entries.items() if not matches(e.value)}
 
 
@@ -109,11 +121,11 @@ class Access:
     async def _find_account(self, user_id: str) -> Account | None:
         account = self._accounts.get(user_id)
         if account is None:
-            generation = self._accounts.generation
+            reading = self._accounts.begin_read()
             async with self._catalog.read() as tx:
                 account = await stored_users.find_account(tx, user_id)
             if account is not None:
-                self._accounts.put(user_id, account, generation)
+                self._accounts.put(user_id, account, reading)
         return account
 
     async def _find_grant(self, secret: str) -> KeyGrant | None:
@@ -122,9 +134,9 @@ class Access:
         secret_hash = hash_secret(secret)
         grant = self._grants.get(secret_hash)
         if grant is None:
-            generation = self._grants.generation
+            reading = self._grants.begin_read()
             async with self._catalog.read() as tx:
                 grant = await stored_keys.find_grant(tx, secret_hash)
             if grant is not None:
-                self._grants.put(secret_hash, grant, generation)
+                self._grants.put(secret_hash, grant, reading)
         return grant
