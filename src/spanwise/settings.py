@@ -230,12 +230,16 @@ def _unusable(settings: Settings, error: OSError) -> StartError:
     return StartError(f"{ENV_PREFIX}DATA_DIR: cannot use {settings.data_dir}: {error.strerror}")
 
 
+def secret_file(settings: Settings) -> Path:
+    return settings.data_dir / "secret.key"
+
+
 def load_secret_key(settings: Settings) -> str:
     """Return the signing secret, making one on first start that only this user can read."""
     if settings.secret_key is not None:
         return settings.secret_key.get_secret_value()
     prepare_data_dir(settings)
-    path = settings.data_dir / "secret.key"
+    path = secret_file(settings)
     try:
         if not path.exists():
             _create_secret(path)

@@ -134,7 +134,8 @@ async def test_what_a_slow_read_found_is_as_old_as_the_read(
 ) -> None:
     ann = await service.sign_up()
     key = await ann.new_key()
-    clock = SimpleNamespace(now=1000.0, monotonic=lambda: clock.now)
+    clock: Any = SimpleNamespace(now=1000.0)
+    clock.monotonic = lambda: clock.now
     monkeypatch.setattr("spanwise.actions.access.time", clock)
     find_grant = stored_keys.find_grant
 

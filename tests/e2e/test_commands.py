@@ -1,5 +1,7 @@
 """The other commands: version, doctor, migrate, user."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -57,6 +59,28 @@ def test_doctor_reports_every_problem_and_fails(tmp_path: Path) -> None:
     assert "ok    disk" in ended.stdout
     assert "hunter2" not in ended.stdout
     assert "Traceback" not in ended.stderr
+
+
+def test_doctor_looks_and_makes_nothing(tmp_path: Path) -> None:
+    ended = run_command(tmp_path, "doctor")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "catalog: SQLite" in ended.stdout
+    assert ended.stdout.count("nothing there yet: the first start makes it") == 2
+    assert not (tmp_path / "data").exists()
+
+
+def test_doctor_says_that_a_migration_is_due_and_leaves_it(tmp_path: Path) -> None:
+    run_command(tmp_path, "migrate")
+    assert run_command(tmp_path, "doctor").stdout.count("schema up to date") == 2
+    catalog = tmp_path / "data" / "catalog.db"
+    with closing(sqlite3.connect(catalog, isolation_level=None)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+        ended = run_command(tmp_path, "doctor")
+        [[kept]] = connection.execute("SELECT version_num FROM alembic_version")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "catalog: SQLite" in ended.stdout
+    assert "a migration is due: the next start runs it" in ended.stdout
+    assert kept == "0001"
 
 
 def test_migrate_prepares_the_catalog(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`spanwise doctor`: is this installation in order?"""
 
 import asyncio
+import os
 import platform
 import shutil
 import sys
@@ -16,10 +17,14 @@ from spanwise import __version__
 from spanwise.app import telemetry_address
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.model.errors import SpanwiseError, StartError
-from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, prepare_data_dir, show_setting
+from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, secret_file, show_setting
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
+from spanwise.storage.schema_state import SchemaState
 from spanwise.storage.telemetry.engine import Engine, EngineInUseError
+from spanwise.storage.telemetry.rollup import Rollup
+from spanwise.storage.telemetry.schema import apply_schema
+from spanwise.storage.telemetry.schema_state import inspect_schema
 from spanwise.storage.telemetry.sizes import measure_tables
 
 LOW_DISK_BYTES = 2 * 2**30
@@ -38,7 +43,10 @@ def doctor(
         bool, typer.Option("--rebuild", help="Compute the analytics rollup anew, then end.")
     ] = False,
 ) -> None:
-    """Show settings (secrets hidden), versions, disk, and whether every store answers."""
+    """Show settings (secrets hidden), versions, disk, and whether every store answers.
+
+    It only looks: what is missing or outdated is said, and stays as it is.
+    """
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH_OF_A_FILE)
     if rebuild:
         console.print(asyncio.run(_rebuild_rollup(settings)))
@@ -83,12 +91,6 @@ async def _check_all(settings: Settings, console: Console) -> bool:
 
 async def _rebuild_rollup(settings: Settings) -> str:
     """Compute the rollup anew. The service must not run: it would read what is half done."""
-    # The engine is large and needed here alone.
-    from spanwise.app import telemetry_address  # noqa: PLC0415
-    from spanwise.storage.telemetry.engine import Engine  # noqa: PLC0415
-    from spanwise.storage.telemetry.rollup import Rollup  # noqa: PLC0415
-    from spanwise.storage.telemetry.schema import apply_schema  # noqa: PLC0415
-
     engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
     try:
         with engine.client() as client:
@@ -100,36 +102,44 @@ async def _rebuild_rollup(settings: Settings) -> str:
 
 
 async def _check_secret(settings: Settings) -> str:
+    if settings.secret_key is not None:
+        return "from the settings"
+    if not secret_file(settings).exists():
+        return "the first start makes one"
     load_secret_key(settings)
-    return "from the settings" if settings.secret_key else "kept in the data folder"
+    return "kept in the data folder"
 
 
 async def _check_disk(settings: Settings) -> str:
-    prepare_data_dir(settings)
-    free = shutil.disk_usage(settings.data_dir).free
+    folders = (settings.data_dir, *settings.data_dir.absolute().parents)
+    nearest = next(folder for folder in folders if folder.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise StartError(f"cannot write to {nearest}")
+    free = shutil.disk_usage(nearest).free
     if free < LOW_DISK_BYTES:
         raise StartError(f"only {free / 2**20:,.0f} MiB free in {settings.data_dir}")
     return f"{free / 2**30:,.1f} GiB free in {settings.data_dir}"
 
 
 async def _check_catalog(settings: Settings) -> str:
-    catalog = await Catalog.open(settings.catalog_address)
-    try:
-        return f"{await catalog.version()}, schema up to date"
-    finally:
-        await catalog.close()
+    return await Catalog.describe(settings.catalog_address)
 
 
 async def _check_telemetry(settings: Settings) -> str:
+    address = telemetry_address(settings)
+    if address.folder is not None and not address.folder.exists():
+        return SchemaState.ABSENT
     try:
-        engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
+        engine = Engine.open(address, settings.memory_limit_mb, creates=False)
     except EngineInUseError:
         return "in use by another process, as it should be while the service runs"
     try:
         tables = await measure_tables(engine)
         size = sum(table.size_bytes for table in tables)
         rows = ", ".join(f"{table.rows:,} {table.table}" for table in tables if table.rows)
-        return f"{await engine.version()}, {size / 2**20:,.1f} MiB: {rows or 'empty'}"
+        state = await inspect_schema(engine)
+        version = await engine.version()
+        return f"{version}, {state}, {size / 2**20:,.1f} MiB: {rows or 'empty'}"
     finally:
         engine.close()
 

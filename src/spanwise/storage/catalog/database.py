@@ -1,8 +1,8 @@
 """The catalog's connections: one read and one write transaction, the same on both engines."""
 
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from spanwise.model.errors import StartError
-from spanwise.storage.catalog.migrate import migrate
+from spanwise.storage.catalog.migrate import inspect_schema, migrate
 
 Transaction = AsyncConnection
 
@@ -32,16 +32,25 @@ class Catalog:
     async def open(cls, address: str) -> "Catalog":
         """Bring the schema up to date and connect; a store that does not answer is a StartError."""
         url = driver_url(address)
-        try:
+        with _refusing_to_start(url):
             if url.get_backend_name() == "sqlite" and url.database:
                 Path(url.database).parent.mkdir(parents=True, exist_ok=True)
             await anyio.to_thread.run_sync(migrate, url)
             catalog = cls(_create_engine(url))
             await catalog.ping()
-        except (DBAPIError, OSError, CommandError) as error:
-            reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-            raise StartError(f"cannot open the catalog at {_show(url)}: {reason}") from None
         return catalog
+
+    @classmethod
+    async def describe(cls, address: str) -> str:
+        """Name the engine and the state of its schema, changing nothing."""
+        url = driver_url(address)
+        with _refusing_to_start(url):
+            state = await anyio.to_thread.run_sync(inspect_schema, url)
+            catalog = cls(_create_engine(url))
+            try:
+                return f"{await catalog.version()}, {state}"
+            finally:
+                await catalog.close()
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Transaction]:
@@ -90,6 +99,16 @@ def driver_url(address: str) -> URL:
     if "connect_timeout" not in url.query:
         url = url.update_query_dict({"connect_timeout": str(_CONNECT_TIMEOUT_SECONDS)})
     return url.set(drivername="postgresql+psycopg")
+
+
+@contextmanager
+def _refusing_to_start(url: URL) -> Iterator[None]:
+    """Turn a catalog that cannot be opened into one sentence."""
+    try:
+        yield
+    except (DBAPIError, OSError, CommandError) as error:
+        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        raise StartError(f"cannot open the catalog at {_show(url)}: {reason}") from None
 
 
 def _show(url: URL) -> str:

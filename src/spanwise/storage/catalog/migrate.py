@@ -4,14 +4,18 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
-from sqlalchemy.engine import URL, Connection
+from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.pool import NullPool
 
 from spanwise.storage.catalog.tables import metadata
+from spanwise.storage.schema_state import SchemaState
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -19,10 +23,28 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 _MIGRATION_LOCK = 7_205_759
 
 
+def inspect_schema(url: URL) -> SchemaState:
+    """Tell how old the schema is, changing nothing."""
+    if url.get_backend_name() == "sqlite":
+        if not Path(url.database or "").exists():
+            return SchemaState.ABSENT
+        url = url.set(
+            database=f"file:{quote(url.database or '')}", query={"mode": "ro", "uri": "true"}
+        )
+    with _sync_engine(url).connect() as connection:
+        current = MigrationContext.configure(connection).get_current_revision()
+    if current is None:
+        return SchemaState.ABSENT
+    scripts = ScriptDirectory(str(MIGRATIONS))
+    # One that only a newer version knows is a CommandError, as it is when migrating.
+    scripts.get_revision(current)
+    is_newest = current == scripts.get_current_head()
+    return SchemaState.CURRENT if is_newest else SchemaState.OUTDATED
+
+
 def migrate(url: URL) -> None:
     """Run the migrations that are missing, holding a lock that other processes wait for."""
-    sync_driver = "sqlite" if url.get_backend_name() == "sqlite" else "postgresql+psycopg"
-    engine = create_engine(url.set(drivername=sync_driver), poolclass=NullPool)
+    engine = _sync_engine(url)
     with engine.connect() as connection, _migration_lock(connection):
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
@@ -30,6 +52,11 @@ def migrate(url: URL) -> None:
         config.attributes["metadata"] = metadata
         command.upgrade(config, "head")
         connection.commit()
+
+
+def _sync_engine(url: URL) -> Engine:
+    sync_driver = "sqlite" if url.get_backend_name() == "sqlite" else "postgresql+psycopg"
+    return create_engine(url.set(drivername=sync_driver), poolclass=NullPool)
 
 
 @contextmanager

@@ -72,10 +72,13 @@ class Engine:
         self._executor = ThreadPoolExecutor(READERS, thread_name_prefix="telemetry-read")
 
     @classmethod
-    def open(cls, address: EngineAddress, memory_limit_mb: int) -> "Engine":
+    def open(
+        cls, address: EngineAddress, memory_limit_mb: int, *, creates: bool = True
+    ) -> "Engine":
+        """Connect. On a server the database is made, if it is missing, unless `creates` is off."""
         engine = cls(address, memory_limit_mb)
         try:
-            if address.folder is None:
+            if address.folder is None and creates:
                 engine._create_database()
             for _ in range(READERS):
                 engine._clients.put(engine.new_client())
