@@ -1,5 +1,6 @@
 """What the REST endpoints take: spans, logs and signals in plain JSON, with clear refusals."""
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
@@ -24,6 +25,7 @@ from spanwise.model.times import EARLIEST, LATEST
 MAX_SIGNALS = 1000
 MAX_DEPTH = 64
 _MAX_PROBLEMS = 50
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 T = TypeVar("T")
 
@@ -35,7 +37,8 @@ def _number(value: Any) -> Any:  # noqa: ANN401 -- runs before the type is known
 
 
 def _iso_time(value: Any) -> Any:  # noqa: ANN401
-    if not isinstance(value, str | datetime):
+    # Left alone, pydantic would also take numbers and numeric text as Unix times.
+    if not isinstance(value, datetime) and not (isinstance(value, str) and _DATE.match(value)):
         raise ValueError("must be an ISO 8601 time such as 2026-01-31T12:00:00Z")
     return value
 

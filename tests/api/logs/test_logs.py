@@ -142,6 +142,7 @@ async def test_wrong_logs_are_named_and_none_is_stored(ann: Person) -> None:
         (_log(traceId="abc"), "traceId"),
         (_log(spanId="0" * 32), "spanId"),
         (_log(timestamp=12), "timestamp"),
+        (_log(timestamp="1700000000"), "timestamp"),
         (_log(attributes=[]), "attributes"),
         ({"logs": [good, {"message": None}]}, "logs[1].message"),
         ({"logs": "text"}, "logs"),

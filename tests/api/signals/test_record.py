@@ -75,6 +75,7 @@ _REFUSED = [
     (b'{"signalName": "n", "value": 1, "traceId": "%s"}' % (b"g" * 32), "traceId"),
     (b'{"signalName": "n", "value": 1, "spanId": "%s"}' % (b"0" * 32), "spanId"),
     (b'{"signalName": "n", "value": 1, "timestamp": 1700000000}', "timestamp"),
+    (b'{"signalName": "n", "value": 1, "timestamp": "1700000000"}', "timestamp"),
     (b'{"signalName": "n", "value": 1, "timestamp": "yesterday"}', "timestamp"),
     (b'{"signalName": "n", "value": 1, "timestamp": "2201-01-01T00:00:00Z"}', "timestamp"),
     (b'{"signalName": "n", "value": 1, "metadata": [1]}', "metadata"),
