@@ -45,9 +45,10 @@ async def test_metrics_count_requests_by_route_and_not_by_path(service: Service)
         await service.call("BREW" + "X" * number, f"/nothing/{number}")
     response = await service.http.get("/metrics")
     assert response.headers["Content-Type"].startswith("text/plain")
-    text = response.text
-    route = 'method="DELETE",route="/keys/{id}",status="404"'
+    text, again = response.text, (await service.http.get("/metrics")).text
+    route = 'method="DELETE",route="/api/keys/{id}",status="404"'
     assert f"spanwise_http_requests_total{{{route}}} 3.0" in text
+    assert 'method="GET",route="/metrics"' in again
     assert 'method="other",route="unmatched",status="404"} 3.0' in text
     assert "spanwise_http_request_seconds_bucket" in text
     assert "key_1" not in text

@@ -21,6 +21,7 @@ from spanwise.model.noun import new_id
 log = structlog.get_logger()
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+_PREFIX = "/api/"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 SECURITY_HEADERS = {
@@ -54,11 +55,20 @@ class RequestMeter:
         )
 
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
-        # The template, not the path: a path with ids in it would make endless series.
-        route = getattr(scope.get("route"), "path", "unmatched")
+        route = _template(scope)
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(method, route).observe(seconds)
+
+
+def _template(scope: Scope) -> str:
+    """The path as its route names it: with ids in it, it would make endless series."""
+    template: str | None = getattr(scope.get("route"), "path", None)
+    if template is None:
+        return "unmatched"
+    # A route of a router does not know the prefix that the router was included under.
+    is_whole = template.startswith(_PREFIX) or not scope["path"].startswith(_PREFIX)
+    return template if is_whole else _PREFIX + template.removeprefix("/")
 
 
 class RequestContext:
@@ -88,7 +98,7 @@ class RequestContext:
                 headers.update(scope["state"].get("limit_headers", {}))
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
-                if scope["path"].startswith("/api/"):
+                if scope["path"].startswith(_PREFIX):
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
