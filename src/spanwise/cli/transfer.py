@@ -1,0 +1,31 @@
+"""What `spanwise export` and `spanwise import` share: all but the direction."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+from spanwise.actions.accounts import normalize_email
+from spanwise.actions.transfer import Progress, Transfer
+from spanwise.app import open_transfer
+from spanwise.cli.logs import configure_logs
+from spanwise.cli.progress import show_progress
+from spanwise.settings import Settings, load_settings
+
+Move = Callable[[Transfer, str, Path, Progress], Awaitable[Mapping[str, int]]]
+
+
+def run_transfer(what: str, move: Move, folder: Path, email: str) -> None:
+    """Move one workspace's telemetry and print how many rows there were."""
+    settings = load_settings()
+    configure_logs(settings)
+    rows = asyncio.run(_transfer(settings, what, move, folder, normalize_email(email)))
+    print(f"{folder}: " + ", ".join(f"{count:,} {table}" for table, count in rows.items()))
+
+
+async def _transfer(
+    settings: Settings, what: str, move: Move, folder: Path, email: str
+) -> Mapping[str, int]:
+    async with open_transfer(settings) as transfer:
+        workspace = await transfer.find_workspace(email)
+        with show_progress(what) as progress:
+            return await move(transfer, workspace, folder, progress)
