@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time
+from decimal import Decimal
 
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import ConditionalPrice, StartDateConstraint, TieredPrices
@@ -9,6 +10,7 @@ from genai_prices.types import ModelPrice as ListPrice
 
 from spanwise.model.prices import PricePeriod, Rates
 
+_Price = Decimal | TieredPrices | None
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 # OpenTelemetry's provider names -> the data set's, where they differ.
@@ -74,7 +76,7 @@ def _to_period(dated: tuple[datetime, ListPrice]) -> PricePeriod | None:
     )
 
 
-def _rates(price: ListPrice, rate: Callable[[object], float | None]) -> Rates:
+def _rates(price: ListPrice, rate: Callable[[_Price], float | None]) -> Rates:
     def first(*names: str) -> float:
         values = (rate(getattr(price, name)) for name in names)
         return next((value for value in values if value is not None), 0.0)
@@ -88,13 +90,13 @@ def _rates(price: ListPrice, rate: Callable[[object], float | None]) -> Rates:
     )
 
 
-def _base(price: object) -> float | None:
+def _base(price: _Price) -> float | None:
     if price is None:
         return None
-    return float(price.base if isinstance(price, TieredPrices) else price)  # type: ignore[arg-type]
+    return float(price.base if isinstance(price, TieredPrices) else price)
 
 
-def _beyond(price: object, above: int) -> float | None:
+def _beyond(price: _Price, above: int) -> float | None:
     if isinstance(price, TieredPrices):
         for tier in price.tiers:
             if tier.start >= above:

@@ -8,7 +8,7 @@ import orjson
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ScopeLogs
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ScopeLogs, SeverityNumber
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 from opentelemetry.proto.trace.v1.trace_pb2 import Status as OtlpStatus
@@ -106,7 +106,7 @@ def _to_record(log: NewLog) -> LogRecord:
     return LogRecord(
         time_unix_nano=moment,
         observed_time_unix_nano=moment,
-        severity_number=log.level.severity,  # type: ignore[arg-type]
+        severity_number=SeverityNumber.ValueType(log.level.severity),
         severity_text=log.level,
         body=AnyValue(string_value=log.message),
         attributes=_pairs(log.attributes.items()),

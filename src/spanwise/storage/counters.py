@@ -102,6 +102,7 @@ class RedisCounters:
             f"async+{url}",
             implementation="redispy",
             key_prefix="spanwise",
+            # The library takes a pool, but its types know plain options only.
             connection_pool=self._pool,  # type: ignore[arg-type]
         )
         self._windows = AsyncFixedWindow(storage)
