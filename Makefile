@@ -6,7 +6,7 @@ READY := .venv/.ready
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench check format docs lock clean
+.PHONY: help setup run demo test bench check format docs lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -15,6 +15,9 @@ setup: $(READY)  ## install everything, locked, into .venv
 
 run: $(READY)  ## start the service on http://localhost:8787
 	$(BIN)/spanwise serve
+
+demo: $(READY)  ## the service with a month of a made-up fleet, and live traffic
+	$(BIN)/spanwise demo
 
 test: $(READY)  ## run all tests
 	$(BIN)/pytest -n 2 --dist loadgroup

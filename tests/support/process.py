@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,12 +74,27 @@ def environment(folder: Path, **settings: object) -> dict[str, str]:
 @contextmanager
 def run_service(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
     """Start the service on a free port and wait until it listens; end it in any case."""
+    with _run(folder, ["serve", *flags], settings) as running:
+        yield running
+
+
+@contextmanager
+def run_demo(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
+    """Start the demo and wait until it listens; filling goes on from there."""
+    with _run(folder, ["demo", *flags], {"log_level": "info", **settings}) as running:
+        yield running
+
+
+@contextmanager
+def _run(
+    folder: Path, arguments: Sequence[str], settings: Mapping[str, object]
+) -> Iterator[Running]:
     folder.mkdir(parents=True, exist_ok=True)
     log_path = folder / f"log-{time.monotonic_ns()}.jsonl"
     with (
         log_path.open("wb") as log,
         subprocess.Popen(
-            [*COMMAND, "serve", *flags],
+            [*COMMAND, *arguments],
             cwd=folder,
             env=environment(folder, **settings),
             stderr=log,

@@ -12,6 +12,7 @@ from spanwise.model.errors import SpanwiseError
 
 _MODULES = {
     "serve": "serve",
+    "demo": "demo",
     "doctor": "doctor",
     "migrate": "migrate",
     "user": "user",

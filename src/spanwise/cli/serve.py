@@ -1,17 +1,24 @@
 """`spanwise serve`: the service in the foreground."""
 
+import asyncio
 import signal
 import socket
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import structlog
 import uvicorn
 import uvloop
 
+from spanwise.actions.alerts import Clock
 from spanwise.api.grpc import start_grpc, stop_grpc
+from spanwise.api.services import Services
 from spanwise.app import create_app, open_services
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.logs import configure_logs
 from spanwise.model.errors import StartError
+from spanwise.model.noun import utc_now
 from spanwise.settings import Settings
 
 log = structlog.get_logger()
@@ -30,9 +37,18 @@ def serve(settings: Settings) -> None:
     uvloop.run(run_service(settings, listen(settings.host, settings.port)))
 
 
-async def run_service(settings: Settings, listener: socket.socket) -> None:
-    """Open the stores, serve until a signal comes, finish what is under way, close the stores."""
-    async with open_services(settings) as services:
+async def run_service(
+    settings: Settings,
+    listener: socket.socket,
+    *,
+    clock: Clock = utc_now,
+    beside: Callable[[Services], Coroutine[Any, Any, None]] | None = None,
+) -> None:
+    """Open the stores, serve until a signal comes, finish what is under way, close the stores.
+
+    `beside` runs while the service does, and takes it down when it fails.
+    """
+    async with open_services(settings, clock) as services:
         server = uvicorn.Server(
             uvicorn.Config(
                 create_app(services),
@@ -55,10 +71,30 @@ async def run_service(settings: Settings, listener: socket.socket) -> None:
         if settings.otlp_grpc_port:
             grpc_server = await start_grpc(services, settings.host, settings.otlp_grpc_port)
         log.info("listening", url=url, api=f"{url}/api")
-        await server.serve(sockets=[listener])
+        async with _running(beside, services, server):
+            await server.serve(sockets=[listener])
         if grpc_server is not None:
             await stop_grpc(grpc_server)
     log.info("stopped")
+
+
+@asynccontextmanager
+async def _running(
+    beside: Callable[[Services], Coroutine[Any, Any, None]] | None,
+    services: Services,
+    server: uvicorn.Server,
+) -> AsyncIterator[None]:
+    if beside is None:
+        yield
+        return
+    task = asyncio.create_task(beside(services), name="beside")
+    task.add_done_callback(lambda _: setattr(server, "should_exit", True))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 def listen(host: str, port: int) -> socket.socket:

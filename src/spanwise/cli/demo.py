@@ -1,0 +1,92 @@
+"""`spanwise demo`: the service with a fleet of agents to look at."""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from spanwise.api.services import Services
+from spanwise.cli.flags import new_command, with_settings
+from spanwise.cli.logs import configure_logs
+from spanwise.cli.serve import listen, run_service
+from spanwise.demo.story import EMAIL, MARKER, PASSWORD, Told, go_on, tell
+from spanwise.demo.watch import StoryClock
+from spanwise.model.errors import StartError
+from spanwise.settings import Settings
+
+FOLDER = Path("spanwise-demo")
+
+app = new_command()
+
+
+@app.command()
+@with_settings
+def demo(
+    settings: Settings,
+    *,
+    seed: Annotated[int, typer.Option(help="Another seed tells another month.")] = 7,
+    scale: Annotated[
+        float, typer.Option(min=0.01, max=20, help="How busy the fleet is; 1 = 25,000 traces.")
+    ] = 1.0,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Throw away what an earlier demo made.")
+    ] = False,
+) -> None:
+    """Start the service with a month of a made-up fleet, and keep traffic coming.
+
+    It has a folder of its own, `spanwise-demo`, unless a data folder is named.
+    """
+    settings = _with_defaults(settings)
+    configure_logs(settings)
+    if fresh:
+        _clear(settings.data_dir)
+    listener = listen(settings.host, settings.port)
+    settings = settings.model_copy(update={"port": listener.getsockname()[1]})
+    clock, console = StoryClock(), Console(stderr=True)
+
+    async def play(services: Services) -> None:
+        told = await _tell(services, clock, seed, scale, console)
+        print(f"\n  Open {settings.public_address}\n  sign in as {EMAIL}, password: {PASSWORD}\n")
+        print("  Traffic keeps coming. Ctrl-C ends it.", flush=True)
+        await go_on(services, told)
+
+    uvloop.run(run_service(settings, listener, clock=clock, beside=play))
+
+
+def _with_defaults(settings: Settings) -> Settings:
+    """Keep the demo out of the folder of a real installation, and the log out of the picture."""
+    given = settings.model_fields_set
+    changes: dict[str, object] = {}
+    if "data_dir" not in given:
+        changes["data_dir"] = FOLDER
+    if "log_level" not in given:
+        changes["log_level"] = "warning"
+    return settings.model_copy(update=changes)
+
+
+def _clear(folder: Path) -> None:
+    """Remove an earlier demo's folder, never another one."""
+    if not folder.exists():
+        return
+    if not (folder / MARKER).exists() and folder != FOLDER:
+        raise StartError(f"{folder} is not a demo's folder; it stays as it is")
+    shutil.rmtree(folder)
+
+
+async def _tell(
+    services: Services, clock: StoryClock, seed: int, scale: float, console: Console
+) -> Told:
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
+        tasks = {}
+
+        def show(what: str, share: float) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(f"{what:<20}", total=1.0)
+            bar.update(tasks[what], completed=share)
+
+        return await tell(services, clock, seed, scale, show)

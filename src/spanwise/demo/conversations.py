@@ -1,0 +1,361 @@
+"""Plays conversations: each turn becomes a trace, with its logs and what people thought of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from spanwise.demo.fleet import (
+    CONTENT_FILTER,
+    OVERLOADED,
+    RATE_LIMIT,
+    AgentProfile,
+    Mishap,
+    Model,
+    Rating,
+)
+from spanwise.demo.plot import Plot
+from spanwise.demo.recording import (
+    Message,
+    Recording,
+    chat_attributes,
+    count_tokens,
+    dump,
+    text_message,
+)
+from spanwise.demo.scripts import Call, Exchange, choose_slots, fill_slots
+from spanwise.demo.trials import Treatment, Trials
+from spanwise.ingest.bodies import NewLog, NewSignal
+from spanwise.model.logs import LogLevel
+
+_INCIDENT_FAILURE_RATE = 0.45
+_INCIDENT_SLOWNESS = 2.8
+_OVERLOADED_AGAIN = 0.35
+_GIVES_UP = 0.6
+_RETRIES_TOOL = 0.5
+_PRODUCTION_SHARE = 0.88
+_REASONS = {"openai"}
+
+
+@dataclass(frozen=True)
+class Turn:
+    """All that one trace brings with it."""
+
+    agent: AgentProfile
+    environment: str
+    ends_at: datetime
+    spans: Sequence[Span]
+    logs: Sequence[NewLog]
+    signals: Sequence[NewSignal]
+
+
+class Failed(Exception):  # noqa: N818 -- an outcome of the story
+    """The turn ends here."""
+
+    def __init__(self, mishap: Mishap) -> None:
+        super().__init__(mishap.message)
+        self.mishap = mishap
+
+
+class Conversation:
+    """One session of one user with one agent."""
+
+    def __init__(
+        self, agent: AgentProfile, begins: datetime, plot: Plot, trials: Trials, rng: Random
+    ) -> None:
+        self.agent = agent
+        self.begins = begins
+        self.rng = rng
+        self._plot = plot
+        self.user = f"user-{rng.randrange(agent.users) + 1:05}"
+        self.session = f"conv-{rng.getrandbits(40):010x}"
+        self.treatment: Treatment = trials.treat(agent.name, self.user, begins)
+        self._slots = choose_slots(rng)
+        is_production = rng.random() < _PRODUCTION_SHARE
+        self._environment = "production" if is_production else "staging"
+        models, weights = zip(*agent.models, strict=True)
+        self._model: Model = self.treatment.model or rng.choices(models, weights)[0]
+        self._history: list[Message] = []
+
+    def turns(self) -> Iterator[Turn]:
+        script = self.rng.choice(self.agent.scripts)
+        length = self.rng.randint(1, len(script.exchanges))
+        at = self.begins
+        for number, exchange in enumerate(script.exchanges[:length]):
+            turn = self._play(exchange, at, is_last=number == length - 1)
+            yield turn
+            at = turn.ends_at + timedelta(seconds=self.rng.uniform(8, 70))
+
+    def _play(self, exchange: Exchange, at: datetime, *, is_last: bool) -> Turn:
+        recording = Recording(self.agent.name, at, self.rng)
+        question = fill_slots(exchange.question, self._slots)
+        self._history.append(text_message("user", question))
+        answer, mishap = "", None
+        recording.log(LogLevel.DEBUG, f"turn of {self.session} begins", user=self.user)
+        try:
+            answer = self._answer(recording, exchange, question)
+        except Failed as failed:
+            mishap = failed.mishap
+            recording.log(LogLevel.ERROR, f"turn failed: {mishap.message}", error=mishap.error)
+        recording.pass_time(self.rng.uniform(1, 12))
+        recording.add_span(
+            f"invoke_agent {self.agent.name}",
+            recording.begins,
+            self._root_attributes(question, answer),
+            span_id=recording.root_id,
+            mishap=mishap,
+        )
+        if mishap is None:
+            seconds = (recording.now - recording.begins) / 1e9
+            recording.log(LogLevel.INFO, f"answered in {seconds:.1f} s", model=self._model.name)
+        signals = list(self._rate(recording, failed=mishap is not None, is_last=is_last))
+        return Turn(
+            self.agent,
+            self._environment,
+            recording.time,
+            recording.spans,
+            recording.logs,
+            signals,
+        )
+
+    def _root_attributes(self, question: str, answer: str) -> dict[str, Any]:
+        return {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": self.agent.name,
+            "gen_ai.agent.version": self.agent.version,
+            "gen_ai.conversation.id": self.session,
+            "session.id": self.session,
+            "user.id": self.user,
+            "gen_ai.input.messages": dump([text_message("user", question)]),
+            "gen_ai.output.messages": dump([text_message("assistant", answer)]) if answer else None,
+            "spanwise.experiment.id": self.treatment.experiment_id,
+            "spanwise.experiment.variant": self.treatment.variant,
+        }
+
+    def _answer(self, recording: Recording, exchange: Exchange, question: str) -> str:
+        recording.pass_time(self.rng.uniform(1, 6))
+        if self.agent.screens is not None:
+            self._screen(recording, self.agent.screens, question)
+        for calls in exchange.rounds:
+            filled = [
+                Call(call.tool, fill_slots(call.arguments, self._slots), call.result)
+                for call in calls
+            ]
+            ids = [f"call_{self.rng.getrandbits(32):08x}" for _ in filled]
+            asked: Message = {
+                "role": "assistant",
+                "parts": [
+                    {"type": "tool_call", "id": i, "name": c.tool, "arguments": c.arguments}
+                    for i, c in zip(ids, filled, strict=True)
+                ],
+                "finish_reason": "tool_calls",
+            }
+            self._chat(recording, asked)
+            self._history.append({"role": asked["role"], "parts": asked["parts"]})
+            self._history.append(self._use_tools(recording, filled, ids))
+        answer: str = fill_slots(exchange.answer, self._slots)
+        self._chat(recording, text_message("assistant", answer, finish_reason="stop"))
+        self._history.append(text_message("assistant", answer))
+        return answer
+
+    # --- models ---------------------------------------------------------------------------------
+
+    def _chat(self, recording: Recording, reply: Message) -> None:
+        """Ask the model, once more when it is busy; a second refusal ends the turn."""
+        is_incident = self._plot.is_incident(self.agent.name, recording.time)
+        rate = _INCIDENT_FAILURE_RATE if is_incident else self.agent.model_failure_rate
+        for attempt in (1, 2):
+            if self.rng.random() >= rate:
+                break
+            mishap = OVERLOADED if is_incident else self.rng.choice((RATE_LIMIT, OVERLOADED))
+            self._refuse(recording, mishap)
+            if attempt == 2:  # noqa: PLR2004 -- one retry
+                raise Failed(mishap)
+            recording.log(LogLevel.WARN, f"{mishap.message}; trying again", attempt=attempt)
+            recording.pass_time(recording.draw_ms(1800, 0.2))
+            rate = max(rate, _OVERLOADED_AGAIN)
+        if not is_incident and self.rng.random() < self.agent.model_failure_rate / 4:
+            self._refuse(recording, CONTENT_FILTER)
+            raise Failed(CONTENT_FILTER)
+        self._reply(recording, reply, slowness=_INCIDENT_SLOWNESS if is_incident else 1.0)
+
+    def _refuse(self, recording: Recording, mishap: Mishap) -> None:
+        began = recording.now
+        recording.pass_time(recording.draw_ms(700))
+        attributes = chat_attributes(self._model, self.session)
+        attributes["gen_ai.input.messages"] = dump(self._history)
+        recording.add_span(f"chat {self._model.name}", began, attributes, mishap=mishap)
+
+    def _reply(self, recording: Recording, reply: Message, slowness: float) -> None:
+        model, began = self._model, recording.now
+        factor = self.agent.output_factor * self.treatment.output_factor
+        output = max(12, round(count_tokens([reply]) * factor * self.rng.uniform(0.8, 1.3)))
+        reasoning = 0
+        if model.provider in _REASONS:
+            reasoning = round(recording.draw_ms(260, 0.6))
+        spoken = round(count_tokens(self._history) * 1.1)
+        cached = self.agent.context_tokens if len(self._history) > 1 else 0
+        first = recording.draw_ms(model.first_token_ms * slowness, 0.3)
+        pace = model.tokens_per_second / slowness
+        recording.pass_time(first + recording.draw_ms((output + reasoning) / pace * 1000, 0.2))
+        recording.add_span(
+            f"chat {model.name}",
+            began,
+            {
+                **chat_attributes(model, self.session),
+                "gen_ai.usage.input_tokens": self.agent.context_tokens + spoken,
+                "gen_ai.usage.cache_read.input_tokens": cached or None,
+                "gen_ai.usage.output_tokens": output + reasoning,
+                "gen_ai.usage.reasoning.output_tokens": reasoning or None,
+                "gen_ai.response.time_to_first_chunk": round(first / 1000, 3),
+                "gen_ai.response.finish_reasons": [reply["finish_reason"]],
+                "gen_ai.system_instructions": dump(
+                    [{"type": "text", "content": self.agent.instructions}]
+                ),
+                "gen_ai.input.messages": dump(self._history),
+                "gen_ai.output.messages": dump([reply]),
+            },
+        )
+
+    def _screen(self, recording: Recording, model: Model, question: str) -> None:
+        """Let the house's own model look at the question first."""
+        began, guard = recording.now, self.rng.randbytes(8)
+        recording.pass_time(recording.draw_ms(model.first_token_ms))
+        recording.add_span(
+            f"chat {model.name}",
+            began,
+            {
+                **chat_attributes(model, self.session),
+                "gen_ai.usage.input_tokens": 80 + len(question) // 4,
+                "gen_ai.usage.output_tokens": 3,
+                "gen_ai.input.messages": dump([text_message("user", question)]),
+                "gen_ai.output.messages": dump([text_message("assistant", "allowed")]),
+            },
+            parent=guard,
+        )
+        recording.add_span(
+            "screen_question", began, {"openinference.span.kind": "GUARDRAIL"}, span_id=guard
+        )
+
+    # --- tools ----------------------------------------------------------------------------------
+
+    def _use_tools(
+        self, recording: Recording, calls: Sequence[Call], ids: Sequence[str]
+    ) -> Message:
+        """Run the calls of a round side by side; the round ends with the slowest."""
+        began, ends, parts = recording.now, recording.now, []
+        for call, call_id in zip(calls, ids, strict=True):
+            recording.now = began
+            result = self._use_tool(recording, call, call_id)
+            parts.append({"type": "tool_call_response", "id": call_id, "response": result})
+            ends = max(ends, recording.now)
+        recording.now = ends
+        return {"role": "tool", "parts": parts}
+
+    def _use_tool(self, recording: Recording, call: Call, call_id: str) -> Any:  # noqa: ANN401
+        mishap = self._run_tool(recording, call, call_id)
+        if mishap is not None and self.rng.random() < _RETRIES_TOOL:
+            recording.log(LogLevel.WARN, f"{call.tool} failed, trying again", tool=call.tool)
+            mishap = self._run_tool(recording, call, call_id)
+        if mishap is None:
+            return fill_slots(call.result, self._slots)
+        if self.rng.random() < _GIVES_UP:
+            raise Failed(mishap)
+        return {"error": mishap.message}
+
+    def _run_tool(self, recording: Recording, call: Call, call_id: str) -> Mishap | None:
+        tool, began, span_id = self.agent.tools[call.tool], recording.now, self.rng.randbytes(8)
+        rate = self._plot.tool_failure_rate(
+            self.agent.name, call.tool, tool.failure_rate, recording.time
+        )
+        mishap = tool.mishap if self.rng.random() < rate else None
+        if self.agent.embeds is not None and call.tool.startswith("search_"):
+            self._retrieve(recording, self.agent.embeds, call, span_id)
+        is_timeout = mishap is not None and mishap.error == "timeout"
+        recording.pass_time(10_000 if is_timeout else recording.draw_ms(tool.latency_ms, 0.5))
+        recording.add_span(
+            f"execute_tool {call.tool}",
+            began,
+            {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": call.tool,
+                "gen_ai.tool.call.id": call_id,
+                "gen_ai.tool.type": "function",
+                "gen_ai.tool.call.arguments": dump(call.arguments),
+                "gen_ai.tool.call.result": None
+                if mishap
+                else dump(fill_slots(call.result, self._slots)),
+            },
+            span_id=span_id,
+            mishap=mishap,
+        )
+        return mishap
+
+    def _retrieve(self, recording: Recording, model: Model, call: Call, parent: bytes) -> None:
+        query, began = str(call.arguments.get("query", "")), recording.now
+        recording.pass_time(recording.draw_ms(model.first_token_ms))
+        recording.add_span(
+            f"embeddings {model.name}",
+            began,
+            {
+                "gen_ai.operation.name": "embeddings",
+                "gen_ai.provider.name": model.provider,
+                "gen_ai.request.model": model.name,
+                "gen_ai.usage.input_tokens": 4 + len(query) // 4,
+            },
+            parent=parent,
+        )
+        began = recording.now
+        recording.pass_time(recording.draw_ms(45))
+        recording.add_span(
+            "retrieve articles",
+            began,
+            {
+                "gen_ai.operation.name": "retrieval",
+                "gen_ai.retrieval.query.text": query,
+                "gen_ai.retrieval.documents": dump(fill_slots(call.result, self._slots)),
+            },
+            parent=parent,
+        )
+
+    # --- what people thought --------------------------------------------------------------------
+
+    def _rate(self, recording: Recording, *, failed: bool, is_last: bool) -> Iterator[NewSignal]:
+        for rating in self.agent.ratings:
+            if (rating.by_session and not is_last) or self.rng.random() >= rating.share:
+                continue
+            shift = self._plot.rating_shift(self.agent.name, rating.name, recording.time)
+            if rating.name == "resolved":
+                shift += self.treatment.resolved_shift
+            value = self._draw_rating(rating, shift, failed=failed)
+            yield NewSignal(
+                id=f"sig_{self.rng.getrandbits(80):020x}",
+                signal_name=rating.name,
+                value=value,
+                trace_id=recording.trace_id.hex(),
+                comment=_COMMENTS.get((rating.name, value)) if self.rng.random() < 0.3 else None,  # noqa: PLR2004
+                timestamp=recording.time + timedelta(seconds=self.rng.uniform(1, 20)),
+            )
+
+    def _draw_rating(self, rating: Rating, shift: float, *, failed: bool) -> float:
+        if rating.scale == 1:
+            return float(self.rng.random() < (0.08 if failed else rating.mean + shift))
+        if rating.scale == 0:
+            spread = self.rng.betavariate(6, 2) - 0.75
+            return round(min(1.0, max(0.0, rating.mean + shift + 0.2 * spread)), 3)
+        liked = 1.5 if failed else rating.mean + shift
+        return float(min(rating.scale, max(1, round(self.rng.gauss(liked, 0.9)))))
+
+
+_COMMENTS = {
+    ("thumbs_up", 1.0): "exactly what I needed",
+    ("thumbs_up", 0.0): "did not answer my question",
+    ("resolved", 0.0): "had to call in the end",
+    ("csat", 5.0): "booked in two minutes",
+    ("csat", 1.0): "it kept timing out",
+    ("csat", 2.0): "no flights were found although there are some",
+    ("suggestion_accepted", 0.0): "the caller handles this case already",
+}

@@ -1,0 +1,147 @@
+"""Rules over the fleet, and the alerts that they would have raised: the real evaluator finds them,
+with its clock turned back."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+
+from spanwise.api.services import Services
+from spanwise.demo.plot import FLIGHTS_AGENT, INCIDENT_AGENT, LAYOUT_AGENT, Plot
+from spanwise.jobs.alerts import AlertEvaluator
+from spanwise.model.accounts import Principal
+from spanwise.model.alerts import (
+    AlertFilter,
+    AlertRule,
+    AlertStatus,
+    Condition,
+    Metric,
+    Severity,
+)
+from spanwise.model.noun import utc_now
+from spanwise.model.page import PageRequest
+
+RULES: dict[str, list[AlertRule]] = {
+    INCIDENT_AGENT: [
+        AlertRule(
+            name="Answers fail",
+            metric=Metric.ERROR_RATE,
+            condition=Condition.ABOVE,
+            threshold=0.2,
+            window_minutes=30,
+            for_minutes=5,
+            min_samples=8,
+            severity=Severity.CRITICAL,
+        ),
+        AlertRule(
+            name="Unusually slow",
+            metric=Metric.AVG_LATENCY,
+            condition=Condition.ANOMALY,
+            window_minutes=30,
+            min_samples=10,
+            severity=Severity.WARNING,
+        ),
+    ],
+    FLIGHTS_AGENT: [
+        AlertRule(
+            name="Searches fail",
+            metric=Metric.ERROR_RATE,
+            condition=Condition.ABOVE,
+            threshold=0.05,
+            window_minutes=360,
+            min_samples=10,
+            severity=Severity.CRITICAL,
+        ),
+    ],
+    LAYOUT_AGENT: [
+        AlertRule(
+            name="Extraction is off",
+            metric=Metric.SIGNAL,
+            signal_name="extraction_accuracy",
+            condition=Condition.BELOW,
+            threshold=0.9,
+            window_minutes=720,
+            min_samples=20,
+            severity=Severity.WARNING,
+        ),
+    ],
+    "research-analyst": [
+        AlertRule(
+            name="Budget of a day",
+            metric=Metric.COST,
+            condition=Condition.ABOVE,
+            threshold=40.0,
+            window_minutes=1440,
+            severity=Severity.INFO,
+        ),
+    ],
+}
+_NOTES = {
+    INCIDENT_AGENT: "The provider is overloaded; following their status page.",
+    LAYOUT_AGENT: "A vendor changed its layout. The fix is in review.",
+}
+_LOOKS_AFTER = timedelta(minutes=9)
+
+
+class StoryClock:
+    """The time that alerts are evaluated by: now, unless the story is being told."""
+
+    def __init__(self) -> None:
+        self.moment: datetime | None = None
+
+    def __call__(self) -> datetime:
+        return self.moment or utc_now()
+
+
+async def set_rules(services: Services, caller: Principal) -> None:
+    for agent, rules in RULES.items():
+        changes = {"rules": [rule.model_dump(by_alias=False) for rule in rules]}
+        await services.alerts.change_settings(caller, agent, changes)
+
+
+async def relive_alerts(
+    services: Services,
+    caller: Principal,
+    plot: Plot,
+    clock: StoryClock,
+    progress: Callable[[float], None],
+) -> None:
+    """Evaluate the rules at the moments that matter, and handle alerts as a team would have."""
+    evaluator = AlertEvaluator(
+        services.catalog,
+        services.engine,
+        services.pipeline,
+        services.settings.alert_interval_seconds,
+        # The name under which the service's own evaluator holds the embedded lease.
+        holder="embedded",
+        clock=clock,
+    )
+    moments = list(_moments(plot))
+    try:
+        for number, moment in enumerate(moments, 1):
+            clock.moment = moment
+            await evaluator.run()
+            await _acknowledge(services, caller, moment)
+            progress(number / len(moments))
+    finally:
+        clock.moment = None
+
+
+def _moments(plot: Plot) -> Iterator[datetime]:
+    stretches = (
+        (plot.incident_start - timedelta(minutes=10), plot.incident_end + timedelta(hours=1), 5),
+        (plot.layout_changed_at, plot.flights_down_since, 120),
+        (plot.flights_down_since, plot.end, 20),
+    )
+    for at, end, minutes in stretches:
+        moment = at
+        while moment < end:
+            yield moment
+            moment += timedelta(minutes=minutes)
+
+
+async def _acknowledge(services: Services, caller: Principal, moment: datetime) -> None:
+    active = AlertFilter(status=AlertStatus.ACTIVE)
+    found = await services.alerts.list(caller, active, PageRequest(limit=50, skip=0))
+    for alert in found.items:
+        note = _NOTES.get(alert.agent_name)
+        if note is not None and moment - alert.triggered_at >= _LOOKS_AFTER:
+            await services.alerts.acknowledge(caller, alert.id, note)
