@@ -4,6 +4,9 @@ PYTHON ?= python3
 UV := .uv/bin/uv
 READY := .venv/.ready
 BIN := .venv/bin
+NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix web --no-update-notifier
+MODULES := web/node_modules/.package-lock.json
+DASHBOARD := src/spanwise/web_dist/index.html
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run demo test bench check format docs lock clean
@@ -11,31 +14,34 @@ BIN := .venv/bin
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-setup: $(READY)  ## install everything, locked, into .venv
+setup: $(READY) $(DASHBOARD)  ## install everything, locked, into .venv; build the dashboard
 
-run: $(READY)  ## start the service on http://localhost:8787
+run: $(READY) $(DASHBOARD)  ## start the service on http://localhost:8787
 	$(BIN)/spanwise serve
 
-demo: $(READY)  ## the service with a month of a made-up fleet, and live traffic
+demo: $(READY) $(DASHBOARD)  ## the service with a month of a made-up fleet, and live traffic
 	$(BIN)/spanwise demo
 
-test: $(READY)  ## run all tests
+test: $(READY) $(DASHBOARD)  ## run all tests
+	$(NPM) test
 	$(BIN)/pytest -n 2 --dist loadgroup
 
 bench: $(READY)  ## measure the real service; BENCH_QUICK=1 takes about a minute
 	$(BIN)/python -m bench
 
-check: $(READY)  ## lint, types, import rules
+check: $(READY) $(MODULES)  ## lint, types, import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(NPM) run -s check
 
-format: $(READY)  ## apply the formatter and the safe lint fixes
+format: $(READY) $(MODULES)  ## apply the formatter and the safe lint fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(NPM) run -s format
 
-docs: $(READY)  ## write the tables of settings and routes into the docs
+docs: $(READY)  ## write the tables in the docs and the OpenAPI document
 	$(BIN)/python docs/generate.py
 
 lock: $(UV)  ## compile requirements/*.txt anew from pyproject.toml
@@ -44,7 +50,7 @@ lock: $(UV)  ## compile requirements/*.txt anew from pyproject.toml
 	$(UV) pip compile -q --universal --generate-hashes pyproject.toml --group dev -c requirements/runtime.txt --override requirements/overrides.in -o requirements/dev.txt
 
 clean:  ## remove everything that setup made (data stays)
-	rm -rf .venv .uv dist
+	rm -rf .venv .uv dist web/node_modules src/spanwise/web_dist
 
 # uv comes from the package index, pinned by hash, so that nothing has to be installed beforehand.
 $(UV): requirements/uv.txt
@@ -59,3 +65,11 @@ $(READY): $(UV) requirements/dev.txt pyproject.toml
 	$(UV) pip sync -q --compile-bytecode --python $(BIN)/python --require-hashes requirements/dev.txt
 	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
+
+# Node and npm are packages of .venv, so that nothing has to be installed for them either.
+$(MODULES): $(READY) web/package-lock.json
+	$(NPM) ci --silent
+	@touch $@
+
+$(DASHBOARD): $(MODULES) $(shell find web -type f -not -path '*/node_modules/*' -not -name '*.gen.ts')
+	$(NPM) run -s build

@@ -1,8 +1,9 @@
-"""Writes the tables of settings, routes and conventions into the docs, from their code.
+"""Writes what is derived from the code: the tables in the docs and the OpenAPI document.
 
 `make docs` writes them; with `--check` it only says whether they are up to date.
 """
 
+import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,8 @@ from spanwise.model.meanings import ERROR_RULES, HOSTS, KINDS, PROVIDERS
 from spanwise.settings import ENV_PREFIX, Settings, load_settings, show_setting
 
 DOCS = Path(__file__).parent
+# What the dashboard's types are generated from.
+OPENAPI = DOCS.parent / "web" / "openapi.json"
 METHODS = ("get", "post", "put", "delete")
 
 
@@ -31,10 +34,14 @@ def settings_table() -> str:
     return "\n".join(rows)
 
 
+def openapi_document() -> dict[str, Any]:
+    services = cast("Services", SimpleNamespace(settings=load_settings(), alert_watch=None))
+    return create_app(services).openapi()
+
+
 def routes_table() -> str:
     rows = ["| route | what it does | caller | tier |", "|---|---|---|---|"]
-    services = cast("Services", SimpleNamespace(settings=load_settings(), alert_watch=None))
-    for path, operations in create_app(services).openapi()["paths"].items():
+    for path, operations in openapi_document()["paths"].items():
         rows += [_route(m, path, operations[m]) for m in METHODS if m in operations]
     return "\n".join(rows)
 
@@ -139,18 +146,23 @@ TABLES = (
 )
 
 
+def fill_in(text: str, mark: str, table: str) -> str:
+    before, start, rest = text.partition(f"<!-- {mark} -->\n")
+    _, end, after = rest.partition(f"<!-- end of {mark} -->")
+    if not (start and end):
+        sys.exit(f"there is no place marked for {mark}")
+    return f"{before}{start}{table}\n{end}{after}"
+
+
 def main() -> None:
-    stale = []
+    files = {DOCS / name: (DOCS / name).read_text() for name, _, _ in TABLES}
     for name, mark, render in TABLES:
-        path = DOCS / name
-        text = path.read_text()
-        before, start, rest = text.partition(f"<!-- {mark} -->\n")
-        _, end, after = rest.partition(f"<!-- end of {mark} -->")
-        if not (start and end):
-            sys.exit(f"{path} has no place marked for {mark}")
-        written = f"{before}{start}{render()}\n{end}{after}"
-        if written != text:
-            stale.append(name)
+        files[DOCS / name] = fill_in(files[DOCS / name], mark, render())
+    files[OPENAPI] = json.dumps(openapi_document(), indent=2, ensure_ascii=False) + "\n"
+    stale = []
+    for path, written in files.items():
+        if not path.exists() or path.read_text() != written:
+            stale.append(path.name)
             if "--check" not in sys.argv:
                 path.write_text(written)
     if stale and "--check" in sys.argv:

@@ -34,6 +34,7 @@ from spanwise.actions.webhooks import Webhooks
 from spanwise.analysis.prices import find_list_prices
 from spanwise.api.alert_metrics import AlertCollector
 from spanwise.api.cross_origin import CrossOrigin
+from spanwise.api.dashboard import install_dashboard
 from spanwise.api.docs_page import install_docs
 from spanwise.api.errors import install_error_handlers
 from spanwise.api.meters import ServiceCollector
@@ -281,6 +282,7 @@ def create_app(services: Services) -> FastAPI:
     registry.register(ServiceCollector(services))
     registry.register(AlertCollector(services.alert_watch))
     install_metrics(app, registry)
+    install_dashboard(app)
     install_error_handlers(app)
     # The last one added is the outermost.
     app.add_middleware(CallerLimits)

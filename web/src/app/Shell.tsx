@@ -1,0 +1,125 @@
+/** The frame around every page: rail, top bar, palette, help, and what is wrong with the address. */
+import { useIsFetching } from "@tanstack/react-query";
+import { Outlet, useMatches, useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { useRange, useSetRange } from "@/lib/range";
+import { useShortcuts } from "@/lib/shortcuts";
+import { setTheme, useIsDark } from "@/lib/theme";
+import { Button } from "@/ui/Button";
+import { EmptyState } from "@/ui/states";
+import { CommandPalette } from "./CommandPalette";
+import { PAGES, type Page } from "./pages";
+import { Rail } from "./Rail";
+import { ShortcutSheet } from "./ShortcutSheet";
+import { TopBar } from "./TopBar";
+
+export function usePage(): Page | undefined {
+  return useMatches().findLast((match) => match.staticData.page)?.staticData.page;
+}
+
+export function Shell() {
+  const page = usePage();
+  const [isRailOpen, setRailOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  useTitle(page);
+  useGlobalKeys(
+    () => setPaletteOpen(true),
+    () => setHelpOpen(true),
+  );
+  return (
+    <div className="flex h-dvh">
+      <a
+        href="#main"
+        className="absolute -top-20 left-2 z-50 rounded bg-accent px-3 py-2 text-on-accent focus:top-2"
+      >
+        Skip to content
+      </a>
+      <Rail isOpen={isRailOpen} onClose={() => setRailOpen(false)} />
+      <div className="flex min-w-0 flex-1 flex-col">
+        <TopBar
+          page={page}
+          onMenu={() => setRailOpen(true)}
+          onPalette={() => setPaletteOpen(true)}
+          onHelp={() => setHelpOpen(true)}
+        />
+        <ProgressLine />
+        <main id="main" tabIndex={-1} className="relative min-h-0 flex-1 outline-none">
+          <CheckedOutlet page={page} />
+        </main>
+      </div>
+      <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
+      <ShortcutSheet isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+    </div>
+  );
+}
+
+function useTitle(page: Page | undefined) {
+  useEffect(() => {
+    document.title = page ? `${page.title} · Spanwise` : "Spanwise";
+  }, [page]);
+}
+
+function useGlobalKeys(openPalette: () => void, openHelp: () => void) {
+  const navigate = useNavigate();
+  const isDark = useIsDark();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        openPalette();
+      }
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [openPalette]);
+  useShortcuts([
+    { keys: "?", what: "Show this sheet", run: openHelp },
+    { keys: "t", what: "Light or dark", run: () => setTheme(isDark ? "light" : "dark") },
+    ...PAGES.filter((page) => page.key).map((page) => ({
+      keys: `g ${page.key}`,
+      what: `Go to ${page.title}`,
+      run: () => void navigate({ to: page.path }),
+    })),
+  ]);
+}
+
+/** A range that cannot be read is said, not guessed. */
+function CheckedOutlet({ page }: { page: Page | undefined }) {
+  const range = useRange();
+  const { setPreset } = useSetRange();
+  if (range.problem && page?.uses?.includes("range")) {
+    return (
+      <EmptyState
+        title="The time range in this address cannot be read"
+        action={
+          <Button kind="primary" onClick={() => setPreset("7d")}>
+            Show the last 7 days
+          </Button>
+        }
+      >
+        {range.problem}.
+      </EmptyState>
+    );
+  }
+  return <Outlet />;
+}
+
+/** A thin line for what takes more than 300 ms. */
+function ProgressLine() {
+  const isFetching = useIsFetching() > 0;
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(isFetching), isFetching ? 300 : 0);
+    return () => clearTimeout(timer);
+  }, [isFetching]);
+  return (
+    <div className="relative z-20 h-0">
+      {isShown && (
+        <div className="absolute inset-x-0 -top-px h-0.5 overflow-hidden">
+          <div className="h-full w-1/3 animate-[progress_1.1s_linear_infinite] bg-accent" />
+        </div>
+      )}
+    </div>
+  );
+}

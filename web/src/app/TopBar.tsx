@@ -1,0 +1,138 @@
+/** One bar: where you are, which time, which environment and agent, refresh, and the palette. */
+import { useQueryClient } from "@tanstack/react-query";
+import { CircleHelp, Menu as MenuIcon, RefreshCw, Search } from "lucide-react";
+import { useEffect } from "react";
+import { useFilterValues } from "@/lib/queries";
+import { tick } from "@/lib/range";
+import { useShortcuts } from "@/lib/shortcuts";
+import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
+import { Kbd } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { Select } from "@/ui/Field";
+import type { Page } from "./pages";
+import { RangePicker } from "./RangePicker";
+
+interface Props {
+  page: Page | undefined;
+  onMenu: () => void;
+  onPalette: () => void;
+  onHelp: () => void;
+}
+
+export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
+  const uses = page?.uses ?? [];
+  return (
+    <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-2 border-b px-3 py-2 md:px-4">
+      <Button
+        kind="quiet"
+        className="md:hidden"
+        aria-label="Menu"
+        onClick={onMenu}
+        icon={<MenuIcon className="size-4" />}
+      />
+      <span className="mr-auto truncate font-medium">{page?.title}</span>
+      <div className="flex min-w-0 flex-wrap items-center gap-2 max-md:order-last max-md:w-full empty:hidden">
+        {uses.includes("agent") && <AgentSelect />}
+        {uses.includes("environment") && <EnvironmentSelect />}
+        {uses.includes("range") && <RangePicker />}
+        {uses.length > 0 && <Refresh />}
+      </div>
+      <button
+        type="button"
+        onClick={onPalette}
+        aria-label="Search and commands"
+        className="flex h-8 items-center gap-2 rounded-md border border-line-strong bg-surface px-2 text-muted hover:bg-hover"
+      >
+        <Search className="size-3.5" aria-hidden />
+        <span className="max-lg:hidden">Search</span>
+        <span className="max-lg:hidden">
+          <Kbd>{navigator.platform.startsWith("Mac") ? "⌘K" : "Ctrl K"}</Kbd>
+        </span>
+      </button>
+      <Button
+        kind="quiet"
+        aria-label="Keyboard shortcuts"
+        onClick={onHelp}
+        icon={<CircleHelp className="size-4" />}
+        className="max-md:hidden"
+      />
+    </header>
+  );
+}
+
+function AgentSelect() {
+  const { agent } = useUrl();
+  const setUrl = useSetUrl();
+  const { data } = useFilterValues();
+  const names = new Set(data?.agents.map((one) => one.name));
+  if (agent) names.add(agent);
+  return (
+    <Select
+      aria-label="Agent"
+      value={agent ?? ""}
+      onChange={(value) => setUrl({ agent: value || undefined }, { push: true })}
+      options={[{ value: "", label: "All agents" }, ...names]}
+      className="max-md:min-w-0 max-md:flex-1"
+    />
+  );
+}
+
+function EnvironmentSelect() {
+  const { env } = useUrl();
+  const setUrl = useSetUrl();
+  const { data } = useFilterValues();
+  const names = new Set(data?.environments);
+  if (env) names.add(env);
+  if (names.size === 0) return null;
+  return (
+    <Select
+      aria-label="Environment"
+      value={env ?? ""}
+      onChange={(value) => setUrl({ env: value || undefined }, { push: true })}
+      options={[{ value: "", label: "All environments" }, ...names]}
+      className="max-md:min-w-0 max-md:flex-1"
+    />
+  );
+}
+
+const INTERVALS = [
+  { value: "off", label: "Off" },
+  { value: "10", label: "10 s" },
+  { value: "30", label: "30 s" },
+  { value: "60", label: "1 m" },
+  { value: "300", label: "5 m" },
+];
+
+/** Asks everything on the page again, once or by the clock; a page out of sight rests. */
+function Refresh() {
+  const [interval, setInterval] = useUrlState("refresh", "off");
+  const queries = useQueryClient();
+  const refresh = () => {
+    tick();
+    void queries.invalidateQueries({ refetchType: "active" });
+  };
+  useShortcuts([{ keys: "r", what: "Refresh", run: refresh }]);
+  useEffect(() => {
+    const seconds = Number(interval);
+    if (!(seconds >= 5)) return;
+    const timer = window.setInterval(() => document.hidden || tick(), seconds * 1000);
+    return () => window.clearInterval(timer);
+  }, [interval]);
+  return (
+    <div className="flex">
+      <Button
+        aria-label="Refresh"
+        onClick={refresh}
+        className="rounded-r-none border-r-0"
+        icon={<RefreshCw className="size-3.5" />}
+      />
+      <Select
+        aria-label="Refresh by itself"
+        value={interval}
+        onChange={setInterval}
+        options={INTERVALS}
+        className="rounded-l-none"
+      />
+    </div>
+  );
+}

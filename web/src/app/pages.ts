@@ -1,0 +1,75 @@
+/** Every page in one table: the router, the rail, the palette and the keys are made from it. */
+import { Gauge, type LucideIcon, Rocket } from "lucide-react";
+import type { ComponentType } from "react";
+
+export interface Page {
+  path: string;
+  title: string;
+  load: () => Promise<{ default: ComponentType }>;
+  /** Pages with an icon stand in the rail; `key` is the second key after `g`. */
+  icon?: LucideIcon;
+  key?: string;
+  group?: "observe" | "improve" | "settings";
+  /** Which controls of the top bar the page listens to. */
+  uses?: readonly ("range" | "environment" | "agent")[];
+  /** Open without signing in, and without the frame. */
+  isPublic?: boolean;
+  adminOnly?: boolean;
+}
+
+const ALL = ["range", "environment", "agent"] as const;
+
+export const PAGES: readonly Page[] = [
+  {
+    path: "/",
+    title: "Overview",
+    icon: Gauge,
+    key: "o",
+    group: "observe",
+    uses: ALL,
+    load: () => import("@/features/overview/OverviewPage"),
+  },
+  {
+    path: "/start",
+    title: "Get started",
+    icon: Rocket,
+    group: "settings",
+    load: () => import("@/features/start/StartPage"),
+  },
+  {
+    path: "/login",
+    title: "Sign in",
+    isPublic: true,
+    load: () => import("@/features/auth/LoginPage"),
+  },
+  {
+    path: "/register",
+    title: "Create an account",
+    isPublic: true,
+    load: () => import("@/features/auth/RegisterPage"),
+  },
+  {
+    path: "/forgot-password",
+    title: "Forgot password",
+    isPublic: true,
+    load: () => import("@/features/auth/ForgotPage"),
+  },
+  {
+    path: "/reset-password",
+    title: "New password",
+    isPublic: true,
+    load: () => import("@/features/auth/ResetPage"),
+  },
+  {
+    path: "/verify-email",
+    title: "Verify e-mail",
+    isPublic: true,
+    load: () => import("@/features/auth/VerifyPage"),
+  },
+];
+
+export const GROUPS = [
+  { id: "observe", title: "Observe" },
+  { id: "improve", title: "Improve" },
+  { id: "settings", title: "Settings" },
+] as const;

@@ -1,0 +1,106 @@
+import { useMutation } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { ApiError, api, unwrap } from "@/lib/api";
+import { session } from "@/lib/session";
+import { Button } from "@/ui/Button";
+import { Field, Input } from "@/ui/Field";
+import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
+
+/** Creates the account and signs in; where addresses must be verified first, says so. */
+async function register(body: { email: string; password: string; name?: string }) {
+  await unwrap(api.POST("/api/auth/register", { body }));
+  try {
+    return await unwrap(api.POST("/api/auth/login", { body }));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return null;
+    throw error;
+  }
+}
+
+export default function RegisterPage() {
+  const navigate = useNavigate();
+  const [name, setName] = useState("");
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const created = useMutation({
+    mutationFn: () => register({ email, password, ...(name && { name }) }),
+    onSuccess: (answer) => {
+      if (!answer) return;
+      session.start(answer.token);
+      void navigate({ to: "/start", search: { fresh: "1" } as never });
+    },
+  });
+  if (created.isSuccess && !created.data) {
+    return (
+      <AuthFrame title="One more step">
+        <Notice>We have sent a mail to {email}. Open the link in it, then sign in.</Notice>
+      </AuthFrame>
+    );
+  }
+  return (
+    <AuthFrame
+      title="Create an account"
+      footer={
+        <>
+          You have one?{" "}
+          <Link to="/login" className="text-accent hover:underline">
+            Sign in
+          </Link>
+        </>
+      }
+    >
+      <AuthForm onSubmit={() => created.mutate()}>
+        <FormError error={created.error} />
+        <Field
+          label="Name"
+          hint="As others see it; may stay empty."
+          error={aboutField(created.error, "name")}
+        >
+          {(props) => (
+            <Input
+              {...props}
+              autoComplete="name"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="E-mail" error={aboutField(created.error, "email")}>
+          {(props) => (
+            <Input
+              {...props}
+              type="email"
+              autoComplete="username"
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field
+          label="Password"
+          hint="At least 8 characters, and not a common one."
+          error={aboutField(created.error, "password")}
+        >
+          {(props) => (
+            <Input
+              {...props}
+              type="password"
+              autoComplete="new-password"
+              value={password}
+              onChange={(event) => setPassword(event.target.value)}
+            />
+          )}
+        </Field>
+        <Button
+          kind="primary"
+          type="submit"
+          busy={created.isPending}
+          disabled={!email || !password}
+        >
+          Create the account
+        </Button>
+      </AuthForm>
+    </AuthFrame>
+  );
+}

@@ -1,0 +1,56 @@
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, unwrap } from "@/lib/api";
+import { useUrl } from "@/lib/url";
+import { Button } from "@/ui/Button";
+import { Field, Input } from "@/ui/Field";
+import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
+
+export default function ResetPage() {
+  const { token } = useUrl();
+  const [password, setPassword] = useState("");
+  const reset = useMutation({
+    mutationFn: () =>
+      unwrap(api.POST("/api/auth/reset-password", { body: { token: token ?? "", password } })),
+  });
+  const footer = (
+    <Link
+      to={token && !reset.error ? "/login" : "/forgot-password"}
+      className="text-accent hover:underline"
+    >
+      {token && !reset.error ? "Back to sign in" : "Ask for a new link"}
+    </Link>
+  );
+  return (
+    <AuthFrame title="Set a new password" footer={footer}>
+      {!token && (
+        <Notice>This address has no token in it. Open the link of the mail as it is.</Notice>
+      )}
+      {reset.isSuccess && <Notice>Your password is changed. Sign in with the new one.</Notice>}
+      {token && !reset.isSuccess && (
+        <AuthForm onSubmit={() => reset.mutate()}>
+          <FormError error={reset.error} />
+          <Field
+            label="New password"
+            hint="At least 8 characters, and not a common one."
+            error={aboutField(reset.error, "password")}
+          >
+            {(props) => (
+              <Input
+                {...props}
+                type="password"
+                autoComplete="new-password"
+                value={password}
+                onChange={(event) => setPassword(event.target.value)}
+              />
+            )}
+          </Field>
+          <Button kind="primary" type="submit" busy={reset.isPending} disabled={!password}>
+            Set the password
+          </Button>
+        </AuthForm>
+      )}
+    </AuthFrame>
+  );
+}

@@ -1,0 +1,154 @@
+/** From nothing to the first trace: a key, two variables, a snippet, and a light that turns green. */
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { CircleCheck, LoaderCircle } from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { api, unwrap, unwrapPage } from "@/lib/api";
+import { useUrl, useUrlState } from "@/lib/url";
+import { Button } from "@/ui/Button";
+import { CodeBlock } from "@/ui/CodeBlock";
+import { cx } from "@/ui/cx";
+import { PageBody } from "@/ui/Panel";
+import { Tabs } from "@/ui/Tabs";
+import { Time } from "@/ui/Time";
+import { environment, snippets } from "./snippets";
+
+// The secret is shown once; a reload of this tab must not lose it.
+const KEPT = "spanwise.fresh-key";
+const PLACEHOLDER = "YOUR_API_KEY";
+
+function useFreshKey() {
+  const [secret, setSecret] = useState(sessionStorage.getItem(KEPT));
+  const created = useMutation({
+    mutationFn: () =>
+      unwrap(api.POST("/api/keys", { body: { name: "First application", scopes: ["ingest"] } })),
+    onSuccess: ({ key }) => {
+      sessionStorage.setItem(KEPT, key);
+      setSecret(key);
+    },
+  });
+  return { secret, created };
+}
+
+export default function StartPage() {
+  const { fresh } = useUrl();
+  const { secret, created } = useFreshKey();
+  const [tab, setTab] = useUrlState("with", "python");
+  const isAsked = useRef(false);
+  useEffect(() => {
+    if (!fresh || secret || isAsked.current) return;
+    isAsked.current = true;
+    created.mutate();
+  }, [fresh, secret, created]);
+  const key = secret ?? PLACEHOLDER;
+  const all = snippets(location.origin, key);
+  const shown = all.find((one) => one.id === tab) ?? all[0];
+  return (
+    <PageBody title="Get started" isNarrow>
+      <ol className="flex flex-col gap-6">
+        <Step number={1} title="Tell your application where to send its traces">
+          {!secret && (
+            <div className="mb-2 flex items-center gap-3">
+              <Button kind="primary" busy={created.isPending} onClick={() => created.mutate()}>
+                Create a key
+              </Button>
+              <span className="text-sm text-muted">
+                {created.error?.message ?? "It may send only, and is shown once."}
+              </span>
+            </div>
+          )}
+          <CodeBlock code={environment(location.origin, key)} label="Environment variables" />
+          {secret && (
+            <p className="mt-1.5 text-sm text-muted">
+              The key is new and shown in this tab only. It can send, but not read.
+            </p>
+          )}
+        </Step>
+        <Step number={2} title="Send a trace">
+          <div className="rounded-lg border bg-surface">
+            <Tabs
+              label="Ways to send"
+              tabs={all.map(({ id, label }) => ({ id, label }))}
+              value={shown?.id ?? ""}
+              onChange={setTab}
+            />
+            <div className="flex flex-col gap-2 p-3">
+              {shown?.install && <CodeBlock code={shown.install} label="Install" />}
+              {shown && <CodeBlock code={shown.code} label={shown.label} />}
+            </div>
+          </div>
+        </Step>
+        <FirstTrace />
+      </ol>
+    </PageBody>
+  );
+}
+
+function Step({
+  number,
+  title,
+  children,
+}: {
+  number: number;
+  title: string;
+  children?: ReactNode;
+}) {
+  return (
+    <li>
+      <h2 className="mb-2 flex items-center gap-2 text-lg font-medium">
+        <span className="inline-flex size-5 items-center justify-center rounded-full bg-raised text-sm text-muted">
+          {number}
+        </span>
+        {title}
+      </h2>
+      {children}
+    </li>
+  );
+}
+
+/** Asks every two seconds until the first trace is there. */
+function FirstTrace() {
+  const { data } = useQuery({
+    queryKey: ["first-trace"],
+    queryFn: () => unwrapPage(api.GET("/api/spans/traces", { params: { query: { limit: 1 } } })),
+    refetchInterval: (query) => (query.state.data?.items.length ? false : 2000),
+    staleTime: 0,
+  });
+  const trace = data?.items[0];
+  return (
+    <Step number={3} title="See it arrive">
+      <div
+        role="status"
+        className={cx(
+          "flex flex-wrap items-center gap-3 rounded-lg border p-3.5",
+          trace ? "border-good bg-good-soft" : "bg-surface",
+        )}
+      >
+        {trace ? (
+          <>
+            <CircleCheck className="size-5 text-good" aria-hidden />
+            <span className="font-medium text-good">It works.</span>
+            <span>
+              {trace.name} <Time at={trace.startTime} />
+            </span>
+            <span className="ml-auto flex gap-4">
+              <Link to={`/traces/${trace.traceId}`} className="text-accent hover:underline">
+                Open the trace
+              </Link>
+              <Link to="/" className="text-accent hover:underline">
+                Overview
+              </Link>
+            </span>
+          </>
+        ) : (
+          <>
+            <LoaderCircle className="size-5 animate-spin text-muted" aria-hidden />
+            <span className="text-muted">
+              Waiting for the first trace. This turns green by itself.
+            </span>
+          </>
+        )}
+      </div>
+    </Step>
+  );
+}

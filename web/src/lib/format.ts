@@ -1,0 +1,157 @@
+/** Numbers and times as the dashboard writes them, the same on every page. */
+
+const counts = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const NONE = "–";
+
+type Maybe = number | null | undefined;
+
+function isMissing(value: Maybe): value is null | undefined {
+  return value === null || value === undefined || !Number.isFinite(value);
+}
+
+/** 12,345 */
+export function formatCount(value: Maybe): string {
+  return isMissing(value) ? NONE : counts.format(value);
+}
+
+function trim(value: number, digits: number): string {
+  return value.toFixed(digits).replace(/\.0+$/, "");
+}
+
+/** 999, 1.2 k, 34 k, 5.6 M */
+export function formatCompact(value: Maybe): string {
+  if (isMissing(value)) return NONE;
+  for (const [unit, size] of [
+    ["G", 1e9],
+    ["M", 1e6],
+    ["k", 1e3],
+  ] as const) {
+    // What would round up to a thousand of a unit belongs to the next one.
+    if (Math.abs(value) >= size * 0.9995) {
+      const scaled = value / size;
+      return `${trim(scaled, Math.abs(scaled) < 99.5 ? 1 : 0)} ${unit}`;
+    }
+  }
+  return trim(value, Math.abs(value) < 10 && value % 1 !== 0 ? 2 : 0);
+}
+
+/** 0.4 ms, 812 ms, 1.24 s, 2 m 03 s, 1 h 05 m */
+export function formatDuration(ms: Maybe): string {
+  if (isMissing(ms)) return NONE;
+  if (ms < 9.95) return `${trim(ms, ms < 0.095 ? 2 : 1)} ms`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 9_995) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
+  if (hours === 0) return `${minutes} m ${pad(seconds % 60)} s`;
+  if (hours < 48) return `${hours} h ${pad(minutes % 60)} m`;
+  return `${Math.floor(hours / 24)} d ${pad(hours % 24)} h`;
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, "0");
+}
+
+/** $0, $0.0042, $0.31, $12.31, $12.3 k */
+export function formatCost(usd: Maybe): string {
+  if (isMissing(usd)) return NONE;
+  if (usd === 0) return "$0";
+  const size = Math.abs(usd);
+  const sign = usd < 0 ? "-" : "";
+  if (size >= 9_999.5) return `${sign}$${formatCompact(size)}`;
+  if (size >= 0.995) return `${sign}$${size.toLocaleString("en-US", fraction(2))}`;
+  if (size >= 0.0995) return `${sign}$${size.toFixed(2)}`;
+  if (size >= 0.001) return `${sign}$${size.toFixed(4)}`;
+  if (size < 0.0000005) return `${sign}< $0.000001`;
+  return `${sign}$${size.toFixed(6).replace(/0+$/, "")}`;
+}
+
+function fraction(digits: number): Intl.NumberFormatOptions {
+  return { minimumFractionDigits: digits, maximumFractionDigits: digits };
+}
+
+/** A ratio as 98.2 %; small ones keep two digits. */
+export function formatPercent(ratio: Maybe): string {
+  if (isMissing(ratio)) return NONE;
+  const percent = ratio * 100;
+  const digits = percent === 0 || percent === 100 ? 0 : Math.abs(percent) < 1 ? 2 : 1;
+  const shown = percent.toFixed(digits);
+  // 99.97 is not all of them.
+  return percent < 100 && Number(shown) === 100 ? "99.9 %" : `${shown} %`;
+}
+
+/** Change against an earlier value as +12.3 %; nothing when there is nothing to compare with. */
+export function formatChange(now: Maybe, before: Maybe): string | null {
+  if (isMissing(now) || isMissing(before) || before === 0) return null;
+  const percent = ((now - before) / Math.abs(before)) * 100;
+  if (Math.abs(percent) < 0.05) return "±0 %";
+  const digits = Math.abs(percent) < 99.5 ? 1 : 0;
+  const shown = formatCountWith(Math.abs(percent), digits);
+  return `${percent > 0 ? "+" : "−"}${shown} %`;
+}
+
+function formatCountWith(value: number, digits: number): string {
+  return value.toLocaleString("en-US", { maximumFractionDigits: digits });
+}
+
+export function formatBytes(bytes: Maybe): string {
+  if (isMissing(bytes)) return NONE;
+  for (const [unit, size] of [
+    ["GB", 2 ** 30],
+    ["MB", 2 ** 20],
+    ["kB", 2 ** 10],
+  ] as const) {
+    if (bytes >= size) return `${trim(bytes / size, bytes / size < 10 ? 1 : 0)} ${unit}`;
+  }
+  return `${bytes} B`;
+}
+
+/** Any number: up to four digits that say something. */
+export function formatNumber(value: Maybe): string {
+  if (isMissing(value)) return NONE;
+  if (Number.isInteger(value)) return formatCount(value);
+  return value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+}
+
+const dateTimes = new Intl.DateTimeFormat("en-GB", {
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+const shortTimes = new Intl.DateTimeFormat("en-GB", {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
+/** 14 Nov 2026, 09:03:12 in the viewer's zone. */
+export function formatDateTime(at: string | Date): string {
+  return dateTimes.format(new Date(at));
+}
+
+/** 14 Nov, 09:03 in the viewer's zone. */
+export function formatShortTime(at: string | Date): string {
+  return shortTimes.format(new Date(at));
+}
+
+/** 12 s ago, 5 m ago, 3 h ago, 2 d ago, then the date. */
+export function formatAgo(at: string | Date, now: number = Date.now()): string {
+  const seconds = Math.round((now - new Date(at).getTime()) / 1000);
+  if (seconds < -5) return formatShortTime(at);
+  if (seconds < 5) return "now";
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
+  if (seconds < 30 * 86_400) return `${Math.floor(seconds / 86_400)} d ago`;
+  return formatShortTime(at);
+}
+
+/** 4bf9…4736: both ends tell ids apart, the middle does not. */
+export function cutMiddle(text: string, ends = 6): string {
+  return text.length <= ends * 2 + 1 ? text : `${text.slice(0, ends)}…${text.slice(-ends)}`;
+}

@@ -1,0 +1,29 @@
+/** Questions that more than one page asks. */
+import { useQuery } from "@tanstack/react-query";
+import { api, unwrap } from "./api";
+
+export function useProfile() {
+  return useQuery({
+    queryKey: ["profile"],
+    queryFn: () => unwrap(api.GET("/api/users/profile")),
+    staleTime: 300_000,
+  });
+}
+
+/** The values that occur (agents, models, environments, …), of all time. */
+export function useFilterValues() {
+  return useQuery({
+    queryKey: ["filters"],
+    queryFn: () => unwrap(api.GET("/api/spans/filters")),
+    staleTime: 60_000,
+  });
+}
+
+export function useAlertSummary() {
+  return useQuery({
+    queryKey: ["alerts", "summary"],
+    queryFn: () => unwrap(api.GET("/api/spans/alerts/summary")),
+    staleTime: 30_000,
+    refetchInterval: 60_000,
+  });
+}

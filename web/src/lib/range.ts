@@ -1,0 +1,133 @@
+/** The time range of the page: a preset up to now, or two moments, both in the address. */
+import { useMemo, useSyncExternalStore } from "react";
+import type { Granularity } from "./api";
+import { formatShortTime } from "./format";
+import { type Search, useSetUrl, useUrl } from "./url";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+export const PRESETS = {
+  "1h": { label: "Last hour", ms: HOUR },
+  "6h": { label: "Last 6 hours", ms: 6 * HOUR },
+  "24h": { label: "Last 24 hours", ms: DAY },
+  "3d": { label: "Last 3 days", ms: 3 * DAY },
+  "7d": { label: "Last 7 days", ms: 7 * DAY },
+  "14d": { label: "Last 14 days", ms: 14 * DAY },
+  "30d": { label: "Last 30 days", ms: 30 * DAY },
+  "90d": { label: "Last 90 days", ms: 90 * DAY },
+} as const;
+export type Preset = keyof typeof PRESETS;
+export const DEFAULT_PRESET: Preset = "7d";
+
+/** What stays in the address from page to page. */
+export const GLOBAL_KEYS = ["range", "from", "to", "env", "agent", "refresh"] as const;
+
+export interface Range {
+  from: Date;
+  to: Date;
+  label: string;
+  preset: Preset | null;
+  /** What is wrong with the address, when it cannot be read. */
+  problem: string | null;
+}
+
+let now = Date.now();
+const listeners = new Set<() => void>();
+
+/** Moves "now" forward: every page that shows a preset asks again. */
+export function tick() {
+  now = Date.now();
+  for (const listener of listeners) listener();
+}
+
+export function useNow(): number {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    () => now,
+  );
+}
+
+export function readRange(search: Search, at: number): Range {
+  if (search.from || search.to) return readCustom(search, at);
+  const preset = (search.range ?? DEFAULT_PRESET) as Preset;
+  const known = PRESETS[preset];
+  if (!known) return fallback(at, `"${search.range}" is not a range that I know`);
+  // Up to the end of the minute, so that the latest trace is in.
+  const to = new Date(Math.ceil((at + 1) / 60_000) * 60_000);
+  const from = new Date(to.getTime() - known.ms);
+  return { from, to, label: known.label, preset, problem: null };
+}
+
+function readCustom(search: Search, at: number): Range {
+  const from = new Date(search.from ?? Number.NaN);
+  const to = search.to ? new Date(search.to) : new Date(at);
+  if (Number.isNaN(from.getTime())) return fallback(at, `"${search.from ?? ""}" is not a date`);
+  if (Number.isNaN(to.getTime())) return fallback(at, `"${search.to}" is not a date`);
+  if (from >= to) return fallback(at, "the range ends before it starts");
+  const label = `${formatShortTime(from)} – ${formatShortTime(to)}`;
+  return { from, to, label, preset: null, problem: null };
+}
+
+function fallback(at: number, problem: string): Range {
+  return { ...readRange({}, at), problem };
+}
+
+export function useRange(): Range {
+  const { range, from, to } = useUrl();
+  const at = useNow();
+  return useMemo(() => readRange({ range, from, to }, at), [range, from, to, at]);
+}
+
+/** The dates of the range as query parameters. */
+export function rangeQuery(range: Range): { startDate: string; endDate: string } {
+  return { startDate: range.from.toISOString(), endDate: range.to.toISOString() };
+}
+
+/** Range, environment and agent as query parameters, for requests that take all three. */
+export function useFilterQuery() {
+  const range = useRange();
+  const { env, agent } = useUrl();
+  return useMemo(
+    () => ({ ...rangeQuery(range), environment: env, agentId: agent }),
+    [range, env, agent],
+  );
+}
+
+export function useSetRange() {
+  const setUrl = useSetUrl();
+  return {
+    setPreset: (preset: Preset) =>
+      setUrl(
+        { range: preset === DEFAULT_PRESET ? undefined : preset, from: undefined, to: undefined },
+        { push: true },
+      ),
+    setCustom: (from: Date, to: Date) =>
+      setUrl({ range: undefined, from: from.toISOString(), to: to.toISOString() }, { push: true }),
+  };
+}
+
+/** Steps that make a readable number of points. */
+export function autoGranularity(range: Range): Granularity {
+  const days = (range.to.getTime() - range.from.getTime()) / DAY;
+  if (days <= 7.5) return "hourly";
+  if (days <= 120) return "daily";
+  return days <= 730 ? "weekly" : "monthly";
+}
+
+export function bucketEnd(date: string, granularity: Granularity): number {
+  const start = new Date(date);
+  switch (granularity) {
+    case "hourly":
+      return start.getTime() + HOUR;
+    case "daily":
+      return start.getTime() + DAY;
+    case "weekly":
+      return start.getTime() + 7 * DAY;
+    case "monthly":
+      return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1);
+  }
+}

@@ -1,0 +1,52 @@
+/** State that lives in the address, so that every view is a link. Values are plain text. */
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback } from "react";
+
+export type Search = Record<string, string | undefined>;
+
+export function parseSearch(text: string): Search {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+export function stringifySearch(search: Record<string, unknown>): string {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(search)) {
+    if (value !== undefined && value !== null && value !== "") query.set(key, String(value));
+  }
+  const text = query.toString();
+  return text ? `?${text}` : "";
+}
+
+export function useUrl(): Search {
+  return useSearch({ strict: false }) as Search;
+}
+
+/** Changes some of the address; `undefined` removes. By default without a step in the history. */
+export function useSetUrl(): (changes: Search, options?: { push?: boolean }) => void {
+  const navigate = useNavigate();
+  return useCallback(
+    (changes, options) => {
+      void navigate({
+        to: ".",
+        search: ((before: Search) => ({ ...before, ...changes })) as never,
+        replace: !options?.push,
+        resetScroll: false,
+      });
+    },
+    [navigate],
+  );
+}
+
+/** One value of the address with a default, which is not written into it. */
+export function useUrlState<T extends string = string>(
+  key: string,
+  fallback: NoInfer<T>,
+): [T, (value: T) => void] {
+  const value = (useUrl()[key] ?? fallback) as T;
+  const setUrl = useSetUrl();
+  const set = useCallback(
+    (next: T) => setUrl({ [key]: next === fallback ? undefined : next }),
+    [key, fallback, setUrl],
+  );
+  return [value, set];
+}

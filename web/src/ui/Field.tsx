@@ -1,0 +1,82 @@
+import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from "react";
+import { cx } from "./cx";
+
+const BOX =
+  "h-8 min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-fg disabled:opacity-60 aria-invalid:border-bad";
+
+interface FieldProps {
+  label: string;
+  hint?: ReactNode;
+  error?: string | undefined;
+  children: (props: {
+    id: string;
+    "aria-describedby": string;
+    "aria-invalid": boolean;
+  }) => ReactNode;
+}
+
+/** A labelled form field with its hint or its complaint below. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId();
+  const note = `${id}-note`;
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="font-medium">
+        {label}
+      </label>
+      {children({ id, "aria-describedby": note, "aria-invalid": Boolean(error) })}
+      <p id={note} className={cx("text-sm empty:hidden", error ? "text-bad" : "text-muted")}>
+        {error ?? hint}
+      </p>
+    </div>
+  );
+}
+
+export function Input(props: InputHTMLAttributes<HTMLInputElement>) {
+  return <input {...props} className={cx(BOX, "w-full", props.className)} />;
+}
+
+export function TextArea(props: React.TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  return (
+    <textarea {...props} className={cx(BOX, "h-auto min-h-20 w-full py-1.5", props.className)} />
+  );
+}
+
+interface SelectProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "onChange"> {
+  value: string;
+  onChange: (value: string) => void;
+  options: readonly (string | { value: string; label: string })[];
+}
+
+/** A native select: it works on a phone and with a keyboard, everywhere the same. */
+export function Select({ options, onChange, ...rest }: SelectProps) {
+  return (
+    <select
+      {...rest}
+      onChange={(event) => onChange(event.target.value)}
+      className={cx(BOX, "max-w-56 pr-1.5 pl-2", rest.className)}
+    >
+      {options.map((option) => {
+        const { value, label } =
+          typeof option === "string" ? { value: option, label: option } : option;
+        return (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        );
+      })}
+    </select>
+  );
+}
+
+export function Checkbox({
+  label,
+  ...rest
+}: InputHTMLAttributes<HTMLInputElement> & { label: ReactNode }) {
+  return (
+    <label className="flex cursor-pointer items-center gap-2">
+      <input type="checkbox" {...rest} className="size-3.5 accent-accent" />
+      {label}
+    </label>
+  );
+}

@@ -1,0 +1,89 @@
+/** Any JSON as a tree that folds; long texts are cut until asked for. Always text, never HTML. */
+import { ChevronRight } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { cx } from "./cx";
+
+const OPEN_DEPTH = 2;
+const CHILDREN = 100;
+const LONGEST = 500;
+
+export function JsonView({ value, depth = 0 }: { value: unknown; depth?: number }) {
+  if (typeof value === "string") return <JsonText text={value} />;
+  if (value === null || typeof value !== "object") {
+    const colour = typeof value === "number" ? "text-info" : "text-warning";
+    return <span className={colour}>{String(value)}</span>;
+  }
+  return <JsonBranch value={value} depth={depth} />;
+}
+
+function JsonText({ text }: { text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const isLong = text.length > LONGEST;
+  return (
+    <span className="text-good [overflow-wrap:anywhere] whitespace-pre-wrap">
+      "{isLong && !isWhole ? text.slice(0, LONGEST) : text}"
+      {isLong && (
+        <button
+          type="button"
+          className="ml-1 text-accent hover:underline"
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? "less" : `… ${text.length - LONGEST} more characters`}
+        </button>
+      )}
+    </span>
+  );
+}
+
+function JsonBranch({ value, depth }: { value: object; depth: number }) {
+  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
+  const [shown, setShown] = useState(CHILDREN);
+  const isList = Array.isArray(value);
+  const entries = Object.entries(value);
+  if (entries.length === 0) return <span className="text-muted">{isList ? "[]" : "{}"}</span>;
+  const count = `${entries.length} ${isList ? "item" : "field"}${entries.length === 1 ? "" : "s"}`;
+  return (
+    <>
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+        className="inline-flex items-center gap-1 align-top text-muted hover:text-fg"
+      >
+        <ChevronRight
+          className={cx("size-3 transition-transform", isOpen && "rotate-90")}
+          aria-hidden
+        />
+        {count}
+      </button>
+      {isOpen && (
+        <div className="border-l pl-3">
+          {entries.slice(0, shown).map(([key, child]) => (
+            <JsonRow key={key} name={key}>
+              <JsonView value={child} depth={depth + 1} />
+            </JsonRow>
+          ))}
+          {entries.length > shown && (
+            <button
+              type="button"
+              className="text-accent hover:underline"
+              onClick={() => setShown(shown + 1000)}
+            >
+              {entries.length - shown} more
+            </button>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+function JsonRow({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="font-mono text-sm leading-5">
+      <span className="text-muted">{name}</span>
+      <span className="text-faint">: </span>
+      {children}
+    </div>
+  );
+}

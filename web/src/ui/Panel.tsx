@@ -1,0 +1,51 @@
+import type { ReactNode } from "react";
+import { cx } from "./cx";
+
+interface Props {
+  title: ReactNode;
+  /** What the numbers are: `ms`, `US dollars`. */
+  unit?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}
+
+/** A part of a page: a line around it, a title, no shadow. */
+export function Panel({ title, unit, actions, children, className }: Props) {
+  return (
+    <section className={cx("min-w-0 rounded-lg border bg-surface", className)}>
+      <header className="flex h-10 items-center gap-2 px-3.5">
+        <h2 className="truncate font-medium">{title}</h2>
+        {unit && <span className="text-sm text-muted">{unit}</span>}
+        <div className="ml-auto flex min-w-0 items-center gap-2 text-sm text-muted">{actions}</div>
+      </header>
+      <div className="px-3.5 pb-3">{children}</div>
+    </section>
+  );
+}
+
+/** The frame of a page that is not one big table: a title line and content below. */
+export function PageBody({
+  title,
+  actions,
+  children,
+  isNarrow,
+}: {
+  title: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  /** For pages that are read or filled in, rather than compared. */
+  isNarrow?: boolean;
+}) {
+  return (
+    <div className="h-full overflow-auto">
+      <div className={cx("mx-auto p-4 md:px-6", isNarrow ? "max-w-3xl" : "max-w-[100rem]")}>
+        <header className="mb-3 flex min-h-8 flex-wrap items-center gap-2">
+          <h1 className="mr-auto text-xl font-semibold tracking-tight">{title}</h1>
+          {actions}
+        </header>
+        {children}
+      </div>
+    </div>
+  );
+}

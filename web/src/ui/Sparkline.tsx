@@ -1,0 +1,39 @@
+/** A line without axes: the shape of a number over time. Gaps stay gaps. */
+interface Props {
+  values: (number | null)[];
+  colour?: string;
+  width?: number;
+  height?: number;
+}
+
+export function Sparkline({ values, colour = "var(--accent)", width = 120, height = 28 }: Props) {
+  const present = values.filter((value): value is number => value !== null);
+  if (present.length < 2) return <div style={{ height }} />;
+  const [low, high] = [Math.min(0, ...present), Math.max(...present)];
+  const x = (index: number) => (index / (values.length - 1)) * width;
+  const y = (value: number) => height - 2 - ((value - low) / (high - low || 1)) * (height - 4);
+  let path = "";
+  values.forEach((value, index) => {
+    if (value === null) return;
+    const isStart = index === 0 || values[index - 1] === null;
+    path += `${isStart ? "M" : "L"}${x(index).toFixed(1)} ${y(value).toFixed(1)}`;
+  });
+  return (
+    <svg
+      aria-hidden
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
+      className="block w-full overflow-visible"
+      style={{ height }}
+    >
+      <path
+        d={path}
+        fill="none"
+        stroke={colour}
+        strokeWidth="1.5"
+        vectorEffect="non-scaling-stroke"
+        strokeLinejoin="round"
+      />
+    </svg>
+  );
+}

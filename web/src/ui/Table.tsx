@@ -1,0 +1,158 @@
+/** A dense table: 32 px rows, only those in sight are drawn, more are asked for at the end. */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { type ReactNode, useEffect, useRef } from "react";
+import { cx } from "./cx";
+
+export interface Column<Row> {
+  id: string;
+  header: ReactNode;
+  cell: (row: Row) => ReactNode;
+  /** A CSS grid track: `8rem`, `minmax(10rem, 2fr)`. */
+  width: string;
+  align?: "right";
+  /** The server's name of the order, when it can sort by this. */
+  sort?: string;
+}
+
+export interface Sorting {
+  by: string;
+  order: "asc" | "desc";
+  onChange: (by: string, order: "asc" | "desc") => void;
+}
+
+interface Props<Row> {
+  label: string;
+  columns: Column<Row>[];
+  rows: Row[];
+  rowKey: (row: Row) => string;
+  onOpen?: (row: Row) => void;
+  sorting?: Sorting;
+  selected?: number;
+  rowClass?: (row: Row) => string | undefined;
+  onEnd?: () => void;
+  footer?: ReactNode;
+  rowHeight?: number;
+  /** Below this the table scrolls sideways. */
+  minWidth?: string;
+}
+
+export function Table<Row>(props: Props<Row>) {
+  const { columns, rows, rowKey, onOpen, selected, onEnd, rowHeight = 32 } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (rows.length > 0 && last >= rows.length - 8) onEnd?.();
+  }, [last, rows.length, onEnd]);
+  useEffect(() => {
+    if (selected !== undefined && selected >= 0) virtual.scrollToIndex(selected);
+  }, [selected, virtual]);
+  const tracks = { gridTemplateColumns: columns.map((column) => column.width).join(" ") };
+  return (
+    <div ref={scroller} className="h-full overflow-auto" tabIndex={0}>
+      <div
+        role="table"
+        aria-label={props.label}
+        aria-rowcount={rows.length}
+        style={{ minWidth: props.minWidth ?? "44rem" }}
+      >
+        <Head columns={columns} tracks={tracks} sorting={props.sorting} />
+        <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
+          {items.map((item) => {
+            const row = rows[item.index];
+            if (row === undefined) return null;
+            return (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the link inside takes the keyboard
+              <div
+                key={rowKey(row)}
+                role="row"
+                tabIndex={-1}
+                aria-rowindex={item.index + 1}
+                aria-selected={selected === item.index || undefined}
+                onClick={onOpen && (() => onOpen(row))}
+                style={{ ...tracks, height: rowHeight, transform: `translateY(${item.start}px)` }}
+                className={cx(
+                  "absolute inset-x-0 grid items-center gap-3 border-b px-3",
+                  onOpen && "cursor-pointer hover:bg-hover",
+                  selected === item.index && "bg-accent-soft",
+                  props.rowClass?.(row),
+                )}
+              >
+                {columns.map((column) => (
+                  <div
+                    key={column.id}
+                    role="cell"
+                    className={cx("min-w-0 truncate", column.align === "right" && "text-right")}
+                  >
+                    {column.cell(row)}
+                  </div>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {props.footer}
+    </div>
+  );
+}
+
+interface HeadProps<Row> {
+  columns: Column<Row>[];
+  tracks: React.CSSProperties;
+  sorting?: Sorting | undefined;
+}
+
+function Head<Row>({ columns, tracks, sorting }: HeadProps<Row>) {
+  return (
+    <div role="rowgroup" className="sticky top-0 z-10 border-b bg-bg">
+      <div role="row" style={tracks} className="grid h-8 items-center gap-3 px-3">
+        {columns.map((column) => (
+          <div
+            key={column.id}
+            role="columnheader"
+            aria-sort={sortOf(column, sorting)}
+            className={cx(
+              "flex min-w-0 truncate text-sm text-muted",
+              column.align === "right" && "justify-end",
+            )}
+          >
+            {column.sort && sorting ? (
+              <SortButton column={column} sorting={sorting} />
+            ) : (
+              column.header
+            )}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function sortOf<Row>(column: Column<Row>, sorting?: Sorting) {
+  if (!column.sort || sorting?.by !== column.sort) return undefined;
+  return sorting.order === "asc" ? "ascending" : "descending";
+}
+
+function SortButton<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting }) {
+  const isActive = sorting.by === column.sort;
+  const next = isActive && sorting.order === "desc" ? "asc" : "desc";
+  const Arrow = sorting.order === "asc" ? ArrowUp : ArrowDown;
+  return (
+    <button
+      type="button"
+      onClick={() => column.sort && sorting.onChange(column.sort, next)}
+      className={cx("inline-flex items-center gap-1 hover:text-fg", isActive && "text-fg")}
+    >
+      {column.header}
+      {isActive && <Arrow className="size-3" aria-hidden />}
+    </button>
+  );
+}

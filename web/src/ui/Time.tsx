@@ -1,0 +1,19 @@
+import { useEffect, useState } from "react";
+import { formatAgo, formatDateTime, formatShortTime } from "@/lib/format";
+
+/** A moment: relative or short, always with the whole of it (viewer's zone and UTC) on hover. */
+export function Time({ at, as = "ago" }: { at: string; as?: "ago" | "short" | "full" }) {
+  const [, again] = useState(0);
+  useEffect(() => {
+    if (as !== "ago") return;
+    const timer = setInterval(() => again((count) => count + 1), 30_000);
+    return () => clearInterval(timer);
+  }, [as]);
+  const shown =
+    as === "ago" ? formatAgo(at) : as === "short" ? formatShortTime(at) : formatDateTime(at);
+  return (
+    <time dateTime={at} title={`${formatDateTime(at)} · ${at}`} className="whitespace-nowrap">
+      {shown}
+    </time>
+  );
+}

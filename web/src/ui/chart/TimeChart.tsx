@@ -1,0 +1,61 @@
+/** A chart over time: legend, then the canvas, which is loaded when the first chart is shown. */
+import { lazy, Suspense, useMemo } from "react";
+import type { Granularity } from "@/lib/api";
+import { Dot } from "../Badge";
+import { Skeleton } from "../states";
+import type { Level, Series, Stretch } from "./series";
+
+const ChartCanvas = lazy(() => import("./ChartCanvas"));
+
+interface Props {
+  /** What a screen reader hears. */
+  label: string;
+  dates: string[];
+  granularity: Granularity;
+  series: Series[];
+  format: (value: number) => string;
+  height?: number;
+  hasLegend?: boolean;
+  levels?: Level[];
+  stretches?: Stretch[];
+  /** The top of the axis, for rates that end at 1. */
+  max?: number;
+  /** A click on a point; without it clicks do nothing. Dragging always selects the range. */
+  onPick?: (date: string) => void;
+}
+
+export function TimeChart({ height = 180, hasLegend = true, ...rest }: Props) {
+  const { label, dates, granularity, series, format, levels, stretches, max, onPick } = rest;
+  // The canvas draws anew when its input is another object.
+  const input = useMemo(
+    () => ({ dates, granularity, series, format, levels, stretches, max }),
+    [dates, granularity, series, format, levels, stretches, max],
+  );
+  return (
+    <div>
+      {hasLegend && <Legend series={series} />}
+      <Suspense
+        fallback={
+          <div style={{ height }}>
+            <Skeleton className="h-full" />
+          </div>
+        }
+      >
+        <ChartCanvas input={input} label={label} height={height} onPick={onPick} />
+      </Suspense>
+    </div>
+  );
+}
+
+export function Legend({ series }: { series: Pick<Series, "name" | "colour">[] }) {
+  return (
+    <ul className="flex h-5 flex-wrap gap-x-3 overflow-hidden text-sm text-muted">
+      {series.map((one) => (
+        <li key={one.name} className="flex items-center gap-1.5">
+          <Dot colour={one.colour} />
+          <span className="max-w-40 truncate">{one.name}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,90 @@
+/** What a chart over time is made of, and how its times are written. */
+import type { Granularity } from "@/lib/api";
+import { bucketEnd } from "@/lib/range";
+
+export interface Series {
+  name: string;
+  colour: string;
+  values: (number | null)[];
+  type?: "bar" | "line" | "area";
+  /** Bars and areas of one stack stand on each other. */
+  stack?: string;
+  isDashed?: boolean;
+}
+
+/** A line across the chart, such as a threshold. */
+export interface Level {
+  value: number;
+  label: string;
+  colour: string;
+}
+
+/** A stretch of time to mark, such as an incident. */
+export interface Stretch {
+  from: string | number;
+  to: string | number;
+  colour: string;
+}
+
+const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const utcDays = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  timeZone: "UTC",
+});
+const months = new Intl.DateTimeFormat("en-GB", {
+  month: "short",
+  year: "numeric",
+  timeZone: "UTC",
+});
+
+/** Hours are shown in the viewer's zone; days, weeks and months are those of UTC, as counted. */
+export function axisLabel(date: string, granularity: Granularity): string {
+  const at = new Date(date);
+  if (granularity === "hourly") return at.getHours() === 0 ? days.format(at) : hours.format(at);
+  return granularity === "monthly" ? months.format(at) : utcDays.format(at);
+}
+
+export function pointLabel(date: string, granularity: Granularity): string {
+  const at = new Date(date);
+  switch (granularity) {
+    case "hourly":
+      return `${days.format(at)}, ${hours.format(at)} – ${hours.format(bucketEnd(date, granularity))}`;
+    case "daily":
+      return `${utcDays.format(at)} (UTC day)`;
+    case "weekly":
+      return `Week of ${utcDays.format(at)} (UTC)`;
+    case "monthly":
+      return `${months.format(at)} (UTC)`;
+  }
+}
+
+/** The largest by their sum, by name; the rest together as "other". */
+export function topSeries(
+  points: Record<string, number>[],
+  colour: (name: string) => string,
+  most = 5,
+): Series[] {
+  const sums = new Map<string, number>();
+  for (const point of points) {
+    for (const [name, value] of Object.entries(point)) {
+      sums.set(name, (sums.get(name) ?? 0) + value);
+    }
+  }
+  const names = [...sums].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  // One name more needs no "other": it takes the same place.
+  const shown = names.length <= most + 1 ? names : names.slice(0, most);
+  const series = shown.map((name) => ({
+    name,
+    colour: colour(name),
+    values: points.map((point) => point[name] ?? 0),
+  }));
+  const rest = names.slice(shown.length);
+  if (rest.length > 0) {
+    const sum = (point: Record<string, number>) =>
+      rest.reduce((total, name) => total + (point[name] ?? 0), 0);
+    series.push({ name: "other", colour: "var(--series-other)", values: points.map(sum) });
+  }
+  return series;
+}

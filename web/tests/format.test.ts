@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import {
+  cutMiddle,
+  formatAgo,
+  formatChange,
+  formatCompact,
+  formatCost,
+  formatDuration,
+  formatPercent,
+} from "@/lib/format";
+
+describe("durations", () => {
+  test.each([
+    [0, "0 ms"],
+    [0.42, "0.4 ms"],
+    [812.4, "812 ms"],
+    [999.6, "1.00 s"],
+    [1240, "1.24 s"],
+    [12_340, "12.3 s"],
+    [59_990, "1 m 00 s"],
+    [123_000, "2 m 03 s"],
+    [3_900_000, "1 h 05 m"],
+    [null, "–"],
+  ])("%s ms is %s", (ms, shown) => expect(formatDuration(ms)).toBe(shown));
+});
+
+describe("cost", () => {
+  test.each([
+    [0, "$0"],
+    [0.0042, "$0.0042"],
+    [0.000012, "$0.000012"],
+    [0.312, "$0.31"],
+    [0.996, "$1.00"],
+    [12.31, "$12.31"],
+    [1234.5, "$1,234.50"],
+    [12_345, "$12.3 k"],
+  ])("%s is %s", (usd, shown) => expect(formatCost(usd)).toBe(shown));
+});
+
+describe("large numbers", () => {
+  test.each([
+    [0, "0"],
+    [999, "999"],
+    [1234, "1.2 k"],
+    [999_900, "1 M"],
+    [3_400_000, "3.4 M"],
+  ])("%s is %s", (value, shown) => expect(formatCompact(value)).toBe(shown));
+});
+
+test("a rate that is not whole never shows as 100 %", () => {
+  expect(formatPercent(0.99999)).toBe("99.9 %");
+  expect(formatPercent(1)).toBe("100 %");
+  expect(formatPercent(0.00123)).toBe("0.12 %");
+});
+
+test("a change has a sign, and none is shown without an earlier value", () => {
+  expect(formatChange(112, 100)).toBe("+12 %");
+  expect(formatChange(88, 100)).toBe("−12 %");
+  expect(formatChange(5, 0)).toBeNull();
+});
+
+test("ids are cut in the middle", () => {
+  expect(cutMiddle("4bf92f3577b34da6a3ce929d0e0e4736", 4)).toBe("4bf9…4736");
+  expect(cutMiddle("short")).toBe("short");
+});
+
+test("times are relative to now", () => {
+  const now = Date.parse("2026-01-02T00:00:00Z");
+  expect(formatAgo("2026-01-01T23:59:48Z", now)).toBe("12 s ago");
+  expect(formatAgo("2026-01-01T21:00:00Z", now)).toBe("3 h ago");
+});
