@@ -7,8 +7,10 @@ acknowledged row is visible to the next read. While the store fails, nothing is 
 """
 
 import asyncio
+import math
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,17 +18,20 @@ from typing import Protocol
 
 import structlog
 
-from spanwise.ingest.journal import Journal, Kind, Record
+from spanwise.ingest.journal import Journal, Record
 from spanwise.model.errors import Unavailable
 
 log = structlog.get_logger()
 
 APPLY_BYTES = 24 * 2**20
 GROUP_BYTES = 16 * 2**20
-BACKLOG_BYTES = 48 * 2**20
+BACKLOG_BYTES = 64 * 2**20
+# Beyond this the store is behind, and requests are taken at its pace.
+PACED_BYTES = 8 * 2**20
 RETRY_SECONDS = 1.0
 SETTLE_SECONDS = 30.0
-LINGER_SECONDS = 0.25
+LINGER_SECONDS = 0.5
+LINGER_BYTES = 12 * 2**20
 SPLIT_AFTER_TRIES = 3
 SUSPECT_TRIES = 10
 
@@ -80,7 +85,7 @@ class Pipeline:
         self._backlog: deque[tuple[int, Record]] = deque()
         self._backlog_bytes = 0
         self._journaled = 0
-        self._urgent = 0
+        self._apply_rate = math.inf
         self._applied = 0
         self._settling: list[tuple[int, asyncio.Future[None]]] = []
         self._stalled = False
@@ -170,6 +175,7 @@ class Pipeline:
                 self._state.notify_all()
             futures = [request.future for request in taken]
             self._loop.call_soon_threadsafe(_finish, futures, failure)
+            self._pace(sum(request.size_bytes for request in taken))
 
     def _take_waiting(self) -> list[_Waiting]:
         """Wait for requests and take the oldest; none when all is done and the service stops."""
@@ -199,10 +205,19 @@ class Pipeline:
         self._journal.append(records, sequence)
         with self._state:
             self._journaled = sequence
-            if any(record.kind is not Kind.EXPOSURES for record in records):
-                self._urgent = sequence
             self._backlog.extend((sequence, record) for record in records)
             self._backlog_bytes += sum(len(record.payload) for record in records)
+
+    def _pace(self, taken_bytes: int) -> None:
+        """Wait as long as the store takes for this much, when it is behind.
+
+        Requests then wait evenly, not in lumps of a whole batch.
+        """
+        with self._state:
+            self._state.wait_for(
+                lambda: self._backlog_bytes < PACED_BYTES or self._stalled or self._stopping,
+                timeout=taken_bytes / self._apply_rate,
+            )
 
     def _check_free_space(self) -> None:
         """Stop early: on a full disk the engine could not even merge or delete."""
@@ -225,6 +240,7 @@ class Pipeline:
                     return
                 self._linger()
                 batch, sequence = self._next_batch()
+            started = time.perf_counter()
             if not self._apply([record for _, record in batch]):
                 return
             try:
@@ -232,8 +248,10 @@ class Pipeline:
             except OSError as error:
                 # The records are applied; if they come back after a restart, they change nothing.
                 log.error("journal_release_failed", error=str(error))
+            size = sum(len(record.payload) for _, record in batch)
             with self._state:
-                self._backlog_bytes -= sum(len(record.payload) for _, record in batch)
+                self._backlog_bytes -= size
+                self._apply_rate = size / (time.perf_counter() - started)
                 self._applied = sequence
                 done = [future for target, future in self._settling if target <= sequence]
                 self._settling = [(t, f) for t, f in self._settling if t > sequence]
@@ -242,12 +260,12 @@ class Pipeline:
                 self._loop.call_soon_threadsafe(_finish, done, None)
 
     def _linger(self) -> None:
-        """Let exposures gather until a reader, a span or the clock asks for them.
+        """Let records gather until there are enough, a reader waits for them, or time is up.
 
-        They come one by one, and an insert costs the engine the same for one as for hundreds.
+        An insert costs the engine the same for one record as for hundreds.
         """
         self._state.wait_for(
-            lambda: self._urgent > self._applied or self._settling or self._stopping,
+            lambda: self._backlog_bytes >= LINGER_BYTES or self._settling or self._stopping,
             timeout=LINGER_SECONDS,
         )
 

@@ -283,9 +283,10 @@ async def test_requests_that_wait_when_the_store_begins_to_fail_are_refused(
     tmp_path: Path,
 ) -> None:
     store = Shelf()
-    async with running(tmp_path, store, max_waiting_bytes=64 * MIB) as pipeline:
+    count = 2 * module.BACKLOG_BYTES // MIB
+    async with running(tmp_path, store, max_waiting_bytes=count * MIB) as pipeline:
         with store.held():
-            tasks = [asyncio.create_task(pipeline.submit(rows(n, MIB))) for n in range(60)]
+            tasks = [asyncio.create_task(pipeline.submit(rows(n, MIB))) for n in range(count)]
             await asyncio.sleep(0.3)
             assert pipeline.load().waiting_bytes > 0
             store.failure = RuntimeError("no space")

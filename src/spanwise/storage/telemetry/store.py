@@ -76,6 +76,7 @@ class Writer:
     def __init__(self, engine: Engine, find_prices: PriceFinder) -> None:
         with engine.client() as client:
             apply_schema(client, engine.address)
+        engine.let_merges_yield()
         self._writers = [engine.new_client(_WRITER_SETTINGS) for _ in range(PARALLEL_INSERTS)]
         self._threads = ThreadPoolExecutor(PARALLEL_INSERTS, thread_name_prefix="telemetry-insert")
         self._schema = _schema_settings(engine.address.folder)
