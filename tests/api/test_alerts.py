@@ -377,6 +377,7 @@ async def test_a_back_test_says_when_rules_would_have_fired(watched: Watched) ->
     starts = [firing["start"] for firing in errors["firings"]]
     assert starts == sorted(starts)
     assert all(firing["end"] is not None for firing in errors["firings"])
+    assert max(point["value"] or 0 for point in errors["points"]) > 0
     assert await watched.person.data("GET", "/spans/alerts") == []
     bad = await watched.person.call("POST", path, json={"rules": [{**RULE, "threshold": None}]})
     assert_error(bad, 400, "rules.0.threshold")

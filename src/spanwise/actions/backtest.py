@@ -65,14 +65,18 @@ class Backtests:
             )
         since = max(period[0], int(first_seen.timestamp()))
         ends = _ends(since, period[1], step * 60)
-        firings = replay_rule(
+        replay = replay_rule(
             rule,
             ((moment, windows.get(moment, Window())) for moment in ends),
             buckets,
             int(first_seen.timestamp()),
         )
         return RuleBacktest(
-            rule_id=rule.id, name=rule.name, fired=len(firings), firings=firings[-_MAX_FIRINGS:]
+            rule_id=rule.id,
+            name=rule.name,
+            fired=len(replay.firings),
+            firings=replay.firings[-_MAX_FIRINGS:],
+            points=replay.points,
         )
 
     async def _read(

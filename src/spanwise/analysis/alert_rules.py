@@ -157,6 +157,18 @@ def _score(rule: AlertRule, baseline: Baseline, value: float) -> float:
     return 0.0 if score < RECOVER_SCORE else round(min(score, 1e6), 3)
 
 
+def learned_band(
+    rule: AlertRule, past: Past | None, samples: int
+) -> tuple[float | None, float | None]:
+    """The values between which an anomaly does not fire; None where there is no edge (yet)."""
+    quantity = _QUANTITIES.get(rule.metric, Quantity.AMOUNT)
+    baseline = None if past is None else past.baseline(quantity, samples)
+    if baseline is None or rule.condition is not Condition.ANOMALY:
+        return None, None
+    edge = _FIRE_AT[rule.sensitivity]
+    return baseline.at(-edge) if rule.metric in _TWO_SIDED else None, baseline.at(edge)
+
+
 def _keep(state: RuleState, open_since: datetime | None) -> Judgement:
     """Missing data keeps the last state."""
     return Judgement(Verdict.REST if open_since is None else Verdict.HOLD, state)

@@ -171,11 +171,22 @@ class Firing(Noun):
     baseline: float | None
 
 
+class BacktestPoint(Noun):
+    """What a rule saw in an hour: its most telling value, and the band it would have fired outside
+    of. A threshold has no band, and a side that is no alert has no edge."""
+
+    at: UtcTime
+    value: float | None
+    lower: float | None
+    upper: float | None
+
+
 class RuleBacktest(Noun):
     rule_id: str | None
     name: str | None
     fired: int
     firings: list[Firing]
+    points: list[BacktestPoint]
 
 
 class Backtest(Noun):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from spanwise.analysis.replay import replay_rule
-from spanwise.model.alerts import AlertRule, Firing
+from spanwise.model.alerts import AlertRule, BacktestPoint, Firing
 from support.series import DAY_MINUTES, MINUTE, ORIGIN, Traffic, disturb, make_traffic
 
 WINDOW = 5
@@ -15,7 +15,8 @@ def replay(traffic: Traffic, metric: str, first: int = 0, **fields: Any) -> list
     rule = AlertRule.model_validate(
         {"metric": metric, "condition": "anomaly", "windowMinutes": WINDOW, **fields}
     )
-    return replay_rule(rule, traffic.windows(WINDOW, first), traffic.buckets(WINDOW), ORIGIN)
+    windows, buckets = traffic.windows(WINDOW, first), traffic.buckets(WINDOW)
+    return replay_rule(rule, windows, buckets, ORIGIN).firings
 
 
 def minutes_after(firing: Firing, minute: int) -> float:
@@ -107,3 +108,36 @@ def test_sensitivity_decides_how_far_off_is_too_far() -> None:
     }
     assert found["low"] == 0
     assert found["high"] >= 1
+
+
+def points_of(traffic: Traffic, first: int, **fields: Any) -> list[BacktestPoint]:
+    rule = AlertRule.model_validate({"windowMinutes": WINDOW, **fields})
+    windows, buckets = traffic.windows(WINDOW, first), traffic.buckets(WINDOW)
+    return replay_rule(rule, windows, buckets, ORIGIN).points
+
+
+def test_points_show_the_most_telling_value_of_each_hour() -> None:
+    first = 28 * DAY_MINUTES
+    calm = make_traffic(29, seed=5, per_minute=900)
+    traffic = disturb(calm, first + 80, first + 90, latency=3.0)
+    usual = points_of(calm, first, metric="avgLatency", condition="above", threshold=1e6)
+    high = points_of(traffic, first, metric="avgLatency", condition="above", threshold=1e6)
+    low = points_of(traffic, first, metric="avgLatency", condition="below", threshold=1)
+    assert 24 <= len(high) <= 25
+    assert len({point.at.hour for point in high}) == 24
+    assert (high[1].value or 0) > 2 * (usual[1].value or 0)
+    assert all((h.value or 0) >= (m.value or 0) for h, m in zip(high, low, strict=True))
+    assert {(point.lower, point.upper) for point in high} == {(None, None)}
+
+
+def test_a_band_has_an_edge_where_an_anomaly_would_fire() -> None:
+    traffic = make_traffic(29, seed=5, per_minute=900)
+    first = 28 * DAY_MINUTES
+    slow = points_of(traffic, first, metric="avgLatency", condition="anomaly")
+    assert all(p.lower is None and p.upper and p.value and p.value < p.upper for p in slow)
+    wide = points_of(traffic, first, metric="requestCount", condition="anomaly", sensitivity="low")
+    narrow = points_of(
+        traffic, first, metric="requestCount", condition="anomaly", sensitivity="high"
+    )
+    for w, n in zip(wide, narrow, strict=True):
+        assert (w.lower or 0) < (n.lower or 0) < (n.upper or 0) < (w.upper or 0)
