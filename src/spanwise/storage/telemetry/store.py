@@ -87,6 +87,10 @@ class Writer:
         self._find_prices = find_prices
         self._without_price: set[PriceKey] = set()
 
+    def close(self) -> None:
+        """Let the inserting threads go, before the engine closes their clients."""
+        self._threads.shutdown()
+
     def write(self, batch: Batch) -> list[Sighting]:
         """Store a batch; it is durable and visible when this returns.
 
