@@ -75,7 +75,9 @@ async def test_a_compressed_file_is_sent_to_those_who_take_it(built: httpx.Async
         assert [piece async for piece in answer.aiter_raw()] == [b"not really brotli"]
 
 
-@pytest.mark.parametrize("path", ["/../secret", "/assets/../../secret", "/%2e%2e/secret"])
+@pytest.mark.parametrize(
+    "path", ["/../secret", "/assets/../../secret", "/%2e%2e/secret", "/%00", "/" + "x" * 5000]
+)
 async def test_no_path_leads_out_of_the_folder(
     built: httpx.AsyncClient, tmp_path: Path, path: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from mimetypes import guess_type
+from os.path import isfile, normpath
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -38,7 +39,7 @@ class Dashboard:
     """Hashed files for ever, anything else that a browser opens as the one page."""
 
     def __init__(self, folder: Path, otherwise: ASGIApp) -> None:
-        self._files = {str(p.relative_to(folder)): p for p in folder.rglob("*") if p.is_file()}
+        self._folder = folder.resolve()
         self._otherwise = otherwise
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -48,24 +49,30 @@ class Dashboard:
         if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"}:
             return None
         headers, name = Headers(scope=scope), scope["path"].removeprefix("/")
-        if name in self._files and name != _INDEX:
+        if name != _INDEX and self._has(name):
             is_hashed = name.startswith("assets/")
             keep = "public, max-age=31536000, immutable" if is_hashed else "no-cache"
             return self._send(name, headers, {"Cache-Control": keep})
         if name.partition("/")[0] in {"api", "assets"} or not _is_browser(headers):
             return None
         page = {"Cache-Control": "no-cache", "Content-Security-Policy": _POLICY}
-        if _INDEX not in self._files:
+        if not self._has(_INDEX):
             return HTMLResponse(_NOT_BUILT, status_code=404, headers=page)
         return self._send(_INDEX, headers, page)
 
+    def _has(self, name: str) -> bool:
+        # Looked up each time, so that a new build is served without a new start.
+        path = normpath(self._folder / name)
+        # That of pathlib fails on names that no file can have.
+        return Path(path).is_relative_to(self._folder) and isfile(path)  # noqa: PTH113
+
     def _send(self, name: str, asked: Headers, headers: Mapping[str, str]) -> Response:
         given = {**headers, "Vary": "Accept-Encoding"}
-        path = self._files[name]
+        path = self._folder / name
         accepted = {word.strip() for word in asked.get("accept-encoding", "").split(",")}
         for encoding, suffix in _ENCODINGS.items():
-            if encoding in accepted and name + suffix in self._files:
-                path, given["Content-Encoding"] = self._files[name + suffix], encoding
+            if encoding in accepted and self._has(name + suffix):
+                path, given["Content-Encoding"] = self._folder / (name + suffix), encoding
                 break
         media_type = guess_type(name)[0] or "application/octet-stream"
         return FileResponse(path, headers=given, media_type=media_type)

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { CircleHelp, Menu as MenuIcon, RefreshCw, Search } from "lucide-react";
 import { useEffect } from "react";
-import { useFilterValues } from "@/lib/queries";
+import { useFilterValues, useProfile } from "@/lib/queries";
 import { tick } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
@@ -30,8 +30,8 @@ export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
         onClick={onMenu}
         icon={<MenuIcon className="size-4" />}
       />
-      <span className="mr-auto truncate font-medium">{page?.title}</span>
-      <div className="flex min-w-0 flex-wrap items-center gap-2 max-md:order-last max-md:w-full empty:hidden">
+      <Workspace />
+      <div className="flex min-w-0 items-center gap-2 empty:hidden max-md:order-last max-md:w-full max-md:flex-wrap">
         {uses.includes("agent") && <AgentSelect />}
         {uses.includes("environment") && <EnvironmentSelect />}
         {uses.includes("range") && <RangePicker />}
@@ -58,6 +58,12 @@ export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
       />
     </header>
   );
+}
+
+/** Every person has one workspace; it is called what they are. */
+function Workspace() {
+  const { data: profile } = useProfile();
+  return <span className="mr-auto min-w-0 truncate text-muted">{profile?.name}</span>;
 }
 
 function AgentSelect() {

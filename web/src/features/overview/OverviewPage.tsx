@@ -1,5 +1,76 @@
+import { useNavigate } from "@tanstack/react-router";
+import { Rocket } from "lucide-react";
+import { useFilterValues } from "@/lib/queries";
+import { Button } from "@/ui/Button";
+import { Select } from "@/ui/Field";
 import { PageBody } from "@/ui/Panel";
+import { EmptyState } from "@/ui/states";
+import { Charts } from "./charts";
+import { Metrics } from "./Metrics";
+import { type Step, useOverview, useStep } from "./questions";
+import { ErrorShares, LatencyShares, ModelShares, ToolMap } from "./shares";
+
+const STEPS: { value: Step; label: string }[] = [
+  { value: "auto", label: "Steps: automatic" },
+  { value: "hourly", label: "Hours" },
+  { value: "daily", label: "Days" },
+  { value: "weekly", label: "Weeks" },
+  { value: "monthly", label: "Months" },
+];
 
 export default function OverviewPage() {
-  return <PageBody title="Overview">…</PageBody>;
+  const { data: known } = useFilterValues();
+  const { step, setStep } = useStep();
+  if (known && known.agents.length === 0 && known.kinds.length === 0) return <NothingYet />;
+  return (
+    <PageBody
+      title="Overview"
+      actions={
+        <Select
+          aria-label="Granularity"
+          value={step}
+          onChange={(value) => setStep(value as Step)}
+          options={STEPS}
+        />
+      }
+    >
+      <Content />
+    </PageBody>
+  );
+}
+
+function Content() {
+  const overview = useOverview();
+  return (
+    <>
+      <Metrics overview={overview} />
+      <div className="grid gap-3 lg:grid-cols-2">
+        <Charts overview={overview} />
+      </div>
+      <div className="mt-3 grid gap-3 lg:grid-cols-3">
+        <LatencyShares overview={overview} />
+        <ModelShares overview={overview} />
+        <ErrorShares overview={overview} />
+        <ToolMap overview={overview} />
+      </div>
+    </>
+  );
+}
+
+function NothingYet() {
+  const navigate = useNavigate();
+  return (
+    <EmptyState
+      icon={<Rocket className="size-6" />}
+      title="No traces yet"
+      action={
+        <Button kind="primary" onClick={() => void navigate({ to: "/start" })}>
+          Send the first trace
+        </Button>
+      }
+    >
+      Requests, latency, cost and errors of your agents appear here as soon as the first trace
+      arrives. To look around first, run <code className="font-mono text-sm">spanwise demo</code>.
+    </EmptyState>
+  );
 }

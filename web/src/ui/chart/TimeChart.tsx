@@ -49,11 +49,11 @@ export function TimeChart({ height = 180, hasLegend = true, ...rest }: Props) {
 
 export function Legend({ series }: { series: Pick<Series, "name" | "colour">[] }) {
   return (
-    <ul className="flex h-5 flex-wrap gap-x-3 overflow-hidden text-sm text-muted">
+    <ul className="flex h-5 gap-x-3 overflow-hidden text-sm text-muted">
       {series.map((one) => (
-        <li key={one.name} className="flex items-center gap-1.5">
+        <li key={one.name} title={one.name} className="flex min-w-0 items-center gap-1.5">
           <Dot colour={one.colour} />
-          <span className="max-w-40 truncate">{one.name}</span>
+          <span className="truncate">{one.name}</span>
         </li>
       ))}
     </ul>

@@ -48,7 +48,7 @@ export function buildOption(input: ChartInput, width: number): EChartsCoreOption
       type: "value",
       max: input.max,
       splitNumber: 3,
-      axisLabel: { color: muted, fontSize: 11, formatter: format },
+      axisLabel: { color: muted, fontSize: 11, formatter: (value: number) => shorten(format(value)) },
       splitLine: { lineStyle: { color: line } },
     },
     series: input.series.flatMap((one, index) => [
@@ -56,6 +56,11 @@ export function buildOption(input: ChartInput, width: number): EChartsCoreOption
       ...(index === 0 ? [marks(input, muted)] : []),
     ]),
   };
+}
+
+/** An axis needs no zeros at the end: 40 s, not 40.0 s. */
+function shorten(text: string): string {
+  return text.replace(/\.0+(?=\s|$)/, "");
 }
 
 function lastIsRunning(dates: string[], granularity: Granularity): boolean {
@@ -121,7 +126,7 @@ function drawBars(one: Series, colour: string, isRunning: boolean): object {
     name: one.name,
     type: "bar",
     stack: one.stack,
-    barCategoryGap: count > 60 ? "12%" : "22%",
+    barCategoryGap: count > 60 ? "4%" : "22%",
     barMaxWidth: 36,
     itemStyle: { color: colour },
     data: one.values.map((value, index) =>

@@ -1,0 +1,163 @@
+/** The key figures in one strip: value, change against the period before, shape over time. */
+import { Link } from "@tanstack/react-router";
+import {
+  formatChange,
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatPercent,
+} from "@/lib/format";
+import { cx } from "@/ui/cx";
+import { Sparkline } from "@/ui/Sparkline";
+import { Skeleton } from "@/ui/states";
+import type { Overview } from "./questions";
+
+/** What a rise means: traffic is neither good nor bad, latency and cost are better low. */
+type Meaning = "neutral" | "high is good" | "low is good";
+
+interface Figure {
+  label: string;
+  value: number | undefined;
+  before: number | undefined;
+  show: (value: number) => string;
+  meaning: Meaning;
+  values: (number | null)[];
+  colour: string;
+  note?: string | undefined;
+}
+
+function figures({ metrics, requests, percentiles, tokens, costs, errorRate }: Overview): Figure[] {
+  const now = metrics.data;
+  const before = now?.previous ?? undefined;
+  const hadTraffic = before && before.totalTraces > 0 ? before : undefined;
+  return [
+    {
+      label: "Traces",
+      value: now?.totalTraces,
+      before: before?.totalTraces,
+      show: formatCount,
+      meaning: "neutral",
+      values: requests.data?.map((point) => point.total) ?? [],
+      colour: "var(--accent)",
+    },
+    {
+      label: "Success rate",
+      value: now?.totalTraces ? now.successRate : undefined,
+      before: hadTraffic?.successRate,
+      show: formatPercent,
+      meaning: "high is good",
+      values: errorRate.data?.map((point) => (point.total ? 1 - point.errorRate : null)) ?? [],
+      colour: "var(--good)",
+    },
+    {
+      label: "Latency p95",
+      value: now?.totalTraces ? now.p95Latency : undefined,
+      before: hadTraffic?.p95Latency,
+      show: formatDuration,
+      meaning: "low is good",
+      values: percentiles.data?.map((point) => point.p95) ?? [],
+      colour: "var(--info)",
+      note: now?.totalTraces ? `mean ${formatDuration(now.avgLatency)}` : undefined,
+    },
+    {
+      label: "Tokens",
+      value: now?.totalTokens,
+      before: before?.totalTokens,
+      show: formatCompact,
+      meaning: "neutral",
+      values: tokens.data?.map((point) => point.totalTokens) ?? [],
+      colour: "var(--series-4)",
+    },
+    {
+      label: "Cost",
+      value: now?.estimatedCost,
+      before: before?.estimatedCost,
+      show: formatCost,
+      meaning: "low is good",
+      values: costs.data?.trend.map((point) => point.cost) ?? [],
+      colour: "var(--series-1)",
+      note: now?.totalTraces
+        ? `${formatCost(now.estimatedCost / now.totalTraces)} a trace`
+        : undefined,
+    },
+    {
+      label: "Active agents",
+      value: now?.activeAgents,
+      before: before?.activeAgents,
+      show: formatCount,
+      meaning: "neutral",
+      values:
+        requests.data?.map((point) => Object.values(point.byAgent).filter(Boolean).length) ?? [],
+      colour: "var(--muted)",
+    },
+  ];
+}
+
+export function Metrics({ overview }: { overview: Overview }) {
+  const alerts = overview.metrics.data?.activeAlerts;
+  return (
+    <section
+      aria-label="Key metrics"
+      className="mb-3 grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-line md:grid-cols-3 xl:grid-cols-6"
+    >
+      {figures(overview).map((figure) => (
+        <Tile key={figure.label} figure={figure} isLoading={overview.metrics.isPending} />
+      ))}
+      {alerts ? (
+        <Link
+          to="/alerts"
+          className="col-span-full flex h-8 items-center gap-2 bg-bad-soft px-3.5 text-bad hover:underline"
+        >
+          {alerts === 1 ? "One alert is active." : `${alerts} alerts are active.`} See what it is.
+        </Link>
+      ) : null}
+    </section>
+  );
+}
+
+function Tile({ figure, isLoading }: { figure: Figure; isLoading: boolean }) {
+  const { label, value, show, note } = figure;
+  return (
+    <div className="flex min-w-0 flex-col bg-surface px-3.5 pt-2.5 pb-2">
+      <h2 className="text-sm text-muted">{label}</h2>
+      <div className="mt-0.5 flex h-7 items-baseline gap-2">
+        {isLoading ? (
+          <Skeleton className="mt-1 h-5 w-20" />
+        ) : (
+          <>
+            <span className="text-2xl font-semibold tracking-tight">
+              {value === undefined ? "–" : show(value)}
+            </span>
+            <Change figure={figure} />
+          </>
+        )}
+      </div>
+      <p className="h-4 truncate text-xs text-faint">{note}</p>
+      <div className="mt-1.5">
+        <Sparkline
+          values={figure.values}
+          colour={figure.colour}
+          fromZero={figure.meaning !== "high is good"}
+        />
+      </div>
+    </div>
+  );
+}
+
+function Change({ figure }: { figure: Figure }) {
+  const { value, before, meaning, show } = figure;
+  const change = formatChange(value, before);
+  if (!change || value === undefined || before === undefined) return null;
+  const isRise = value > before;
+  const isGood = meaning === "high is good" ? isRise : !isRise;
+  const isNoise = meaning === "neutral" || change.startsWith("±");
+  return (
+    <span
+      title={`${show(before)} in the period before`}
+      className={cx("truncate text-sm", isNoise ? "text-muted" : isGood ? "text-good" : "text-bad")}
+    >
+      {change}
+    </span>
+  );
+}

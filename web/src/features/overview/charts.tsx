@@ -1,0 +1,234 @@
+/** The charts of the overview, each a panel that knows its own loading, emptiness and failure. */
+import type { UseQueryResult } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useMemo } from "react";
+import type { Granularity } from "@/lib/api";
+import { colourOf } from "@/lib/colours";
+import {
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatPercent,
+} from "@/lib/format";
+import { bucketEnd } from "@/lib/range";
+import { type Series, topSeries } from "@/ui/chart/series";
+import { TimeChart } from "@/ui/chart/TimeChart";
+import { Panel } from "@/ui/Panel";
+import { ErrorState, Skeleton } from "@/ui/states";
+import type { Overview } from "./questions";
+
+const HEIGHT = 190;
+
+interface QuestionProps<T> {
+  question: UseQueryResult<T>;
+  height?: number;
+  children: (data: T) => ReactNode;
+}
+
+/** The same room for skeleton, error and content. */
+export function Answer<T>({ question, height = HEIGHT + 20, children }: QuestionProps<T>) {
+  const { data, error, refetch } = question;
+  return (
+    <div style={{ minHeight: height }}>
+      {data !== undefined ? (
+        children(data)
+      ) : error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : (
+        <div style={{ height }}>
+          <Skeleton className="h-full" />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A click on a bucket leads to its traces. */
+function usePick(granularity: Granularity, filter: Record<string, string> = {}) {
+  const navigate = useNavigate();
+  return (date: string) => {
+    const from = new Date(date).toISOString();
+    const to = new Date(bucketEnd(date, granularity)).toISOString();
+    void navigate({ to: "/traces", search: { ...filter, from, to, range: undefined } as never });
+  };
+}
+
+interface ChartProps<T> {
+  question: UseQueryResult<T[]>;
+  granularity: Granularity;
+  title: string;
+  unit?: string;
+  build: (points: T[]) => Series[];
+  format: (value: number) => string;
+  filter?: Record<string, string>;
+  max?: number;
+  className?: string;
+}
+
+function ChartPanel<T extends { date: string }>(props: ChartProps<T>) {
+  const { question, granularity, title, unit, format, max, className } = props;
+  return (
+    <Panel title={title} unit={unit} className={className}>
+      <Answer question={question}>
+        {(points) => (
+          <PointsChart
+            points={points}
+            build={props.build}
+            granularity={granularity}
+            label={`${title} over time`}
+            format={format}
+            filter={props.filter}
+            max={max}
+          />
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+interface PointsProps<T> {
+  points: T[];
+  build: (points: T[]) => Series[];
+  granularity: Granularity;
+  label: string;
+  format: (value: number) => string;
+  filter?: Record<string, string> | undefined;
+  max?: number | undefined;
+}
+
+function PointsChart<T extends { date: string }>(props: PointsProps<T>) {
+  const { points, build, granularity, label, format, max } = props;
+  const dates = useMemo(() => points.map((point) => point.date), [points]);
+  const series = useMemo(() => build(points), [points, build]);
+  const pick = usePick(granularity, props.filter);
+  return (
+    <TimeChart
+      label={label}
+      dates={dates}
+      granularity={granularity}
+      series={series}
+      format={format}
+      height={HEIGHT}
+      max={max}
+      onPick={pick}
+    />
+  );
+}
+
+type Point<K extends keyof Overview> = Overview[K] extends UseQueryResult<(infer T)[]> ? T : never;
+
+function byAgent(points: Point<"requests">[]): Series[] {
+  const tops = topSeries(
+    points.map((point) => point.byAgent),
+    colourOf,
+  );
+  return tops.map((one) => ({ ...one, type: "bar", stack: "agents" }));
+}
+
+function outcomes(points: Point<"errorRate">[]): Series[] {
+  const success = points.map((point) => point.total - point.errors);
+  return [
+    { name: "success", colour: "color-mix(in srgb, var(--good) 45%, var(--surface))", values: success, type: "bar", stack: "outcome" },
+    {
+      name: "failure",
+      colour: "var(--bad)",
+      values: points.map((point) => point.errors),
+      type: "bar",
+      stack: "outcome",
+    },
+  ];
+}
+
+function errorRates(points: Point<"errorRate">[]): Series[] {
+  const rates = points.map((point) => (point.total ? point.errorRate : null));
+  return [{ name: "error rate", colour: "var(--bad)", values: rates, type: "area" }];
+}
+
+function latencies(points: Point<"percentiles">[]): Series[] {
+  return [
+    { name: "p50", colour: "var(--series-2)", values: points.map((point) => point.p50) },
+    { name: "p95", colour: "var(--series-0)", values: points.map((point) => point.p95) },
+    { name: "p99", colour: "var(--series-4)", values: points.map((point) => point.p99) },
+  ];
+}
+
+function tokens(points: Point<"tokens">[]): Series[] {
+  const input = points.map((point) => point.inputTokens);
+  const output = points.map((point) => point.outputTokens);
+  return [
+    { name: "input", colour: "var(--series-0)", values: input, type: "bar", stack: "tokens" },
+    { name: "output", colour: "var(--series-1)", values: output, type: "bar", stack: "tokens" },
+  ];
+}
+
+function costs(points: { date: string; cost: number }[]): Series[] {
+  return [
+    {
+      name: "cost",
+      colour: "var(--series-1)",
+      values: points.map((point) => point.cost),
+      type: "bar",
+    },
+  ];
+}
+
+export function Charts({ overview }: { overview: Overview }) {
+  const { granularity } = overview;
+  const trend = { ...overview.costs, data: overview.costs.data?.trend } as UseQueryResult<
+    { date: string; cost: number }[]
+  >;
+  return (
+    <>
+      <ChartPanel
+        title="Requests by agent"
+        unit={`traces, ${granularity}`}
+        question={overview.requests}
+        granularity={granularity}
+        build={byAgent}
+        format={formatCompact}
+      />
+      <ChartPanel
+        title="Latency"
+        unit="percentiles"
+        question={overview.percentiles}
+        granularity={granularity}
+        build={latencies}
+        format={formatDuration}
+      />
+      <ChartPanel
+        title="Success and failure"
+        unit={`traces, ${granularity}`}
+        question={overview.errorRate}
+        granularity={granularity}
+        build={outcomes}
+        format={formatCount}
+      />
+      <ChartPanel
+        title="Error rate"
+        unit="share of traces"
+        question={overview.errorRate}
+        granularity={granularity}
+        build={errorRates}
+        format={formatPercent}
+        filter={{ status: "error" }}
+      />
+      <ChartPanel
+        title="Tokens"
+        unit={granularity}
+        question={overview.tokens}
+        granularity={granularity}
+        build={tokens}
+        format={formatCompact}
+      />
+      <ChartPanel
+        title="Cost"
+        unit={`US dollars, ${granularity}`}
+        question={trend}
+        granularity={granularity}
+        build={costs}
+        format={formatCost}
+      />
+    </>
+  );
+}

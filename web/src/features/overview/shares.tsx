@@ -1,0 +1,227 @@
+/** Shares of the whole period: latency buckets, models, error types, tools. */
+import { useNavigate } from "@tanstack/react-router";
+import { colourOf } from "@/lib/colours";
+import { formatCompact, formatCost, formatCount, formatPercent } from "@/lib/format";
+import { useUrl } from "@/lib/url";
+import { Badge, Dot } from "@/ui/Badge";
+import { BarList } from "@/ui/BarList";
+import { Panel } from "@/ui/Panel";
+import { Answer } from "./charts";
+import type { Overview } from "./questions";
+
+const HEIGHT = 200;
+
+/** Leads to the traces behind a share, in the same range. */
+function useTraces() {
+  const navigate = useNavigate();
+  const { range, from, to, env, agent } = useUrl();
+  return (filter: Record<string, string | undefined>) =>
+    void navigate({ to: "/traces", search: { range, from, to, env, agent, ...filter } as never });
+}
+
+export function LatencyShares({ overview }: { overview: Overview }) {
+  const open = useTraces();
+  return (
+    <Panel title="Latency distribution" unit="traces">
+      <Answer question={overview.distribution} height={HEIGHT}>
+        {(buckets) => (
+          <BarList
+            bars={buckets.map((bucket) => ({
+              key: bucket.bucket,
+              label: bucket.bucket
+                .replace("<", "under ")
+                .replace("-", " – ")
+                .replace("+", " and more"),
+              value: bucket.count,
+              shown: formatCount(bucket.count),
+              note: formatPercent(bucket.percentage / 100),
+              colour: "var(--series-0)",
+              onClick: () =>
+                open({
+                  minMs: String(bucket.minMs),
+                  maxMs: bucket.maxMs ? String(bucket.maxMs) : undefined,
+                }),
+            }))}
+          />
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+export function ModelShares({ overview }: { overview: Overview }) {
+  const open = useTraces();
+  return (
+    <Panel
+      title="Cost by model"
+      unit="US dollars"
+      actions={<Unpriced models={overview.costs.data?.unpricedModels ?? []} />}
+    >
+      <Answer question={overview.costs} height={HEIGHT}>
+        {({ byModel, totalCost }) => {
+          const models = Object.entries(byModel).sort((a, b) => b[1] - a[1]);
+          return (
+            <BarList
+              bars={models.slice(0, 6).map(([model, cost]) => ({
+                key: model,
+                label: (
+                  <span className="inline-flex items-center gap-1.5">
+                    <Dot colour={colourOf(model)} />
+                    {model}
+                  </span>
+                ),
+                value: cost,
+                shown: formatCost(cost),
+                note: formatPercent(totalCost ? cost / totalCost : 0),
+                colour: colourOf(model),
+                onClick: () => open({ model }),
+              }))}
+            />
+          );
+        }}
+      </Answer>
+    </Panel>
+  );
+}
+
+function Unpriced({ models }: { models: string[] }) {
+  if (models.length === 0) return null;
+  return (
+    <span title={`No price is known for: ${models.join(", ")}`}>
+      <Badge tone="warning">{models.length} without a price</Badge>
+    </span>
+  );
+}
+
+export function ErrorShares({ overview }: { overview: Overview }) {
+  const open = useTraces();
+  return (
+    <Panel title="Errors by type" unit="failed traces">
+      <Answer question={overview.errors} height={HEIGHT}>
+        {({ errors }) => (
+          <BarList
+            empty="No trace has failed in this period"
+            bars={errors.map((error) => ({
+              key: error.type,
+              label: error.type.replace("_", " "),
+              value: error.count,
+              shown: formatCount(error.count),
+              note: formatPercent(error.percentage / 100),
+              colour: "var(--bad)",
+              onClick: () => open({ status: "error", errorType: error.type }),
+            }))}
+          />
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+const MOST_TOOLS = 12;
+const MOST_AGENTS = 10;
+
+/** Agents by tools; the deeper the colour, the more calls. */
+export function ToolMap({ overview }: { overview: Overview }) {
+  return (
+    <Panel title="Tools" unit="calls by agent" className="col-span-full">
+      <Answer question={overview.tools} height={120}>
+        {({ heatmap }) => <HeatMap heatmap={heatmap} />}
+      </Answer>
+    </Panel>
+  );
+}
+
+function HeatMap({ heatmap }: { heatmap: Record<string, Record<string, number>> }) {
+  const open = useTraces();
+  const totals = new Map<string, number>();
+  for (const calls of Object.values(heatmap)) {
+    for (const [tool, count] of Object.entries(calls))
+      totals.set(tool, (totals.get(tool) ?? 0) + count);
+  }
+  const byCount = [...totals].sort((a, b) => b[1] - a[1]).map(([tool]) => tool);
+  const tools = byCount.slice(0, MOST_TOOLS);
+  const agents = Object.keys(heatmap).slice(0, MOST_AGENTS);
+  if (tools.length === 0)
+    return <p className="py-10 text-center text-muted">No tool was called in this period</p>;
+  const most = Math.max(
+    ...agents.flatMap((agent) => tools.map((tool) => heatmap[agent]?.[tool] ?? 0)),
+  );
+  return (
+    <div className="overflow-x-auto">
+      <table className="w-full min-w-[56rem] table-fixed border-separate border-spacing-0.5 text-sm">
+        <thead>
+          <tr>
+            <th className="w-40">
+              <span className="sr-only">Agent</span>
+            </th>
+            {tools.map((tool) => (
+              <th
+                key={tool}
+                scope="col"
+                className="max-w-24 truncate px-1 pb-1 text-left font-normal text-muted"
+                title={tool}
+              >
+                {tool}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {agents.map((agent) => (
+            <tr key={agent}>
+              <th
+                scope="row"
+                className="max-w-44 truncate pr-3 text-left font-normal whitespace-nowrap"
+              >
+                <span className="inline-flex items-center gap-1.5">
+                  <Dot colour={colourOf(agent)} />
+                  {agent}
+                </span>
+              </th>
+              {tools.map((tool) => (
+                <HeatCell
+                  key={tool}
+                  count={heatmap[agent]?.[tool] ?? 0}
+                  most={most}
+                  label={`${agent}, ${tool}`}
+                  onOpen={() => open({ agent, tool })}
+                />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {byCount.length > tools.length && (
+        <p className="mt-1 text-sm text-muted">
+          and {byCount.length - tools.length} tools with fewer calls
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface CellProps {
+  count: number;
+  most: number;
+  label: string;
+  onOpen: () => void;
+}
+
+function HeatCell({ count, most, label, onOpen }: CellProps) {
+  if (count === 0) return <td className="h-8 rounded bg-raised opacity-50" aria-label="none" />;
+  // The root keeps small numbers apart; a pale cell keeps dark text, a deep one is still readable.
+  const depth = Math.round(8 + 34 * Math.sqrt(count / most));
+  return (
+    <td className="p-0">
+      <button
+        type="button"
+        title={`${label}: ${formatCount(count)} calls`}
+        onClick={onOpen}
+        className="h-8 w-full rounded px-1.5 text-left hover:outline-2 hover:outline-accent"
+        style={{ background: `color-mix(in srgb, var(--accent) ${depth}%, var(--surface))` }}
+      >
+        {formatCompact(count)}
+      </button>
+    </td>
+  );
+}
