@@ -25,6 +25,7 @@ from spanwise.storage.telemetry import spans as stored_spans
 from spanwise.storage.telemetry import traces as stored
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.filter_values import find_filter_values
+from spanwise.storage.telemetry.places import Place, find_place
 
 
 class Traces:
@@ -51,14 +52,15 @@ class Traces:
     async def get(self, workspace: str, trace_id: str) -> TraceWithSpans:
         await self._pipeline.settle()
         ids = await self._agents.ids_by_name(workspace)
-        spans = await stored_spans.find_spans(self._engine, workspace, trace_id, ids)
-        if not spans:
-            raise NotFound("no such trace")
-        trace, signals, log_count = await asyncio.gather(
-            stored.find_trace(self._engine, workspace, trace_id, ids),
+        place = await self._find_place(workspace, trace_id)
+        spans, trace, signals, log_count = await asyncio.gather(
+            stored_spans.find_spans(self._engine, place, ids),
+            stored.find_trace(self._engine, place, ids),
             stored_signals.find_signals_of_trace(self._engine, workspace, trace_id, ids),
             stored_logs.count_logs(self._engine, workspace, trace_id),
         )
+        if not spans:
+            raise NotFound("no such trace")
         if trace is not None and trace.experiment_id is None:
             trace = bind_to_experiment(trace, spans)
         return TraceWithSpans(
@@ -71,10 +73,17 @@ class Traces:
     async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
         await self._pipeline.settle()
         ids = await self._agents.ids_by_name(workspace)
-        span = await stored_spans.find_span(self._engine, workspace, trace_id, span_id, ids)
+        place = await self._find_place(workspace, trace_id)
+        span = await stored_spans.find_span(self._engine, place, span_id, ids)
         if span is None:
             raise NotFound("no such span")
         return span
+
+    async def _find_place(self, workspace: str, trace_id: str) -> Place:
+        place = await find_place(self._engine, workspace, trace_id)
+        if place is None:
+            raise NotFound("no such trace")
+        return place
 
     async def find_filters(self, workspace: str, period: TimeRange) -> TraceFilters:
         """Return the values that occur in the traces of a period."""

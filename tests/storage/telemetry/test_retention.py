@@ -10,10 +10,11 @@ from spanwise.model.filters import TraceFilter
 from spanwise.model.page import PageRequest
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.places import find_place
 from spanwise.storage.telemetry.retention import AGING, remove_expired
 from spanwise.storage.telemetry.schema import statements_of_files
 from spanwise.storage.telemetry.store import Writer
-from spanwise.storage.telemetry.traces import find_trace, find_traces
+from spanwise.storage.telemetry.traces import find_traces
 from support.spans import new_trace_id, span
 
 from .conftest import Store
@@ -56,8 +57,7 @@ async def test_whole_months_and_days_before_the_limit_are_gone(store: Store) -> 
         assert "logs" not in removed
         assert remove_expired(client, LIMIT) == {}
     assert await names(store) == ["later", "that very day"]
-    gone = await find_trace(store.engine, store.workspace, ids["long ago"], {})
-    assert gone is None
+    assert await find_place(store.engine, store.workspace, ids["long ago"]) is None
 
 
 def test_every_table_of_telemetry_grows_old() -> None:

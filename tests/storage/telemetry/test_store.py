@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +19,7 @@ from spanwise.model.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.spans import Trace
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine import query_rows
+from spanwise.storage.telemetry.places import Place, find_place
 from spanwise.storage.telemetry.prices import find_known_prices, put_prices
 from spanwise.storage.telemetry.repricing import (
     months_to_reprice,
@@ -42,6 +44,12 @@ async def listed(
     return await find_traces(store.engine, store.workspace, filters, page, {}, sort, Order.DESC)
 
 
+async def place_of(store: Store, trace_id: str) -> Place:
+    place = await find_place(store.engine, store.workspace, trace_id)
+    assert place is not None
+    return place
+
+
 async def test_a_trace_adds_up_its_spans(store: Store) -> None:
     trace_id = new_trace_id()
     root = span(trace_id, name="answer", kind="agent", agentName="helper", start=NOW)
@@ -57,8 +65,9 @@ async def test_a_trace_adds_up_its_spans(store: Store) -> None:
     )
     assert (trace.models, trace.tools, trace.input_tokens) == (["gpt-4o"], ["search"], 1000)
     assert trace.cost == pytest.approx(0.0026)
-    assert await find_trace(store.engine, store.workspace, trace_id, {}) == trace
-    spans = await find_spans(store.engine, store.workspace, trace_id, {})
+    place = await place_of(store, trace_id)
+    assert await find_trace(store.engine, place, {}) == trace
+    spans = await find_spans(store.engine, place, {})
     assert [s.name for s in spans] == ["answer", "step", "step"]
 
 
@@ -75,7 +84,7 @@ async def test_spans_sent_again_late_and_before_their_root_count_once(store: Sto
     store.send(*children, root)
     (trace,) = (await listed(store)).items
     assert (trace.name, trace.span_count) == ("root", 5)
-    assert len(await find_spans(store.engine, store.workspace, trace_id, {})) == 5
+    assert len(await find_spans(store.engine, await place_of(store, trace_id), {})) == 5
 
 
 async def test_of_several_roots_the_first_stands_for_the_trace(store: Store) -> None:
@@ -118,17 +127,20 @@ async def test_another_workspace_sees_nothing(store: Store, writer: Writer) -> N
     other = Store(store.engine, writer)
     assert (await listed(other)).total == 0
     assert (await listed(other, search="secret")).total == 0
-    arguments = (store.engine, other.workspace, sent["traceId"])
-    assert await find_trace(*arguments, {}) is None
-    assert await find_spans(*arguments, {}) == []
-    assert await find_span(*arguments, sent["spanId"], {}) is None
+    assert await find_place(store.engine, other.workspace, sent["traceId"]) is None
+    # Not even with the place known.
+    place = replace(await place_of(store, sent["traceId"]), workspace=other.workspace)
+    assert await find_trace(store.engine, place, {}) is None
+    assert await find_spans(store.engine, place, {}) == []
+    assert await find_span(store.engine, place, sent["spanId"], {}) is None
 
 
 async def test_texts_of_every_kind_come_back_as_they_were(store: Store) -> None:
     text = "quote ' backslash \\ tab \t newline \n brace {x:String} percent %s é 漢 😀"
     sent = span(name=text, input=text, attributes={"key'": text, "list": [1, text]}, userId=text)
     store.send(sent)
-    found = await find_span(store.engine, store.workspace, sent["traceId"], sent["spanId"], {})
+    place = await place_of(store, sent["traceId"])
+    found = await find_span(store.engine, place, sent["spanId"], {})
     assert found is not None
     assert (found.name, found.input, found.user_id) == (text, text, text)
     assert found.attributes == {"key'": text, "list": [1, text]}

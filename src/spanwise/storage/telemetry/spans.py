@@ -1,11 +1,13 @@
 """Reads the spans of one trace."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from spanwise.model.spans import Span
 from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.places import IN_PLACE, Place
 from spanwise.storage.telemetry.told import fill_in, find_told
 from spanwise.storage.telemetry.traces import AgentIds
 from spanwise.storage.telemetry.values import (
@@ -29,46 +31,37 @@ _SHORT = """substring(input, 1, {shown:UInt32}) AS input,
     length(spans.output) > {shown:UInt32} AS output_is_cut"""
 _WHOLE = "input, 0 AS input_is_cut, output, 0 AS output_is_cut"
 
-# The key is (workspace, hour, trace, span): the bounds say in which hours to look.
-_OF_TRACE = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
-    AND hour BETWEEN
-        (SELECT min(first_hour) FROM trace_bounds
-         WHERE workspace = {workspace:String} AND trace_id = unhex({trace:String}))
-    AND (SELECT max(last_hour) FROM trace_bounds
-         WHERE workspace = {workspace:String} AND trace_id = unhex({trace:String}))"""
 
-
-async def find_spans(
-    engine: Engine, workspace: str, trace_id: str, agent_ids: AgentIds
-) -> list[Span]:
+async def find_spans(engine: Engine, place: Place, agent_ids: AgentIds) -> list[Span]:
     """Return all spans of a trace in start order; long contents are cut, with a marker."""
-    rows = await engine.fetch(
-        f"""SELECT {_COLUMNS}, {_SHORT} FROM spans WHERE {_OF_TRACE}
-        ORDER BY version DESC LIMIT 1 BY span_id""",
-        {"workspace": workspace, "trace": trace_id, "shown": MAX_SHOWN_BYTES},
-        tag="find_spans",
-        raw=True,
+    rows, told = await asyncio.gather(
+        engine.fetch(
+            f"""SELECT {_COLUMNS}, {_SHORT} FROM spans WHERE {IN_PLACE}
+            ORDER BY version DESC LIMIT 1 BY span_id""",
+            {**place.parameters, "shown": MAX_SHOWN_BYTES},
+            tag="find_spans",
+            raw=True,
+        ),
+        find_told(engine, place.workspace, place.trace_id),
     )
-    told = await find_told(engine, workspace, trace_id)
     spans = [fill_in(_to_span(row, agent_ids), told, MAX_SHOWN_BYTES) for row in rows]
     workflows = {row["id"].decode(): row["workflow_name"].decode() for row in rows}
     return inherit_agents(in_order(spans), agent_ids, workflows)
 
 
-async def find_span(
-    engine: Engine, workspace: str, trace_id: str, span_id: str, agent_ids: AgentIds
-) -> Span | None:
+async def find_span(engine: Engine, place: Place, span_id: str, agent_ids: AgentIds) -> Span | None:
     """Return one span with its whole contents."""
     rows = await engine.fetch(
         f"""SELECT {_COLUMNS}, {_WHOLE} FROM spans
-        WHERE {_OF_TRACE} AND span_id = unhex({{span:String}}) ORDER BY version DESC LIMIT 1""",
-        {"workspace": workspace, "trace": trace_id, "span": span_id},
+        WHERE {IN_PLACE} AND span_id = unhex({{span:String}}) ORDER BY version DESC LIMIT 1""",
+        {**place.parameters, "span": span_id},
         tag="find_span",
         raw=True,
     )
     if not rows:
         return None
-    return fill_in(_to_span(rows[0], agent_ids), await find_told(engine, workspace, trace_id))
+    told = await find_told(engine, place.workspace, place.trace_id)
+    return fill_in(_to_span(rows[0], agent_ids), told)
 
 
 def in_order(spans: Sequence[Span]) -> list[Span]:

@@ -8,9 +8,9 @@ from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.noun import utc_now
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.spans import Trace
-from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.conditions import Conditions, to_engine_time, trace_conditions
 from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.places import STARTS_IN_PLACE, Place
 from spanwise.storage.telemetry.values import in_utc, or_none
 
 COLUMNS = """lower(hex(trace_id)) AS id, start, name, agent_name, status, error_type, duration_ns,
@@ -49,7 +49,8 @@ async def find_traces(
     direction = "DESC" if order is Order.DESC else "ASC"
     # First the ids of the page, from narrow columns; then all columns for those alone.
     keys = await engine.fetch(
-        f"""SELECT start, trace_id FROM traces FINAL WHERE {where.sql}
+        f"""SELECT toUnixTimestamp64Nano(start) AS nano, trace_id FROM traces FINAL
+        WHERE {where.sql}
         ORDER BY {_SORTS[sort]} {direction}, start {direction}, trace_id {direction}
         LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
         {**where.parameters, "limit": page.limit, "skip": page.skip},
@@ -94,39 +95,32 @@ async def _read_rows(
     if not keys:
         return []
     ids = [key["trace_id"].hex() for key in keys]
-    starts = [key["start"] for key in keys]
     where = Conditions(workspace)
-    where.within("start", TimeRange(in_utc(min(starts)), _after(in_utc(max(starts)))))
-    # As text, an id that ends in zero bytes would not be found in the set.
+    # Each key's own place in the table, so that few other rows are read. As text, an id that ends
+    # in zero bytes would not be found in the set.
     where.add(
-        "trace_id IN (SELECT toFixedString(unhex(arrayJoin({ids:Array(String)})), 16))", ids=ids
+        """start IN (SELECT fromUnixTimestamp64Nano(arrayJoin({nanos:Array(Int64)}), 'UTC'))
+        AND trace_id IN (SELECT toFixedString(unhex(arrayJoin({ids:Array(String)})), 16))""",
+        nanos=[key["nano"] for key in keys],
+        ids=ids,
     )
     rows = await engine.fetch(
-        f"SELECT {COLUMNS} FROM traces FINAL WHERE {where.sql}", where.parameters, tag="read_traces"
+        f"SELECT {COLUMNS} FROM traces WHERE {where.sql} ORDER BY version DESC LIMIT 1 BY trace_id",
+        where.parameters,
+        tag="read_traces",
     )
     place = {trace_id: position for position, trace_id in enumerate(ids)}
     return sorted(rows, key=lambda row: place[row["id"]])
 
 
-def _after(moment: Any) -> Any:  # noqa: ANN401
-    # Python's times end at microseconds, the engine's at nanoseconds.
-    return moment + timedelta(microseconds=1)
-
-
-async def find_trace(
-    engine: Engine, workspace: str, trace_id: str, agent_ids: AgentIds
-) -> Trace | None:
-    """Return one trace that has a root, or None."""
+async def find_trace(engine: Engine, place: Place, agent_ids: AgentIds) -> Trace | None:
+    """Return one trace if it has a root, else None."""
     rows = await engine.fetch(
-        f"""SELECT {COLUMNS} FROM traces FINAL
-        WHERE workspace = {{workspace:String}} AND trace_id = unhex({{trace:String}})
-        AND toStartOfHour(start) IN (
-            SELECT arrayJoin(arrayMap(n -> from_hour + 3600 * n,
-                range(toUInt32(dateDiff('hour', from_hour, to_hour) + 1))))
-            FROM (SELECT min(first_hour) AS from_hour, max(last_hour) AS to_hour FROM trace_bounds
-                WHERE workspace = {{workspace:String}} AND trace_id = unhex({{trace:String}})))
-        LIMIT 1""",
-        {"workspace": workspace, "trace": trace_id},
+        f"""SELECT * FROM (
+            SELECT {COLUMNS}, is_deleted FROM traces WHERE {STARTS_IN_PLACE}
+            ORDER BY version DESC LIMIT 1 BY start)
+        WHERE NOT is_deleted LIMIT 1""",
+        place.parameters,
         tag="find_trace",
     )
     return to_trace(rows[0], agent_ids) if rows else None

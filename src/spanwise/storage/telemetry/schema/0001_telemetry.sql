@@ -114,7 +114,8 @@ CREATE TABLE traces
 )
 ENGINE = ReplacingMergeTree(version, is_deleted)
 PARTITION BY toYYYYMM(start)
-ORDER BY (workspace, toStartOfHour(start), start, trace_id);
+ORDER BY (workspace, toStartOfHour(start), start, trace_id)
+SETTINGS index_granularity = 1024;
 
 CREATE TABLE logs
 (

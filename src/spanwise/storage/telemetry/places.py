@@ -1,0 +1,43 @@
+"""Where a trace lies: between which hours, so that its rows are found by key and not by a scan."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from spanwise.storage.telemetry.engine import Engine
+
+# For tables that are sorted by workspace and hour.
+IN_PLACE = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
+    AND hour BETWEEN {first_hour:DateTime('UTC')} AND {last_hour:DateTime('UTC')}"""
+# The same for tables with the exact time.
+STARTS_IN_PLACE = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
+    AND start >= {first_hour:DateTime('UTC')} AND start < {last_hour:DateTime('UTC')} + 3600"""
+
+
+@dataclass(frozen=True)
+class Place:
+    workspace: str
+    trace_id: str
+    first_hour: datetime
+    last_hour: datetime
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What the conditions above bind."""
+        return {
+            "workspace": self.workspace,
+            "trace": self.trace_id,
+            "first_hour": self.first_hour.strftime("%Y-%m-%d %H:%M:%S"),
+            "last_hour": self.last_hour.strftime("%Y-%m-%d %H:%M:%S"),
+        }
+
+
+async def find_place(engine: Engine, workspace: str, trace_id: str) -> Place | None:
+    """Return where the trace lies, or None when the workspace has no span of it."""
+    rows = await engine.fetch(
+        """SELECT min(first_hour) AS first_hour, max(last_hour) AS last_hour FROM trace_bounds
+        WHERE workspace = {workspace:String} AND trace_id = unhex({trace:String})
+        HAVING count() > 0""",
+        {"workspace": workspace, "trace": trace_id},
+        tag="find_place",
+    )
+    return Place(workspace, trace_id, **rows[0]) if rows else None
