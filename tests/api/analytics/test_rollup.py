@@ -151,8 +151,9 @@ async def test_a_quiet_month_becomes_one_part(service: Service, ada: Person) -> 
     start = datetime(2019, 7, 3, tzinfo=UTC)
     for day in range(3):
         await send(ada, new_span(start + timedelta(days=day)))
+        # Not in one batch: that would be one part.
+        await service.services.pipeline.settle()
     engine = service.services.engine
-    await service.services.pipeline.settle()
     parts = """SELECT count() AS parts FROM system.parts
         WHERE active AND table = 'traces' AND partition_id = '201907'"""
     assert (await engine.fetch(parts, {}))[0]["parts"] > 1

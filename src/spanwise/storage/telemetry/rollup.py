@@ -10,7 +10,7 @@ from the beginning. Several sweeps at once compute the same.
 import asyncio
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -29,6 +29,8 @@ MARK_SECONDS = 10
 QUIET_MONTH_SECONDS = 7200
 _CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
 _DAY = timedelta(days=1)
+# What a sweep computes at once, at most.
+_STRETCH, _STRETCH_TRACES = 31 * _DAY, 200_000
 
 _SUMS = (
     *("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost"),
@@ -88,7 +90,7 @@ class Rollup:
         return await self.sweep()
 
     def interrupt(self) -> None:
-        """Let a sweep that is under way end after the day it is at."""
+        """Let a sweep that is under way end after the days it is at."""
         self._interrupted.set()
 
     def _sweep(self) -> int:
@@ -99,10 +101,10 @@ class Rollup:
         until = in_utc(now) - timedelta(seconds=self._quiet_seconds)
         written = {"since": _milliseconds(since or _BEGINNING), "until": _milliseconds(until)}
         days = query_rows(client, _CHANGED_DAYS, written)
-        for row in days:
+        for first, last in _stretches({in_utc(row["day"]): row["traces"] for row in days}):
             if self._interrupted.is_set():
                 raise Interrupted
-            _build_day(client, in_utc(row["day"]), written)
+            _build(client, first, last + _DAY, written)
         if days or since is None:
             client.command(_MOVE_MARK, parameters={"until": _milliseconds(until)})
             self._mark_expires = 0.0
@@ -124,39 +126,58 @@ def _read_mark(row: Mapping[str, Any]) -> datetime | None:
 
 
 _CHANGED_DAYS = """
-SELECT DISTINCT toStartOfDay(start) AS day FROM traces
+SELECT toStartOfDay(start) AS day, count() AS traces FROM traces
 WHERE written_at > {since:DateTime64(3, 'UTC')} AND written_at <= {until:DateTime64(3, 'UTC')}
-ORDER BY day"""
+GROUP BY day ORDER BY day"""
 
-_IN_DAY = "start >= {day:DateTime('UTC')} AND start < {next_day:DateTime('UTC')}"
+_WITHIN = "start >= {first:DateTime('UTC')} AND start < {end:DateTime('UTC')}"
+_MOMENT_WITHIN = "moment >= {first:DateTime('UTC')} AND moment < {end:DateTime('UTC')}"
+
+
+def _stretches(days: Mapping[datetime, int]) -> Iterator[tuple[datetime, datetime]]:
+    """Group days, given with their traces, into stretches that are computed at once.
+
+    Each costs the engine the same before its first row, so a day at a time would be slow; and a
+    year at a time would need its memory.
+    """
+    stretch: list[datetime] = []
+    traces = 0
+    for day, count in days.items():
+        if stretch and (traces + count > _STRETCH_TRACES or day - stretch[0] > _STRETCH):
+            yield stretch[0], stretch[-1]
+            stretch, traces = [], 0
+        stretch.append(day)
+        traces += count
+    if stretch:
+        yield stretch[0], stretch[-1]
 
 
 def _quiet(step: str) -> str:
     """SQL for the hours, or the day, that were written since the last sweep but not later."""
     return f"""
     SELECT workspace, {step}(start) FROM traces
-    WHERE {_IN_DAY} AND written_at > {{since:DateTime64(3, 'UTC')}}
+    WHERE {_WITHIN} AND written_at > {{since:DateTime64(3, 'UTC')}}
     GROUP BY workspace, {step}(start) HAVING max(written_at) <= {{until:DateTime64(3, 'UTC')}}"""
 
 
-def _build_day(client: Client, day: datetime, written: Mapping[str, Any]) -> None:
+def _build(client: Client, first: datetime, end: datetime, written: Mapping[str, Any]) -> None:
+    """Compute the hours and days of a stretch of whole days that have changed."""
     parameters = {
         **written,
-        "day": day.strftime("%Y-%m-%d %H:%M:%S"),
-        "next_day": (day + _DAY).strftime("%Y-%m-%d %H:%M:%S"),
+        "first": first.strftime("%Y-%m-%d %H:%M:%S"),
+        "end": end.strftime("%Y-%m-%d %H:%M:%S"),
         "version": time.time_ns(),
     }
     measures = ", ".join(f"{sql} AS {name}" for name, sql in MEASURES.items())
     of_traces = f"""
         SELECT workspace, toStartOfHour(start) AS moment, environment, {measures}
         FROM traces FINAL
-        WHERE {_IN_DAY} AND (workspace, toStartOfHour(start)) IN ({_quiet("toStartOfHour")})"""
+        WHERE {_WITHIN} AND (workspace, toStartOfHour(start)) IN ({_quiet("toStartOfHour")})"""
     of_hours = f"""
         SELECT workspace, toStartOfDay(moment) AS moment, environment, {", ".join(MEASURES)}
         FROM (
             SELECT * FROM trace_rollup FINAL
-            WHERE step = 'hour' AND moment >= {{day:DateTime('UTC')}}
-            AND moment < {{next_day:DateTime('UTC')}}
+            WHERE step = 'hour' AND {_MOMENT_WITHIN}
             AND (workspace, toStartOfDay(moment)) IN ({_quiet("toStartOfDay")}))"""
     for step, rows, quiet in (
         ("hour", of_traces, _quiet("toStartOfHour")),
@@ -172,8 +193,7 @@ def _empty(step: str, quiet: str) -> str:
     INSERT INTO trace_rollup (workspace, step, moment, agent_name, environment, version)
     SELECT DISTINCT workspace, step, moment, agent_name, environment, {{version:UInt64}}
     FROM trace_rollup
-    WHERE step = '{step}' AND moment >= {{day:DateTime('UTC')}}
-    AND moment < {{next_day:DateTime('UTC')}} AND (workspace, moment) IN ({quiet})"""
+    WHERE step = '{step}' AND {_MOMENT_WITHIN} AND (workspace, moment) IN ({quiet})"""
 
 
 def _add_up(step: str, rows: str) -> str:
