@@ -1,5 +1,5 @@
 /** Every page in one table: the router, the rail, the palette and the keys are made from it. */
-import { Gauge, type LucideIcon, Rocket } from "lucide-react";
+import { Gauge, ListTree, type LucideIcon, MessagesSquare, Rocket } from "lucide-react";
 import type { ComponentType } from "react";
 
 export interface Page {
@@ -28,6 +28,31 @@ export const PAGES: readonly Page[] = [
     group: "observe",
     uses: ALL,
     load: () => import("@/features/overview/OverviewPage"),
+  },
+  {
+    path: "/traces",
+    title: "Traces",
+    icon: ListTree,
+    key: "t",
+    group: "observe",
+    uses: ALL,
+    load: () => import("@/features/traces/TracesPage"),
+  },
+  { path: "/traces/$traceId", title: "Trace", load: () => import("@/features/trace/TracePage") },
+  { path: "/compare", title: "Compare traces", load: () => import("@/features/trace/ComparePage") },
+  {
+    path: "/sessions",
+    title: "Sessions",
+    icon: MessagesSquare,
+    key: "s",
+    group: "observe",
+    uses: ALL,
+    load: () => import("@/features/sessions/SessionsPage"),
+  },
+  {
+    path: "/sessions/$sessionId",
+    title: "Session",
+    load: () => import("@/features/sessions/SessionPage"),
   },
   {
     path: "/start",

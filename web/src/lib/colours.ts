@@ -1,9 +1,12 @@
 /** Agents and models keep one colour each, in every chart and on every visit. */
+import { useSyncExternalStore } from "react";
 
 const SLOTS = 10;
 const KEY = "spanwise.colours";
 const OTHER = "var(--series-other)";
 const MOST = 500;
+
+type Slots = Record<string, number>;
 
 function hash(text: string): number {
   let value = 2166136261;
@@ -13,7 +16,7 @@ function hash(text: string): number {
   return value;
 }
 
-function load(): Record<string, number> {
+function load(): Slots {
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? "{}");
   } catch {
@@ -21,25 +24,55 @@ function load(): Record<string, number> {
   }
 }
 
-const taken: Record<string, number> = load();
+let slots: Slots = load();
+const listeners = new Set<() => void>();
 
-/** The hash decides; where another name has that colour, the least used one nearby is taken. */
-function choose(name: string): number {
+/**
+ * Gives the names that occur a colour each, in the order of the alphabet, so that everyone who has
+ * the same names sees the same colours. The hash decides; where another name of the same kind has
+ * that colour, the least used one after it is taken. A name keeps what it has.
+ */
+export function assignColours(names: string[], taken: Slots): Slots {
+  const next = { ...taken };
   const uses = new Array<number>(SLOTS).fill(0);
-  for (const slot of Object.values(taken)) uses[slot] = (uses[slot] ?? 0) + 1;
-  const first = hash(name) % SLOTS;
-  const order = Array.from({ length: SLOTS }, (_, step) => (first + step) % SLOTS);
-  return order.reduce((best, slot) => ((uses[slot] ?? 0) < (uses[best] ?? 0) ? slot : best), first);
+  const use = (slot: number) => {
+    uses[slot] = (uses[slot] ?? 0) + 1;
+  };
+  for (const name of names) if (next[name] !== undefined) use(next[name]);
+  for (const name of names.filter((one) => next[one] === undefined).toSorted()) {
+    const first = hash(name) % SLOTS;
+    const order = Array.from({ length: SLOTS }, (_, step) => (first + step) % SLOTS);
+    const least = Math.min(...uses);
+    const slot = order.find((one) => uses[one] === least) ?? first;
+    next[name] = slot;
+    use(slot);
+  }
+  return next;
+}
+
+/** Learns the agents and models that there are; each kind shares out the colours anew. */
+export function learnNames(...kinds: string[][]) {
+  const next = kinds.reduce((taken, names) => assignColours(names.slice(0, MOST), taken), slots);
+  if (Object.keys(next).length === Object.keys(slots).length) return;
+  slots = next;
+  localStorage.setItem(KEY, JSON.stringify(slots));
+  for (const listener of listeners) listener();
 }
 
 export function colourOf(name: string): string {
   if (name === "other" || name === "unknown") return OTHER;
-  if (taken[name] === undefined) {
-    if (Object.keys(taken).length >= MOST) return `var(--series-${hash(name) % SLOTS})`;
-    taken[name] = choose(name);
-    localStorage.setItem(KEY, JSON.stringify(taken));
-  }
-  return `var(--series-${taken[name]})`;
+  return `var(--series-${slots[name] ?? hash(name) % SLOTS})`;
+}
+
+/** Changes when names have got other colours; for what is memoized. */
+export function useColours(): Slots {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    () => slots,
+  );
 }
 
 /** A canvas cannot read variables: resolve `var(--x)` to what it means in the current theme. */

@@ -1,6 +1,7 @@
 /** Questions that more than one page asks. */
 import { useQuery } from "@tanstack/react-query";
 import { api, unwrap } from "./api";
+import { learnNames } from "./colours";
 
 export function useProfile() {
   return useQuery({
@@ -14,7 +15,14 @@ export function useProfile() {
 export function useFilterValues() {
   return useQuery({
     queryKey: ["filters"],
-    queryFn: () => unwrap(api.GET("/api/spans/filters")),
+    queryFn: async () => {
+      const values = await unwrap(api.GET("/api/spans/filters"));
+      learnNames(
+        values.agents.map((agent) => agent.name),
+        values.models,
+      );
+      return values;
+    },
     staleTime: 60_000,
   });
 }

@@ -8,10 +8,19 @@ interface Props {
   fromZero?: boolean;
 }
 
-export function Sparkline({ values, colour = "var(--accent)", width = 120, height = 28, fromZero = true }: Props) {
+export function Sparkline({
+  values,
+  colour = "var(--accent)",
+  width = 120,
+  height = 28,
+  fromZero = true,
+}: Props) {
   const present = values.filter((value): value is number => value !== null);
   if (present.length < 2) return <div style={{ height }} />;
-  const [low, high] = [fromZero ? Math.min(0, ...present) : Math.min(...present), Math.max(...present)];
+  const [low, high] = [
+    fromZero ? Math.min(0, ...present) : Math.min(...present),
+    Math.max(...present),
+  ];
   const x = (index: number) => (index / (values.length - 1)) * width;
   const y = (value: number) => height - 2 - ((value - low) / (high - low || 1)) * (height - 4);
   let path = "";

@@ -3,7 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import type { Granularity } from "@/lib/api";
-import { colourOf } from "@/lib/colours";
+import { colourOf, useColours } from "@/lib/colours";
 import {
   formatCompact,
   formatCost,
@@ -100,7 +100,9 @@ interface PointsProps<T> {
 function PointsChart<T extends { date: string }>(props: PointsProps<T>) {
   const { points, build, granularity, label, format, max } = props;
   const dates = useMemo(() => points.map((point) => point.date), [points]);
-  const series = useMemo(() => build(points), [points, build]);
+  const colours = useColours();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours, other series
+  const series = useMemo(() => build(points), [points, build, colours]);
   const pick = usePick(granularity, props.filter);
   return (
     <TimeChart
@@ -129,7 +131,13 @@ function byAgent(points: Point<"requests">[]): Series[] {
 function outcomes(points: Point<"errorRate">[]): Series[] {
   const success = points.map((point) => point.total - point.errors);
   return [
-    { name: "success", colour: "color-mix(in srgb, var(--good) 45%, var(--surface))", values: success, type: "bar", stack: "outcome" },
+    {
+      name: "success",
+      colour: "color-mix(in srgb, var(--good) 45%, var(--surface))",
+      values: success,
+      type: "bar",
+      stack: "outcome",
+    },
     {
       name: "failure",
       colour: "var(--bad)",

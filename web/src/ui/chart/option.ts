@@ -48,7 +48,11 @@ export function buildOption(input: ChartInput, width: number): EChartsCoreOption
       type: "value",
       max: input.max,
       splitNumber: 3,
-      axisLabel: { color: muted, fontSize: 11, formatter: (value: number) => shorten(format(value)) },
+      axisLabel: {
+        color: muted,
+        fontSize: 11,
+        formatter: (value: number) => shorten(format(value)),
+      },
       splitLine: { lineStyle: { color: line } },
     },
     series: input.series.flatMap((one, index) => [

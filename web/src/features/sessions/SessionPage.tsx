@@ -1,0 +1,139 @@
+/** One conversation: its traces as turns, oldest first, each with what was asked and answered. */
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { ArrowUpRight } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { api, type Span, type Trace, unwrap } from "@/lib/api";
+import { colourOf } from "@/lib/colours";
+import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
+import { type Message, parseMessages, previewText } from "@/lib/messages";
+import { Badge, Dot } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { Conversation } from "@/ui/Conversation";
+import { CopyId } from "@/ui/Copy";
+import { PageBody } from "@/ui/Panel";
+import { ErrorState, Skeleton } from "@/ui/states";
+import { Time } from "@/ui/Time";
+
+const TURNS_AT_ONCE = 20;
+
+export default function SessionPage() {
+  const { sessionId = "" } = useParams({ strict: false }) as { sessionId?: string };
+  const { data, error, refetch } = useQuery({
+    queryKey: ["session", sessionId],
+    queryFn: () =>
+      unwrap(api.GET("/api/spans/sessions/{sessionId}", { params: { path: { sessionId } } })),
+  });
+  const [shown, setShown] = useState(TURNS_AT_ONCE);
+  const traces = data?.traces.slice(0, shown) ?? [];
+  const roots = useRootSpans(traces);
+  if (error) {
+    return (
+      <ErrorState error={error} onRetry={() => void refetch()}>
+        <Link to="/sessions" className="flex h-8 items-center text-accent hover:underline">
+          All sessions
+        </Link>
+      </ErrorState>
+    );
+  }
+  return (
+    <PageBody title="Session" isNarrow actions={<CopyId id={sessionId} ends={16} />}>
+      {!data ? (
+        <Skeleton className="h-40" />
+      ) : (
+        <>
+          <dl className="mb-4 grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-line sm:grid-cols-5">
+            <Total name="Turns">{formatCount(data.traceCount)}</Total>
+            <Total name="Failed">
+              <span className={data.errorCount > 0 ? "text-bad" : ""}>
+                {formatCount(data.errorCount)}
+              </span>
+            </Total>
+            <Total name="Lasted">
+              {formatDuration(Date.parse(data.lastAt) - Date.parse(data.firstAt))}
+            </Total>
+            <Total name="Tokens">{formatCompact(data.totalTokens)}</Total>
+            <Total name="Cost">{formatCost(data.cost)}</Total>
+          </dl>
+          <ol className="flex flex-col gap-5">
+            {traces.map((trace, index) => (
+              <Turn key={trace.traceId} trace={trace} number={index + 1} root={roots[index]} />
+            ))}
+          </ol>
+          {data.traces.length > shown && (
+            <div className="mt-4 text-center">
+              <Button onClick={() => setShown(shown + TURNS_AT_ONCE)}>
+                Show more of {formatCount(data.traces.length)} turns
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </PageBody>
+  );
+}
+
+/** The list has previews only; what was really said is in the root span of each trace. */
+function useRootSpans(traces: Trace[]): (Span | undefined)[] {
+  return useQueries({
+    queries: traces.map(({ traceId }) => ({
+      queryKey: ["trace", traceId],
+      queryFn: () =>
+        unwrap(api.GET("/api/spans/traces/{traceId}", { params: { path: { traceId } } })),
+      staleTime: 300_000,
+    })),
+    combine: (answers) =>
+      answers.map(({ data }) => data?.spans.find((span) => !span.parentSpanId) ?? data?.spans[0]),
+  });
+}
+
+function Total({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="bg-surface px-3.5 py-2">
+      <dt className="text-sm text-muted">{name}</dt>
+      <dd className="text-lg font-medium">{children}</dd>
+    </div>
+  );
+}
+
+function Turn({ trace, number, root }: { trace: Trace; number: number; root: Span | undefined }) {
+  return (
+    <li>
+      <header className="mb-1.5 flex flex-wrap items-center gap-2 text-sm text-muted">
+        <span className="font-medium text-fg">{number}</span>
+        {trace.agentName && (
+          <span className="inline-flex items-center gap-1.5">
+            <Dot colour={colourOf(trace.agentName)} />
+            {trace.agentName}
+          </span>
+        )}
+        <Time at={trace.startTime} as="full" />
+        {trace.status === "error" && (
+          <Badge tone="bad">{(trace.errorType ?? "error").replace("_", " ")}</Badge>
+        )}
+        <span className="ml-auto">{formatDuration(trace.durationMs)}</span>
+        <span>{formatCost(trace.cost)}</span>
+        <Link
+          to={`/traces/${trace.traceId}`}
+          className="inline-flex items-center gap-0.5 text-accent hover:underline"
+        >
+          trace <ArrowUpRight className="size-3" aria-hidden />
+        </Link>
+      </header>
+      <Conversation messages={messagesOf(trace, root)} />
+    </li>
+  );
+}
+
+/** The last question and the answer: what came before is in the turns above. */
+function messagesOf(trace: Trace, root: Span | undefined): Message[] {
+  const asked = root && parseMessages(root.input, "user");
+  const answered = root && parseMessages(root.output, "assistant");
+  const fallback = (role: string, words: string): Message[] =>
+    words ? [{ role, parts: [{ kind: "text", text: previewText(words) }] }] : [];
+  const question = asked?.findLast((message) => message.role === "user");
+  return [
+    ...(question ? [question] : fallback("user", trace.inputPreview)),
+    ...(answered && answered.length > 0 ? answered : fallback("assistant", trace.outputPreview)),
+  ];
+}

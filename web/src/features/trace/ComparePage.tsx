@@ -1,0 +1,161 @@
+/** Two traces side by side: what differs in the totals, and both waterfalls on one scale. */
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useMemo, useState } from "react";
+import type { TraceWithSpans } from "@/lib/api";
+import { formatChange, formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
+import { useSetUrl, useUrl } from "@/lib/url";
+import { Badge } from "@/ui/Badge";
+import { cx } from "@/ui/cx";
+import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
+import { Time } from "@/ui/Time";
+import { SpanContent } from "./SpanContent";
+import { useTrace } from "./TracePage";
+import { buildTree, visibleNodes } from "./tree";
+import { Waterfall } from "./Waterfall";
+
+export default function ComparePage() {
+  const { a = "", b = "" } = useUrl();
+  const [left, right] = [useTrace(a), useTrace(b)];
+  if (!a || !b) {
+    return (
+      <EmptyState
+        title="Two traces are needed"
+        action={
+          <Link to="/traces" className="text-accent hover:underline">
+            Choose them in the list
+          </Link>
+        }
+      >
+        Mark two rows in the list of traces and press Compare.
+      </EmptyState>
+    );
+  }
+  const failed = left.error ?? right.error;
+  if (failed) {
+    return (
+      <ErrorState
+        error={failed}
+        onRetry={() => {
+          void left.refetch();
+          void right.refetch();
+        }}
+      >
+        <Link to="/traces" className="flex h-8 items-center text-accent hover:underline">
+          All traces
+        </Link>
+      </ErrorState>
+    );
+  }
+  if (!left.data || !right.data) return <SkeletonRows rows={16} />;
+  return <Comparison left={left.data} right={right.data} />;
+}
+
+function Comparison({ left, right }: { left: TraceWithSpans; right: TraceWithSpans }) {
+  return (
+    <div className="flex h-full flex-col">
+      <h1 className="sr-only">Compare two traces</h1>
+      <Differences left={left} right={right} />
+      <div className="grid min-h-0 flex-1 max-lg:auto-rows-[minmax(24rem,1fr)] max-lg:overflow-auto lg:grid-cols-2">
+        <Side trace={left} other={right} param="spanA" />
+        <Side trace={right} other={left} param="spanB" />
+      </div>
+    </div>
+  );
+}
+
+const FIGURES: {
+  name: string;
+  of: (trace: TraceWithSpans) => number;
+  show: (value: number) => string;
+}[] = [
+  { name: "Duration", of: (trace) => trace.durationMs, show: formatDuration },
+  { name: "Spans", of: (trace) => trace.spanCount, show: formatCount },
+  { name: "Errors", of: (trace) => trace.errorCount, show: formatCount },
+  { name: "Tokens in", of: (trace) => trace.inputTokens, show: formatCompact },
+  { name: "Tokens out", of: (trace) => trace.outputTokens, show: formatCompact },
+  { name: "Cost", of: (trace) => trace.cost, show: formatCost },
+];
+
+function Differences({ left, right }: { left: TraceWithSpans; right: TraceWithSpans }) {
+  return (
+    <dl className="grid grid-cols-3 gap-px border-b bg-line md:grid-cols-6">
+      {FIGURES.map(({ name, of, show }) => {
+        const [before, now] = [of(left), of(right)];
+        const change = formatChange(now, before);
+        const tone = now === before ? "text-muted" : now < before ? "text-good" : "text-bad";
+        return (
+          <div key={name} className="bg-bg px-4 py-2">
+            <dt className="text-sm text-muted">{name}</dt>
+            <dd className="flex flex-wrap items-baseline gap-x-2">
+              <span>{show(before)}</span>
+              <span className="text-faint">→</span>
+              <span className="font-medium">{show(now)}</span>
+              {change && <span className={cx("text-sm", tone)}>{change}</span>}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+interface SideProps {
+  trace: TraceWithSpans;
+  other: TraceWithSpans;
+  param: "spanA" | "spanB";
+}
+
+function Side({ trace, other, param }: SideProps) {
+  const asked = useUrl()[param];
+  const setUrl = useSetUrl();
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const tree = useMemo(() => {
+    const built = buildTree(trace.spans);
+    // One scale for both sides, or the bars could not be compared.
+    return { ...built, length: Math.max(built.length, buildTree(other.spans).length) };
+  }, [trace, other]);
+  const rows = useMemo(() => visibleNodes(tree.roots, folded), [tree, folded]);
+  const selected = tree.nodes.get(asked ?? "") ?? tree.roots[0];
+  const fold = (spanId: string) => {
+    const next = new Set(folded);
+    if (!next.delete(spanId)) next.add(spanId);
+    setFolded(next);
+  };
+  return (
+    <section className="flex min-h-0 flex-col border-b lg:border-r lg:border-b-0">
+      <Title trace={trace} />
+      <div className="h-[40%] min-h-0 border-b">
+        <Waterfall
+          tree={tree}
+          rows={rows}
+          folded={folded}
+          selected={selected?.span.spanId}
+          onSelect={(spanId) => setUrl({ [param]: spanId })}
+          onFold={fold}
+        />
+      </div>
+      <div
+        className="min-h-0 flex-1 overflow-auto p-3"
+        tabIndex={0}
+        role="region"
+        aria-label="Selected span"
+      >
+        {selected && <SpanContent span={selected.span} />}
+      </div>
+    </section>
+  );
+}
+
+function Title({ trace }: { trace: TraceWithSpans }): ReactNode {
+  return (
+    <header className="flex h-10 items-center gap-2 border-b px-3">
+      <Link to={`/traces/${trace.traceId}`} className="truncate font-medium hover:text-accent">
+        {trace.name}
+      </Link>
+      <Badge tone={trace.status === "error" ? "bad" : "good"}>{trace.status}</Badge>
+      <span className="ml-auto text-sm text-muted">
+        <Time at={trace.startTime} as="full" />
+      </span>
+    </header>
+  );
+}

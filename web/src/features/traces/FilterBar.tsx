@@ -1,0 +1,261 @@
+import { Columns3, Download, ListFilter, Radio, Search, X } from "lucide-react";
+import { useEffect, useState } from "react";
+import { download } from "@/lib/api";
+import { useFilterValues } from "@/lib/queries";
+import { rangeQuery, useRange } from "@/lib/range";
+import { useShortcuts } from "@/lib/shortcuts";
+import { useSetUrl, useUrl } from "@/lib/url";
+import { Button } from "@/ui/Button";
+import { cx } from "@/ui/cx";
+import { Checkbox, Field, Input, Select } from "@/ui/Field";
+import { Menu, MenuItem } from "@/ui/overlays";
+import { toast } from "@/ui/Toast";
+import { allColumns, DEFAULT_COLUMNS } from "./columns";
+import { CHOICES, exportPath, FILTER_KEYS, NOT_EXPORTED, TYPED } from "./filters";
+
+export function FilterBar({ total }: { total: string }) {
+  const url = useUrl();
+  const setUrl = useSetUrl();
+  const isLive = url.live === "1";
+  return (
+    <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
+      <SearchBox />
+      <FilterMenu />
+      <Chips />
+      <span className="ml-auto text-sm whitespace-nowrap text-muted">{total}</span>
+      <Button
+        aria-pressed={isLive}
+        onClick={() =>
+          setUrl({ live: isLive ? undefined : "1", sort: undefined, order: undefined })
+        }
+        icon={<Radio className={cx("size-3.5", isLive && "animate-pulse text-good")} />}
+        className={isLive ? "border-good text-good" : ""}
+      >
+        Live
+      </Button>
+      <ColumnMenu />
+      <ExportMenu />
+    </div>
+  );
+}
+
+function SearchBox() {
+  const { search = "" } = useUrl();
+  const setUrl = useSetUrl();
+  const [text, setText] = useState(search);
+  useEffect(() => setText(search), [search]);
+  // Words are asked for when the person pauses, not at every letter.
+  useEffect(() => {
+    if (text === search) return;
+    const timer = setTimeout(() => setUrl({ search: text || undefined }), 350);
+    return () => clearTimeout(timer);
+  }, [text, search, setUrl]);
+  useShortcuts([
+    { keys: "/", what: "Search traces", run: () => document.getElementById("search")?.focus() },
+  ]);
+  return (
+    <div className="relative w-64 max-md:w-full">
+      <Search
+        className="pointer-events-none absolute top-2.5 left-2.5 size-3.5 text-faint"
+        aria-hidden
+      />
+      <Input
+        id="search"
+        type="search"
+        aria-label="Search traces"
+        placeholder="Words in names, inputs, outputs"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        className="pl-8"
+      />
+    </div>
+  );
+}
+
+function useOptions(): Record<string, string[]> {
+  const { data } = useFilterValues();
+  return {
+    status: ["success", "error"],
+    errorType: data?.errorTypes ?? [],
+    model: data?.models ?? [],
+    tool: data?.tools ?? [],
+    provider: data?.providers ?? [],
+  };
+}
+
+function FilterMenu() {
+  const url = useUrl();
+  const setUrl = useSetUrl();
+  const options = useOptions();
+  return (
+    <Menu
+      ariaLabel="Filters"
+      className="w-72 p-3"
+      label={
+        <>
+          <ListFilter className="size-3.5 text-muted" aria-hidden /> Filter
+        </>
+      }
+    >
+      {() => (
+        <div className="flex flex-col gap-2.5">
+          {CHOICES.map(({ key, label }) => (
+            <Field key={key} label={label}>
+              {(props) => (
+                <Select
+                  {...props}
+                  className="w-full max-w-none"
+                  value={url[key] ?? ""}
+                  onChange={(value) => setUrl({ [key]: value || undefined })}
+                  options={[
+                    { value: "", label: "any" },
+                    ...withCurrent(options[key] ?? [], url[key]),
+                  ]}
+                />
+              )}
+            </Field>
+          ))}
+          <div className="grid grid-cols-2 gap-2.5">
+            {TYPED.map(({ key, label, unit, type }) => (
+              <Field key={key} label={unit ? `${label}, ${unit}` : label}>
+                {(props) => (
+                  <Input
+                    {...props}
+                    type={type}
+                    min={0}
+                    step="any"
+                    defaultValue={url[key] ?? ""}
+                    onBlur={(event) => setUrl({ [key]: event.target.value || undefined })}
+                    onKeyDown={(event) =>
+                      event.key === "Enter" &&
+                      setUrl({ [key]: event.currentTarget.value || undefined })
+                    }
+                  />
+                )}
+              </Field>
+            ))}
+          </div>
+        </div>
+      )}
+    </Menu>
+  );
+}
+
+function withCurrent(values: string[], current: string | undefined): string[] {
+  return current && !values.includes(current) ? [current, ...values] : values;
+}
+
+/** The filters in force, each with its way out. */
+function Chips() {
+  const url = useUrl();
+  const setUrl = useSetUrl();
+  const named = [...CHOICES, ...TYPED].filter(({ key }) => url[key]);
+  if (named.length === 0) return null;
+  return (
+    <>
+      {named.map((filter) => (
+        <span
+          key={filter.key}
+          className="inline-flex h-6 max-w-64 items-center gap-1 rounded bg-accent-soft pr-0.5 pl-2 text-sm text-accent"
+        >
+          <span className="truncate">
+            {filter.label}: {url[filter.key]?.replace("_", " ")}{" "}
+            {"unit" in filter ? filter.unit : ""}
+          </span>
+          <button
+            type="button"
+            aria-label={`Remove the filter ${filter.label}`}
+            onClick={() => setUrl({ [filter.key]: undefined })}
+            className="rounded p-0.5 hover:bg-surface"
+          >
+            <X className="size-3" />
+          </button>
+        </span>
+      ))}
+      <Button
+        kind="quiet"
+        size="small"
+        onClick={() => setUrl(Object.fromEntries(FILTER_KEYS.map((key) => [key, undefined])))}
+      >
+        Clear
+      </Button>
+    </>
+  );
+}
+
+export function useColumnIds(): string[] {
+  const { cols } = useUrl();
+  return cols ? cols.split(",") : DEFAULT_COLUMNS;
+}
+
+function ColumnMenu() {
+  const shown = useColumnIds();
+  const setUrl = useSetUrl();
+  const all = allColumns({ duration: 1, cost: 1 });
+  const toggle = (id: string) => {
+    const next = all
+      .map((column) => column.id)
+      .filter((one) => (one === id ? !shown.includes(id) : shown.includes(one)));
+    const isDefault = next.join() === DEFAULT_COLUMNS.join();
+    setUrl({ cols: isDefault || next.length === 0 ? undefined : next.join() });
+  };
+  return (
+    <Menu
+      ariaLabel="Columns"
+      align="right"
+      buttonClass="px-2"
+      label={<Columns3 className="size-4" aria-hidden />}
+    >
+      {() => (
+        <div className="flex flex-col gap-1.5 p-1.5">
+          {all.map((column) => (
+            <Checkbox
+              key={column.id}
+              label={column.title}
+              checked={shown.includes(column.id)}
+              onChange={() => toggle(column.id)}
+            />
+          ))}
+        </div>
+      )}
+    </Menu>
+  );
+}
+
+function ExportMenu() {
+  const url = useUrl();
+  const range = useRange();
+  const ignored = NOT_EXPORTED.filter((key) => url[key]);
+  const run = async (format: string, close: () => void) => {
+    close();
+    try {
+      toast("The export is on its way.");
+      await download(exportPath(url, rangeQuery(range), format));
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error), "bad");
+    }
+  };
+  return (
+    <Menu
+      ariaLabel="Export"
+      align="right"
+      buttonClass="px-2"
+      label={<Download className="size-4" aria-hidden />}
+    >
+      {(close) => (
+        <>
+          {["csv", "jsonl", "parquet"].map((format) => (
+            <MenuItem key={format} onClick={() => void run(format, close)}>
+              All as {format.toUpperCase()}
+            </MenuItem>
+          ))}
+          {ignored.length > 0 && (
+            <p className="max-w-44 p-2 text-sm text-muted">
+              The export does not know {ignored.join(", ")}.
+            </p>
+          )}
+        </>
+      )}
+    </Menu>
+  );
+}

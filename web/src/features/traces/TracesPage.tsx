@@ -1,0 +1,223 @@
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { GitCompareArrows, ListTree } from "lucide-react";
+import { useCallback, useMemo, useState } from "react";
+import { api, type Trace, unwrapPage } from "@/lib/api";
+import { cutMiddle, formatCount } from "@/lib/format";
+import { rangeQuery, useRange } from "@/lib/range";
+import { useShortcuts } from "@/lib/shortcuts";
+import { useSetUrl, useUrl } from "@/lib/url";
+import { Button } from "@/ui/Button";
+import { EmptyState, ErrorState, SkeletonRows, SlowNote } from "@/ui/states";
+import { type Column, Table } from "@/ui/Table";
+import { allColumns } from "./columns";
+import { FilterBar, useColumnIds } from "./FilterBar";
+import { FILTER_KEYS, listQuery } from "./filters";
+
+const PAGE = 100;
+const LIVE_MS = 3000;
+
+function useTraces() {
+  const url = useUrl();
+  const range = useRange();
+  const isLive = url.live === "1";
+  // What is live has no end; the newest page is asked for again and again.
+  const { startDate, endDate } = rangeQuery(range);
+  const query = listQuery(url, isLive ? { startDate } : { startDate, endDate });
+  return useInfiniteQuery({
+    queryKey: ["traces", isLive ? { ...query, startDate: range.preset } : query, isLive],
+    queryFn: ({ pageParam }) =>
+      unwrapPage(
+        api.GET("/api/spans/traces", {
+          params: { query: { ...query, limit: PAGE, skip: pageParam } },
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: (last) =>
+      last.pagination.hasMore && !isLive ? last.pagination.skip + last.items.length : undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: isLive ? LIVE_MS : false,
+  });
+}
+
+export default function TracesPage() {
+  const traces = useTraces();
+  const rows = useMemo(
+    () => unique(traces.data?.pages.flatMap((page) => page.items) ?? []),
+    [traces.data],
+  );
+  const total = traces.data?.pages[0]?.pagination.total;
+  return (
+    <div className="flex h-full flex-col">
+      <h1 className="sr-only">Traces</h1>
+      <FilterBar total={total === undefined ? "" : `${formatCount(total)} traces`} />
+      <div className="min-h-0 flex-1">
+        {traces.error && rows.length === 0 ? (
+          <ErrorState error={traces.error} onRetry={() => void traces.refetch()} />
+        ) : traces.isPending ? (
+          <>
+            <SkeletonRows rows={18} />
+            <SlowNote />
+          </>
+        ) : rows.length === 0 ? (
+          <Nothing />
+        ) : (
+          <List
+            rows={rows}
+            hasMore={traces.hasNextPage}
+            onEnd={() => void traces.fetchNextPage()}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A trace that arrives while pages are loaded moves the others on, so one may come twice. */
+function unique(traces: Trace[]): Trace[] {
+  return [...new Map(traces.map((trace) => [trace.traceId, trace])).values()];
+}
+
+function Nothing() {
+  const url = useUrl();
+  const setUrl = useSetUrl();
+  const isFiltered = FILTER_KEYS.some((key) => url[key]) || url.agent || url.env;
+  const clear = () => {
+    const filters = Object.fromEntries(FILTER_KEYS.map((key) => [key, undefined]));
+    setUrl({ ...filters, agent: undefined, env: undefined });
+  };
+  return (
+    <EmptyState
+      icon={<ListTree className="size-6" />}
+      title={isFiltered ? "No trace matches" : "No traces in this period"}
+      action={
+        isFiltered ? (
+          <Button onClick={clear}>Clear the filters</Button>
+        ) : (
+          <Link to="/start" className="text-accent hover:underline">
+            How to send traces
+          </Link>
+        )
+      }
+    >
+      {isFiltered
+        ? "Fewer filters or a longer period may show some."
+        : "Every run of your application appears here within a second."}
+    </EmptyState>
+  );
+}
+
+interface ListProps {
+  rows: Trace[];
+  hasMore: boolean;
+  onEnd: () => void;
+}
+
+function List({ rows, hasMore, onEnd }: ListProps) {
+  const url = useUrl();
+  const setUrl = useSetUrl();
+  const navigate = useNavigate();
+  const [at, setAt] = useState(-1);
+  const [marked, setMarked] = useState<string[]>([]);
+  const columns = useColumns(rows, marked, (id) => setMarked(mark(marked, id)));
+  const compareWith = url.compare;
+  const open = (trace: Trace | undefined) => {
+    if (!trace) return;
+    if (compareWith)
+      void navigate({ to: "/compare", search: { a: compareWith, b: trace.traceId } as never });
+    else void navigate({ to: `/traces/${trace.traceId}` });
+  };
+  const [first, second] = marked;
+  const compare = () =>
+    first && second && void navigate({ to: "/compare", search: { a: first, b: second } as never });
+  useShortcuts([
+    { keys: "j", what: "Next trace", run: () => setAt(Math.min(rows.length - 1, at + 1)) },
+    { keys: "k", what: "Trace before", run: () => setAt(Math.max(0, at - 1)) },
+    { keys: "Enter", what: "Open the trace", run: () => open(rows[at]) },
+    {
+      keys: "x",
+      what: "Mark for comparing",
+      run: () => rows[at] && setMarked(mark(marked, rows[at].traceId)),
+    },
+  ]);
+  const end = useCallback(() => hasMore && onEnd(), [hasMore, onEnd]);
+  const sort = url.sort ?? "startTime";
+  return (
+    <div className="flex h-full flex-col">
+      {compareWith && (
+        <p className="flex h-9 items-center gap-3 border-b bg-info-soft px-4 text-info">
+          Choose the trace to compare {cutMiddle(compareWith)} with.
+          <Button size="small" onClick={() => setUrl({ compare: undefined })}>
+            Never mind
+          </Button>
+        </p>
+      )}
+      <div className="min-h-0 flex-1">
+        <Table
+          label="Traces"
+          columns={columns}
+          rows={rows}
+          rowKey={(trace) => trace.traceId}
+          onOpen={open}
+          selected={at}
+          onEnd={end}
+          minWidth="70rem"
+          sorting={{
+            by: sort,
+            order: url.order === "asc" ? "asc" : "desc",
+            onChange: (by, order) =>
+              setUrl({
+                sort: by === "startTime" ? undefined : by,
+                order: order === "desc" ? undefined : order,
+                live: undefined,
+              }),
+          }}
+        />
+      </div>
+      {first && second && (
+        <div className="flex h-11 items-center justify-end border-t bg-surface px-3">
+          <Button kind="primary" icon={<GitCompareArrows className="size-4" />} onClick={compare}>
+            Compare the two
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** At most two: a third takes the place of the first. */
+function mark(marked: string[], id: string): string[] {
+  return marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id].slice(-2);
+}
+
+function useColumns(
+  rows: Trace[],
+  marked: string[],
+  onMark: (id: string) => void,
+): Column<Trace>[] {
+  const ids = useColumnIds();
+  const scale = useMemo(
+    () => ({
+      duration: Math.max(1, ...rows.map((trace) => trace.durationMs)),
+      cost: Math.max(1e-9, ...rows.map((trace) => trace.cost)),
+    }),
+    [rows],
+  );
+  const check: Column<Trace> = {
+    id: "mark",
+    header: <span className="sr-only">Compare</span>,
+    width: "1rem",
+    cell: (trace) => (
+      <input
+        type="checkbox"
+        aria-label={`Mark ${trace.name} for comparing`}
+        title="Mark for comparing"
+        className="block size-3.5 accent-accent"
+        checked={marked.includes(trace.traceId)}
+        onClick={(event) => event.stopPropagation()}
+        onChange={() => onMark(trace.traceId)}
+      />
+    ),
+  };
+  return [check, ...allColumns(scale).filter((column) => ids.includes(column.id))];
+}

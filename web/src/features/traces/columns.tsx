@@ -1,0 +1,236 @@
+/** The columns of the list; which are shown is in the address. */
+import { Link } from "@tanstack/react-router";
+import type { Trace } from "@/lib/api";
+import { colourOf } from "@/lib/colours";
+import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
+import { previewText } from "@/lib/messages";
+import { Badge, Dot } from "@/ui/Badge";
+import type { Column } from "@/ui/Table";
+import { Time } from "@/ui/Time";
+
+export interface Scale {
+  duration: number;
+  cost: number;
+}
+
+export const DEFAULT_COLUMNS = [
+  "time",
+  "name",
+  "input",
+  "output",
+  "duration",
+  "tokens",
+  "cost",
+  "model",
+];
+
+export function allColumns(scale: Scale): (Column<Trace> & { title: string })[] {
+  return [
+    {
+      id: "time",
+      title: "Time",
+      header: "Time",
+      width: "7.5rem",
+      sort: "startTime",
+      cell: (trace) => <Time at={trace.startTime} as="short" />,
+    },
+    {
+      id: "name",
+      title: "Name",
+      header: "Name",
+      width: "minmax(12rem, 1.2fr)",
+      cell: (trace) => <Name trace={trace} />,
+    },
+    {
+      id: "input",
+      title: "Input",
+      header: "Input",
+      width: "minmax(8rem, 1.3fr)",
+      cell: (trace) => <Words text={trace.inputPreview} />,
+    },
+    {
+      id: "output",
+      title: "Output",
+      header: "Output",
+      width: "minmax(8rem, 1.3fr)",
+      cell: (trace) => <Words text={trace.outputPreview} />,
+    },
+    {
+      id: "duration",
+      title: "Duration",
+      header: "Duration",
+      width: "7rem",
+      align: "right",
+      sort: "duration",
+      cell: (trace) => (
+        <Measured share={trace.durationMs / scale.duration} colour="var(--series-0)">
+          {formatDuration(trace.durationMs)}
+        </Measured>
+      ),
+    },
+    {
+      id: "tokens",
+      title: "Tokens",
+      header: "Tokens",
+      width: "4.5rem",
+      align: "right",
+      sort: "tokens",
+      cell: (trace) => (
+        <span
+          title={`${formatCount(trace.inputTokens)} in, ${formatCount(trace.outputTokens)} out`}
+        >
+          {formatCompact(trace.totalTokens)}
+        </span>
+      ),
+    },
+    {
+      id: "cost",
+      title: "Cost",
+      header: "Cost, $",
+      width: "6rem",
+      align: "right",
+      sort: "cost",
+      cell: (trace) => (
+        <Measured share={trace.cost / scale.cost} colour="var(--series-1)">
+          {formatCost(trace.cost)}
+        </Measured>
+      ),
+    },
+    {
+      id: "model",
+      title: "Models",
+      header: "Models",
+      width: "9rem",
+      cell: (trace) => <Models models={trace.models} />,
+    },
+    {
+      id: "tools",
+      title: "Tools",
+      header: "Tools",
+      width: "9rem",
+      cell: (trace) => <Listed names={trace.tools} />,
+    },
+    {
+      id: "spans",
+      title: "Spans",
+      header: "Spans",
+      width: "4rem",
+      align: "right",
+      cell: (trace) => formatCount(trace.spanCount),
+    },
+    { id: "user", title: "User", header: "User", width: "7rem", cell: (trace) => trace.userId },
+    {
+      id: "session",
+      title: "Session",
+      header: "Session",
+      width: "8rem",
+      cell: (trace) => <SessionLink trace={trace} />,
+    },
+    {
+      id: "environment",
+      title: "Environment",
+      header: "Environment",
+      width: "7rem",
+      cell: (trace) => trace.environment,
+    },
+    {
+      id: "variant",
+      title: "Variant",
+      header: "Variant",
+      width: "6rem",
+      cell: (trace) => trace.variant,
+    },
+  ];
+}
+
+function Name({ trace }: { trace: Trace }) {
+  return (
+    <span className="flex min-w-0 items-center gap-2">
+      <span title={trace.agentName ?? "no agent"} className="flex">
+        <Dot colour={colourOf(trace.agentName ?? "unknown")} />
+      </span>
+      <Link
+        to={`/traces/${trace.traceId}`}
+        onClick={(event) => event.stopPropagation()}
+        className="truncate hover:text-accent"
+        title={trace.name}
+      >
+        {shortName(trace)}
+      </Link>
+      {trace.status === "error" && (
+        <Badge tone="bad">{(trace.errorType ?? "error").replace("_", " ")}</Badge>
+      )}
+      {trace.status !== "error" && trace.errorCount > 0 && (
+        <span title={`${trace.errorCount} spans failed, the trace did not`}>
+          <Badge tone="warning">{trace.errorCount}</Badge>
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** The operation before the agent's own name says nothing in a list of agents' runs. */
+function shortName({ name, agentName }: Trace): string {
+  return agentName && name === `invoke_agent ${agentName}` ? agentName : name;
+}
+
+function Words({ text }: { text: string }) {
+  const words = previewText(text);
+  return (
+    <span className="text-muted" title={words.slice(0, 400)}>
+      {words}
+    </span>
+  );
+}
+
+/** A number with its share of the largest in sight as a line below. */
+function Measured({
+  share,
+  colour,
+  children,
+}: {
+  share: number;
+  colour: string;
+  children: string;
+}) {
+  return (
+    <span className="relative block pb-1">
+      {children}
+      <span className="absolute right-0 bottom-0 left-6 flex h-0.5 justify-end rounded bg-raised">
+        <span
+          className="rounded"
+          style={{ width: `${Math.min(100, share * 100)}%`, background: colour }}
+        />
+      </span>
+    </span>
+  );
+}
+
+function Models({ models }: { models: string[] }) {
+  const [first, ...rest] = models;
+  if (!first) return <span className="text-faint">–</span>;
+  return (
+    <span className="inline-flex max-w-full items-center gap-1.5" title={models.join(", ")}>
+      <Dot colour={colourOf(first)} />
+      <span className="truncate">{first}</span>
+      {rest.length > 0 && <span className="text-muted">+{rest.length}</span>}
+    </span>
+  );
+}
+
+function Listed({ names }: { names: string[] }) {
+  return <span title={names.join(", ")}>{names.join(", ")}</span>;
+}
+
+function SessionLink({ trace }: { trace: Trace }) {
+  if (!trace.sessionId) return null;
+  return (
+    <Link
+      to={`/sessions/${encodeURIComponent(trace.sessionId)}`}
+      onClick={(event) => event.stopPropagation()}
+      className="hover:text-accent"
+    >
+      {trace.sessionId}
+    </Link>
+  );
+}
