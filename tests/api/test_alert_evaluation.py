@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +197,26 @@ async def test_an_anomaly_is_learned_from_weeks_and_found(service: Service, cloc
     rule = {"metric": "avgLatency", "condition": "anomaly"}
     answer = await ann.data("POST", path, json={"rules": [rule]})
     assert answer["rules"][0]["fired"] == 1
+
+
+async def test_a_backtest_finds_anomalies_in_long_windows_too(
+    service: Service, clock: Clock
+) -> None:
+    ann = await service.sign_up()
+    begin = clock.now.replace(minute=0, second=0, microsecond=0) - timedelta(days=3)
+    slow_from = begin + timedelta(days=2)
+    spans = [
+        make_span(
+            "planner",
+            start=begin + timedelta(minutes=minute),
+            duration_ms=500 if 0 <= minute - 2880 < 120 else 100 + minute % 3,
+        )
+        for minute in range(0, 3 * 24 * 60, 2)
+    ]
+    await send_traces(ann, spans)
+    rule = {"metric": "avgLatency", "condition": "anomaly", "windowMinutes": 40}
+    path = "/agents/planner/alerts/backtest"
+    [replayed] = (await ann.data("POST", path, json={"rules": [rule]}))["rules"]
+    [firing] = replayed["firings"]
+    started = datetime.fromisoformat(firing["start"])
+    assert slow_from < started < slow_from + timedelta(minutes=45)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from spanwise.actions.agents import Agents
 from spanwise.actions.alerts import Clock, check_rules
 from spanwise.analysis.alert_rules import REFERENCE_WEEKS
+from spanwise.analysis.baseline import RECENT_BUCKETS
 from spanwise.analysis.replay import replay_rule
 from spanwise.model.accounts import Principal
 from spanwise.model.agents import Agent
@@ -47,7 +48,7 @@ class Backtests:
     async def _replay(
         self, workspace: str, agent: Agent, rule: AlertRule, start: datetime, end: datetime
     ) -> RuleBacktest:
-        step = -(-rule.window_minutes // _LOOKS_A_WINDOW)
+        step = _minutes_between_looks(rule)
         period = (int(start.timestamp()), int(end.timestamp()))
         first_seen = agent.first_seen_at or end
         windows = await self._read(
@@ -94,6 +95,12 @@ class Backtests:
             return {**by_id, **series.get((workspace, agent.name, name), {})}
         series = await measure_traces(self._engine, [workspace], [period], buckets, [agent.name])
         return series.get((workspace, agent.name, ""), {})
+
+
+def _minutes_between_looks(rule: AlertRule) -> int:
+    step = -(-rule.window_minutes // _LOOKS_A_WINDOW)
+    # Scores that lie further apart than this do not add up to an anomaly.
+    return min(step, RECENT_BUCKETS) if rule.condition is Condition.ANOMALY else step
 
 
 def _ends(start: int, end: int, step: int) -> Iterator[int]:
