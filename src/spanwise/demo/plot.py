@@ -35,7 +35,7 @@ class Plot:
             end=end,
             incident_start=incident,
             incident_end=incident + timedelta(minutes=100),
-            flights_down_since=end - timedelta(hours=7),
+            flights_down_since=end - timedelta(hours=10),
             layout_changed_at=end - timedelta(days=2, hours=3),
         )
 
@@ -49,7 +49,7 @@ class Plot:
 
     def tool_failure_rate(self, agent: str, tool: str, usual: float, at: datetime) -> float:
         is_flights = agent == FLIGHTS_AGENT and tool == "search_flights"
-        return 0.6 if is_flights and at >= self.flights_down_since else usual
+        return 0.75 if is_flights and at >= self.flights_down_since else usual
 
     def rating_shift(self, agent: str, signal: str, at: datetime) -> float:
         """How much worse ratings are than usual."""
