@@ -129,6 +129,14 @@ const shortTimes = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
 });
 
+const preciseTimes = new Intl.DateTimeFormat("en-GB", {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+
 /** 14 Nov 2026, 09:03:12 in the viewer's zone. */
 export function formatDateTime(at: string | Date): string {
   return dateTimes.format(new Date(at));
@@ -137,6 +145,11 @@ export function formatDateTime(at: string | Date): string {
 /** 14 Nov, 09:03 in the viewer's zone. */
 export function formatShortTime(at: string | Date): string {
   return shortTimes.format(new Date(at));
+}
+
+/** 14 Nov, 09:03:12 in the viewer's zone. */
+export function formatPreciseTime(at: string | Date): string {
+  return preciseTimes.format(new Date(at));
 }
 
 /** 12 s ago, 5 m ago, 3 h ago, 2 d ago, then the date. */

@@ -35,3 +35,13 @@ export function useAlertSummary() {
     refetchInterval: 60_000,
   });
 }
+
+/** The names of the signals of the last month. */
+export function useSignalNames(): string[] {
+  const { data } = useQuery({
+    queryKey: ["signals", "names"],
+    queryFn: () => unwrap(api.GET("/api/signals/summary")),
+    staleTime: 300_000,
+  });
+  return data?.map((one) => one.signalName) ?? [];
+}

@@ -1,0 +1,25 @@
+/** For administrators: who is here, how the installation is doing, and what was done. */
+import { useUrlState } from "@/lib/url";
+import { PageBody } from "@/ui/Panel";
+import { Tabs } from "@/ui/Tabs";
+import { Audit } from "./Audit";
+import { Members } from "./Members";
+import { Stats } from "./Stats";
+
+const TABS = [
+  { id: "members", label: "Members" },
+  { id: "stats", label: "Installation" },
+  { id: "audit", label: "Audit trail" },
+];
+
+export default function AdminPage() {
+  const [tab, setTab] = useUrlState("tab", "members");
+  return (
+    <PageBody title="Administration">
+      <div className="rounded-lg border bg-surface">
+        <Tabs label="Administration" tabs={TABS} value={tab} onChange={setTab} />
+        {tab === "stats" ? <Stats /> : tab === "audit" ? <Audit /> : <Members />}
+      </div>
+    </PageBody>
+  );
+}

@@ -1,0 +1,148 @@
+/** The last 14 days as the rule would have seen them: value, threshold or band, and firings. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { type AlertRule, METRICS } from "@/lib/alerts";
+import { api, type Schemas, unwrap } from "@/lib/api";
+import { formatDuration, formatShortTime } from "@/lib/format";
+import { Badge } from "@/ui/Badge";
+import type { Level, Series, Stretch } from "@/ui/chart/series";
+import { TimeChart } from "@/ui/chart/TimeChart";
+import { Panel } from "@/ui/Panel";
+import { ErrorState, Skeleton } from "@/ui/states";
+
+type Replay = Schemas["RuleBacktest"];
+
+const HOUR = 3_600_000;
+const TYPING_MS = 500;
+const CHART_HEIGHT = 240;
+
+function useSettled<T>(value: T): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+export function Preview({ agentId, rule }: { agentId: string; rule: AlertRule }) {
+  const asked = useSettled(rule);
+  const { data, error, refetch, isFetching } = useQuery({
+    queryKey: ["agents", "backtest", agentId, asked],
+    queryFn: () =>
+      unwrap(
+        api.POST("/api/agents/{agentId}/alerts/backtest", {
+          params: { path: { agentId } },
+          body: { enabled: true, rules: [asked], notify: { emails: [], webhooks: [] } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    retry: false,
+    staleTime: 60_000,
+  });
+  const replay = data?.rules[0];
+  return (
+    <Panel
+      title="The last 14 days"
+      unit={METRICS[asked.metric].label.toLowerCase()}
+      actions={replay && <Verdict replay={replay} isFetching={isFetching} />}
+    >
+      {error ? (
+        <ErrorState
+          error={error}
+          what="This rule cannot be tried out"
+          onRetry={() => void refetch()}
+        />
+      ) : data && replay ? (
+        <ReplayChart replay={replay} rule={asked} end={data.end} />
+      ) : (
+        <Skeleton className="h-[280px]" />
+      )}
+    </Panel>
+  );
+}
+
+function Verdict({ replay, isFetching }: { replay: Replay; isFetching: boolean }) {
+  if (isFetching) return <span>replaying…</span>;
+  if (replay.fired === 0) return <Badge tone="good">would not have fired</Badge>;
+  return (
+    <Badge tone={replay.fired > 14 ? "bad" : "warning"}>
+      would have fired {replay.fired === 1 ? "once" : `${replay.fired} times`}
+    </Badge>
+  );
+}
+
+function hourOf(at: string): string {
+  return new Date(Math.floor(new Date(at).getTime() / HOUR) * HOUR).toISOString();
+}
+
+function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; end: string }) {
+  const { format } = METRICS[rule.metric];
+  const dates = useMemo(() => replay.points.map((point) => hourOf(point.at)), [replay]);
+  const series = useMemo(() => toSeries(replay, rule), [replay, rule]);
+  const levels = useMemo<Level[]>(
+    () =>
+      rule.threshold == null
+        ? []
+        : [{ value: rule.threshold, label: format(rule.threshold), colour: "var(--bad)" }],
+    [rule, format],
+  );
+  const stretches = useMemo<Stretch[]>(
+    () =>
+      replay.firings.map((firing) => ({
+        from: firing.start,
+        to: Math.max(
+          new Date(firing.end ?? end).getTime(),
+          new Date(firing.start).getTime() + HOUR,
+        ),
+        colour: "var(--bad)",
+      })),
+    [replay, end],
+  );
+  return (
+    <>
+      <TimeChart
+        label="What the rule would have seen in the last 14 days"
+        dates={dates}
+        granularity="hourly"
+        series={series}
+        format={format}
+        levels={levels}
+        stretches={stretches}
+        height={CHART_HEIGHT}
+      />
+      <ul className="mt-2 flex max-h-24 flex-wrap gap-x-5 gap-y-1 overflow-auto text-sm">
+        {replay.firings.map((firing) => (
+          <li key={firing.start} className="flex items-center gap-1.5">
+            <span aria-hidden className="size-2 rounded-sm bg-bad opacity-60" />
+            {formatShortTime(firing.start)}
+            <span className="text-muted">
+              {firing.end
+                ? `for ${formatDuration(new Date(firing.end).getTime() - new Date(firing.start).getTime())}`
+                : "until now"}
+              , {format(firing.value)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function toSeries(replay: Replay, rule: AlertRule): Series[] {
+  const name =
+    rule.metric === "signal" ? (rule.signalName ?? "signal") : METRICS[rule.metric].label;
+  const series: Series[] = [
+    { name, colour: "var(--accent)", values: replay.points.map((point) => point.value) },
+  ];
+  if (rule.condition !== "anomaly") return series;
+  const edge = (label: string, pick: (point: Replay["points"][number]) => number | null) => {
+    const values = replay.points.map(pick);
+    if (values.some((value) => value !== null)) {
+      series.push({ name: label, colour: "var(--warning)", values, isDashed: true });
+    }
+  };
+  edge("unusual above", (point) => point.upper);
+  edge("unusual below", (point) => point.lower);
+  return series;
+}

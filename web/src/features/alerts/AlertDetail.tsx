@@ -1,0 +1,194 @@
+/** One alert: what was measured, who did what, and the traces that show it. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Check, RotateCcw, X } from "lucide-react";
+import type { ReactNode } from "react";
+import { type Alert, against, METRICS, severityTone, statusTone } from "@/lib/alerts";
+import { api, unwrap } from "@/lib/api";
+import { formatCount, formatDuration } from "@/lib/format";
+import { useProfile } from "@/lib/queries";
+import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { CopyId } from "@/ui/Copy";
+import { ErrorState, Skeleton } from "@/ui/states";
+import { Time } from "@/ui/Time";
+
+interface Props {
+  id: string;
+  onClose: () => void;
+  onMove: (to: "acknowledge" | "reopen") => void;
+  isBusy: boolean;
+}
+
+export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["alerts", "one", id],
+    queryFn: () =>
+      unwrap(api.GET("/api/spans/alerts/{alertId}", { params: { path: { alertId: id } } })),
+  });
+  if (error) {
+    return (
+      <ErrorState error={error} onRetry={() => void refetch()}>
+        <Button onClick={onClose}>Back to the list</Button>
+      </ErrorState>
+    );
+  }
+  if (!data) {
+    return (
+      <div className="flex flex-col gap-3 p-4">
+        <Skeleton className="h-6 w-2/3" />
+        <Skeleton className="h-20" />
+        <Skeleton className="h-40" />
+      </div>
+    );
+  }
+  const isActive = data.status === "active";
+  return (
+    <div className="flex flex-col gap-5 p-4">
+      <header>
+        <div className="mb-2 flex items-center gap-2">
+          <Badge tone={severityTone(data.severity)}>{data.severity}</Badge>
+          <Badge tone={statusTone(data.status)}>{data.status}</Badge>
+          <span className="ml-auto" />
+          <CopyId id={data.id} />
+          <Button
+            kind="quiet"
+            size="small"
+            aria-label="Close"
+            onClick={onClose}
+            icon={<X className="size-4" />}
+          />
+        </div>
+        <h2 className="text-lg font-semibold">{data.title}</h2>
+        <p className="mt-1 text-muted">{data.description}</p>
+      </header>
+      <div className="flex flex-wrap gap-2">
+        {isActive ? (
+          <Button
+            kind="primary"
+            busy={isBusy}
+            onClick={() => onMove("acknowledge")}
+            icon={<Check className="size-4" />}
+          >
+            Acknowledge
+          </Button>
+        ) : (
+          <Button
+            busy={isBusy}
+            onClick={() => onMove("reopen")}
+            icon={<RotateCcw className="size-3.5" />}
+          >
+            Reopen
+          </Button>
+        )}
+        <Link
+          to="/agents/$agentId/rules"
+          params={{ agentId: data.agentId } as never}
+          search={{ rule: data.ruleId } as never}
+          className="inline-flex h-8 items-center rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
+        >
+          Edit the rule
+        </Link>
+        <Link
+          to="/traces"
+          search={
+            {
+              agent: data.agentName,
+              from: data.windowStart,
+              to: data.windowEnd,
+              range: undefined,
+              ...(data.metric === "errorRate" ? { status: "error" } : {}),
+            } as never
+          }
+          className="inline-flex h-8 items-center rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
+        >
+          Traces of the window
+        </Link>
+      </div>
+      <Facts alert={data} />
+      <Examples ids={data.exampleTraceIds} />
+      <History alert={data} />
+    </div>
+  );
+}
+
+function Facts({ alert }: { alert: Alert }) {
+  const lasted =
+    new Date(alert.resolvedAt ?? Date.now()).getTime() - new Date(alert.triggeredAt).getTime();
+  return (
+    <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5">
+      <Fact name="Measured">
+        <span className="font-medium">{METRICS[alert.metric].format(alert.value)}</span>{" "}
+        <span className="text-muted">{against(alert)}</span>
+      </Fact>
+      <Fact name="Agent">
+        <Link
+          to="/agents/$agentId"
+          params={{ agentId: alert.agentId } as never}
+          className="text-accent hover:underline"
+        >
+          {alert.agentName}
+        </Link>
+      </Fact>
+      <Fact name="Since">
+        <Time at={alert.triggeredAt} as="full" />
+      </Fact>
+      <Fact name={alert.resolvedAt ? "Lasted" : "For"}>{formatDuration(lasted)}</Fact>
+      <Fact name="Seen">{formatCount(alert.occurrences)} times</Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0">{children}</dd>
+    </>
+  );
+}
+
+function Examples({ ids }: { ids: string[] }) {
+  if (ids.length === 0) return null;
+  return (
+    <section>
+      <h3 className="mb-1 font-medium">Traces that show it</h3>
+      <ul className="flex flex-col">
+        {ids.map((id) => (
+          <li key={id} className="border-b last:border-0">
+            <Link
+              to="/traces/$traceId"
+              params={{ traceId: id } as never}
+              className="flex h-8 items-center font-mono text-sm text-accent hover:underline"
+            >
+              {id}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function History({ alert }: { alert: Alert }) {
+  const { data: me } = useProfile();
+  const name = (by: string) => (by === "spanwise" ? "Spanwise" : by === me?.id ? "You" : by);
+  return (
+    <section>
+      <h3 className="mb-2 font-medium">History</h3>
+      <ol className="flex flex-col gap-3 border-l pl-4">
+        {alert.history.toReversed().map((move) => (
+          <li key={move.at + move.to}>
+            <span className="flex flex-wrap items-center gap-x-2">
+              <Badge tone={statusTone(move.to)}>{move.to}</Badge>
+              <span className="text-sm text-muted">
+                {name(move.by)} · <Time at={move.at} as="short" />
+              </span>
+            </span>
+            {move.note && <p className="mt-0.5">{move.note}</p>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

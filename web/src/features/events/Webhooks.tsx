@@ -1,0 +1,220 @@
+/** Addresses that are told of events. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus, Send, Trash2, Webhook as WebhookIcon } from "lucide-react";
+import { useState } from "react";
+import { ApiError, api, type Schemas, unwrap, unwrapPage } from "@/lib/api";
+import { useSetUrl } from "@/lib/url";
+import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { CodeBlock } from "@/ui/CodeBlock";
+import { Checkbox, Field, Input } from "@/ui/Field";
+import { Dialog } from "@/ui/overlays";
+import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
+import { Time } from "@/ui/Time";
+import { toast } from "@/ui/Toast";
+import { EVENT_TYPES, type EventType, type Webhook } from "./types";
+
+export function Webhooks() {
+  const [isAsking, setAsking] = useState(false);
+  const [made, setMade] = useState<Schemas["WebhookWithSecret"] | null>(null);
+  const list = useQuery({
+    queryKey: ["events", "webhooks"],
+    queryFn: () =>
+      unwrapPage(api.GET("/api/events/webhooks", { params: { query: { limit: 100 } } })),
+  });
+  const create = (
+    <Button icon={<Plus className="size-4" />} kind="primary" onClick={() => setAsking(true)}>
+      New webhook
+    </Button>
+  );
+  return (
+    <div>
+      {(list.data?.items.length ?? 0) > 0 && (
+        <div className="flex justify-end border-b p-2">{create}</div>
+      )}
+      {list.isPending && <SkeletonRows rows={4} />}
+      {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
+      {list.data?.items.length === 0 && (
+        <EmptyState
+          icon={<WebhookIcon className="size-6" />}
+          title="Nobody is told yet"
+          action={create}
+        >
+          A webhook gets a signed message for each event of the types it asks for, and is tried
+          again when it does not answer.
+        </EmptyState>
+      )}
+      <ul aria-label="Webhooks">
+        {list.data?.items.map((webhook) => (
+          <Row key={webhook.id} webhook={webhook} />
+        ))}
+      </ul>
+      <NewWebhook
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onMade={(webhook) => {
+          setAsking(false);
+          setMade(webhook);
+        }}
+      />
+      <Dialog
+        isOpen={made !== null}
+        onClose={() => setMade(null)}
+        title="The signing secret, shown once"
+        footer={
+          <Button kind="primary" onClick={() => setMade(null)}>
+            I have copied it
+          </Button>
+        }
+      >
+        <p className="mb-3 text-muted">
+          Messages to {made?.url} are signed as Standard Webhooks says; any of its libraries checks
+          them with this secret.
+        </p>
+        <CodeBlock code={made?.secret ?? ""} label="Signing secret" />
+      </Dialog>
+    </div>
+  );
+}
+
+function Row({ webhook }: { webhook: Webhook }) {
+  const queries = useQueryClient();
+  const setUrl = useSetUrl();
+  const path = { webhookId: webhook.id };
+  const again = () => void queries.invalidateQueries({ queryKey: ["events"] });
+  const test = useMutation({
+    mutationFn: () =>
+      unwrap(api.POST("/api/events/webhooks/{webhookId}/test", { params: { path } })),
+    onSuccess: (delivery) => {
+      again();
+      if (delivery.status === "delivered") toast(`It answered ${delivery.responseStatus}.`, "good");
+      else toast(delivery.error ?? `It answered ${delivery.responseStatus}.`, "bad");
+    },
+    onError: (error) => toast(error.message, "bad"),
+  });
+  const remove = useMutation({
+    mutationFn: () => unwrap(api.DELETE("/api/events/webhooks/{webhookId}", { params: { path } })),
+    onSuccess: again,
+    onError: (error) => toast(error.message, "bad"),
+  });
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b px-3.5 py-2 last:border-0">
+      <span className="min-w-0 flex-1 basis-64">
+        <span className="block truncate font-medium" title={webhook.url}>
+          {webhook.url}
+        </span>
+        <span className="flex flex-wrap gap-1 text-sm text-muted">
+          {webhook.types.length === 0 && "every event"}
+          {webhook.types.map((type) => (
+            <Badge key={type}>{type}</Badge>
+          ))}
+        </span>
+      </span>
+      <span className="text-sm text-muted">
+        since <Time at={webhook.createdAt} />
+      </span>
+      <span className="flex gap-1.5">
+        <Button
+          size="small"
+          busy={test.isPending}
+          icon={<Send className="size-3.5" />}
+          onClick={() => test.mutate()}
+        >
+          Send a test
+        </Button>
+        <Button
+          size="small"
+          onClick={() => setUrl({ tab: "deliveries", webhook: webhook.id }, { push: true })}
+        >
+          Deliveries
+        </Button>
+        <Button
+          size="small"
+          kind="danger"
+          aria-label="Delete"
+          busy={remove.isPending}
+          icon={<Trash2 className="size-3.5" />}
+          onClick={() => remove.mutate()}
+        />
+      </span>
+    </li>
+  );
+}
+
+interface NewProps {
+  isOpen: boolean;
+  onClose: () => void;
+  onMade: (webhook: Schemas["WebhookWithSecret"]) => void;
+}
+
+function NewWebhook({ isOpen, onClose, onMade }: NewProps) {
+  const queries = useQueryClient();
+  const [url, setUrl] = useState("");
+  const [types, setTypes] = useState<EventType[]>([]);
+  const create = useMutation({
+    mutationFn: () => unwrap(api.POST("/api/events/webhooks", { body: { url, types } })),
+    onSuccess: (webhook) => {
+      void queries.invalidateQueries({ queryKey: ["events", "webhooks"] });
+      setUrl("");
+      setTypes([]);
+      onMade(webhook);
+    },
+  });
+  const problem =
+    create.error instanceof ApiError
+      ? (create.error.about("url") ?? create.error.message)
+      : create.error?.message;
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="New webhook"
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            disabled={!url}
+            busy={create.isPending}
+            onClick={() => create.mutate()}
+          >
+            Create
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <Field label="Address" error={problem}>
+          {(props) => (
+            <Input
+              {...props}
+              type="url"
+              autoFocus
+              placeholder="https://hooks.example.com/spanwise"
+              value={url}
+              onChange={(event) => setUrl(event.target.value)}
+            />
+          )}
+        </Field>
+        <fieldset>
+          <legend className="mb-1 font-medium">Events</legend>
+          <p className="mb-2 text-sm text-muted">None chosen means all of them.</p>
+          <div className="grid gap-1.5 sm:grid-cols-2">
+            {EVENT_TYPES.map((type) => (
+              <Checkbox
+                key={type}
+                label={type}
+                checked={types.includes(type)}
+                onChange={(event) =>
+                  setTypes(
+                    event.target.checked ? [...types, type] : types.filter((one) => one !== type),
+                  )
+                }
+              />
+            ))}
+          </div>
+        </fieldset>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,24 @@
+import type { Schemas } from "@/lib/api";
+
+export type Event = Schemas["Event"];
+export type EventType = Event["type"];
+export type Webhook = Schemas["Webhook"];
+export type Delivery = Schemas["Delivery"];
+
+/** Every type once; the compiler says when one is lacking. */
+const TYPES: Record<EventType, true> = {
+  "agent.created": true,
+  "agent.deleted": true,
+  "alert.triggered": true,
+  "alert.acknowledged": true,
+  "alert.reopened": true,
+  "alert.resolved": true,
+  "experiment.created": true,
+  "experiment.started": true,
+  "experiment.paused": true,
+  "experiment.stopped": true,
+  "experiment.deleted": true,
+  "key.rotated": true,
+  "key.revoked": true,
+};
+export const EVENT_TYPES = Object.keys(TYPES) as EventType[];

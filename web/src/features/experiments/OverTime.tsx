@@ -1,0 +1,67 @@
+/** How the interval narrowed, day by day. */
+import { useMemo } from "react";
+import type { Series } from "@/ui/chart/series";
+import { TimeChart } from "@/ui/chart/TimeChart";
+import { Panel } from "@/ui/Panel";
+import { type Experiment, formatLift, type MetricResult, metricLabel } from "./words";
+
+const ZERO = [{ value: 0, label: "", colour: "var(--fg)" }];
+
+export function OverTime({ experiment, metric }: { experiment: Experiment; metric: MetricResult }) {
+  const dates = useMemo(() => metric.trend.map((point) => point.date), [metric]);
+  const series = useMemo(() => toSeries(metric), [metric]);
+  const label = metricLabel(experiment.metrics.find((one) => one.key === metric.key));
+  return (
+    <Panel
+      title="Over time"
+      unit={`lift of ${label.toLowerCase()} with its interval, all units so far`}
+    >
+      {dates.length < 2 ? (
+        <p className="py-10 text-center text-muted">
+          The course shows from the second day on; choose another metric above if it has one.
+        </p>
+      ) : (
+        <TimeChart
+          label={`Lift of ${label} with its interval, day by day`}
+          dates={dates}
+          granularity="daily"
+          series={series}
+          format={formatLift}
+          levels={ZERO}
+          hasLegend={metric.variants.length > 2}
+          height={220}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function toSeries(metric: MetricResult): Series[] {
+  const isOnly = metric.variants.length === 2;
+  return metric.variants.slice(1).flatMap(({ variant }, index) => {
+    const points = metric.trend.map((point) =>
+      point.variants.find((one) => one.variant === variant),
+    );
+    const colour = isOnly ? "var(--accent)" : `var(--series-${index})`;
+    return [
+      { name: variant, colour, values: points.map((point) => clip(point?.lift)) },
+      {
+        name: `${variant}, upper`,
+        colour,
+        isDashed: true,
+        values: points.map((point) => clip(point?.liftCi?.upper)),
+      },
+      {
+        name: `${variant}, lower`,
+        colour,
+        isDashed: true,
+        values: points.map((point) => clip(point?.liftCi?.lower)),
+      },
+    ];
+  });
+}
+
+/** The first days' intervals are so wide that they would flatten all the others. */
+function clip(value: number | null | undefined): number | null {
+  return value === null || value === undefined || Math.abs(value) > 1 ? null : value;
+}

@@ -1,0 +1,107 @@
+/** The numbers behind the plot, metric by metric; what is not primary is a guardrail. */
+import { formatCount, formatPercent } from "@/lib/format";
+import { Badge } from "@/ui/Badge";
+import { cx } from "@/ui/cx";
+import { Panel } from "@/ui/Panel";
+import {
+  type Experiment,
+  formatLift,
+  liftTone,
+  type MetricResult,
+  metricFormat,
+  metricLabel,
+  type Results,
+  type VariantResult,
+} from "./words";
+
+const HEAD = "h-8 px-2 text-sm font-normal whitespace-nowrap text-muted";
+const CELL = "h-8 px-2 whitespace-nowrap";
+const RIGHT = "text-right";
+
+export function ResultsTable({
+  experiment,
+  results,
+}: {
+  experiment: Experiment;
+  results: Results;
+}) {
+  return (
+    <Panel title="Numbers" unit="means by unit">
+      <section aria-label="Results, a table" className="overflow-x-auto" tabIndex={0}>
+        <table className="w-full min-w-[44rem] border-collapse">
+          <thead>
+            <tr>
+              <th className={cx(HEAD, "text-left")}>Metric</th>
+              <th className={cx(HEAD, "text-left")}>Variant</th>
+              <th className={cx(HEAD, RIGHT)}>Units</th>
+              <th className={cx(HEAD, RIGHT)}>Mean</th>
+              <th className={cx(HEAD, RIGHT)}>Lift</th>
+              <th className={cx(HEAD, RIGHT)}>Chance to win</th>
+              <th className={cx(HEAD, RIGHT)}>p</th>
+              <th className={cx(HEAD, "text-left")}>Verdict</th>
+            </tr>
+          </thead>
+          <tbody>
+            {results.metrics.map((metric) =>
+              metric.variants.map((variant, place) => (
+                <Row
+                  key={metric.key + variant.variant}
+                  experiment={experiment}
+                  metric={metric}
+                  variant={variant}
+                  isControl={place === 0}
+                />
+              )),
+            )}
+          </tbody>
+        </table>
+      </section>
+    </Panel>
+  );
+}
+
+interface RowProps {
+  experiment: Experiment;
+  metric: MetricResult;
+  variant: VariantResult;
+  isControl: boolean;
+}
+
+function Row({ experiment, metric, variant, isControl }: RowProps) {
+  const known = experiment.metrics.find((one) => one.key === metric.key);
+  return (
+    <tr className={cx("border-t", !isControl && "border-transparent")}>
+      <td className={cx(CELL, "text-left")}>
+        {isControl && (
+          <span className="flex items-center gap-2">
+            <span className={cx(metric.primary && "font-semibold")}>{metricLabel(known)}</span>
+            <Badge tone={metric.primary ? "accent" : "neutral"}>
+              {metric.primary ? "primary" : "guardrail"}
+            </Badge>
+          </span>
+        )}
+      </td>
+      <td className={cx(CELL, "text-left", isControl && "text-muted")}>{variant.variant}</td>
+      <td className={cx(CELL, RIGHT)}>{formatCount(variant.units)}</td>
+      <td className={cx(CELL, RIGHT)}>{metricFormat(known)(variant.mean)}</td>
+      <td className={cx(CELL, RIGHT)}>{isControl ? "" : formatLift(variant.lift)}</td>
+      <td className={cx(CELL, RIGHT)}>{isControl ? "" : formatPercent(variant.chanceToWin)}</td>
+      <td className={cx(CELL, RIGHT)}>{isControl ? "" : formatP(variant.adjustedPValue)}</td>
+      <td className={cx(CELL, "text-left")}>
+        {!isControl && <Judged metric={metric} variant={variant} />}
+      </td>
+    </tr>
+  );
+}
+
+function formatP(p: number | null): string {
+  if (p === null) return "–";
+  return p < 0.001 ? "< 0.001" : p.toLocaleString("en-US", { maximumFractionDigits: 3 });
+}
+
+function Judged({ metric, variant }: { metric: MetricResult; variant: VariantResult }) {
+  const tone = liftTone(metric, variant);
+  if (tone === "good") return <Badge tone="good">better</Badge>;
+  if (tone === "bad") return <Badge tone="bad">worse</Badge>;
+  return <span className="text-sm text-muted">{variant.reason ?? "no certain difference"}</span>;
+}

@@ -1,0 +1,164 @@
+/** Your own account: name and password. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ApiError, api, type User, unwrap } from "@/lib/api";
+import { useProfile } from "@/lib/queries";
+import { session } from "@/lib/session";
+import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { CopyId } from "@/ui/Copy";
+import { Field, Input } from "@/ui/Field";
+import { PageBody, Panel } from "@/ui/Panel";
+import { ErrorState, Skeleton } from "@/ui/states";
+import { Time } from "@/ui/Time";
+import { toast } from "@/ui/Toast";
+
+export default function ProfilePage() {
+  const { data: user, error, refetch } = useProfile();
+  return (
+    <PageBody title="Profile" isNarrow>
+      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {!user && !error && <Skeleton className="h-96" />}
+      {user && (
+        <div className="flex flex-col gap-3">
+          <Account user={user} />
+          <Password />
+        </div>
+      )}
+    </PageBody>
+  );
+}
+
+function Account({ user }: { user: User }) {
+  const queries = useQueryClient();
+  const [name, setName] = useState(user.name);
+  const save = useMutation({
+    mutationFn: () => unwrap(api.PUT("/api/users/profile", { body: { name: name.trim() } })),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ["profile"] });
+      toast("Saved.", "good");
+    },
+  });
+  const problem =
+    save.error instanceof ApiError ? (save.error.about("name") ?? save.error.message) : undefined;
+  return (
+    <Panel title="Account">
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Field label="Name" error={problem}>
+          {(props) => (
+            <Input
+              {...props}
+              autoComplete="name"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5">
+          <dt className="text-muted">E-mail</dt>
+          <dd className="flex flex-wrap items-center gap-2">
+            {user.email}
+            <Badge tone={user.emailVerified ? "good" : "warning"}>
+              {user.emailVerified ? "verified" : "not verified"}
+            </Badge>
+          </dd>
+          <dt className="text-muted">Role</dt>
+          <dd>{user.role}</dd>
+          <dt className="text-muted">Id</dt>
+          <dd>
+            <CopyId id={user.id} ends={30} />
+          </dd>
+          <dt className="text-muted">Since</dt>
+          <dd>
+            <Time at={user.createdAt} as="full" />
+          </dd>
+        </dl>
+        <div>
+          <Button
+            kind="primary"
+            type="submit"
+            busy={save.isPending}
+            disabled={!name.trim() || name.trim() === user.name}
+          >
+            Save
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}
+
+function Password() {
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const change = useMutation({
+    mutationFn: () =>
+      unwrap(
+        api.PUT("/api/users/password", { body: { currentPassword: current, newPassword: next } }),
+      ),
+    onSuccess: ({ token }) => {
+      // All earlier tokens have ended, this tab's own too.
+      session.start(token);
+      setCurrent("");
+      setNext("");
+      toast("Changed. Everywhere else you have to sign in again.", "good");
+    },
+  });
+  const about = (field: string) =>
+    change.error instanceof ApiError ? change.error.about(field) : undefined;
+  const other = change.error && !about("currentPassword") && !about("newPassword");
+  return (
+    <Panel title="Password">
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate();
+        }}
+      >
+        {other && (
+          <p role="alert" className="text-bad">
+            {change.error?.message}
+          </p>
+        )}
+        <Field label="Current password" error={about("currentPassword")}>
+          {(props) => (
+            <Input
+              {...props}
+              type="password"
+              autoComplete="current-password"
+              value={current}
+              onChange={(event) => setCurrent(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field
+          label="New password"
+          hint="At least 8 characters; a few words are best"
+          error={about("newPassword")}
+        >
+          {(props) => (
+            <Input
+              {...props}
+              type="password"
+              autoComplete="new-password"
+              value={next}
+              onChange={(event) => setNext(event.target.value)}
+            />
+          )}
+        </Field>
+        <div>
+          <Button type="submit" busy={change.isPending} disabled={!current || next.length < 8}>
+            Change the password
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}

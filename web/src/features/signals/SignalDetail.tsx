@@ -1,0 +1,217 @@
+/** One signal: its numbers, trend, distribution, agents and latest values. */
+import { keepPreviousData, useQueries } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { api, type Schemas, type Signal, unwrap, unwrapPage } from "@/lib/api";
+import { colourOf } from "@/lib/colours";
+import { formatCount, formatNumber, formatPercent } from "@/lib/format";
+import { useFilterValues } from "@/lib/queries";
+import { rangeQuery, useRange } from "@/lib/range";
+import { useUrl } from "@/lib/url";
+import { BarList } from "@/ui/BarList";
+import type { Series } from "@/ui/chart/series";
+import { TimeChart } from "@/ui/chart/TimeChart";
+import { Panel } from "@/ui/Panel";
+import { Skeleton } from "@/ui/states";
+import { Time } from "@/ui/Time";
+import { signalGranularity, toBins } from "./distribution";
+
+type Summary = Schemas["SignalSummary"];
+
+const LATEST = 300;
+const PAGE = 100;
+const MOST_AGENTS = 8;
+
+/** The latest values, in pages side by side. */
+function useLatest(signalName: string) {
+  const range = useRange();
+  const { agent } = useUrl();
+  return useQueries({
+    queries: Array.from({ length: LATEST / PAGE }, (_, page) => {
+      const query = {
+        ...rangeQuery(range),
+        signalName,
+        agentId: agent,
+        limit: PAGE,
+        skip: page * PAGE,
+      };
+      return {
+        queryKey: ["signals", "latest", query],
+        queryFn: () => unwrapPage(api.GET("/api/signals", { params: { query } })),
+        placeholderData: keepPreviousData,
+      };
+    }),
+    combine: (answers) => ({
+      isPending: answers.some((answer) => answer.isPending),
+      signals: answers.flatMap((answer) => answer.data?.items ?? []),
+    }),
+  });
+}
+
+export function SignalDetail({ summary }: { summary: Summary }) {
+  const range = useRange();
+  const { agent } = useUrl();
+  const latest = useLatest(summary.signalName);
+  const bins = useMemo(
+    () => toBins(latest.signals.map((signal) => signal.value)),
+    [latest.signals],
+  );
+  const dates = useMemo(() => summary.trend.map((point) => point.date), [summary]);
+  const mean = useMemo<Series[]>(
+    () => [
+      {
+        name: "mean",
+        colour: "var(--accent)",
+        values: summary.trend.map((point) => point.avg),
+      },
+    ],
+    [summary],
+  );
+  const counts = useMemo<Series[]>(
+    () => [
+      {
+        name: "signals",
+        colour: "var(--series-0)",
+        type: "bar",
+        values: summary.trend.map((point) => point.count),
+      },
+    ],
+    [summary],
+  );
+  return (
+    <div className="grid min-w-0 gap-3 xl:grid-cols-2">
+      <dl className="grid grid-cols-3 gap-3 sm:grid-cols-6 xl:col-span-2">
+        <Fact name="Signals" value={formatCount(summary.count)} />
+        <Fact name="Mean" value={formatNumber(summary.avg)} />
+        <Fact name="Median" value={formatNumber(summary.p50)} />
+        <Fact name="p95" value={formatNumber(summary.p95)} />
+        <Fact name="Deviation" value={formatNumber(summary.stddev)} />
+        <Fact name="Range" value={`${formatNumber(summary.min)} – ${formatNumber(summary.max)}`} />
+      </dl>
+      <Panel title="Trend" unit={`mean of ${summary.signalName}`}>
+        <TimeChart
+          label={`Mean of ${summary.signalName} over time`}
+          dates={dates}
+          granularity={signalGranularity(range)}
+          series={mean}
+          format={formatNumber}
+          hasLegend={false}
+        />
+      </Panel>
+      <Panel title="How many" unit="signals">
+        <TimeChart
+          label={`Number of ${summary.signalName} over time`}
+          dates={dates}
+          granularity={signalGranularity(range)}
+          series={counts}
+          format={formatCount}
+          hasLegend={false}
+        />
+      </Panel>
+      <div className="flex min-w-0 flex-col gap-3">
+        <Panel
+          title="Distribution"
+          unit={`of the latest ${formatCount(Math.min(LATEST, latest.signals.length))}`}
+        >
+          {latest.isPending ? (
+            <Skeleton className="h-48" />
+          ) : (
+            <BarList
+              bars={bins.map((bin) => ({
+                key: bin.label,
+                label: bin.label,
+                value: bin.count,
+                shown: formatCount(bin.count),
+                note: formatPercent(bin.count / latest.signals.length),
+              }))}
+            />
+          )}
+        </Panel>
+        {!agent && <ByAgent signalName={summary.signalName} />}
+      </div>
+      <Latest signals={latest.signals.slice(0, 12)} />
+    </div>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div className="min-w-0 rounded-lg border bg-surface px-3.5 py-2">
+      <dt className="text-sm text-muted">{name}</dt>
+      <dd className="truncate text-lg font-semibold" title={value}>
+        {value}
+      </dd>
+    </div>
+  );
+}
+
+function ByAgent({ signalName }: { signalName: string }) {
+  const range = useRange();
+  const { data: values } = useFilterValues();
+  const agents = values?.agents.slice(0, MOST_AGENTS) ?? [];
+  const bars = useQueries({
+    queries: agents.map(({ name }) => {
+      const query = { ...rangeQuery(range), signalName, agentId: name };
+      return {
+        queryKey: ["signals", "by-agent", query],
+        queryFn: () => unwrap(api.GET("/api/signals/summary", { params: { query } })),
+        placeholderData: keepPreviousData,
+      };
+    }),
+    combine: (answers) =>
+      answers.flatMap((answer, index) => {
+        const [found] = answer.data ?? [];
+        const name = agents[index]?.name ?? "";
+        return found ? [{ name, summary: found }] : [];
+      }),
+  });
+  return (
+    <Panel title="By agent" unit="mean">
+      <BarList
+        bars={bars.map(({ name, summary }) => ({
+          key: name,
+          label: name,
+          value: summary.avg ?? 0,
+          shown: formatNumber(summary.avg),
+          note: formatCount(summary.count),
+          colour: colourOf(name),
+        }))}
+        empty="No agent has this signal"
+      />
+    </Panel>
+  );
+}
+
+function Latest({ signals }: { signals: Signal[] }) {
+  return (
+    <Panel title="Latest">
+      <ul>
+        {signals.map((signal) => (
+          <li key={signal.id} className="flex h-8 items-center gap-3 border-b last:border-0">
+            <span className="w-20 shrink-0 text-muted">
+              <Time at={signal.timestamp} />
+            </span>
+            <span className="w-14 shrink-0 text-right font-medium">
+              {formatNumber(signal.value)}
+            </span>
+            <span
+              className="min-w-0 flex-1 truncate text-muted"
+              title={signal.comment ?? undefined}
+            >
+              {signal.comment}
+            </span>
+            {signal.traceId && (
+              <Link
+                to="/traces/$traceId"
+                params={{ traceId: signal.traceId } as never}
+                className="shrink-0 text-accent hover:underline"
+              >
+                Trace
+              </Link>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
