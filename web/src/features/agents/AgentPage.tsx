@@ -7,6 +7,7 @@ import { describeRule, severityTone } from "@/lib/alerts";
 import { type Agent, api, unwrap, unwrapPage } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCost, formatCount, formatDuration, formatPercent } from "@/lib/format";
+import { previewText } from "@/lib/messages";
 import { rangeQuery, useRange } from "@/lib/range";
 import { useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
@@ -225,7 +226,9 @@ function RecentTraces({ agent }: { agent: Agent }) {
               <span className="w-20 shrink-0 text-muted">
                 <Time at={trace.startTime} />
               </span>
-              <span className="min-w-0 flex-1 truncate">{trace.name}</span>
+              <span className="min-w-0 flex-1 truncate">
+                {previewText(trace.inputPreview) || trace.name}
+              </span>
               {trace.status === "error" && <Badge tone="bad">{trace.errorType ?? "error"}</Badge>}
               <span className="w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
               <span className="w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
