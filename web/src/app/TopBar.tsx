@@ -78,7 +78,7 @@ function AgentSelect() {
       value={agent ?? ""}
       onChange={(value) => setUrl({ agent: value || undefined }, { push: true })}
       options={[{ value: "", label: "All agents" }, ...names]}
-      className="max-md:min-w-0 max-md:flex-1"
+      className="max-md:min-w-[40%] max-md:flex-1"
     />
   );
 }
@@ -96,7 +96,7 @@ function EnvironmentSelect() {
       value={env ?? ""}
       onChange={(value) => setUrl({ env: value || undefined }, { push: true })}
       options={[{ value: "", label: "All environments" }, ...names]}
-      className="max-md:min-w-0 max-md:flex-1"
+      className="max-md:min-w-[40%] max-md:flex-1"
     />
   );
 }

@@ -64,13 +64,16 @@ function NotFound() {
   );
 }
 
+// Inside the frame, so that the way on is at hand.
+const nowhere = createRoute({ getParentRoute: () => frame, path: "$", component: NotFound });
+
 const routes = PAGES.map(toRoute);
 const isPublic = (index: number) => PAGES[index]?.isPublic;
 
 export const router = createRouter({
   routeTree: root.addChildren([
     ...routes.filter((_, index) => isPublic(index)),
-    frame.addChildren(routes.filter((_, index) => !isPublic(index))),
+    frame.addChildren([...routes.filter((_, index) => !isPublic(index)), nowhere as never]),
   ]),
   parseSearch,
   stringifySearch,

@@ -12,7 +12,7 @@ export function CodeBlock({ code, label = "Code" }: { code: string; label?: stri
       >
         {code}
       </pre>
-      <div className="absolute top-1.5 right-1.5">
+      <div className="absolute top-1.5 right-1.5 rounded-md bg-bg">
         <CopyButton text={code} />
       </div>
     </div>

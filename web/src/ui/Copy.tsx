@@ -57,7 +57,10 @@ export function CopyId({ id, ends = 6 }: { id: string; ends?: number }) {
         event.stopPropagation();
         void copy();
       }}
-      className={cx("font-mono text-sm hover:text-accent", isCopied ? "text-good" : "text-muted")}
+      className={cx(
+        "font-mono text-sm whitespace-nowrap hover:text-accent",
+        isCopied ? "text-good" : "text-muted",
+      )}
     >
       {cutMiddle(id, ends)}
     </button>

@@ -89,7 +89,7 @@ function useRootSpans(traces: Trace[]): (Span | undefined)[] {
 
 function Total({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="bg-surface px-3.5 py-2">
+    <div className="bg-surface px-3.5 py-2 max-sm:last:col-span-2">
       <dt className="text-sm text-muted">{name}</dt>
       <dd className="text-lg font-medium">{children}</dd>
     </div>

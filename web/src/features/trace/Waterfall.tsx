@@ -70,7 +70,12 @@ const COLUMNS = "grid grid-cols-[minmax(11rem,46%)_1fr]";
 function Axis({ length }: { length: number }) {
   return (
     <div className={cx(COLUMNS, "sticky top-0 z-10 h-7 border-b bg-bg text-xs text-muted")}>
-      <span className="flex items-center px-3">Span</span>
+      <span className="flex items-center px-3">
+        Span
+        <span className="ml-auto inline-flex items-center gap-1.5 max-xl:hidden">
+          <span className="h-0.5 w-4 rounded bg-fg" aria-hidden /> critical path
+        </span>
+      </span>
       <div className="relative mr-3">
         {TICKS.map((tick) => (
           <span
