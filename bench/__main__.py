@@ -1,14 +1,11 @@
 """`make bench`: measures writes, the bare engine, disk and reads; prints tables, keeps JSON.
 
-BENCH_QUICK=1 takes about a minute. BENCH_PARTS=writes,reads runs only those parts.
+BENCH_QUICK=1 takes some minutes less. BENCH_PARTS=writes,reads,analytics runs only those parts.
 """
 
 import json
 import os
 import platform
-import socket
-import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
@@ -19,13 +16,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from bench.analytics import measure_analytics, show_analytics
 from bench.load import Task
 from bench.payload import make_rare_body, write_pool
 from bench.reads import time_reads
-from bench.service import Service, run_service
+from bench.service import Service, free_port, run_engine, run_module, run_service
 
 QUICK = bool(os.environ.get("BENCH_QUICK"))
-PARTS = os.environ.get("BENCH_PARTS", "writes,reads").split(",")
+PARTS = os.environ.get("BENCH_PARTS", "writes,reads,analytics").split(",")
 RESULTS = Path(__file__).parent / "results"
 # Spans a body -> bodies in the pool, requests a measurement.
 SIZES = {8: (2000, 12_000), 200: (200, 2000), 1600: (48, 250)}
@@ -66,6 +64,8 @@ def main() -> None:
             results |= measure_writes(folder)
         if "reads" in PARTS:
             results["reads"] = {str(size): measure_reads(folder, size) for size in READ_SIZES}
+        if "analytics" in PARTS:
+            results["analytics"] = {str(size): ask_analytics(folder, size) for size in READ_SIZES}
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{datetime.now(UTC):%Y%m%d-%H%M%S}{'-quick' if QUICK else ''}.json"
     path.write_text(json.dumps(results, indent=2) + "\n")
@@ -165,34 +165,22 @@ def measure_reads(folder: Path, spans: int) -> dict[str, Any]:
     return {**grown, "cold_start_seconds": cold_start, "peak_memory_mb": peak, "reads": reads}
 
 
+def ask_analytics(folder: Path, spans: int) -> dict[str, Any]:
+    place = folder / f"analytics-{spans}"
+    place.mkdir()
+    pool = folder / "pool-analytics"
+    if not pool.exists():
+        write_pool(pool, 200, 50)
+    answer = measure_analytics(place, pool, 200, spans, 5 if QUICK else 20)
+    show_analytics(console, answer, spans)
+    return answer
+
+
 def _send_signals(service: Service) -> None:
     for batch in range(20):
         signals = [{"signalName": f"score-{n % 5}", "value": n + batch} for n in range(1000)]
         answer = service.http.post("/signals/batch", json={"signals": signals})
         answer.raise_for_status()
-
-
-def run_engine(command: str, folder: Path, *arguments: object) -> dict[str, Any]:
-    return run_module("bench.engine", command, str(folder), *map(str, arguments))
-
-
-def run_module(module: str, *arguments: str) -> dict[str, Any]:
-    """Run a module of the benchmark in a process of its own and read its answer."""
-    finished = subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        cwd=Path(__file__).parent.parent,
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    answer: dict[str, Any] = json.loads(finished.stdout)
-    return answer
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def show_writes(writes: list[Write], bare: float) -> None:

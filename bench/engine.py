@@ -1,5 +1,6 @@
 """What is asked of the engine itself, without the service: a folder belongs to one process."""
 
+import asyncio
 import json
 import sys
 import time
@@ -12,6 +13,7 @@ from spanwise.ingest.journal import Kind
 from spanwise.ingest.otlp import decode, prepare_traces
 from spanwise.ingest.receiver import REQUESTS
 from spanwise.storage.telemetry.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.rollup import Rollup
 from spanwise.storage.telemetry.store import PARALLEL_INSERTS, Writer
 
 MEMORY_LIMIT_MB = 4096
@@ -113,6 +115,42 @@ _SHIFTED = {
 }
 
 
+def fill(folder: Path, traces: int) -> dict[str, float]:
+    """Make up a year of traces, merged and swept as the background jobs would have by now."""
+    engine = Engine.open(EngineAddress(folder=folder), MEMORY_LIMIT_MB)
+    with engine.client() as client:
+        workspace = query_rows(client, "SELECT any(workspace) AS name FROM traces", {})[0]["name"]
+        for first in range(0, traces, _FILL_TRACES):
+            amount = min(_FILL_TRACES, traces - first)
+            bound = {"workspace": workspace, "first": first, "amount": amount}
+            client.command(_FILL, parameters=bound)
+        client.command("OPTIMIZE TABLE traces FINAL", settings={"max_execution_time": 3600})
+        started = time.perf_counter()
+        days = asyncio.run(Rollup(engine, quiet_seconds=0).sweep())
+    engine.close()
+    return {"traces": traces, "swept_days": days, "sweep_seconds": time.perf_counter() - started}
+
+
+_FILL_TRACES = 100_000
+# Twelve months up to now, ten agents, two environments; latencies are log-normal.
+_FILL = """
+INSERT INTO traces (workspace, start, trace_id, version, name, agent_name, status, error_type,
+    duration_ns, span_count, input_tokens, output_tokens, cost, session_id, user_id, environment,
+    models, model_calls, model_input_tokens, model_output_tokens, model_costs, tools, tool_calls)
+SELECT {workspace:String},
+    now64(9) - toIntervalMillisecond(rand64(1) % (365 * 86400000)), MD5(toString(number)),
+    number + 1, 'run', concat('agent-', toString(rand(2) % 10)),
+    if(rand(3) % 20 = 0, 'error', 'success'),
+    if(rand(3) % 20 = 0, ['timeout', 'rate_limit', 'other'][1 + rand(4) % 3], ''),
+    toUInt64(1e6 * exp(6.5 + 1.2 * randNormal(0, 1))), 8, rand(5) % 9000, rand(6) % 900,
+    (rand(7) % 10000) / 100000, toString(rand(8) % 100000), toString(rand(9) % 5000),
+    ['production', 'test'][1 + rand(10) % 2],
+    [concat('model-', toString(rand(11) % 4)), concat('other-', toString(rand(12) % 4))],
+    [1, 2], [100, 200], [10, 20], [0.001, 0.002],
+    [concat('tool-', toString(rand(13) % 6)), concat('more-', toString(rand(14) % 6))], [1, 1]
+FROM numbers({first:UInt64}, {amount:UInt64})"""
+
+
 def main() -> None:
     command, folder, *rest = sys.argv[1:]
     match command:
@@ -122,6 +160,8 @@ def main() -> None:
             answer = measure_disk(Path(folder))
         case "grow":
             answer = grow(Path(folder), int(rest[0]) // SPANS_PER_TRACE * SPANS_PER_TRACE)
+        case "fill":
+            answer = fill(Path(folder), int(rest[0]))
         case _:
             raise SystemExit(f"no such command: {command}")
     sys.stdout.write(json.dumps(answer))

@@ -25,6 +25,8 @@ class Task:
     connections: int
     requests: int
     is_packed: bool
+    # Of all connections together; 0 sends as fast as answers come.
+    seconds_between: float = 0
 
 
 @dataclass
@@ -43,13 +45,20 @@ async def send_all(task: Task) -> Outcome:
     acks: list[float] = []
     refused = [0]
     started = time.perf_counter()
+    due = itertools.count(started, task.seconds_between)
     async with asyncio.TaskGroup() as group:
         for _ in range(task.connections):
-            group.create_task(_send(task, source, acks, refused))
+            group.create_task(_send(task, source, due, acks, refused))
     return Outcome(time.perf_counter() - started, acks, refused[0])
 
 
-async def _send(task: Task, source: Iterator[bytes], acks: list[float], refused: list[int]) -> None:
+async def _send(
+    task: Task,
+    source: Iterator[bytes],
+    due: Iterator[float],
+    acks: list[float],
+    refused: list[int],
+) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", task.port)
     packed = "Content-Encoding: gzip\r\n" if task.is_packed else ""
     head = (
@@ -57,6 +66,7 @@ async def _send(task: Task, source: Iterator[bytes], acks: list[float], refused:
         "Content-Type: application/x-protobuf\r\nContent-Length: "
     ).encode()
     for body in source:
+        await asyncio.sleep(max(0.0, next(due) - time.perf_counter()))
         while True:
             started = time.perf_counter()
             writer.write(head + b"%d\r\n\r\n" % len(body))

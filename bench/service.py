@@ -1,7 +1,9 @@
 """The real service in a process of its own, and what it costs the machine."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -9,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -89,3 +92,26 @@ def _sign_in(service: Service) -> None:
     service.http.headers["Authorization"] = f"Bearer {token}"
     key = service.http.post("/keys", json={"name": "bench"}).raise_for_status()
     service.key = key.json()["data"]["key"]
+
+
+def run_engine(command: str, folder: Path, *arguments: object) -> dict[str, Any]:
+    return run_module("bench.engine", command, str(folder), *map(str, arguments))
+
+
+def run_module(module: str, *arguments: str) -> dict[str, Any]:
+    """Run a module of the benchmark in a process of its own and read its answer."""
+    finished = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=Path(__file__).parent.parent,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    answer: dict[str, Any] = json.loads(finished.stdout)
+    return answer
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

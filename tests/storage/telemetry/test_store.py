@@ -115,9 +115,14 @@ async def test_lists_filter_sort_and_page(store: Store) -> None:
 
 
 async def test_search_finds_words_of_names_inputs_and_outputs(store: Store) -> None:
-    store.send(span(name="plan the journey", input="Zürich to Genève", output="by train"))
+    store.send(span(name="plan the journey", input="ZÜRICH to Genève", output="by train"))
     store.send(span(name="other", input="nothing"))
-    for words, count in (("JOURNEY train", 1), ("genève", 1), ("journey plane", 0), ("'); --", 0)):
+    for words, count in (
+        ("JOURNEY train", 1),
+        ("zürich GENÈVE", 1),
+        ("journey plane", 0),
+        ("'); --", 0),
+    ):
         assert (await listed(store, search=words)).total == count, words
 
 

@@ -9,7 +9,7 @@ from spanwise.model.filters import TraceFilter
 from spanwise.model.times import TimeRange
 
 # The expression of the text index, to the letter: only then does the engine use it.
-WORDS = "lower(concat(name, ' ', input, ' ', output))"
+WORDS = "lowerUTF8(concat(name, ' ', input, ' ', output))"
 
 _MAX_WORDS = 16
 

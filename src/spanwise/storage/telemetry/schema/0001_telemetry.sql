@@ -45,7 +45,8 @@ CREATE TABLE spans
     input String CODEC(ZSTD(1)),
     output String CODEC(ZSTD(1)),
     INDEX version_range version TYPE minmax GRANULARITY 1,
-    INDEX words lower(concat(name, ' ', input, ' ', output)) TYPE text(tokenizer = splitByNonAlpha)
+    INDEX words lowerUTF8(concat(name, ' ', input, ' ', output))
+        TYPE text(tokenizer = splitByNonAlpha)
 )
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(hour)
@@ -131,7 +132,8 @@ CREATE TABLE logs
     agent_name LowCardinality(String),
     attributes Map(String, String) CODEC(ZSTD(1)),
     resource LowCardinality(String),
-    INDEX trace_filter trace_id TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX trace_filter trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX words lowerUTF8(message) TYPE text(tokenizer = splitByNonAlpha)
 )
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(time)
