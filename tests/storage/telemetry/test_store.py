@@ -18,6 +18,7 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.spans import Trace
 from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.conditions import WORDS
 from spanwise.storage.telemetry.engine import query_rows
 from spanwise.storage.telemetry.places import Place, find_place
 from spanwise.storage.telemetry.prices import find_known_prices, put_prices
@@ -240,3 +241,41 @@ def test_parameters_are_never_mixed_up_between_threads(store: Store) -> None:
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(ask, range(6)))
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "rows"),
+    [
+        (
+            "spans",
+            WORDS,
+            "hour, trace_id, span_id, version, input) SELECT {workspace:String}, now(), "
+            "MD5(toString(number)), toFixedString('12345678', 8), 1,",
+        ),
+        (
+            "logs",
+            "lowerUTF8(message)",
+            "time, id, version, message) SELECT {workspace:String}, now64(9), number, 1,",
+        ),
+    ],
+)
+async def test_a_search_reads_only_where_the_index_says(
+    store: Store, table: str, words: str, rows: str
+) -> None:
+    insert = f"INSERT INTO {table} (workspace, {rows} concat('word', toString(number)) "
+    with store.engine.client() as client:
+        mine = {"workspace": store.workspace}
+        client.command(f"{insert} FROM numbers(50000)", parameters=mine)
+        plan = query_rows(
+            client,
+            f"SELECT * FROM (EXPLAIN indexes = 1 SELECT count() FROM {table} "
+            f"WHERE workspace = {{workspace:String}} AND hasAllTokens({words}, ['word777']))",
+            mine,
+        )
+    lines = [row["explain"].strip() for row in plan]
+    (read, whole) = (
+        next(line for line in lines[lines.index("Name: words") :] if line.startswith("Granules"))
+        .removeprefix("Granules: ")
+        .split("/")
+    )
+    assert int(read) < int(whole)
