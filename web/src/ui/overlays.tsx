@@ -19,7 +19,11 @@ function useDialog(isOpen: boolean) {
   useEffect(() => {
     const dialog = ref.current;
     if (!dialog) return;
-    if (isOpen && !dialog.open) dialog.showModal();
+    if (isOpen && !dialog.open) {
+      dialog.showModal();
+      // By itself it would choose the first button, which closes it.
+      dialog.querySelector<HTMLElement>("input, textarea, select")?.focus();
+    }
     if (!isOpen && dialog.open) dialog.close();
   }, [isOpen]);
   return ref;

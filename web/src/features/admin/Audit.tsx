@@ -57,7 +57,7 @@ export function Audit() {
                 {entry.action}
               </Badge>
             </span>
-            <span className="min-w-0 flex-1 truncate text-sm text-muted">
+            <span className="min-w-0 flex-1 truncate text-sm text-muted max-md:order-last max-md:basis-full">
               {entry.actor && (
                 <>
                   by <CopyId id={entry.actor} />

@@ -234,7 +234,7 @@ function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
           <Badge tone={severityTone(alert.severity)}>{alert.severity}</Badge>
         </span>
         <span className="min-w-0 flex-1">
-          <span className={cx("block truncate", isActive && "font-medium")}>{alert.title}</span>
+          <span className={cx("block md:truncate", isActive && "font-medium")}>{alert.title}</span>
           <span className="flex items-center gap-1.5 text-sm text-muted">
             <Dot colour={colourOf(alert.agentName)} />
             <span className="truncate">{alert.agentName}</span>

@@ -82,7 +82,7 @@ function Row({ event }: { event: Event }) {
   return (
     <li className="flex min-h-9 items-center gap-3 border-b px-3.5 py-1 last:border-0">
       <Icon className="size-4 shrink-0 text-muted" aria-hidden />
-      <span className="min-w-0 flex-1 truncate">
+      <span className="min-w-0 flex-1 md:truncate">
         <span className="text-muted">
           {subject[0]?.toUpperCase()}
           {subject.slice(1)} {verb}:{" "}

@@ -117,7 +117,7 @@ function Row({ experiment }: { experiment: Experiment }) {
       <span className="w-32 truncate text-sm max-md:hidden">
         {metricLabel(primary)} {primary?.direction === "decrease" ? "↓" : "↑"}
       </span>
-      <span className="w-36 text-right text-sm text-muted">
+      <span className="text-sm text-muted md:w-36 md:text-right">
         {experiment.winner ? (
           <Badge tone="good">{experiment.winner} won</Badge>
         ) : (

@@ -52,6 +52,7 @@ interface Props {
 export function IntervalPlot({ experiment, results, chosen, onChoose }: Props) {
   const scale = makeScale(results.metrics);
   const ticks = ticksOf(scale);
+  const step = (ticks[1] ?? 1) - (ticks[0] ?? 0);
   const ordered = [...results.metrics].sort((a, b) => Number(b.primary) - Number(a.primary));
   return (
     <div className="relative" role="group" aria-label="Lift of each variant against the control">
@@ -61,7 +62,10 @@ export function IntervalPlot({ experiment, results, chosen, onChoose }: Props) {
           {ticks.map((tick) => (
             <span
               key={tick}
-              className="absolute -translate-x-1/2 whitespace-nowrap"
+              className={cx(
+                "absolute -translate-x-1/2 whitespace-nowrap",
+                Math.round(tick / step) % 2 !== 0 && "max-sm:hidden",
+              )}
               style={{ left: scale.at(tick) }}
             >
               {tick === 0 ? "0" : formatLift(tick)}

@@ -100,13 +100,13 @@ export function MetricFields({ draft, onChange }: Props) {
         of them is not shipped without you.
       </p>
       {draft.metrics.map((metric, index) => (
-        <div key={index} className="flex items-center gap-2">
-          <span className="w-20 shrink-0 text-sm text-muted">
+        <div key={index} className="flex flex-wrap items-center gap-2">
+          <span className="w-20 shrink-0 text-sm text-muted max-sm:w-full">
             {index === 0 ? "primary" : "guardrail"}
           </span>
           <Select
             aria-label={`Metric ${index + 1}`}
-            className="min-w-0 max-w-none flex-1"
+            className="min-w-0 max-w-none flex-1 max-sm:min-w-full"
             value={metric.what}
             onChange={(what) => set(index, { what })}
             options={options}
