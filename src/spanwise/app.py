@@ -39,6 +39,7 @@ from spanwise.api.docs_page import install_docs
 from spanwise.api.errors import install_error_handlers
 from spanwise.api.meters import ServiceCollector
 from spanwise.api.middleware import CallerLimits, RequestContext, RequestMeter
+from spanwise.api.noun_router import API_PREFIX
 from spanwise.api.openapi import install_openapi
 from spanwise.api.routes import (
     admin,
@@ -270,12 +271,14 @@ def create_app(services: Services) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        # `/metrics` and the log tell of requests; the framework would look for SDKs at each.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
         # An operation is called what its function is, also in generated clients.
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.services = services
     for noun in _NOUNS:
-        app.include_router(noun.router, prefix="/api")
+        app.include_router(noun.router, prefix=API_PREFIX)
     # The hottest come first: routes are tried in turn.
     app.router.routes[:0] = [*experiments.hot_routes, *otlp.routes]
     registry = CollectorRegistry()
@@ -287,7 +290,7 @@ def create_app(services: Services) -> FastAPI:
     install_dashboard(app)
     install_error_handlers(app)
     # The last one added is the outermost.
-    app.add_middleware(CallerLimits)
+    app.add_middleware(CallerLimits, services=services)
     app.add_middleware(RequestContext, meter=RequestMeter(registry))
     if services.settings.cors_origins:
         app.add_middleware(CrossOrigin, allow_origins=services.settings.cors_origins)

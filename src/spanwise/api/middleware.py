@@ -2,11 +2,11 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,7 +22,9 @@ log = structlog.get_logger()
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _PREFIX = "/api/"
-_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9_-]{8,64}")
+
+RawHeader = tuple[bytes, bytes]
 
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -34,6 +36,12 @@ SECURITY_HEADERS = {
         "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
 }
+
+
+_SAFE_HEADERS: list[RawHeader] = [
+    (name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()
+]
+_API_HEADERS: list[RawHeader] = [*_SAFE_HEADERS, (b"cache-control", b"no-store")]
 
 
 class RequestMeter:
@@ -83,7 +91,7 @@ class RequestContext:
             await self._app(scope, receive, send)
             return
         scope.setdefault("state", {})
-        request_id = _request_id(Headers(scope=scope))
+        request_id = _request_id(scope)
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
         started = time.perf_counter()
@@ -93,13 +101,7 @@ class RequestContext:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-Id"] = request_id
-                headers.update(scope["state"].get("limit_headers", {}))
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
-                if scope["path"].startswith(_PREFIX):
-                    headers.setdefault("Cache-Control", "no-store")
+                message["headers"] = _complete(message.get("headers", ()), scope, request_id)
             await send(message)
 
         try:
@@ -121,20 +123,33 @@ class RequestContext:
             )
 
 
+def _complete(given: Iterable[RawHeader], scope: Scope, request_id: str) -> list[RawHeader]:
+    """Add what every answer carries; a route may have chosen its own safe headers."""
+    headers = [*given, (b"x-request-id", request_id.encode())]
+    for name, value in scope["state"].get("limit_headers", {}).items():
+        headers.append((name.lower().encode(), value.encode()))
+    names = {name for name, _ in headers}
+    safe = _API_HEADERS if scope["path"].startswith(_PREFIX) else _SAFE_HEADERS
+    headers += [header for header in safe if header[0] not in names]
+    return headers
+
+
 class CallerLimits:
     """Finds out who is calling and whether they have called too often, before any route runs."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, services: Services) -> None:
         self._app = app
+        self._access = services.access
+        self._counters = services.counters
+        self._limits = limits_from(services.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        services: Services = scope["app"].state.services
-        principal = await self._identify(services, Headers(scope=scope))
+        principal = await self._identify(Headers(scope=scope))
         scope["state"]["principal"] = principal
-        headers, refusal = await self._count(services, scope, principal)
+        headers, refusal = await self._count(scope, principal)
         # RequestContext sends them, so that the answer to a crash has them too.
         scope["state"]["limit_headers"] = headers
         if refusal is not None:
@@ -142,22 +157,22 @@ class CallerLimits:
             return
         await self._app(scope, receive, send)
 
-    async def _identify(self, services: Services, headers: Headers) -> object:
+    async def _identify(self, headers: Headers) -> object:
         try:
-            return await authenticate(services.access, headers)
+            return await authenticate(self._access, headers)
         except SpanwiseError as error:
             return error
 
     async def _count(
-        self, services: Services, scope: Scope, principal: object
+        self, scope: Scope, principal: object
     ) -> tuple[Mapping[str, str], SpanwiseError | None]:
         tier = tier_of(scope["path"])
-        limit = None if tier is None else limits_from(services.settings).get(tier)
+        limit = None if tier is None else self._limits.get(tier)
         if limit is None:
             return {}, None
         client = scope.get("client")
         caller = getattr(principal, "caller_id", None) or (client[0] if client else "unknown")
-        count = await services.counters.hit(limit, caller)
+        count = await self._counters.hit(limit, caller)
         return headers_of(limit, count), refuse(limit, count) if count.exceeded else None
 
 
@@ -167,6 +182,9 @@ def _answer_refusal(refusal: SpanwiseError, scope: Scope) -> Response:
     return answer_error(refusal)
 
 
-def _request_id(headers: Headers) -> str:
-    given = headers.get("x-request-id", "")
-    return given if _REQUEST_ID.fullmatch(given) else new_id("req")
+def _request_id(scope: Scope) -> str:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+            given: str = value.decode()
+            return given
+    return new_id("req")

@@ -1,8 +1,11 @@
 """How the service logs: one structured line an event, JSON unless a person is watching."""
 
+import json
 import logging
 import sys
+from collections.abc import Callable, Mapping
 
+import orjson
 import structlog
 
 from spanwise.settings import Settings
@@ -19,7 +22,7 @@ def configure_logs(settings: Settings) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     final: list[structlog.typing.Processor] = (
-        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(_write_json)]
         if as_json
         # The default would print local variables too, and with them passwords and keys.
         else [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
@@ -38,3 +41,12 @@ def configure_logs(settings: Settings) -> None:
         )
     )
     logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)
+
+
+def _write_json(event: Mapping[str, object], default: Callable[[object], object]) -> str:
+    # Every request has a line, and this takes a quarter of the time that `json` does.
+    try:
+        return orjson.dumps(event, default, orjson.OPT_NON_STR_KEYS).decode()
+    except orjson.JSONEncodeError:
+        # Half of a surrogate pair, or a number beyond 64 bits: the line must come out all the same.
+        return json.dumps(event, default=default)

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 import redis.asyncio
@@ -154,5 +155,6 @@ async def open_counters(redis_url: str | None) -> Counters:
     return MemoryCounters() if redis_url is None else await RedisCounters.open(redis_url)
 
 
+@cache
 def _item(limit: Limit) -> RateLimitItem:
     return RateLimitItemPerSecond(limit.amount, limit.window_seconds)

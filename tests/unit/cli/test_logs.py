@@ -33,6 +33,16 @@ def test_json_is_one_object_a_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "ValueError: a text of 13" in lines[2]["exception"]
 
 
+def test_a_line_comes_out_whatever_it_holds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logs(load_settings(data_dir=tmp_path, log_format="json"))
+    structlog.get_logger().info("odd", half="\ud800", large=2**80, keys={1: tmp_path})
+    line = json.loads(capsys.readouterr().err)
+    assert (line["half"], line["large"]) == ("\ud800", 2**80)
+    assert str(tmp_path) in line["keys"]["1"]
+
+
 @pytest.mark.parametrize("log_format", ["json", "console"])
 def test_a_traceback_shows_no_local_variables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], log_format: str

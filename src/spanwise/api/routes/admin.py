@@ -5,12 +5,13 @@ import shutil
 import time
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import StrictBool
 
 from spanwise import __version__
 from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import Admin, ClientAddress, GuardedRoute
+from spanwise.api.guard import Admin, ClientAddress
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.accounts import AdminUser, AuditEntry, Role
@@ -19,7 +20,7 @@ from spanwise.storage.catalog import audit as stored_audit
 from spanwise.storage.catalog import users as stored_users
 from spanwise.storage.telemetry.sizes import measure_tables
 
-router = APIRouter(prefix="/admin", tags=["admin"], route_class=GuardedRoute)
+router = NounRouter("admin", "/admin")
 
 _STARTED = time.monotonic()
 

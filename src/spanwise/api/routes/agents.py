@@ -2,19 +2,20 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import AfterValidator, Field, StringConstraints
 
 from spanwise.api.bodies import Email
 from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import GuardedRoute, Reader, Writer
+from spanwise.api.guard import Reader, Writer
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.parameters import Paged
 from spanwise.api.services import Use
 from spanwise.model.agents import MAX_NAME, Agent
 from spanwise.model.alerts import MAX_EMAILS, MAX_RULES, MAX_WEBHOOKS, AlertRule, Backtest
 from spanwise.model.noun import Noun, without_nul
 
-router = APIRouter(prefix="/agents", tags=["agents"], route_class=GuardedRoute)
+router = NounRouter("agents", "/agents")
 
 AgentName = Annotated[
     str,

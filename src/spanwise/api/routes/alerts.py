@@ -2,17 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import Depends, Path, Query
 from pydantic import AfterValidator, Field
 
 from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import GuardedRoute, Reader, Writer
+from spanwise.api.guard import Reader, Writer
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.alerts import Alert, AlertFilter, AlertStatus, AlertSummary, Severity
 from spanwise.model.noun import Noun, without_nul
 
-router = APIRouter(prefix="/spans/alerts", tags=["alerts"], route_class=GuardedRoute)
+router = NounRouter("alerts", "/spans/alerts")
 
 AlertId = Annotated[str, Path(alias="alertId")]
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from starlette.responses import StreamingResponse
 
 from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import GuardedRoute, Reader
+from spanwise.api.guard import Reader
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.parameters import Period
 from spanwise.api.services import Use
 from spanwise.model.analytics import (
@@ -32,7 +33,7 @@ from spanwise.model.page import MAX_SKIP, PageRequest
 from spanwise.model.spans import ErrorType, Trace, TraceStatus
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 
-router = APIRouter(prefix="/analytics", tags=["analytics"], route_class=GuardedRoute)
+router = NounRouter("analytics", "/analytics")
 
 DEFAULT_DAYS = 30
 MAX_LIST_LIMIT = 1000

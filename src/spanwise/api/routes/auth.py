@@ -2,17 +2,18 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from spanwise.actions.accounts import SignIn
 from spanwise.api.bodies import Email, Name, NewPassword
 from spanwise.api.envelope import Done, Success, succeed
-from spanwise.api.guard import ClientAddress, GuardedRoute
+from spanwise.api.guard import ClientAddress
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
 from spanwise.model.noun import Noun
 
-router = APIRouter(prefix="/auth", tags=["auth"], route_class=GuardedRoute)
+router = NounRouter("auth", "/auth")
 
 
 class Registration(Noun):

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import Field
 
 from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import GuardedRoute, Reader, Writer
+from spanwise.api.guard import Reader, Writer
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.events import (
@@ -19,7 +20,7 @@ from spanwise.model.events import (
 )
 from spanwise.model.noun import Noun
 
-router = APIRouter(prefix="/events", tags=["events"], route_class=GuardedRoute)
+router = NounRouter("events", "/events")
 
 WebhookId = Annotated[str, Path(alias="webhookId")]
 Status = Annotated[DeliveryStatus | None, Query(description="Deliveries in this state only.")]

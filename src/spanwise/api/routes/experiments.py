@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import orjson
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from starlette.routing import Route
 
 from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
@@ -14,13 +14,14 @@ from spanwise.api.experiment_bodies import (
     NewExperiment,
     UnitBatch,
 )
-from spanwise.api.guard import Assigner, GuardedRoute, Ingester, Reader, Writer, may_assign
+from spanwise.api.guard import Assigner, Ingester, Reader, Writer, may_assign
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.parameters import Paged, Period
 from spanwise.api.services import Use, get_services
 from spanwise.model.experiment_results import ExperimentResults
 from spanwise.model.experiments import Assignment, Experiment, ExperimentStatus
 
-router = APIRouter(prefix="/experiments", tags=["experiments"], route_class=GuardedRoute)
+router = NounRouter("experiments", "/experiments")
 
 
 @router.get("")

@@ -2,18 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from spanwise.api.bodies import Moment, Name
 from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import ClientAddress, GuardedRoute, SignedIn
+from spanwise.api.guard import ClientAddress, SignedIn
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.parameters import Paged
 from spanwise.api.services import Use
 from spanwise.model.keys import ApiKey, ApiKeyWithSecret, Scope
 from spanwise.model.noun import Noun
 
-router = APIRouter(prefix="/keys", tags=["keys"], route_class=GuardedRoute)
+router = NounRouter("keys", "/keys")
 
 MAX_GRACE_SECONDS = 86_400
 

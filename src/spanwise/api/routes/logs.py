@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import Depends, Path, Query, Request
 
 from spanwise.api.envelope import Accepted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import GuardedRoute, Ingester, Reader
+from spanwise.api.guard import Ingester, Reader
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.openapi import describe_body
 from spanwise.api.parameters import AgentId, Paged, Period, Text, TraceId
 from spanwise.api.raw_bodies import json_body
@@ -15,7 +16,7 @@ from spanwise.model.filters import LogFilter, Order
 from spanwise.model.logs import Log, LogLevel
 from spanwise.model.noun import Noun
 
-router = APIRouter(prefix="/logs", tags=["logs"], route_class=GuardedRoute)
+router = NounRouter("logs", "/logs")
 
 
 class NewLogs(Noun):

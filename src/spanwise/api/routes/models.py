@@ -2,17 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AfterValidator, StringConstraints
 
 from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import ClientAddress, GuardedRoute, Reader, Writer
+from spanwise.api.guard import ClientAddress, Reader, Writer
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.noun import Noun, without_nul
 from spanwise.model.prices import Dollars, OwnPrice, Repricing, SeenModel
 
-router = APIRouter(prefix="/models", tags=["models"], route_class=GuardedRoute)
+router = NounRouter("models", "/models")
 
 MAX_MODEL_CHARACTERS = 512
 ModelName = Annotated[

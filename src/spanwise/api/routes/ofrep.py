@@ -7,18 +7,19 @@ import hashlib
 from typing import Any, Literal
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import Field
 
 from spanwise.actions.assignments import MAX_UNIT_ID
-from spanwise.api.guard import GuardedRoute, Ingester
+from spanwise.api.guard import Ingester
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.openapi import describe_body
 from spanwise.api.services import Use
 from spanwise.model.errors import NotFound
 from spanwise.model.experiments import Assignment, Experiment, ExperimentStatus
 from spanwise.model.noun import Noun
 
-router = APIRouter(prefix="/ofrep/v1/evaluate/flags", tags=["ofrep"], route_class=GuardedRoute)
+router = NounRouter("ofrep", "/ofrep/v1/evaluate/flags")
 
 MAX_FLAGS = 100
 

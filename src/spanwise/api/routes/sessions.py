@@ -2,16 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import Depends, Path, Query
 
 from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import GuardedRoute, Reader
+from spanwise.api.guard import Reader
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.parameters import AgentId, Paged, Period, Text
 from spanwise.api.services import Use
 from spanwise.model.filters import SessionFilter
 from spanwise.model.spans import Session, SessionWithTraces
 
-router = APIRouter(prefix="/spans/sessions", tags=["spans"], route_class=GuardedRoute)
+router = NounRouter("spans", "/spans/sessions")
 
 
 def _session_filter(

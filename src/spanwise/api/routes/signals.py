@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import Depends, Path, Query, Request
 
 from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import GuardedRoute, Ingester, Reader
+from spanwise.api.guard import Ingester, Reader
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.openapi import describe_body
 from spanwise.api.parameters import AgentId, Paged, Period, Text, TraceId
 from spanwise.api.raw_bodies import json_body
@@ -16,7 +17,7 @@ from spanwise.model.noun import Noun
 from spanwise.model.signals import Signal, SignalSummary
 from spanwise.model.times import Granularity
 
-router = APIRouter(prefix="/signals", tags=["signals"], route_class=GuardedRoute)
+router = NounRouter("signals", "/signals")
 
 
 class NewSignals(Noun):

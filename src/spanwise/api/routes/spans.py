@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import Depends, Path, Query, Request
 
 from spanwise.api.envelope import Accepted, Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import GuardedRoute, Ingester, Reader, Writer
+from spanwise.api.guard import Ingester, Reader, Writer
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.openapi import describe_body
 from spanwise.api.parameters import AgentId, Paged, Period, SpanId, Text, TraceId
 from spanwise.api.raw_bodies import json_body
@@ -15,7 +16,7 @@ from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.noun import Noun
 from spanwise.model.spans import ErrorType, Span, Trace, TraceFilters, TraceStatus, TraceWithSpans
 
-router = APIRouter(prefix="/spans", tags=["spans"], route_class=GuardedRoute)
+router = NounRouter("spans", "/spans")
 
 
 class NewSpans(Noun):

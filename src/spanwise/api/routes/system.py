@@ -4,19 +4,18 @@ import platform
 from typing import Literal
 
 import structlog
-from fastapi import APIRouter
 
 from spanwise import __version__
 from spanwise.actions.alert_watch import EvaluationState
 from spanwise.api.envelope import Success, succeed
-from spanwise.api.guard import GuardedRoute
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.services import Use
 from spanwise.model.errors import Unavailable
 from spanwise.model.noun import Noun
 
 log = structlog.get_logger()
 
-router = APIRouter(tags=["system"], route_class=GuardedRoute)
+router = NounRouter("system")
 
 
 class Health(Noun):

@@ -1,16 +1,15 @@
 """The signed-in person's own profile and password."""
 
-from fastapi import APIRouter
-
 from spanwise.api.bodies import Name, NewPassword
 from spanwise.api.envelope import Success, succeed
-from spanwise.api.guard import ClientAddress, GuardedRoute, SignedIn
+from spanwise.api.guard import ClientAddress, SignedIn
+from spanwise.api.noun_router import NounRouter
 from spanwise.api.routes.auth import LoginAnswer, answer_sign_in
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
 from spanwise.model.noun import Noun
 
-router = APIRouter(prefix="/users", tags=["users"], route_class=GuardedRoute)
+router = NounRouter("users", "/users")
 
 
 class ProfileChange(Noun):
