@@ -124,9 +124,7 @@ async def test_every_metric_can_raise_an_alert(watched: Watched) -> None:
     [trace] = await watched.send("ok", duration_ms=900, **usage)
     signal = {"signalName": "rating", "value": 1, "traceId": trace}
     moment = (watched.clock.now - timedelta(seconds=1)).isoformat()
-    response = await watched.person.call("POST", "/signals", json={**signal, "timestamp": moment})
-    if response.status_code == 404:
-        pytest.skip("there are no signals yet")
+    await watched.person.data("POST", "/signals", json={**signal, "timestamp": moment})
     alerts = await watched.evaluate()
     values = {alert["metric"]: alert["value"] for alert in alerts}
     assert values == {
@@ -138,6 +136,28 @@ async def test_every_metric_can_raise_an_alert(watched: Watched) -> None:
         "signal": 1,
     }
     assert all(alert["exampleTraceIds"] == [trace] for alert in alerts)
+
+
+async def test_a_signal_counts_for_its_own_agent_alone(watched: Watched) -> None:
+    rating = {"metric": "signal", "signalName": "rating", "condition": "below", "threshold": 2}
+    agent = await watched.watch({**rating, "minSamples": 3})
+    [mine] = await watched.send("ok")
+    [other] = await watched.send("ok", agent="other")
+    moment = (watched.clock.now - timedelta(seconds=1)).isoformat()
+    shared = {"signalName": "rating", "timestamp": moment}
+    signals = [
+        {**shared, "value": 1, "traceId": mine},
+        {**shared, "value": 0, "traceId": other},
+        {**shared, "value": 2, "agentId": "planner"},
+        {**shared, "value": 5, "agentId": "other"},
+        {**shared, "signalName": "stars", "value": 9, "agentId": "planner"},
+    ]
+    await watched.person.data("POST", "/signals/batch", json=signals)
+    assert await watched.evaluate() == []
+    by_id = {**shared, "value": 0, "agentId": agent["id"]}
+    await watched.person.data("POST", "/signals", json=by_id)
+    [alert] = await watched.evaluate()
+    assert (alert["value"], alert["exampleTraceIds"]) == (1, [mine])
 
 
 async def test_silence_is_a_low_number_of_requests(watched: Watched) -> None:

@@ -6,7 +6,7 @@ crash loses the whole evaluation or nothing of it, and the next one starts from 
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -61,7 +61,7 @@ class _Outcome:
     """What an evaluation is going to write."""
 
     states: dict[RuleKey, RuleState] = field(default_factory=dict)
-    fired: list[tuple[WatchedRule, Alert]] = field(default_factory=list)
+    fired: list[tuple[WatchedRule, Window, Judgement]] = field(default_factory=list)
     breached: list[tuple[str, float, WatchedRule]] = field(default_factory=list)
     resolved: list[tuple[str, Alert, str]] = field(default_factory=list)
 
@@ -119,7 +119,8 @@ class AlertEvaluator:
             known = await self._read(tx)
         self.health.rules = len(known.rules)
         windows = await self._measurer.measure(known.rules, known.states, now)
-        outcome = await self._judge(known, windows, now)
+        outcome = self._judge(known, windows, now)
+        examples = await find_examples(self._engine, [fired[0] for fired in outcome.fired], now)
         news_due = [
             entry
             for entry in known.open_alerts.values()
@@ -130,7 +131,7 @@ class AlertEvaluator:
         async with self._catalog.write() as tx:
             # Whoever has lost the lease on the way here must not write over its successor's work.
             if await keep_lease(tx, LEASE, self._holder, self._clock() + self._lease):
-                await self._write(tx, outcome, news_due, now)
+                await self._write(tx, outcome, examples, news_due, now)
 
     async def _read(self, tx: Transaction) -> _Known:
         rules = await stored_agents.find_watched_rules(tx)
@@ -141,7 +142,7 @@ class AlertEvaluator:
         }
         return _Known(rules, states, open_alerts)
 
-    async def _judge(self, known: _Known, windows: Sequence[Window], now: datetime) -> _Outcome:
+    def _judge(self, known: _Known, windows: Sequence[Window], now: datetime) -> _Outcome:
         outcome = _Outcome()
         unwatched = dict(known.open_alerts)
         for watched, window in zip(known.rules, windows, strict=True):
@@ -165,76 +166,24 @@ class AlertEvaluator:
             judged = judge(watched.rule, state, window, past, now, since)
             if judged.state != state:
                 outcome.states[watched.key] = judged.state
-            await self._follow(outcome, watched, window, judged, alert, now)
+            _follow(outcome, watched, window, judged, alert)
         for workspace_id, alert, _ in unwatched.values():
             note = "the rule was removed or switched off"
             outcome.resolved.append((workspace_id, alert, note))
         return outcome
 
-    async def _follow(
-        self,
-        outcome: _Outcome,
-        watched: WatchedRule,
-        window: Window,
-        judged: Judgement,
-        alert: Alert | None,
-        now: datetime,
-    ) -> None:
-        match judged.verdict:
-            case Verdict.FIRE if judged.value is not None:
-                raised = await self._raise_alert(watched, window, judged, now)
-                outcome.fired.append((watched, raised))
-            case Verdict.HOLD if alert is not None and judged.breaches:
-                outcome.breached.append((alert.id, judged.value or 0.0, watched))
-            case Verdict.RESOLVE if alert is not None:
-                note = judged.note or "the condition has cleared"
-                outcome.resolved.append((watched.workspace_id, alert, note))
-
-    async def _raise_alert(
-        self, watched: WatchedRule, window: Window, judged: Judgement, now: datetime
-    ) -> Alert:
-        rule, value = watched.rule, judged.value or 0.0
-        start = now - timedelta(minutes=rule.window_minutes)
-        examples = await find_examples(
-            self._engine, watched.workspace_id, watched.agent_name, rule, start, now
-        )
-        move = AlertMove(at=now, from_=None, to=AlertStatus.ACTIVE, by=SERVICE, note=None)
-        return Alert(
-            id=new_id("alr"),
-            agent_id=watched.agent_id,
-            agent_name=watched.agent_name,
-            rule_id=watched.rule_id,
-            metric=rule.metric,
-            condition=rule.condition,
-            severity=rule.severity,
-            status=AlertStatus.ACTIVE,
-            title=write_title(watched.agent_name, rule, value, judged.baseline),
-            description=write_description(rule, window.samples, now),
-            value=value,
-            threshold=rule.threshold,
-            baseline=judged.baseline,
-            window_start=start,
-            window_end=now,
-            triggered_at=now,
-            acknowledged_at=None,
-            acknowledged_by=None,
-            reopened_at=None,
-            resolved_at=None,
-            occurrences=1,
-            example_trace_ids=examples,
-            history=[move],
-        )
-
     async def _write(
         self,
         tx: Transaction,
         outcome: _Outcome,
+        examples: Mapping[RuleKey, list[str]],
         news_due: Sequence[tuple[str, Alert, datetime]],
         now: datetime,
     ) -> None:
         news: list[News] = []
         await stored.write_rule_states(tx, outcome.states)
-        for watched, alert in outcome.fired:
+        for watched, window, judged in outcome.fired:
+            alert = _new_alert(watched, window, judged, examples[watched.key], now)
             if await stored.add_alert(tx, watched.workspace_id, alert):
                 news.append(
                     await _tell(tx, watched.workspace_id, alert, EventType.ALERT_TRIGGERED, now)
@@ -253,6 +202,52 @@ class AlertEvaluator:
                 notify = await _receivers(tx, alert)
                 news.append(News(workspace_id, current, REPEATED, notify))
         await announce(tx, news, now)
+
+
+def _follow(
+    outcome: _Outcome, watched: WatchedRule, window: Window, judged: Judgement, alert: Alert | None
+) -> None:
+    """Note what a judgement leads to."""
+    match judged.verdict:
+        case Verdict.FIRE if judged.value is not None:
+            outcome.fired.append((watched, window, judged))
+        case Verdict.HOLD if alert is not None and judged.breaches:
+            outcome.breached.append((alert.id, judged.value or 0.0, watched))
+        case Verdict.RESOLVE if alert is not None:
+            note = judged.note or "the condition has cleared"
+            outcome.resolved.append((watched.workspace_id, alert, note))
+
+
+def _new_alert(
+    watched: WatchedRule, window: Window, judged: Judgement, examples: list[str], now: datetime
+) -> Alert:
+    rule, value = watched.rule, judged.value or 0.0
+    move = AlertMove(at=now, from_=None, to=AlertStatus.ACTIVE, by=SERVICE, note=None)
+    return Alert(
+        id=new_id("alr"),
+        agent_id=watched.agent_id,
+        agent_name=watched.agent_name,
+        rule_id=watched.rule_id,
+        metric=rule.metric,
+        condition=rule.condition,
+        severity=rule.severity,
+        status=AlertStatus.ACTIVE,
+        title=write_title(watched.agent_name, rule, value, judged.baseline),
+        description=write_description(rule, window.samples, now),
+        value=value,
+        threshold=rule.threshold,
+        baseline=judged.baseline,
+        window_start=now - timedelta(minutes=rule.window_minutes),
+        window_end=now,
+        triggered_at=now,
+        acknowledged_at=None,
+        acknowledged_by=None,
+        reopened_at=None,
+        resolved_at=None,
+        occurrences=1,
+        example_trace_ids=examples,
+        history=[move],
+    )
 
 
 async def _resolve(

@@ -5,11 +5,11 @@ A trace is stored when it has ended, so a window of its starts would not see lon
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from spanwise.model.alerts import AlertRule, Condition, Metric, Window
-from spanwise.storage.telemetry.conditions import Conditions, to_engine_time
+from spanwise.model.alerts import Condition, Metric, WatchedRule, Window
+from spanwise.storage.telemetry.conditions import to_engine_time
 from spanwise.storage.telemetry.engine import Engine
 
 EXAMPLES = 5
@@ -165,39 +165,85 @@ def _engine_seconds(seconds: int) -> str:
     return to_engine_time(datetime.fromtimestamp(seconds, UTC))
 
 
-_WORST_FIRST = {
-    Metric.ERROR_RATE: "status = 'error' DESC, start DESC",
-    Metric.P95_LATENCY: "duration_ns DESC",
-    Metric.AVG_LATENCY: "duration_ns DESC",
-    Metric.COST: "cost DESC",
-    Metric.TOTAL_TOKENS: "input_tokens + output_tokens DESC",
-    Metric.REQUEST_COUNT: "start DESC",
+async def find_examples(
+    engine: Engine, rules: Sequence[WatchedRule], end: datetime
+) -> dict[tuple[str, str], list[str]]:
+    """Return the ids of traces that show what rules have found, the clearest first, by rule.
+
+    All rules that look at the same thing over the same window take one query.
+    """
+    alike: dict[tuple[Metric, str | None, Condition, int], list[WatchedRule]] = {}
+    for watched in rules:
+        rule = watched.rule
+        what = rule.metric, rule.signal_name, rule.condition, rule.window_minutes
+        alike.setdefault(what, []).append(watched)
+    examples: dict[tuple[str, str], list[str]] = {}
+    for group in alike.values():
+        found = await _find_alike(engine, group, end)
+        for watched in group:
+            examples[watched.key] = found.get((watched.workspace_id, watched.agent_name), [])
+    return examples
+
+
+async def _find_alike(
+    engine: Engine, rules: Sequence[WatchedRule], end: datetime
+) -> dict[tuple[str, str], list[str]]:
+    rule = rules[0].rule
+    rows = await engine.fetch(
+        _SIGNAL_EXAMPLES[rule.condition]
+        if rule.metric is Metric.SIGNAL
+        else _TRACE_EXAMPLES[rule.metric],
+        {
+            "workspaces": sorted({watched.workspace_id for watched in rules}),
+            "agents": sorted({watched.agent_name for watched in rules}),
+            "from": to_engine_time(end - timedelta(minutes=rule.window_minutes)),
+            "to": to_engine_time(end),
+            "signal": rule.signal_name or "",
+        },
+        tag="find_examples",
+    )
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        ids = found.setdefault((row["workspace"], row["agent_name"]), [])
+        if row["id"] not in ids:
+            ids.append(row["id"])
+    return found
+
+
+_FROM, _TO = "{from:DateTime64(9, 'UTC')}", "{to:DateTime64(9, 'UTC')}"
+_MINE = "workspace IN {workspaces:Array(String)}"
+
+_TRACE_EXAMPLES = {
+    metric: f"""SELECT workspace, agent_name, lower(hex(trace_id)) AS id FROM traces FINAL
+        WHERE {_MINE} AND agent_name IN {{agents:Array(String)}}
+            AND start >= {_FROM} - INTERVAL {_LONGEST_SECONDS} SECOND AND start < {_TO}
+            AND ({_ENDED}) >= {_FROM} AND ({_ENDED}) < {_TO}
+        ORDER BY {order} LIMIT {EXAMPLES} BY workspace, agent_name"""
+    for metric, order in {
+        Metric.ERROR_RATE: "status = 'error' DESC, start DESC",
+        Metric.P95_LATENCY: "duration_ns DESC",
+        Metric.AVG_LATENCY: "duration_ns DESC",
+        Metric.COST: "cost DESC",
+        Metric.TOTAL_TOKENS: "input_tokens + output_tokens DESC",
+        Metric.REQUEST_COUNT: "start DESC",
+    }.items()
 }
 
-
-async def find_examples(
-    engine: Engine, workspace: str, agent: str, rule: AlertRule, start: datetime, end: datetime
-) -> list[str]:
-    """Return the ids of traces that show what a rule has found, the clearest first."""
-    where = Conditions(workspace)
-    bounds = {"from": to_engine_time(start), "to": to_engine_time(end), "most": EXAMPLES}
-    if rule.metric is Metric.SIGNAL:
-        order = "ASC" if rule.condition is Condition.BELOW else "DESC"
-        where.add("name = {name:String} AND notEmpty(trace_id)", name=rule.signal_name)
-        where.add("time >= {from:DateTime64(9, 'UTC')} AND time < {to:DateTime64(9, 'UTC')}")
-        sql = f"""SELECT trace_id AS id FROM signals FINAL WHERE {where.sql}
-            ORDER BY value {order}, time DESC LIMIT {{most:UInt8}}"""
-    else:
-        where.add("agent_name = {agent:String}", agent=agent)
-        where.add(
-            f"start >= {{from:DateTime64(9, 'UTC')}} - INTERVAL {_LONGEST_SECONDS} SECOND "
-            "AND start < {to:DateTime64(9, 'UTC')}"
-        )
-        where.add(
-            f"({_ENDED}) >= {{from:DateTime64(9, 'UTC')}} AND ({_ENDED}) < "
-            "{to:DateTime64(9, 'UTC')}"
-        )
-        sql = f"""SELECT lower(hex(trace_id)) AS id FROM traces FINAL WHERE {where.sql}
-            ORDER BY {_WORST_FIRST[rule.metric]} LIMIT {{most:UInt8}}"""
-    rows = await engine.fetch(sql, {**where.parameters, **bounds}, tag="find_examples")
-    return list(dict.fromkeys(row["id"] for row in rows))
+_SIGNALS = f"""signals FINAL WHERE {_MINE} AND name = {{signal:String}} AND notEmpty(trace_id)
+    AND time >= {_FROM} AND time < {_TO}"""
+_SIGNAL_EXAMPLES = {
+    condition: f"""SELECT t.workspace AS workspace, t.agent_name AS agent_name, s.trace_id AS id
+        FROM (SELECT workspace, trace_id, value, time FROM {_SIGNALS}) AS s
+        INNER JOIN (
+            SELECT workspace, lower(hex(trace_id)) AS id, agent_name FROM traces FINAL
+            WHERE {_MINE} AND agent_name IN {{agents:Array(String)}}
+                AND start >= {_FROM} - INTERVAL {_SIGNAL_LAG_SECONDS} SECOND AND start < {_TO}
+                AND trace_id IN (SELECT unhex(trace_id) FROM {_SIGNALS})
+        ) AS t ON t.workspace = s.workspace AND t.id = s.trace_id
+        ORDER BY value {order}, time DESC LIMIT {EXAMPLES} BY workspace, agent_name"""
+    for condition, order in {
+        Condition.BELOW: "ASC",
+        Condition.ABOVE: "DESC",
+        Condition.ANOMALY: "DESC",
+    }.items()
+}
