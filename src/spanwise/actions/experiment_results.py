@@ -88,7 +88,7 @@ class Results:
             for metric in experiment.metrics
             if metric.metric is not None and metric.metric is not TraceMetric.P95_LATENCY
         ]
-        # Also without such a metric: which units are torn shows in the traces.
+        # Also without such a metric: this is where torn units are found.
         traces = await sum_traces(self._engine, scope, means or [TraceMetric.SUCCESS_RATE])
         sums: dict[TraceMetric, SumsByDay] = dict(zip(means, traces.sums, strict=False))
         measured = []

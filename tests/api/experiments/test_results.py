@@ -140,6 +140,30 @@ async def test_a_unit_seen_in_two_variants_is_excluded_and_counted(service: Serv
     assert sum((await units_with_outcomes(ann, experiment, 1)).values()) == 9
 
 
+async def test_a_unit_torn_by_signals_alone_is_excluded_and_counted(service: Service) -> None:
+    ann = await service.sign_up()
+    metrics = [*SUCCESS, {"source": "signal", "signalName": "stars"}]
+    experiment = await start(ann, metrics=metrics)
+    units = await assign(ann, experiment, *(f"u{n}" for n in range(10)))
+    other = {"control": "treatment", "treatment": "control"}
+    # Two have traces and one has none; the word that tears them is not of any metric.
+    traces = {unit: make_trace(userId=unit) for unit in units if unit != "u2"}
+    await send_traces(ann, list(traces.values()))
+    named = {"signalName": "thumbs", "value": 1, "experimentId": experiment["id"]}
+    torn = [
+        {**named, "variant": other[units["u0"]], "userId": "u0"},
+        {**named, "variant": other[units["u1"]], "traceId": traces["u1"]["traceId"]},
+        {**named, "variant": other[units["u2"]], "userId": "u2"},
+        {**named, "variant": units["u3"], "userId": "u3"},
+    ]
+    stars = [{"signalName": "stars", "value": 1, "userId": unit} for unit in units]
+    await send_signals(ann, [*torn, *stars])
+    results = await results_of(ann, experiment)
+    assert (results["units"], results["excludedUnits"]) == (7, 3)
+    assert sum((await units_with_outcomes(ann, experiment)).values()) == 7
+    assert sum((await units_with_outcomes(ann, experiment, 1)).values()) == 7
+
+
 async def test_signals_count_by_user_variant_or_trace(service: Service) -> None:
     ann = await service.sign_up()
     metrics = [{"source": "signal", "signalName": "stars"}]
@@ -194,9 +218,6 @@ async def test_a_split_that_cannot_be_chance_is_invalid(service: Service) -> Non
     ann = await service.sign_up()
     experiment = await start(ann, metrics=SUCCESS)
     candidates = [f"u{n}" for n in range(1000)]
-    # An application that asks for one kind of unit only: what the hash says is known beforehand.
-    preview = await start(ann)
-    assert preview["id"] != experiment["id"]
     assigned = await assign(ann, experiment, *candidates)
     torn = [
         make_trace(userId=unit, experimentId=experiment["id"], variant="control")

@@ -3,6 +3,8 @@
 An outcome (a trace or a signal) belongs to the unit that is its user, else to the one that is its
 session. One that names the experiment's variant but no known unit stands for itself, or for its
 user or session. What a unit did in the days before its first exposure is added up beside it.
+
+A unit is torn when its traces or signals name another variant than its own; it counts nowhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -93,13 +95,13 @@ async def sum_traces(
 async def sum_signals(
     engine: Engine, scope: OutcomeScope, name: str, *, without_torn: bool
 ) -> Outcomes:
-    """Add up a signal, if asked without the units whose traces name two variants."""
+    """Add up a signal, if asked without the units that are torn."""
     where = Conditions(scope.workspace)
     where.add("name = {signal:String}", signal=name)
     where.add("time >= {since:DateTime64(9, 'UTC')} AND time < {until:DateTime64(9, 'UTC')}")
     signals = f"""
-        SELECT user_id, session_id, id AS own_id, time AS began, time AS ended, experiment_id,
-            variant, agent_name, value
+        SELECT user_id, session_id, sipHash64(id) AS own, time AS began, time AS ended, experiment_id,
+            variant, agent_name, value, 1 AS is_measured
         FROM ({complete_signals(where)})"""
     parameters = {**scope.parameters, **where.parameters}
     condition = f"unit NOT IN ({_TORN})" if without_torn else "1"
@@ -139,13 +141,27 @@ _MEMBERS = """
     WHERE workspace = {workspace:String} AND experiment_id = {experiment:String}
     GROUP BY unit"""
 
-_TRACES = """
-    SELECT user_id, session_id, trace_id AS own_id, start AS began,
+
+def _telling_signals() -> str:
+    """SQL for the signals that name the experiment."""
+    where = Conditions("")
+    where.add("experiment_id IN {names:Array(String)}")
+    where.add("time >= {started:DateTime64(9, 'UTC')} AND time < {until:DateTime64(9, 'UTC')}")
+    return complete_signals(where)
+
+
+# The signals are not measured here; they only tell which units are torn.
+_TRACES = f"""
+    SELECT user_id, session_id, sipHash64(trace_id) AS own, start AS began,
         start + toIntervalNanosecond(duration_ns) AS ended, experiment_id, variant, agent_name,
-        status, duration_ns, cost, input_tokens + output_tokens AS tokens
+        status, duration_ns, cost, input_tokens + output_tokens AS tokens, 1 AS is_measured
     FROM traces FINAL
-    WHERE workspace = {workspace:String}
-        AND start >= {since:DateTime64(9, 'UTC')} AND start < {until:DateTime64(9, 'UTC')}"""
+    WHERE workspace = {{workspace:String}}
+        AND start >= {{since:DateTime64(9, 'UTC')}} AND start < {{until:DateTime64(9, 'UTC')}}
+    UNION ALL
+    SELECT user_id, session_id, sipHash64(id), time, time, experiment_id, variant, agent_name,
+        toLowCardinality('success'), toUInt64(0), 0., toUInt64(0), 0
+    FROM ({_telling_signals()})"""
 
 _TRACE_VALUES = {
     TraceMetric.SUCCESS_RATE: "toFloat64(status = 'success')",
@@ -165,7 +181,8 @@ def _bind(outcomes: str, values: str) -> str:
         if(is_exposed, m.exposed_at, t.began) AS exposed_at,
         m.is_mixed OR (t.carried != {_NO_VARIANT} AND t.carried != place) AS is_torn,
         t.ended >= exposed_at
-            - toIntervalSecond(if(t.carried = {_NO_VARIANT}, 0, {CLOCK_SECONDS})) AS is_after,
+            - toIntervalSecond(if(t.carried = {_NO_VARIANT}, 0, {CLOCK_SECONDS})) AS is_late,
+        t.is_measured AND is_late AS is_after, t.is_measured AND NOT is_late AS is_before,
         {values}
     FROM (
         SELECT *,
@@ -180,7 +197,7 @@ def _bind(outcomes: str, values: str) -> str:
                 carried = {_NO_VARIANT}, 0,
                 notEmpty(user_id), sipHash64(user_id),
                 notEmpty(session_id), sipHash64(session_id),
-                sipHash64(own_id)) AS unit
+                own) AS unit
         FROM ({outcomes})
         WHERE unit != 0 AND ({{agent:String}} = '' OR agent_name = {{agent:String}}
             OR carried != {_NO_VARIANT})
@@ -220,7 +237,7 @@ def _sums_sql(outcomes: str, values: Sequence[str], condition: str) -> str:
     """First each unit's own sums, after and before it was exposed; then the sums over units."""
     named = ", ".join(f"{value} AS value{n}" for n, value in enumerate(values))
     of_units = ", ".join(
-        f"sumIf(value{n}, is_after) AS y{n}, sumIf(value{n}, NOT is_after) AS x{n}"
+        f"sumIf(value{n}, is_after) AS y{n}, sumIf(value{n}, is_before) AS x{n}"
         for n in range(len(values))
     )
     over_units = ", ".join(
@@ -235,7 +252,7 @@ SELECT of_unit AS place, toDate(first_at) AS day, torn, count() AS units, sum(is
     sum(e * e) AS sum_ee, sum(d * e) AS sum_de, {over_units}
 FROM (
     SELECT unit, any(place) AS of_unit, min(exposed_at) AS first_at, any(is_exposed) AS is_unit,
-        {_IS_TORN} AS torn, countIf(is_after) AS d, countIf(NOT is_after) AS e, {of_units}
+        {_IS_TORN} AS torn, countIf(is_after) AS d, countIf(is_before) AS e, {of_units}
     FROM ({_bind(outcomes, named)})
     GROUP BY unit
 )
