@@ -20,11 +20,12 @@ FOREIGN = (OTLP, "/api/ofrep/")
 # Routes whose path names no record of a workspace, so that there is none of another to try.
 INSTALLATION_WIDE = {"PUT /api/admin/users/{id}"}
 # What a path parameter of a noun may name: how somebody makes one, for others not to reach.
-MAKERS: dict[str, Callable[[Person], Awaitable[dict[str, str]]]] = {}
+Maker = Callable[[Service, Person], Awaitable[dict[str, str]]]
+MAKERS: dict[str, Maker] = {}
 
 
 def makes(noun: str) -> Callable[..., Any]:
-    def register(maker: Callable[[Person], Awaitable[dict[str, str]]]) -> object:
+    def register(maker: Maker) -> object:
         MAKERS[noun] = maker
         return maker
 
@@ -32,14 +33,13 @@ def makes(noun: str) -> Callable[..., Any]:
 
 
 @makes("keys")
-async def make_key(person: Person) -> dict[str, str]:
+async def make_key(_service: Service, person: Person) -> dict[str, str]:
     return {"id": (await person.new_key())["id"]}
 
 
-@makes("spans")
 @makes("signals")
 @makes("logs")
-async def make_trace(person: Person) -> dict[str, str]:
+async def make_trace(_service: Service, person: Person) -> dict[str, str]:
     ids = {"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331"}
     times = {"startTime": "2026-01-31T12:00:00Z", "endTime": "2026-01-31T12:00:01Z"}
     about = {"name": "mine", "kind": "agent", "sessionId": "talk"}
@@ -47,27 +47,37 @@ async def make_trace(person: Person) -> dict[str, str]:
     return {**ids, "sessionId": "talk"}
 
 
+@makes("spans")
+async def make_trace_and_alert(service: Service, person: Person) -> dict[str, str]:
+    await person.data("POST", "/agents", json={"name": "silent"})
+    silence = {"metric": "requestCount", "condition": "below", "threshold": 1}
+    await person.data("PUT", "/agents/silent/alerts", json={"rules": [silence]})
+    await service.services.alert_watch.evaluate()
+    [alert] = await person.data("GET", "/spans/alerts")
+    return {**await make_trace(service, person), "alertId": alert["id"]}
+
+
 @makes("agents")
-async def make_agent(person: Person) -> dict[str, str]:
-    made = await person.data("POST", "/agents", json={"name": "mine"})
+async def make_agent(_service: Service, person: Person) -> dict[str, str]:
+    made = await person.data("POST", "/agents", json={"name": "helper"})
     return {"agentId": made["id"]}
 
 
 @makes("experiments")
-async def make_experiment(person: Person) -> dict[str, str]:
+async def make_experiment(_service: Service, person: Person) -> dict[str, str]:
     body = {"name": "prompt", "variants": [{"key": "a"}, {"key": "b"}]}
     return {"id": (await person.data("POST", "/experiments", json=body))["id"]}
 
 
 @makes("events")
-async def make_webhook(person: Person) -> dict[str, str]:
+async def make_webhook(_service: Service, person: Person) -> dict[str, str]:
     made = await person.data("POST", "/events/webhooks", json={"url": "https://hooks.invalid/"})
     return {"webhookId": made["id"]}
 
 
 @makes("ofrep")
-async def make_flag(person: Person) -> dict[str, str]:
-    made = await make_experiment(person)
+async def make_flag(service: Service, person: Person) -> dict[str, str]:
+    made = await make_experiment(service, person)
     await person.data("POST", f"/experiments/{made['id']}/start")
     return {"key": made["id"]}
 
@@ -174,7 +184,7 @@ async def test_a_record_of_another_workspace_is_404(
     service: Service, routes: list[Operation]
 ) -> None:
     owner, stranger = await service.sign_up(), await service.sign_up()
-    made = {noun: await maker(owner) for noun, maker in MAKERS.items()}
+    made = {noun: await maker(service, owner) for noun, maker in MAKERS.items()}
     key = (await stranger.new_key())["key"]
     problems = []
     for operation in routes:

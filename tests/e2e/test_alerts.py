@@ -53,10 +53,12 @@ def test_an_alert_lives_its_whole_life_by_itself(tmp_path: Path) -> None:
             wait_for(lambda: ann.get(path).json()["data"]["occurrences"] > before + 1)
             send(ann, "planner", "ok", count=9)
             wait_for(lambda: ann.get(path).json()["data"]["status"] == "resolved")
+            history = ann.get(path).json()["data"]["history"]
             wait_for(lambda: len(hooks.accepted) == 3)
             wait_for(lambda: sum("planner" in s for s in inbox.subjects()) == 3)
             ready = httpx.get(f"{running.api}/ready").json()["data"]
             metrics = httpx.get(f"{running.url}/metrics").text
+    assert [move["to"] for move in history] == ["active", "acknowledged", "active", "resolved"]
     assert hooks.types() == ["alert.triggered", "alert.reopened", "alert.resolved"]
     assert ready["jobs"] == {"alerts": "ok"}
     assert "spanwise_alert_evaluation_healthy 1.0" in metrics

@@ -260,3 +260,29 @@ async def test_nobody_sees_or_moves_the_experiments_of_others(service: Service) 
         assert_error(await bob.call(method, address), 404)
     assert_error(await bob.call("PUT", path, json={"name": "mine"}), 404)
     assert (await ann.data("GET", path))["name"] == "shorter prompt"
+
+
+async def test_every_move_is_in_the_event_feed(service: Service) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    made = await create(ann, name="prompt")
+    path = f"/experiments/{made['id']}"
+    for move in ("start", "pause", "start"):
+        await ann.data("POST", f"{path}/{move}")
+    assert_error(await ann.call("POST", f"{path}/start"), 400, "status")
+    await ann.data("POST", f"{path}/stop", json={"winner": "treatment"})
+    await ann.data("DELETE", path)
+    events = await ann.data("GET", "/events")
+    assert [event["type"].removeprefix("experiment.") for event in reversed(events)] == [
+        "created",
+        "started",
+        "paused",
+        "started",
+        "stopped",
+        "deleted",
+    ]
+    assert {(e["subject"], e["actor"], e["data"]["name"]) for e in events} == {
+        (made["id"], ann.user["id"], "prompt")
+    }
+    assert [e["data"]["winner"] for e in events[:3]] == ["treatment", "treatment", None]
+    assert len(await ann.data("GET", "/events?type=experiment.started")) == 2
+    assert await bob.data("GET", "/events") == []

@@ -76,6 +76,8 @@ def test_an_experiment_without_a_difference_is_rarely_called_one_however_often_l
     runs = [first_found(rng) for _ in range(200)]
     false_alarms = sum(found is not None for found, _ in runs) / len(runs)
     naive_alarms = sum(naive for _, naive in runs) / len(runs)
+    rates = f"{false_alarms:.1%} of {len(runs)} called, naive {naive_alarms:.1%}"
+    print(f"A/A, {LOOKS} looks: {rates}")  # noqa: T201 -- shown by `pytest -s`
     assert false_alarms <= 0.05
     # The test has teeth: the ordinary p-value, looked at as often, cries wolf.
     assert naive_alarms > 0.15
@@ -84,4 +86,8 @@ def test_an_experiment_without_a_difference_is_rarely_called_one_however_often_l
 def test_a_true_difference_of_ten_percent_is_found() -> None:
     rng = np.random.default_rng(20260201)
     runs = [first_found(rng, lift=0.1)[0] for _ in range(40)]
-    assert sum(found is not None for found in runs) / len(runs) >= 0.95
+    looks = [found for found in runs if found is not None]
+    units = 2 * int(np.median(LOOK_AT[looks]))
+    rates = f"found in {len(looks)} of {len(runs)} runs, typically with {units:,} units"
+    print(f"+10 %: {rates}")  # noqa: T201 -- shown by `pytest -s`
+    assert len(looks) / len(runs) >= 0.95
