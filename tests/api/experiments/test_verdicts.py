@@ -13,7 +13,7 @@ from support.service import Person, Service
 LATENCY_AND_COST = [{"metric": "latency", "primary": True}, {"metric": "cost"}]
 DAY = 86_400
 
-Outcome = Callable[[random.Random, bool], dict[str, float]]
+Outcome = Callable[[random.Random, bool], dict[str, Any]]
 
 
 async def run(person: Person, outcome: Outcome, units: int) -> tuple[str, dict[str, Any]]:
@@ -31,23 +31,23 @@ async def run(person: Person, outcome: Outcome, units: int) -> tuple[str, dict[s
     return path, await person.data("GET", f"{path}/results")
 
 
-def quicker(chance: random.Random, treated: bool) -> dict[str, float]:
+def quicker(chance: random.Random, treated: bool) -> dict[str, Any]:
     return {"ms": chance.gauss(90 if treated else 100, 5), "cost": chance.gauss(1, 0.05)}
 
 
-def slower(chance: random.Random, treated: bool) -> dict[str, float]:
+def slower(chance: random.Random, treated: bool) -> dict[str, Any]:
     return {"ms": chance.gauss(110 if treated else 100, 5), "cost": chance.gauss(1, 0.05)}
 
 
-def quicker_and_dearer(chance: random.Random, treated: bool) -> dict[str, float]:
+def quicker_and_dearer(chance: random.Random, treated: bool) -> dict[str, Any]:
     return {"ms": quicker(chance, treated)["ms"], "cost": chance.gauss(1 + treated, 0.05)}
 
 
-def the_same(chance: random.Random, treated: bool) -> dict[str, float]:
+def the_same(chance: random.Random, treated: bool) -> dict[str, Any]:
     return {"ms": chance.gauss(100, 2), "cost": chance.gauss(1, 0.05)}
 
 
-def unclear(chance: random.Random, treated: bool) -> dict[str, float]:
+def unclear(chance: random.Random, treated: bool) -> dict[str, Any]:
     return {"ms": chance.lognormvariate(5, 1), "cost": chance.gauss(1, 0.05)}
 
 

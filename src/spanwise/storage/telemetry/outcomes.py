@@ -100,8 +100,8 @@ async def sum_signals(
     where.add("name = {signal:String}", signal=name)
     where.add("time >= {since:DateTime64(9, 'UTC')} AND time < {until:DateTime64(9, 'UTC')}")
     signals = f"""
-        SELECT user_id, session_id, sipHash64(id) AS own, time AS began, time AS ended, experiment_id,
-            variant, agent_name, value, 1 AS is_measured
+        SELECT user_id, session_id, sipHash64(id) AS own, time AS began, time AS ended,
+            experiment_id, variant, agent_name, value, 1 AS is_measured
         FROM ({complete_signals(where)})"""
     parameters = {**scope.parameters, **where.parameters}
     condition = f"unit NOT IN ({_TORN})" if without_torn else "1"
