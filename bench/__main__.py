@@ -1,6 +1,6 @@
-"""`make bench`: measures writes, the bare engine, disk and reads; prints tables, keeps JSON.
+"""`make bench`: measures writes, reads, assignments, alerts and results; prints tables, keeps JSON.
 
-BENCH_QUICK=1 takes some minutes less. BENCH_PARTS=writes,reads,analytics runs only those parts.
+BENCH_QUICK=1 takes some minutes less. BENCH_PARTS=writes,alerts runs only those parts.
 """
 
 import json
@@ -17,18 +17,22 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.analytics import measure_analytics, show_analytics
+from bench.assign import Assign, measure_assign
 from bench.load import Task
 from bench.payload import make_rare_body, write_pool
 from bench.reads import time_reads
 from bench.service import Service, free_port, run_engine, run_module, run_service
 
 QUICK = bool(os.environ.get("BENCH_QUICK"))
-PARTS = os.environ.get("BENCH_PARTS", "writes,reads,analytics").split(",")
+ALL_PARTS = "writes,reads,analytics,assign,alerts,results"
+PARTS = os.environ.get("BENCH_PARTS", ALL_PARTS).split(",")
 RESULTS = Path(__file__).parent / "results"
 # Spans a body -> bodies in the pool, requests a measurement.
 SIZES = {8: (2000, 12_000), 200: (200, 2000), 1600: (48, 250)}
 QUICK_SIZES = {8: (500, 1500), 200: (60, 200), 1600: (12, 40)}
 READ_SIZES = (200_000,) if QUICK else (1_000_000, 10_000_000)
+ASSIGN_REQUESTS = 5000 if QUICK else 20_000
+UNITS = 100_000 if QUICK else 1_000_000
 TEMPLATE_SPANS = 50_000 if QUICK else 100_000
 console = Console(width=140)
 
@@ -66,6 +70,14 @@ def main() -> None:
             results["reads"] = {str(size): measure_reads(folder, size) for size in READ_SIZES}
         if "analytics" in PARTS:
             results["analytics"] = {str(size): ask_analytics(folder, size) for size in READ_SIZES}
+        if "assign" in PARTS:
+            results["assign"] = measure_assignments(folder)
+        if "alerts" in PARTS:
+            results["alerts"] = run_module("bench.alerts", str(folder / "alerts"))
+            show_alerts(results["alerts"])
+        if "results" in PARTS:
+            results["results"] = run_module("bench.results", str(folder / "results"), str(UNITS))
+            show_results(results["results"])
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{datetime.now(UTC):%Y%m%d-%H%M%S}{'-quick' if QUICK else ''}.json"
     path.write_text(json.dumps(results, indent=2) + "\n")
@@ -176,6 +188,16 @@ def ask_analytics(folder: Path, spans: int) -> dict[str, Any]:
     return answer
 
 
+def measure_assignments(folder: Path) -> list[dict[str, Any]]:
+    place, pool = folder / "assign", folder / "pool-assign"
+    place.mkdir()
+    write_pool(pool, 200, 60)
+    with run_service(place, free_port()) as service:
+        rows = measure_assign(service, pool, ASSIGN_REQUESTS)
+    show_assignments(rows)
+    return [asdict(row) for row in rows]
+
+
 def _send_signals(service: Service) -> None:
     for batch in range(20):
         signals = [{"signalName": f"score-{n % 5}", "value": n + batch} for n in range(1000)]
@@ -218,6 +240,38 @@ def show_reads(reads: dict[str, dict[str, float]], spans: float) -> None:
         found = f"{times['found']:,.0f}" if "found" in times else ""
         table.add_row(name, f"{times['p50_ms']:.1f}", f"{times['p95_ms']:.1f}", found)
     console.print(table)
+
+
+def show_assignments(rows: list[Assign]) -> None:
+    table = Table(title="Assignments")
+    for heading in ("units", "requests/s", "p50 ms", "p95 ms", "p99 ms", "max ms", "CPU µs"):
+        table.add_column(heading, justify="left" if heading == "units" else "right")
+    for row in rows:
+        times = (row.p50_ms, row.p95_ms, row.p99_ms, row.max_ms)
+        table.add_row(
+            row.name,
+            f"{row.requests_per_second:,.0f}",
+            *(f"{time_ms:.1f}" for time_ms in times),
+            f"{row.cpu_us:,.0f}",
+        )
+    console.print(table)
+
+
+def show_alerts(alerts: dict[str, Any]) -> None:
+    table = Table(title=f"Evaluations of {alerts['rules']:,} alert rules of 1,000 agents")
+    for heading in ("pass", "seconds", "CPU s"):
+        table.add_column(heading, justify="left" if heading == "pass" else "right")
+    for name in ("learning", "ordinary", "firing", "holding"):
+        cost = alerts[name]
+        table.add_row(name, f"{cost['seconds']:.2f}", f"{cost['cpu_seconds']:.2f}")
+    console.print(table)
+
+
+def show_results(results: dict[str, float]) -> None:
+    console.print(
+        f"results of an experiment of {results['units']:,} units: {results['seconds']:.2f} s, "
+        f"{results['cpu_seconds']:.2f} CPU s\n"
+    )
 
 
 if __name__ == "__main__":
