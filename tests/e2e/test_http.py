@@ -1,8 +1,11 @@
 """What only a real connection shows: oversized bodies, upgrades, the server's own headers."""
 
+import json
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -48,6 +51,25 @@ def test_asking_for_a_websocket_gets_the_ordinary_answer(running: Running) -> No
     }
     answer = running.get("/nothing", headers=upgrade)
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"NONSENSE\r\n\r\n",
+        b"GET /api/health HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n",
+        b"GET /api/health HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n",
+    ],
+)
+def test_what_is_not_http_gets_the_envelope(running: Running, text: bytes) -> None:
+    address = urlsplit(running.url)
+    with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
+        connection.sendall(text)
+        with connection.makefile("rb") as answer:
+            head, _, body = answer.read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"content-type: application/json" in head
+    assert json.loads(body)["error"]["code"] == "VALIDATION_ERROR"
 
 
 def test_the_server_does_not_say_what_it_runs_on(running: Running) -> None:

@@ -13,6 +13,7 @@ import uvloop
 
 from spanwise.actions.alerts import Clock
 from spanwise.api.grpc import start_grpc, stop_grpc
+from spanwise.api.http_protocol import EnvelopeProtocol
 from spanwise.api.services import Services
 from spanwise.app import create_app, open_services
 from spanwise.cli.flags import new_command, with_settings
@@ -52,6 +53,7 @@ async def run_service(
         server = uvicorn.Server(
             uvicorn.Config(
                 create_app(services),
+                http=EnvelopeProtocol,
                 lifespan="off",
                 log_config=None,
                 access_log=False,
