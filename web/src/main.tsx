@@ -24,6 +24,14 @@ session.subscribe(() => {
   if (!session.token()) queries.clear();
 });
 
+// A page that is open during an upgrade asks for files that are gone: the new ones are a reload away.
+window.addEventListener("vite:preloadError", () => {
+  const key = "spanwise.reloaded";
+  if (Date.now() - Number(sessionStorage.getItem(key)) < 60_000) return;
+  sessionStorage.setItem(key, String(Date.now()));
+  location.reload();
+});
+
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(

@@ -236,7 +236,7 @@ class Accounts:
             hash_secret(secret),
             utc_now() + VERIFY_LIFETIME,
         )
-        link = f"{self._settings.public_address}/api/auth/verify-email?token={secret}"
+        link = f"{self._settings.public_address}/verify-email?token={secret}"
         return Letter(
             to=account.user.email,
             subject="Verify your e-mail address",

@@ -61,7 +61,7 @@ async def test_links_use_the_public_address(tmp_path: Path) -> None:
         ann = await service.sign_up()
         await request_reset(service, ann.email)
         mails = await service.mails_to(ann.email)
-    assert "https://obs.example.com/x/api/auth/verify-email?token=" in mails[0]
+    assert "https://obs.example.com/x/verify-email?token=" in mails[0]
     assert "https://obs.example.com/x/reset-password?token=" in mails[1]
 
 

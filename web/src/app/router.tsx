@@ -56,6 +56,7 @@ declare module "@tanstack/react-router" {
 function NotFound() {
   return (
     <EmptyState
+      isPage
       title="There is no such page"
       action={<Button onClick={() => void router.navigate({ to: "/" })}>Go to the overview</Button>}
     >

@@ -86,6 +86,8 @@ export function formatChange(now: Maybe, before: Maybe): string | null {
   if (isMissing(now) || isMissing(before) || before === 0) return null;
   const percent = ((now - before) / Math.abs(before)) * 100;
   if (Math.abs(percent) < 0.05) return "±0 %";
+  // Against next to nothing a percentage says no more than "far more".
+  if (percent > 999) return "> 999 %";
   const digits = Math.abs(percent) < 99.5 ? 1 : 0;
   const shown = formatCountWith(Math.abs(percent), digits);
   return `${percent > 0 ? "+" : "−"}${shown} %`;

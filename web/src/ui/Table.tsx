@@ -1,7 +1,7 @@
 /** A dense table: 32 px rows, only those in sight are drawn, more are asked for at the end. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type ReactNode, useEffect, useRef } from "react";
+import { memo, type ReactNode, useEffect, useRef } from "react";
 import { cx } from "./cx";
 
 export interface Column<Row> {
@@ -54,7 +54,6 @@ export function Table<Row>(props: Props<Row>) {
   useEffect(() => {
     if (selected !== undefined && selected >= 0) virtual.scrollToIndex(selected);
   }, [selected, virtual]);
-  const tracks = { gridTemplateColumns: columns.map((column) => column.width).join(" ") };
   return (
     <div ref={scroller} className="h-full overflow-auto" tabIndex={0}>
       <div
@@ -63,38 +62,23 @@ export function Table<Row>(props: Props<Row>) {
         aria-rowcount={rows.length}
         style={{ minWidth: props.minWidth ?? "44rem" }}
       >
-        <Head columns={columns} tracks={tracks} sorting={props.sorting} />
+        <Head columns={columns} sorting={props.sorting} />
         <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
           {items.map((item) => {
             const row = rows[item.index];
             if (row === undefined) return null;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the link inside takes the keyboard
-              <div
+              <TableRow
                 key={rowKey(row)}
-                role="row"
-                tabIndex={-1}
-                aria-rowindex={item.index + 1}
-                aria-selected={selected === item.index || undefined}
-                onClick={onOpen && (() => onOpen(row))}
-                style={{ ...tracks, height: rowHeight, transform: `translateY(${item.start}px)` }}
-                className={cx(
-                  "absolute inset-x-0 grid items-center gap-3 border-b px-3",
-                  onOpen && "cursor-pointer hover:bg-hover",
-                  selected === item.index && "bg-accent-soft",
-                  props.rowClass?.(row),
-                )}
-              >
-                {columns.map((column) => (
-                  <div
-                    key={column.id}
-                    role="cell"
-                    className={cx("min-w-0 truncate", column.align === "right" && "text-right")}
-                  >
-                    {column.cell(row)}
-                  </div>
-                ))}
-              </div>
+                row={row}
+                index={item.index}
+                top={item.start}
+                height={rowHeight}
+                columns={columns}
+                isSelected={selected === item.index}
+                onOpen={onOpen}
+                extra={props.rowClass?.(row)}
+              />
             );
           })}
         </div>
@@ -104,16 +88,72 @@ export function Table<Row>(props: Props<Row>) {
   );
 }
 
+function tracksOf<Row>(columns: Column<Row>[]): React.CSSProperties {
+  return { gridTemplateColumns: columns.map((column) => column.width).join(" ") };
+}
+
+interface RowProps<Row> {
+  row: Row;
+  index: number;
+  top: number;
+  height: number;
+  columns: Column<Row>[];
+  isSelected: boolean;
+  onOpen: ((row: Row) => void) | undefined;
+  extra: string | undefined;
+}
+
+function PlainRow<Row>({
+  row,
+  index,
+  top,
+  height,
+  columns,
+  isSelected,
+  onOpen,
+  extra,
+}: RowProps<Row>) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the link inside takes the keyboard
+    <div
+      role="row"
+      tabIndex={-1}
+      aria-rowindex={index + 1}
+      aria-selected={isSelected || undefined}
+      onClick={onOpen && (() => onOpen(row))}
+      style={{ ...tracksOf(columns), height, transform: `translateY(${top}px)` }}
+      className={cx(
+        "absolute inset-x-0 grid items-center gap-3 border-b px-3",
+        onOpen && "cursor-pointer hover:bg-hover",
+        isSelected && "bg-accent-soft",
+        extra,
+      )}
+    >
+      {columns.map((column) => (
+        <div
+          key={column.id}
+          role="cell"
+          className={cx("min-w-0 truncate", column.align === "right" && "text-right")}
+        >
+          {column.cell(row)}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+// Scrolling draws the table anew, not the rows that stay.
+const TableRow = memo(PlainRow) as typeof PlainRow;
+
 interface HeadProps<Row> {
   columns: Column<Row>[];
-  tracks: React.CSSProperties;
   sorting?: Sorting | undefined;
 }
 
-function Head<Row>({ columns, tracks, sorting }: HeadProps<Row>) {
+function Head<Row>({ columns, sorting }: HeadProps<Row>) {
   return (
     <div role="rowgroup" className="sticky top-0 z-10 border-b bg-bg">
-      <div role="row" style={tracks} className="grid h-8 items-center gap-3 px-3">
+      <div role="row" style={tracksOf(columns)} className="grid h-8 items-center gap-3 px-3">
         {columns.map((column) => (
           <div
             key={column.id}

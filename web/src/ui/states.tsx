@@ -30,14 +30,17 @@ interface EmptyProps {
   title: string;
   children?: ReactNode;
   action?: ReactNode;
+  /** It is all there is: its title is the page's. */
+  isPage?: boolean;
 }
 
 /** Says what would be here, and gives the button or command that fills it. */
-export function EmptyState({ icon, title, children, action }: EmptyProps) {
+export function EmptyState({ icon, title, children, action, isPage }: EmptyProps) {
+  const Title = isPage ? "h1" : "h2";
   return (
     <div className="mx-auto flex max-w-md flex-col items-center gap-2 px-4 py-14 text-center">
       {icon && <div className="mb-1 text-faint">{icon}</div>}
-      <h2 className="text-lg font-medium">{title}</h2>
+      <Title className="text-lg font-medium">{title}</Title>
       {children && <div className="text-muted">{children}</div>}
       {action && <div className="mt-3 flex gap-2">{action}</div>}
     </div>

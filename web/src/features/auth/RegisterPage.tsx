@@ -44,7 +44,7 @@ export default function RegisterPage() {
       footer={
         <>
           You have one?{" "}
-          <Link to="/login" className="text-accent hover:underline">
+          <Link to="/login" className="text-accent underline">
             Sign in
           </Link>
         </>

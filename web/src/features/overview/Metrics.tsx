@@ -1,5 +1,4 @@
 /** The key figures in one strip: value, change against the period before, shape over time. */
-import { Link } from "@tanstack/react-router";
 import {
   formatChange,
   formatCompact,
@@ -95,7 +94,6 @@ function figures({ metrics, requests, percentiles, tokens, costs, errorRate }: O
 }
 
 export function Metrics({ overview }: { overview: Overview }) {
-  const alerts = overview.metrics.data?.activeAlerts;
   return (
     <section
       aria-label="Key metrics"
@@ -104,14 +102,6 @@ export function Metrics({ overview }: { overview: Overview }) {
       {figures(overview).map((figure) => (
         <Tile key={figure.label} figure={figure} isLoading={overview.metrics.isPending} />
       ))}
-      {alerts ? (
-        <Link
-          to="/alerts"
-          className="col-span-full flex h-8 items-center gap-2 bg-bad-soft px-3.5 text-bad hover:underline"
-        >
-          {alerts === 1 ? "One alert is active." : `${alerts} alerts are active.`} See what it is.
-        </Link>
-      ) : null}
     </section>
   );
 }

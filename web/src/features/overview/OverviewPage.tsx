@@ -1,10 +1,12 @@
-import { useNavigate } from "@tanstack/react-router";
-import { Rocket } from "lucide-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { BellRing, Rocket } from "lucide-react";
+import { ApiError } from "@/lib/api";
 import { useFilterValues } from "@/lib/queries";
 import { Button } from "@/ui/Button";
 import { Select } from "@/ui/Field";
 import { PageBody } from "@/ui/Panel";
-import { EmptyState } from "@/ui/states";
+import { EmptyState, ErrorState } from "@/ui/states";
 import { Charts } from "./charts";
 import { Metrics } from "./Metrics";
 import { type Step, useOverview, useStep } from "./questions";
@@ -26,12 +28,15 @@ export default function OverviewPage() {
     <PageBody
       title="Overview"
       actions={
-        <Select
-          aria-label="Granularity"
-          value={step}
-          onChange={(value) => setStep(value as Step)}
-          options={STEPS}
-        />
+        <>
+          <ActiveAlerts />
+          <Select
+            aria-label="Granularity"
+            value={step}
+            onChange={(value) => setStep(value as Step)}
+            options={STEPS}
+          />
+        </>
       }
     >
       <Content />
@@ -41,6 +46,14 @@ export default function OverviewPage() {
 
 function Content() {
   const overview = useOverview();
+  const queries = useQueryClient();
+  const { error, data } = overview.metrics;
+  // A service that is down fails every question: said once is enough.
+  if (!data && error instanceof ApiError && error.status === 0) {
+    return (
+      <ErrorState error={error} onRetry={() => void queries.refetchQueries({ type: "active" })} />
+    );
+  }
   return (
     <>
       <Metrics overview={overview} />
@@ -54,6 +67,22 @@ function Content() {
         <ToolMap overview={overview} />
       </div>
     </>
+  );
+}
+
+/** Beside the title, where it pushes nothing aside when it comes. */
+function ActiveAlerts() {
+  const { metrics } = useOverview();
+  const count = metrics.data?.activeAlerts;
+  if (!count) return null;
+  return (
+    <Link
+      to="/alerts"
+      className="flex h-8 items-center gap-1.5 rounded-md bg-bad-soft px-2.5 text-bad hover:underline"
+    >
+      <BellRing className="size-3.5" aria-hidden />
+      {count === 1 ? "1 active alert" : `${count} active alerts`}
+    </Link>
   );
 }
 

@@ -56,12 +56,12 @@ function Rows({ entries }: { entries: [string, unknown][] }) {
           <dd className="min-w-0 py-1 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">
             {typeof value === "object" ? <JsonView value={value} /> : String(value)}
           </dd>
-          <span className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
+          <dd className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
             <CopyButton
               text={typeof value === "string" ? value : JSON.stringify(value)}
               label={`Copy ${name}`}
             />
-          </span>
+          </dd>
         </div>
       ))}
     </dl>

@@ -138,7 +138,9 @@ function Side({ trace, other, param }: SideProps) {
         className="min-h-0 flex-1 overflow-auto p-3"
         tabIndex={0}
         role="region"
-        aria-label="Selected span"
+        aria-label={
+          param === "spanA" ? "Selected span, first trace" : "Selected span, second trace"
+        }
       >
         {selected && <SpanContent span={selected.span} />}
       </div>
@@ -149,9 +151,11 @@ function Side({ trace, other, param }: SideProps) {
 function Title({ trace }: { trace: TraceWithSpans }): ReactNode {
   return (
     <header className="flex h-10 items-center gap-2 border-b px-3">
-      <Link to={`/traces/${trace.traceId}`} className="truncate font-medium hover:text-accent">
-        {trace.name}
-      </Link>
+      <h2 className="truncate font-medium">
+        <Link to={`/traces/${trace.traceId}`} className="hover:text-accent">
+          {trace.name}
+        </Link>
+      </h2>
       <Badge tone={trace.status === "error" ? "bad" : "good"}>{trace.status}</Badge>
       <span className="ml-auto text-sm text-muted">
         <Time at={trace.startTime} as="full" />

@@ -1,7 +1,7 @@
 /** The tree and its bars on one time axis; only the rows in sight are drawn. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronRight } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { memo, useEffect, useRef } from "react";
 import { formatCompact, formatCost, formatDuration } from "@/lib/format";
 import { cx } from "@/ui/cx";
 import { KindIcon, kindColour } from "@/ui/kinds";
@@ -106,7 +106,17 @@ interface RowProps {
   onFold: (spanId: string) => void;
 }
 
-function Row({ node, top, length, isCritical, isFolded, isSelected, onSelect, onFold }: RowProps) {
+/** Drawn once: scrolling moves rows, it does not change them. */
+const Row = memo(function Row({
+  node,
+  top,
+  length,
+  isCritical,
+  isFolded,
+  isSelected,
+  onSelect,
+  onFold,
+}: RowProps) {
   const { span } = node;
   const isError = span.status === "error";
   return (
@@ -141,7 +151,7 @@ function Row({ node, top, length, isCritical, isFolded, isSelected, onSelect, on
       <Bar node={node} length={length} isCritical={isCritical} />
     </div>
   );
-}
+});
 
 function usage({ span }: Node): string {
   if (span.totalTokens === 0) return "";

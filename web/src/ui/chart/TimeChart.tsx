@@ -5,7 +5,9 @@ import { Dot } from "../Badge";
 import { Skeleton } from "../states";
 import type { Level, Series, Stretch } from "./series";
 
-const ChartCanvas = lazy(() => import("./ChartCanvas"));
+// Asked for at once, beside the data, not after it.
+const loading = import("./ChartCanvas");
+const ChartCanvas = lazy(() => loading);
 
 interface Props {
   /** What a screen reader hears. */
