@@ -11,6 +11,7 @@ from spanwise.model.noun import utc_now
 from spanwise.storage.catalog.tables import one_time_tokens
 from support.service import PASSWORD, Service, assert_error, link_token, start_service
 
+ROOT = Path(__file__).parents[3]
 NEW_PASSWORD = "another horse battery"
 
 
@@ -48,12 +49,16 @@ async def test_registering_mails_a_link_that_verifies_the_address_once(service: 
     assert_error(await verify(service, link_token(mail)), 400, "token")
 
 
-async def test_the_link_itself_can_be_followed(service: Service) -> None:
+async def test_the_links_lead_to_pages_of_the_dashboard(service: Service) -> None:
     ann = await service.sign_up()
-    [mail] = await service.mails_to(ann.email)
-    [link] = [word for word in mail.split() if word.startswith("http")]
-    path = link.removeprefix(service.services.settings.public_address)
-    assert (await service.http.get(path)).status_code == 200
+    await request_reset(service, ann.email)
+    pages = (ROOT / "web" / "src" / "app" / "pages.ts").read_text()
+    for mail in await service.mails_to(ann.email):
+        [link] = [word for word in mail.split() if word.startswith("http")]
+        path = link.removeprefix(service.services.settings.public_address)
+        assert f'path: "{path.partition("?")[0]}"' in pages
+        answer = await service.http.get(path, headers={"Accept": "text/html"})
+        assert answer.headers["Content-Type"].startswith("text/html")
 
 
 async def test_links_use_the_public_address(tmp_path: Path) -> None:
