@@ -2,6 +2,7 @@
 import { useIsFetching } from "@tanstack/react-query";
 import { Outlet, useMatches, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { useFilterValues } from "@/lib/queries";
 import { useRange, useSetRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { setTheme, useIsDark } from "@/lib/theme";
@@ -23,6 +24,8 @@ export function Shell() {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
   useTitle(page);
+  // Every page needs the names, if only to colour them alike.
+  useFilterValues();
   useGlobalKeys(
     () => setPaletteOpen(true),
     () => setHelpOpen(true),

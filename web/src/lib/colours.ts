@@ -56,15 +56,30 @@ export function learnNames(...kinds: string[][]) {
   if (Object.keys(next).length === Object.keys(slots).length) return;
   slots = next;
   localStorage.setItem(KEY, JSON.stringify(slots));
+  publish();
   for (const listener of listeners) listener();
 }
 
-export function colourOf(name: string): string {
-  if (name === "other" || name === "unknown") return OTHER;
-  return `var(--series-${slots[name] ?? hash(name) % SLOTS})`;
+function variableOf(name: string): string {
+  return `--name-${hash(name).toString(36)}`;
 }
 
-/** Changes when names have got other colours; for what is memoized. */
+/** Colours are variables by name, so that what is on the page already changes with them. */
+function publish() {
+  const { style } = document.documentElement;
+  for (const [name, slot] of Object.entries(slots)) {
+    style.setProperty(variableOf(name), `var(--series-${slot})`);
+  }
+}
+
+if (typeof document !== "undefined") publish();
+
+export function colourOf(name: string): string {
+  if (name === "other" || name === "unknown") return OTHER;
+  return `var(${variableOf(name)}, var(--series-${hash(name) % SLOTS}))`;
+}
+
+/** Changes when names have got other colours; for what is painted on a canvas. */
 export function useColours(): Slots {
   return useSyncExternalStore(
     (listener) => {

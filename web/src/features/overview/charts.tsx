@@ -3,7 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import type { Granularity } from "@/lib/api";
-import { colourOf, useColours } from "@/lib/colours";
+import { colourOf } from "@/lib/colours";
 import {
   formatCompact,
   formatCost,
@@ -100,9 +100,7 @@ interface PointsProps<T> {
 function PointsChart<T extends { date: string }>(props: PointsProps<T>) {
   const { points, build, granularity, label, format, max } = props;
   const dates = useMemo(() => points.map((point) => point.date), [points]);
-  const colours = useColours();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours, other series
-  const series = useMemo(() => build(points), [points, build, colours]);
+  const series = useMemo(() => build(points), [points, build]);
   const pick = usePick(granularity, props.filter);
   return (
     <TimeChart

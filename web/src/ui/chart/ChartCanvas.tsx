@@ -1,6 +1,7 @@
 /** The canvas, the crosshair that all charts share, dragging for a range, clicking for a point. */
 import type { EChartsType } from "echarts/core";
 import { type PointerEvent, useEffect, useRef, useState } from "react";
+import { useColours } from "@/lib/colours";
 import { init } from "@/lib/echarts";
 import { bucketEnd, useSetRange } from "@/lib/range";
 import { useIsDark } from "@/lib/theme";
@@ -26,6 +27,7 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
   const [tip, setTip] = useState<{ index: number; x: number } | null>(null);
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const isDark = useIsDark();
+  const colours = useColours();
   const { setCustom } = useSetRange();
 
   useEffect(() => {
@@ -43,10 +45,10 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
     };
   }, []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme means other colours
+  // biome-ignore lint/correctness/useExhaustiveDependencies: theme and names decide the colours
   useEffect(() => {
     if (chart && width > 0) chart.setOption(buildOption(input, width), true);
-  }, [chart, width, isDark, input]);
+  }, [chart, width, isDark, colours, input]);
 
   useEffect(
     () =>
