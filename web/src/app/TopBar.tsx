@@ -31,7 +31,7 @@ export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
         icon={<MenuIcon className="size-4" />}
       />
       <Workspace />
-      <div className="flex min-w-0 items-center gap-2 empty:hidden max-md:order-last max-md:w-full max-md:flex-wrap">
+      <div className="flex min-w-0 items-center gap-2 empty:hidden max-lg:order-last max-lg:w-full max-lg:flex-wrap">
         {uses.includes("agent") && <AgentSelect />}
         {uses.includes("environment") && <EnvironmentSelect />}
         {uses.includes("range") && <RangePicker />}
