@@ -24,7 +24,7 @@ export function RangePicker() {
         ariaLabel="Time range"
         align="right"
         buttonClass="rounded-none min-w-0"
-        className="flex w-[min(26rem,calc(100vw-2rem))] gap-1 max-md:fixed max-md:inset-x-4 max-md:top-28"
+        className="flex w-[min(26rem,calc(100vw-2rem))] gap-1 max-md:fixed max-md:inset-x-4 max-md:top-28 max-md:w-auto"
         label={
           <>
             <Clock className="size-3.5 shrink-0 text-muted" aria-hidden />
@@ -80,7 +80,7 @@ function Custom({ range, onApply }: { range: Range; onApply: (from: Date, to: Da
   const isValid = Boolean(from && to) && new Date(from) < new Date(to);
   return (
     <form
-      className="flex flex-1 flex-col gap-2 border-l p-2"
+      className="flex min-w-0 flex-1 flex-col gap-2 border-l p-2"
       onSubmit={(event) => {
         event.preventDefault();
         if (isValid) onApply(new Date(from), new Date(to));

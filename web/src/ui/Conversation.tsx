@@ -9,7 +9,7 @@ import {
   UserRound,
   Wrench,
 } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { Message, Part } from "@/lib/messages";
 import { CopyButton } from "./Copy";
 import { cx } from "./cx";
@@ -31,13 +31,25 @@ const TINTS: Record<string, string> = {
 const FOLDED_ROLES = new Set(["system"]);
 
 export function Conversation({ messages }: { messages: Message[] }) {
+  const named = useMemo(() => nameResults(messages), [messages]);
   return (
     <ol className="flex flex-col gap-2">
-      {messages.map((message, index) => (
+      {named.map((message, index) => (
         <Turn key={index} message={message} />
       ))}
     </ol>
   );
+}
+
+/** A result often has only the id of its call: it gets the name of the tool as well. */
+function nameResults(messages: Message[]): Message[] {
+  const names = new Map<string, string>();
+  for (const part of messages.flatMap((message) => message.parts)) {
+    if (part.kind === "call" && part.id) names.set(part.id, part.name);
+  }
+  const name = (part: Part): Part =>
+    part.kind === "result" ? { ...part, name: part.name ?? names.get(part.id ?? "") } : part;
+  return messages.map((message) => ({ ...message, parts: message.parts.map(name) }));
 }
 
 function Turn({ message }: { message: Message }) {

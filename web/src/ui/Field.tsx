@@ -20,7 +20,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   const note = `${id}-note`;
   return (
-    <div className="flex flex-col gap-1">
+    <div className="flex min-w-0 flex-col gap-1">
       <label htmlFor={id} className="font-medium">
         {label}
       </label>

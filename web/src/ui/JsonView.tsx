@@ -6,6 +6,8 @@ import { cx } from "./cx";
 const OPEN_DEPTH = 2;
 const CHILDREN = 100;
 const LONGEST = 500;
+const SMALL = 240;
+const DEEPEST_PEEK = 5;
 
 export function JsonView({ value, depth = 0 }: { value: unknown; depth?: number }) {
   if (typeof value === "string") return <JsonText text={value} />;
@@ -35,13 +37,18 @@ function JsonText({ text }: { text: string }) {
   );
 }
 
+/** What is small is shown at once; what is large waits to be asked. */
+function startsOpen(value: object, depth: number): boolean {
+  return depth < OPEN_DEPTH || (depth < DEEPEST_PEEK && JSON.stringify(value).length < SMALL);
+}
+
 function JsonBranch({ value, depth }: { value: object; depth: number }) {
-  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
-  const [shown, setShown] = useState(CHILDREN);
+  const [isOpen, setOpen] = useState(() => startsOpen(value, depth));
   const isList = Array.isArray(value);
-  const entries = Object.entries(value);
-  if (entries.length === 0) return <span className="text-muted">{isList ? "[]" : "{}"}</span>;
-  const count = `${entries.length} ${isList ? "item" : "field"}${entries.length === 1 ? "" : "s"}`;
+  const count = Object.keys(value).length;
+  if (count === 0) return <span className="text-muted">{isList ? "[]" : "{}"}</span>;
+  if (depth === 0) return <JsonEntries value={value} depth={depth} />;
+  const noun = isList ? "item" : "field";
   return (
     <>
       <button
@@ -54,25 +61,36 @@ function JsonBranch({ value, depth }: { value: object; depth: number }) {
           className={cx("size-3 transition-transform", isOpen && "rotate-90")}
           aria-hidden
         />
-        {count}
+        {count} {noun}
+        {count === 1 ? "" : "s"}
       </button>
       {isOpen && (
         <div className="border-l pl-3">
-          {entries.slice(0, shown).map(([key, child]) => (
-            <JsonRow key={key} name={key}>
-              <JsonView value={child} depth={depth + 1} />
-            </JsonRow>
-          ))}
-          {entries.length > shown && (
-            <button
-              type="button"
-              className="text-accent hover:underline"
-              onClick={() => setShown(shown + 1000)}
-            >
-              {entries.length - shown} more
-            </button>
-          )}
+          <JsonEntries value={value} depth={depth} />
         </div>
+      )}
+    </>
+  );
+}
+
+function JsonEntries({ value, depth }: { value: object; depth: number }) {
+  const [shown, setShown] = useState(CHILDREN);
+  const entries = Object.entries(value);
+  return (
+    <>
+      {entries.slice(0, shown).map(([key, child]) => (
+        <JsonRow key={key} name={key}>
+          <JsonView value={child} depth={depth + 1} />
+        </JsonRow>
+      ))}
+      {entries.length > shown && (
+        <button
+          type="button"
+          className="text-accent hover:underline"
+          onClick={() => setShown(shown + 1000)}
+        >
+          {entries.length - shown} more
+        </button>
       )}
     </>
   );
