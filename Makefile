@@ -67,7 +67,7 @@ $(READY): $(UV) requirements/dev.txt pyproject.toml
 	@touch $@
 
 # Node and npm are packages of .venv, so that nothing has to be installed for them either.
-$(MODULES): $(READY) web/package-lock.json
+$(MODULES): web/package-lock.json | $(READY)
 	$(NPM) ci --silent
 	@touch $@
 

@@ -108,20 +108,30 @@ function CheckedOutlet({ page }: { page: Page | undefined }) {
   return <Outlet />;
 }
 
-/** A thin line for what takes more than 300 ms. */
+/** A thin line for what takes more than 300 ms, words for what takes more than 5 s. */
 function ProgressLine() {
   const isFetching = useIsFetching() > 0;
-  const [isShown, setShown] = useState(false);
+  const [stage, setStage] = useState<"none" | "line" | "words">("none");
   useEffect(() => {
-    const timer = setTimeout(() => setShown(isFetching), isFetching ? 300 : 0);
-    return () => clearTimeout(timer);
+    if (!isFetching) return setStage("none");
+    const line = setTimeout(() => setStage("line"), 300);
+    const words = setTimeout(() => setStage("words"), 5000);
+    return () => {
+      clearTimeout(line);
+      clearTimeout(words);
+    };
   }, [isFetching]);
   return (
-    <div className="relative z-20 h-0">
-      {isShown && (
+    <div role="status" className="relative z-20 h-0">
+      {stage !== "none" && (
         <div className="absolute inset-x-0 -top-px h-0.5 overflow-hidden">
           <div className="h-full w-1/3 animate-[progress_1.1s_linear_infinite] bg-accent" />
         </div>
+      )}
+      {stage === "words" && (
+        <p className="absolute top-2 left-1/2 -translate-x-1/2 rounded-md border bg-surface px-3 py-1.5 text-sm whitespace-nowrap text-muted shadow-lg">
+          Still working on it. A rate limit is waited out, at most a minute.
+        </p>
       )}
     </div>
   );

@@ -78,7 +78,7 @@ function AgentSelect() {
       value={agent ?? ""}
       onChange={(value) => setUrl({ agent: value || undefined }, { push: true })}
       options={[{ value: "", label: "All agents" }, ...names]}
-      className="max-md:min-w-[40%] max-md:flex-1"
+      className="w-40 max-md:min-w-[40%] max-md:flex-1"
     />
   );
 }
@@ -89,14 +89,14 @@ function EnvironmentSelect() {
   const { data } = useFilterValues();
   const names = new Set(data?.environments);
   if (env) names.add(env);
-  if (names.size === 0) return null;
+  if (data && names.size === 0) return null;
   return (
     <Select
       aria-label="Environment"
       value={env ?? ""}
       onChange={(value) => setUrl({ env: value || undefined }, { push: true })}
       options={[{ value: "", label: "All environments" }, ...names]}
-      className="max-md:min-w-[40%] max-md:flex-1"
+      className="w-40 max-md:min-w-[40%] max-md:flex-1"
     />
   );
 }

@@ -1,6 +1,6 @@
 /** What a page shows when there is nothing yet, nothing at all, or something wrong. */
 import { CircleAlert } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 import { ApiError } from "@/lib/api";
 import { Button } from "./Button";
 import { cx } from "./cx";
@@ -77,18 +77,4 @@ export function ErrorState({
       </div>
     </div>
   );
-}
-
-/** Words for what takes longer than five seconds. */
-export function SlowNote() {
-  const [isSlow, setSlow] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), 5000);
-    return () => clearTimeout(timer);
-  }, []);
-  return isSlow ? (
-    <p role="status" className="p-3 text-center text-sm text-muted">
-      Still working on it. A rate limit may be waited out, at most a minute.
-    </p>
-  ) : null;
 }

@@ -61,7 +61,7 @@ const COLUMNS: Column<Session>[] = [
   },
   {
     id: "cost",
-    header: "Cost, $",
+    header: "Cost",
     width: "5rem",
     align: "right",
     cell: (one) => formatCost(one.cost),

@@ -11,7 +11,7 @@ import { Badge, Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { CopyId, copyText } from "@/ui/Copy";
 import { Dialog } from "@/ui/overlays";
-import { ErrorState, Skeleton, SkeletonRows, SlowNote } from "@/ui/states";
+import { ErrorState, Skeleton, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
 import { SpanPanel } from "./SpanPanel";
@@ -50,7 +50,6 @@ function Loading() {
         <Skeleton className="h-5 w-72" />
       </div>
       <SkeletonRows rows={14} />
-      <SlowNote />
     </div>
   );
 }

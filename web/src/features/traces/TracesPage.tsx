@@ -8,7 +8,7 @@ import { rangeQuery, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
-import { EmptyState, ErrorState, SkeletonRows, SlowNote } from "@/ui/states";
+import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { type Column, Table } from "@/ui/Table";
 import { allColumns } from "./columns";
 import { FilterBar, useColumnIds } from "./FilterBar";
@@ -55,10 +55,7 @@ export default function TracesPage() {
         {traces.error && rows.length === 0 ? (
           <ErrorState error={traces.error} onRetry={() => void traces.refetch()} />
         ) : traces.isPending ? (
-          <>
-            <SkeletonRows rows={18} />
-            <SlowNote />
-          </>
+          <SkeletonRows rows={18} />
         ) : rows.length === 0 ? (
           <Nothing />
         ) : (

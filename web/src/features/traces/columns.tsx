@@ -86,7 +86,7 @@ export function allColumns(scale: Scale): (Column<Trace> & { title: string })[] 
     {
       id: "cost",
       title: "Cost",
-      header: "Cost, $",
+      header: "Cost",
       width: "6rem",
       align: "right",
       sort: "cost",
