@@ -1,0 +1,86 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ApiError, patientFetch, unwrap } from "@/lib/api";
+import { session } from "@/lib/session";
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+let server: Server;
+let answers: Answer[];
+let seen: IncomingMessage[];
+
+beforeEach(async () => {
+  [answers, seen] = [[], []];
+  server = createServer((request, response) => {
+    seen.push(request);
+    answers.shift()?.(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+
+afterEach(() => {
+  localStorage.clear();
+  server.close();
+});
+
+const address = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/x`;
+const status =
+  (code: number, headers: Record<string, string> = {}): Answer =>
+  (_request, response) =>
+    response.writeHead(code, headers).end("{}");
+
+test("a rate limit is waited out as long as the service asks", async () => {
+  answers = [status(429, { "Retry-After": "1" }), status(200)];
+  const started = Date.now();
+  const response = await patientFetch(new Request(address()));
+  expect(response.status).toBe(200);
+  expect(seen).toHaveLength(2);
+  expect(Date.now() - started).toBeGreaterThanOrEqual(990);
+});
+
+test("a wait of a quarter of an hour is told, not waited", async () => {
+  answers = [status(429, { "Retry-After": "900" })];
+  expect((await patientFetch(new Request(address()))).status).toBe(429);
+  expect(seen).toHaveLength(1);
+});
+
+test("the token is sent, and a 401 ends the session", async () => {
+  session.start("old");
+  answers = [status(401)];
+  await patientFetch(new Request(address()));
+  expect(seen[0]?.headers.authorization).toBe("Bearer old");
+  expect(session.token()).toBeNull();
+});
+
+test("a late 401 of an earlier token does not end the session that came after it", async () => {
+  session.start("old");
+  answers = [
+    (_request, response) => {
+      session.start("new");
+      response.writeHead(401).end("{}");
+    },
+  ];
+  await patientFetch(new Request(address()));
+  expect(session.token()).toBe("new");
+});
+
+test("a service that is down is an error that says so", async () => {
+  const gone = address();
+  await new Promise((resolve) => server.close(resolve));
+  const failed = await patientFetch(new Request(gone)).catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(ApiError);
+  expect(failed).toMatchObject({ status: 0 });
+});
+
+test("an answer is unwrapped, a refusal keeps its code and fields", async () => {
+  const response = new Response(null, { status: 400 });
+  expect(await unwrap(Promise.resolve({ data: { data: 3 }, response }))).toBe(3);
+  const details = [{ field: "email", message: "is taken" }];
+  const error = {
+    success: false,
+    error: { message: "email: is taken", code: "VALIDATION_ERROR", details },
+  };
+  const failed = await unwrap(Promise.resolve({ error, response })).catch((one: unknown) => one);
+  expect(failed).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
+  expect((failed as ApiError).about("email")).toBe("is taken");
+});
