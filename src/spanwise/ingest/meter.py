@@ -6,13 +6,13 @@ from collections import Counter, deque
 from collections.abc import Sequence
 
 from spanwise.ingest.journal import Kind, Record
-from spanwise.ingest.pipeline import Refused, Store
+from spanwise.ingest.pipeline import Refused, Step, Store
 
 RATE_SECONDS = 60
 
 
 class IngestMeter:
-    """Numbers since the process started; written by the event loop and the applying thread."""
+    """Numbers since the process started; written by the event loop and the threads that write."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,9 +45,10 @@ class IngestMeter:
         with self._lock:
             return sum(spans for second, spans in self._by_second if second > since) / RATE_SECONDS
 
-    def applied(self, seconds: float) -> None:
+    def worked(self, seconds: float, batches: int) -> None:
+        """Count time that the engine took, and batches that are in it after that."""
         with self._lock:
-            self.batches += 1
+            self.batches += batches
             self.apply_seconds += seconds
 
     def failed(self) -> None:
@@ -66,16 +67,22 @@ class MeteredStore:
         self._store = store
         self._meter = meter
 
-    def apply(self, records: Sequence[Record]) -> None:
+    def insert(self, records: Sequence[Record]) -> None:
+        self._time(self._store.insert, records, batches=0)
+
+    def finish(self, records: Sequence[Record]) -> None:
+        self._time(self._store.finish, records, batches=1)
+
+    def _time(self, step: Step, records: Sequence[Record], batches: int) -> None:
         started = time.perf_counter()
         try:
-            self._store.apply(records)
+            step(records)
         except Refused:
             raise
         except Exception:
             self._meter.failed()
             raise
-        self._meter.applied(time.perf_counter() - started)
+        self._meter.worked(time.perf_counter() - started, batches)
 
     def quarantine(self, record: Record, reason: str) -> None:
         self._meter.refused()

@@ -1,9 +1,10 @@
 """Group commit: many requests share one fsync, then one insert into the engine.
 
-A request is acknowledged when the journal has it on disk. A second thread moves journalled records
-into the engine in batches that grow with the load, because an insert costs the engine some 30 ms
-before its first row. Readers wait for what was acknowledged before them (`settle`), so an
-acknowledged row is visible to the next read. While the store fails, nothing is acknowledged.
+A request is acknowledged when the journal has it on disk. A second thread inserts journalled
+records in batches that grow with the load, because an insert costs the engine some 30 ms before its
+first row; while it inserts one batch, a third thread finishes the one before: sums, prices,
+deletions. Readers wait for what was acknowledged before them (`settle`), so an acknowledged row is
+visible to the next read. While the store fails, nothing is acknowledged.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,13 +28,16 @@ APPLY_BYTES = 24 * 2**20
 GROUP_BYTES = 16 * 2**20
 BACKLOG_BYTES = 64 * 2**20
 # Beyond this the store is behind, and requests are taken at its pace.
-PACED_BYTES = 8 * 2**20
+PACED_BYTES = 48 * 2**20
 RETRY_SECONDS = 1.0
 SETTLE_SECONDS = 30.0
 LINGER_SECONDS = 0.5
 LINGER_BYTES = 12 * 2**20
 SPLIT_AFTER_TRIES = 3
 SUSPECT_TRIES = 10
+
+
+Step = Callable[[Sequence[Record]], None]
 
 
 class Refused(Exception):  # noqa: N818 -- an outcome, not a defect
@@ -45,8 +49,16 @@ class Suspect(Exception):  # noqa: N818
 
 
 class Store(Protocol):
-    def apply(self, records: Sequence[Record]) -> None:
-        """Make the records durable and visible. Applying a record twice changes nothing."""
+    """Takes records in two steps, each in the order of the records, one batch at a time.
+
+    The next batch may be inserted while one is finished. Doing a step twice changes nothing.
+    """
+
+    def insert(self, records: Sequence[Record]) -> None:
+        """Make the records durable."""
+
+    def finish(self, records: Sequence[Record]) -> None:
+        """Make everything that follows from inserted records durable and visible."""
 
     def quarantine(self, record: Record, reason: str) -> None:
         """Keep a record that the engine refuses, for a person to look at."""
@@ -70,6 +82,19 @@ class _Waiting:
     future: asyncio.Future[None]
 
 
+@dataclass(frozen=True)
+class _Batch:
+    """Records on their way into the store, and up to which sequence all are in it after them."""
+
+    records: Sequence[Record]
+    sequence: int
+    started: float
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(len(record.payload) for record in self.records)
+
+
 class Pipeline:
     def __init__(
         self, journal: Journal, store: Store, max_waiting_bytes: int, min_free_bytes: int = 0
@@ -85,8 +110,11 @@ class Pipeline:
         self._backlog: deque[tuple[int, Record]] = deque()
         self._backlog_bytes = 0
         self._journaled = 0
-        self._apply_rate = math.inf
+        self._inserted: deque[_Batch] = deque()
+        self._inserting = True
         self._applied = 0
+        self._applied_at = 0.0
+        self._apply_rate = math.inf
         self._settling: list[tuple[int, asyncio.Future[None]]] = []
         self._stalled = False
         self._disk_is_low = False
@@ -100,7 +128,7 @@ class Pipeline:
         """
         self._loop = asyncio.get_running_loop()
         await asyncio.to_thread(self._load_left_over)
-        for work in (self._journal_waiting, self._apply_backlog):
+        for work in (self._journal_waiting, self._insert_backlog, self._finish_inserted):
             thread = threading.Thread(target=work, name=work.__name__.strip("_"), daemon=True)
             thread.start()
             self._threads.append(thread)
@@ -230,34 +258,37 @@ class Pipeline:
         if is_low:
             raise Unavailable("the disk is almost full", 5)
 
-    # --- the applying thread --------------------------------------------------------------------
+    # --- the inserting thread -------------------------------------------------------------------
 
-    def _apply_backlog(self) -> None:
-        while True:
+    def _insert_backlog(self) -> None:
+        while batch := self._next_batch():
+            if not self._carry_out(self._store.insert, batch.records):
+                break
             with self._state:
-                self._state.wait_for(lambda: self._backlog or self._is_done())
-                if not self._backlog:
-                    return
-                self._linger()
-                batch, sequence = self._next_batch()
-            started = time.perf_counter()
-            if not self._apply([record for _, record in batch]):
-                return
-            try:
-                self._journal.release(sequence)
-            except OSError as error:
-                # The records are applied; if they come back after a restart, they change nothing.
-                log.error("journal_release_failed", error=str(error))
-            size = sum(len(record.payload) for _, record in batch)
-            with self._state:
-                self._backlog_bytes -= size
-                self._apply_rate = size / (time.perf_counter() - started)
-                self._applied = sequence
-                done = [future for target, future in self._settling if target <= sequence]
-                self._settling = [(t, f) for t, f in self._settling if t > sequence]
+                self._state.wait_for(lambda: not self._inserted or self._stopping)
+                self._inserted.append(batch)
                 self._state.notify_all()
-            if done:
-                self._loop.call_soon_threadsafe(_finish, done, None)
+        with self._state:
+            self._inserting = False
+            self._state.notify_all()
+
+    def _next_batch(self) -> _Batch | None:
+        """Wait for records and take the oldest; none when all is done and the service stops."""
+        with self._state:
+            self._state.wait_for(lambda: self._backlog or self._has_all())
+            if not self._backlog:
+                return None
+            self._linger()
+            taken: list[tuple[int, Record]] = []
+            size = 0
+            while self._backlog and (not taken or size < APPLY_BYTES):
+                taken.append(self._backlog.popleft())
+                size += len(taken[-1][1].payload)
+            complete = self._backlog[0][0] - 1 if self._backlog else taken[-1][0]
+            return _Batch([record for _, record in taken], complete, time.perf_counter())
+
+    def _has_all(self) -> bool:
+        return self._stopping and not self._waiting and not self._journaling
 
     def _linger(self) -> None:
         """Let records gather until there are enough, a reader waits for them, or time is up.
@@ -269,26 +300,44 @@ class Pipeline:
             timeout=LINGER_SECONDS,
         )
 
-    def _is_done(self) -> bool:
-        return (
-            self._stopping
-            and not self._waiting
-            and not self._journaling
-            and self._applied >= self._journaled
-        )
+    # --- the finishing thread -------------------------------------------------------------------
 
-    def _next_batch(self) -> tuple[list[tuple[int, Record]], int]:
-        """Take the oldest records, and say up to which sequence all are taken then."""
-        batch: list[tuple[int, Record]] = []
-        size = 0
-        while self._backlog and (not batch or size < APPLY_BYTES):
-            batch.append(self._backlog.popleft())
-            size += len(batch[-1][1].payload)
-        complete = self._backlog[0][0] - 1 if self._backlog else batch[-1][0]
-        return batch, complete
+    def _finish_inserted(self) -> None:
+        while batch := self._take_inserted():
+            if not self._carry_out(self._store.finish, batch.records):
+                return
+            self._release(batch)
 
-    def _apply(self, records: Sequence[Record]) -> bool:
-        """Apply a batch, trying until it works; False when the service stops before it does.
+    def _take_inserted(self) -> _Batch | None:
+        with self._state:
+            self._state.wait_for(lambda: self._inserted or not self._inserting)
+            batch = self._inserted.popleft() if self._inserted else None
+            self._state.notify_all()
+            return batch
+
+    def _release(self, batch: _Batch) -> None:
+        """Forget what is in the store by now, and wake the readers that wait for it."""
+        try:
+            self._journal.release(batch.sequence)
+        except OSError as error:
+            # The records are applied; if they come back after a restart, they change nothing.
+            log.error("journal_release_failed", error=str(error))
+        with self._state:
+            now = time.perf_counter()
+            self._apply_rate = batch.size_bytes / (now - max(batch.started, self._applied_at))
+            self._applied_at = now
+            self._backlog_bytes -= batch.size_bytes
+            self._applied = batch.sequence
+            done = [future for target, future in self._settling if target <= batch.sequence]
+            self._settling = [(t, f) for t, f in self._settling if t > batch.sequence]
+            self._state.notify_all()
+        if done:
+            self._loop.call_soon_threadsafe(_finish, done, None)
+
+    # --- both -----------------------------------------------------------------------------------
+
+    def _carry_out(self, step: Step, records: Sequence[Record]) -> bool:
+        """Do a step, trying until it works; False when the service stops before it does.
 
         A batch that is refused is halved until the bad record is alone, so that it harms only
         itself. One that fails otherwise is halved too: perhaps it is just too large for now.
@@ -297,25 +346,25 @@ class Pipeline:
         while True:
             tries += 1
             try:
-                self._try(records, tries)
+                self._try(step, records, tries)
             except Refused:
-                return self._apply_halves(records)
+                return self._carry_out_halves(step, records)
             except Exception as error:
                 # No traceback: a person's data could be in it.
                 log.error("apply_failed", error=repr(error)[:500], records=len(records))
                 if not self._wait_to_retry():
                     return False
                 if len(records) > 1 and tries >= SPLIT_AFTER_TRIES:
-                    return self._apply_halves(records)
+                    return self._carry_out_halves(step, records)
             else:
                 with self._state:
                     self._stalled = False
                 return True
 
-    def _try(self, records: Sequence[Record], tries: int) -> None:
-        """Apply once. A single record that cannot be taken is put aside: that is success too."""
+    def _try(self, step: Step, records: Sequence[Record], tries: int) -> None:
+        """Try once. A single record that cannot be taken is put aside: that is success too."""
         try:
-            self._store.apply(records)
+            step(records)
         except Refused as error:
             if len(records) > 1:
                 raise
@@ -325,9 +374,9 @@ class Pipeline:
                 raise
             self._store.quarantine(records[0], str(error))
 
-    def _apply_halves(self, records: Sequence[Record]) -> bool:
+    def _carry_out_halves(self, step: Step, records: Sequence[Record]) -> bool:
         middle = len(records) // 2
-        return self._apply(records[:middle]) and self._apply(records[middle:])
+        return self._carry_out(step, records[:middle]) and self._carry_out(step, records[middle:])
 
     def _wait_to_retry(self) -> bool:
         """Wait before the next try; False when the service is stopping."""

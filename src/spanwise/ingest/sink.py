@@ -1,7 +1,8 @@
 """Joins journalled records into batches for the telemetry store."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import structlog
@@ -42,30 +43,19 @@ class Sink:
         self._quarantine = quarantine
         self._on_agents = on_agents
 
-    def apply(self, records: Sequence[Record]) -> None:
-        def joined(kind: Kind) -> bytes:
-            return b"".join(record.payload for record in records if record.kind is kind)
+    def insert(self, records: Sequence[Record]) -> None:
+        with _told_apart():
+            self._writer.insert(_to_batch(records))
 
+    def finish(self, records: Sequence[Record]) -> None:
         versions = [record.version for record in records]
-        batch = Batch(
-            first_version=min(versions),
-            last_version=max(versions),
-            spans=_in_pieces([r.payload for r in records if r.kind is Kind.TRACES]),
-            logs=joined(Kind.LOGS),
-            metrics=joined(Kind.METRICS),
-            signals=joined(Kind.SIGNALS),
-            deletions=[read_deletion(r) for r in records if r.kind is Kind.DELETIONS],
-            exposures=joined(Kind.EXPOSURES),
-        )
-        try:
-            agents = self._writer.write(batch)
-        except DataRefused as error:
-            raise Refused(str(error)) from error
-        except ClickHouseError as error:
-            code = error_code(error)
-            if code is None or code in _PASSING:
-                raise
-            raise Suspect(str(error)) from error
+        with _told_apart():
+            agents = self._writer.finish(
+                min(versions),
+                max(versions),
+                deletions=[read_deletion(r) for r in records if r.kind is Kind.DELETIONS],
+                has_spans=any(record.kind is Kind.TRACES for record in records),
+            )
         self._on_agents(agents)
 
     def quarantine(self, record: Record, reason: str) -> None:
@@ -77,6 +67,36 @@ class Sink:
             # The journal forgets the record after this.
             os.fsync(file.fileno())
         log.error("record_refused", kept_as=str(path), reason=reason)
+
+
+@contextmanager
+def _told_apart() -> Iterator[None]:
+    """Tell errors that will never pass, and perhaps will not, from those that will."""
+    try:
+        yield
+    except DataRefused as error:
+        raise Refused(str(error)) from error
+    except ClickHouseError as error:
+        code = error_code(error)
+        if code is None or code in _PASSING:
+            raise
+        raise Suspect(str(error)) from error
+
+
+def _to_batch(records: Sequence[Record]) -> Batch:
+    def joined(kind: Kind) -> bytes:
+        return b"".join(record.payload for record in records if record.kind is kind)
+
+    versions = [record.version for record in records]
+    return Batch(
+        first_version=min(versions),
+        last_version=max(versions),
+        spans=_in_pieces([r.payload for r in records if r.kind is Kind.TRACES]),
+        logs=joined(Kind.LOGS),
+        metrics=joined(Kind.METRICS),
+        signals=joined(Kind.SIGNALS),
+        exposures=joined(Kind.EXPOSURES),
+    )
 
 
 def _in_pieces(payloads: Sequence[bytes]) -> list[bytes]:

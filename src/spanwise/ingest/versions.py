@@ -7,7 +7,7 @@ request takes its version and its place in the queue in one step of the event lo
 import time
 from threading import Lock
 
-VERSION_STEP = 1024
+from spanwise.storage.telemetry.summaries import VERSION_STEP
 
 
 class VersionClock:
@@ -19,7 +19,7 @@ class VersionClock:
 
     def tick(self) -> int:
         with self._lock:
-            # The numbers in between are for corrections: re-pricing adds one to a row's version.
+            # Re-pricing adds one to a row's version.
             now = time.time_ns() // VERSION_STEP * VERSION_STEP
             self._last = max(self._last + VERSION_STEP, now)
             return self._last

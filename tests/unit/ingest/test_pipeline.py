@@ -23,6 +23,7 @@ class Shelf:
     """A store that keeps what it is given, and can be told to fail, to refuse or to wait."""
 
     def __init__(self) -> None:
+        self.inserted: list[int] = []
         self.versions: list[int] = []
         self.batches: list[int] = []
         self.quarantined: list[int] = []
@@ -31,7 +32,7 @@ class Shelf:
         self.gate = threading.Event()
         self.gate.set()
 
-    def apply(self, records: Sequence[Record]) -> None:
+    def insert(self, records: Sequence[Record]) -> None:
         assert self.gate.wait(20)
         if self.failure is not None:
             raise self.failure
@@ -39,7 +40,12 @@ class Shelf:
             if record.version in self.poison:
                 raise self.poison[record.version]
         self.batches.append(len(records))
-        self.versions += [record.version for record in records]
+        self.inserted += [record.version for record in records]
+
+    def finish(self, records: Sequence[Record]) -> None:
+        versions = [record.version for record in records]
+        assert set(versions) <= {*self.inserted, *self.quarantined}
+        self.versions += [version for version in versions if version in self.inserted]
 
     def quarantine(self, record: Record, reason: str) -> None:
         assert reason

@@ -71,7 +71,10 @@ class Batch:
 
 
 class Writer:
-    """Writes batches, one at a time."""
+    """Writes batches in the order of their versions, one at a time.
+
+    While what follows from one is computed, the next may be inserted.
+    """
 
     def __init__(self, engine: Engine, find_prices: PriceFinder) -> None:
         with engine.client() as client:
@@ -81,7 +84,8 @@ class Writer:
         self._threads = ThreadPoolExecutor(PARALLEL_INSERTS, thread_name_prefix="telemetry-insert")
         self._schema = _schema_settings(engine.address.folder)
         self._client = engine.new_client({"max_execution_time": 300})
-        self._lock = threading.Lock()
+        self._inserting = threading.Lock()
+        self._finishing = threading.Lock()
         self._shared = SecondLook() if engine.address.folder is None else None
         self._cluster = engine.address.cluster
         self._find_prices = find_prices
@@ -96,8 +100,37 @@ class Writer:
 
         Returns which agents the batch's traces are of.
         """
-        with self._lock:
-            return self._write(batch)
+        self.insert(batch)
+        return self.finish(
+            batch.first_version,
+            batch.last_version,
+            deletions=batch.deletions,
+            has_spans=bool(batch.spans),
+        )
+
+    def insert(self, batch: Batch) -> None:
+        """Make a batch's rows durable."""
+        with self._inserting:
+            try:
+                self._insert_all(batch)
+            except ClickHouseError as error:
+                if error_code(error) in _REFUSALS:
+                    raise DataRefused(str(error)) from error
+                raise
+
+    def finish(
+        self,
+        first_version: int,
+        last_version: int,
+        *,
+        deletions: Sequence[TraceDeletion] = (),
+        has_spans: bool = True,
+    ) -> list[Sighting]:
+        """Compute what follows from a batch that is inserted, as all before it are."""
+        with self._finishing:
+            # What a deletion is about has a lower version, so their order within the batch is kept.
+            delete_traces(self._client, deletions)
+            return self._add_up(first_version, last_version) if has_spans else []
 
     def exclusively(self, work: Callable[[Client], T]) -> T:
         """Do something while no batch is being written.
@@ -105,7 +138,7 @@ class Writer:
         A price that changes, or a trace that is added up anew, in the middle of a batch could leave
         a cost or a sum behind that nothing would ever put right.
         """
-        with self._lock:
+        with self._inserting, self._finishing:
             return work(self._client)
 
     def put_prices(self, key: PriceKey, periods: Sequence[PricePeriod], version: int) -> None:
@@ -120,39 +153,31 @@ class Writer:
         if self._shared is None:
             return
         for first, last in self._shared.take_settled(seconds):
-            with self._lock:
+            with self._finishing:
                 summarize_shared_batch(self._client, first, last)
 
-    def _write(self, batch: Batch) -> list[Sighting]:
-        try:
-            self._insert_spans(batch.spans)
-            if batch.logs:
-                self._insert(LANDINGS["logs"].table, batch.logs, "Protobuf", "Logs")
-            if batch.metrics:
-                self._insert(LANDINGS["metrics"].table, batch.metrics, "Protobuf", "Metrics")
-            if batch.signals:
-                self._insert("signals", batch.signals, "JSONEachRow", "")
-            if batch.exposures:
-                self._insert("exposures", batch.exposures, "JSONEachRow", "")
-        except ClickHouseError as error:
-            if error_code(error) in _REFUSALS:
-                raise DataRefused(str(error)) from error
-            raise
-        # What a deletion is about has a lower version, so their order within the batch is kept.
-        delete_traces(self._client, batch.deletions)
-        if not batch.spans:
-            return []
+    def _insert_all(self, batch: Batch) -> None:
+        self._insert_spans(batch.spans)
+        if batch.logs:
+            self._insert(LANDINGS["logs"].table, batch.logs, "Protobuf", "Logs")
+        if batch.metrics:
+            self._insert(LANDINGS["metrics"].table, batch.metrics, "Protobuf", "Metrics")
+        if batch.signals:
+            self._insert("signals", batch.signals, "JSONEachRow", "")
+        if batch.exposures:
+            self._insert("exposures", batch.exposures, "JSONEachRow", "")
+
+    def _add_up(self, first: int, last: int) -> list[Sighting]:
         if self._shared is None:
-            summarize_batch(self._client, batch.first_version, batch.last_version)
+            summarize_batch(self._client, first, last)
         else:
-            summarize_shared_batch(self._client, batch.first_version, batch.last_version)
-            self._shared.note(batch.first_version, batch.last_version)
-        self._learn_prices(batch.first_version, batch.last_version)
-        versions = {"first": batch.first_version, "last": batch.last_version}
-        rows = query_rows(self._client, _AGENTS, {**versions, "max_name": MAX_NAME})
+            summarize_shared_batch(self._client, first, last)
+            self._shared.note(first, last)
+        self._learn_prices(first, last)
+        bound = {"first": first, "last": last, "max_name": MAX_NAME}
         return [
             Sighting(row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"]))
-            for row in rows
+            for row in query_rows(self._client, _AGENTS, bound)
         ]
 
     def _insert_spans(self, pieces: Sequence[bytes]) -> None:

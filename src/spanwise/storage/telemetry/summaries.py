@@ -8,6 +8,9 @@ from clickhouse_connect.driver.client import Client
 from spanwise.model.conventions import USAGE_KINDS
 from spanwise.storage.telemetry.engine import query_rows
 
+# Versions are this far apart: the numbers in between are for corrections of a row.
+VERSION_STEP = 1024
+
 # Columns of a span that a summary needs: narrow ones, never the contents.
 _NARROW = (
     "workspace, hour, trace_id, span_id, version, is_root, name, kind, start, duration_ns, status, "
@@ -85,10 +88,11 @@ FROM
 ARRAY JOIN root_starts AS root_start"""
 
 
-# The traces of a batch, and among them those that had spans before it.
+# The traces of a batch, and among them those that had spans before it. The bounds may hold spans
+# of the next batch already.
 _TOUCHED = """
     SELECT workspace, trace_id FROM trace_bounds
-    WHERE last_version BETWEEN {first:UInt64} AND {last:UInt64}"""
+    WHERE last_version >= {first:UInt64} AND first_version <= {last:UInt64}"""
 _SEEN_BEFORE = f"""
     SELECT workspace, trace_id FROM trace_bounds
     WHERE (workspace, trace_id) IN ({_TOUCHED})
@@ -107,7 +111,9 @@ def summarize_batch(client: Client, first_version: int, last_version: int) -> No
         new += f" AND (workspace, trace_id) NOT IN ({_SEEN_BEFORE})"
     client.command(_summarize(_each_span_once(new)), parameters=versions)
     if has_seen:
-        summarize_traces(client, _SEEN_BEFORE, versions)
+        # Without those of the next batch: perhaps they are not all there yet.
+        of_batch = f"version < {{last:UInt64}} + {VERSION_STEP}"
+        summarize_traces(client, _SEEN_BEFORE, versions, of_batch)
 
 
 def summarize_shared_batch(client: Client, first_version: int, last_version: int) -> None:
@@ -117,7 +123,9 @@ def summarize_shared_batch(client: Client, first_version: int, last_version: int
     summarize_traces(client, traces, {"first": first_version, "last": last_version})
 
 
-def summarize_traces(client: Client, traces: str, parameters: Mapping[str, Any]) -> None:
+def summarize_traces(
+    client: Client, traces: str, parameters: Mapping[str, Any], only: str = "1"
+) -> None:
     """Compute anew the summaries of traces, given as SQL for their workspaces and ids."""
     # Every hour of the traces, so that the key finds their spans wherever they lie.
     places = f"""
@@ -127,7 +135,9 @@ def summarize_traces(client: Client, traces: str, parameters: Mapping[str, Any])
         SELECT workspace, trace_id, min(first_hour) AS from_hour, max(last_hour) AS to_hour
         FROM trace_bounds WHERE (workspace, trace_id) IN ({traces})
         GROUP BY workspace, trace_id)"""
-    spans = f"SELECT {_NARROW} FROM spans WHERE (workspace, hour, trace_id) IN ({places})"
+    spans = (
+        f"SELECT {_NARROW} FROM spans WHERE (workspace, hour, trace_id) IN ({places}) AND {only}"
+    )
     client.command(_summarize(_each_span_once(spans)), parameters=dict(parameters))
 
 

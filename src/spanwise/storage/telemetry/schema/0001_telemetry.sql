@@ -52,7 +52,7 @@ ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(hour)
 ORDER BY (workspace, hour, trace_id, span_id)
 -- Merging costs as much as inserting: more parts at once, so each span is rewritten less often.
-SETTINGS index_granularity = 1024, merge_selector_base = 10;
+SETTINGS index_granularity = 1024, merge_selector_base = 10, max_compress_block_size = 262144;
 
 -- Between which hours a trace's spans lie, and when the first of them came: finds one trace without
 -- a scan. Minimum and maximum do not care how often a span is sent.
