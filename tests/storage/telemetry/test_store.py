@@ -279,3 +279,15 @@ async def test_a_search_reads_only_where_the_index_says(
         .split("/")
     )
     assert int(read) < int(whole)
+
+
+async def test_of_two_sums_with_one_version_the_later_counts(store: Store) -> None:
+    with store.engine.client() as client:
+        for cost in (1.0, 3.0, 2.0):
+            client.command(
+                "INSERT INTO traces (workspace, start, trace_id, version, cost) "
+                "SELECT {workspace:String}, toStartOfDay(now()), MD5(toString(number)), 7, {cost:Float64}"
+                " FROM numbers(20) ORDER BY number",
+                parameters={"workspace": store.workspace, "cost": cost},
+            )
+    assert {trace.cost for trace in (await listed(store)).items} == {2.0}

@@ -17,6 +17,9 @@ COLUMNS = """lower(hex(trace_id)) AS id, start, name, agent_name, status, error_
     span_count, error_count, models, tools, input_tokens, output_tokens, cost, session_id, user_id,
     environment, experiment_id, variant, input_preview, output_preview"""
 
+# A trace that was added up again, after re-pricing, may have the same version as before.
+_LATEST = "version DESC, written_at DESC"
+
 _SORTS = {
     TraceSort.START_TIME: "start",
     TraceSort.DURATION: "duration_ns",
@@ -105,7 +108,7 @@ async def _read_rows(
         ids=ids,
     )
     rows = await engine.fetch(
-        f"SELECT {COLUMNS} FROM traces WHERE {where.sql} ORDER BY version DESC LIMIT 1 BY trace_id",
+        f"SELECT {COLUMNS} FROM traces WHERE {where.sql} ORDER BY {_LATEST} LIMIT 1 BY trace_id",
         where.parameters,
         tag="read_traces",
     )
@@ -118,7 +121,7 @@ async def find_trace(engine: Engine, place: Place, agent_ids: AgentIds) -> Trace
     rows = await engine.fetch(
         f"""SELECT * FROM (
             SELECT {COLUMNS}, is_deleted FROM traces WHERE {STARTS_IN_PLACE}
-            ORDER BY version DESC LIMIT 1 BY start)
+            ORDER BY {_LATEST} LIMIT 1 BY start)
         WHERE NOT is_deleted LIMIT 1""",
         place.parameters,
         tag="find_trace",
