@@ -285,9 +285,10 @@ async def test_of_two_sums_with_one_version_the_later_counts(store: Store) -> No
     with store.engine.client() as client:
         for cost in (1.0, 3.0, 2.0):
             client.command(
-                "INSERT INTO traces (workspace, start, trace_id, version, cost) "
-                "SELECT {workspace:String}, toStartOfDay(now()), MD5(toString(number)), 7, {cost:Float64}"
-                " FROM numbers(20) ORDER BY number",
+                """INSERT INTO traces (workspace, start, trace_id, version, status, cost)
+                SELECT {workspace:String}, toStartOfDay(now()), MD5(toString(number)), 7, 'error',
+                    {cost:Float64}
+                FROM numbers(20)""",
                 parameters={"workspace": store.workspace, "cost": cost},
             )
     assert {trace.cost for trace in (await listed(store)).items} == {2.0}
