@@ -124,6 +124,8 @@ class Alerts:
     ) -> Agent:
         """Replace the parts that are given; secrets of new webhooks are in this answer only."""
         await self._check_webhooks(changes)
+        # An agent whose first trace was acknowledged a moment ago is to be found.
+        await self._agents.get(caller, agent)
         async with self._catalog.write() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
             settings = _merge(found.alert_settings, changes)

@@ -40,12 +40,11 @@ export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
       <button
         type="button"
         onClick={onPalette}
-        aria-label="Search and commands"
         className="flex h-8 items-center gap-2 rounded-md border border-line-strong bg-surface px-2 text-muted hover:bg-hover"
       >
         <Search className="size-3.5" aria-hidden />
-        <span className="max-lg:hidden">Search</span>
-        <span className="max-lg:hidden">
+        <span className="max-lg:sr-only">Search</span>
+        <span aria-hidden className="max-lg:hidden">
           <Kbd>{navigator.platform.startsWith("Mac") ? "⌘K" : "Ctrl K"}</Kbd>
         </span>
       </button>

@@ -127,7 +127,6 @@ export function Menu({
     <div ref={ref} className="relative">
       <button
         type="button"
-        aria-label={ariaLabel}
         aria-expanded={isOpen}
         title={ariaLabel}
         onClick={() => setOpen(!isOpen)}
@@ -136,6 +135,7 @@ export function Menu({
           buttonClass,
         )}
       >
+        <span className="sr-only">{ariaLabel}: </span>
         {label}
       </button>
       {isOpen && (

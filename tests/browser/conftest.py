@@ -1,0 +1,60 @@
+"""One service with a small demo, and one browser, for all tests of this folder."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser
+
+from spanwise.demo.story import EMAIL, MARKER, PASSWORD
+from support.browser import OpenTab, Site, Tab, find_chromium, open_tab, start_chromium
+from support.polling import wait_for
+from support.process import ANSWER_SECONDS, run_demo
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep all of it in one worker, and out of machines that have no browser."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("browser"))
+            if find_chromium() is None:
+                item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The demo on a little of its traffic; limits are off, alerts are looked for all the time."""
+    folder = tmp_path_factory.mktemp("demo")
+    unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
+    flags = ("--scale", "0.06")
+    with run_demo(folder, *flags, alert_interval_seconds=1, **unlimited) as service:
+        wait_for((folder / "data" / MARKER).exists, seconds=240)
+        yield Site(service.url, sign_in(service.url))
+
+
+def sign_in(url: str) -> str:
+    body = {"email": EMAIL, "password": PASSWORD}
+    answer = httpx.post(f"{url}/api/auth/login", json=body, timeout=ANSWER_SECONDS)
+    return str(answer.json()["data"]["token"])
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    with start_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def opener(chromium: Browser, demo: Site) -> OpenTab:
+    """Opens tabs of somebody who is signed in."""
+    return partial(open_tab, chromium, demo.url, demo.token)
+
+
+@pytest.fixture
+def tab(opener: OpenTab) -> Iterator[Tab]:
+    with opener() as opened:
+        yield opened

@@ -1,0 +1,77 @@
+"""Alerts: taken on with one key, and rules that are tried out before they are saved."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from playwright.sync_api import expect
+
+from support.browser import Site, Tab
+from support.polling import wait_for
+from support.spans import new_span
+
+
+def raise_alert(site: Site, agent: str) -> str:
+    """Let a rule of an agent of its own fire, through the front door."""
+    now = datetime.now(UTC)
+    spans = [new_span(now - timedelta(seconds=n), 500, agentName=agent) for n in range(5, 20)]
+    site.call("POST", "/spans", json={"spans": spans})
+    rule = {"metric": "requestCount", "condition": "above", "threshold": 3, "windowMinutes": 60}
+    site.call("PUT", f"/agents/{agent}/alerts", json={"rules": [{**rule, "severity": "critical"}]})
+    wait_for(lambda: bool(site.call("GET", f"/spans/alerts?agentId={agent}")), seconds=60)
+    return str(site.call("GET", f"/spans/alerts?agentId={agent}")[0]["id"])
+
+
+def test_an_alert_is_acknowledged_with_one_key_and_reopened(tab: Tab, demo: Site) -> None:
+    alert = raise_alert(demo, "busy-bee")
+    page = tab.open(f"/alerts?alert={alert}")
+    panel = page.get_by_label("Alert", exact=True)
+    expect(panel).to_contain_text("busy-bee: requests")
+    page.keyboard.press("a")
+    expect(panel.get_by_text("acknowledged").first).to_be_visible()
+    assert demo.call("GET", f"/spans/alerts/{alert}")["status"] == "acknowledged"
+    expect(panel).to_contain_text("You")
+    page.keyboard.press("o")
+    expect(panel.get_by_role("button", name="Acknowledge")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("alert="))
+
+
+def test_the_inbox_is_walked_and_filtered(tab: Tab, demo: Site) -> None:
+    raise_alert(demo, "busy-ant")
+    page = tab.open("/alerts")
+    page.get_by_role("tab", name=re.compile("^Active")).click()
+    expect(page).to_have_url(re.compile("status=active"))
+    expect(page.get_by_role("list", name="Alerts")).to_contain_text("busy-ant")
+    page.keyboard.press("j")
+    expect(page).to_have_url(re.compile("alert=alr_"))
+    page.get_by_label("Severity").select_option("info")
+    expect(page.get_by_text("No such alert")).to_be_visible()
+    page.get_by_role("button", name="Show all alerts").click()
+    expect(page.get_by_role("list", name="Alerts")).to_contain_text("busy-ant")
+
+
+def test_a_rule_is_tried_out_on_two_weeks_before_it_is_saved(tab: Tab, demo: Site) -> None:
+    page = tab.open("/agents/code-reviewer/rules")
+    page.get_by_role("button", name="Add a rule").first.click()
+    page.get_by_label("Metric").select_option("p95Latency")
+    page.get_by_label("Threshold").fill("1")
+    page.get_by_label("At least").fill("1")
+    expect(page.get_by_text(re.compile("would have fired"))).to_be_visible()
+    page.get_by_label("Threshold").fill("99999999")
+    expect(page.get_by_text("would not have fired")).to_be_visible()
+    page.get_by_label("Name").fill("Far too slow")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("in force from the next minute")).to_be_visible()
+    [rule] = demo.call("GET", "/agents/code-reviewer")["alertSettings"]["rules"]
+    assert (rule["name"], rule["metric"], rule["threshold"]) == (
+        "Far too slow",
+        "p95Latency",
+        99999999,
+    )
+
+
+def test_an_error_rate_is_typed_in_percent(tab: Tab) -> None:
+    page = tab.open("/agents/support-assistant/rules")
+    expect(page.get_by_label("Threshold")).to_have_value("20")
+    page.get_by_label("Threshold").fill("12.5")
+    expect(page.get_by_role("list", name="Rules")).to_contain_text("above 12.5 %")

@@ -1,0 +1,71 @@
+"""Experiments: from the question to a running one, and what came of another."""
+
+import re
+
+from playwright.sync_api import Route, expect
+
+from support.browser import Site, Tab
+
+
+def test_an_experiment_is_created_started_and_stopped(tab: Tab, demo: Site) -> None:
+    page = tab.open("/experiments")
+    page.get_by_role("button", name="New experiment").click()
+    following = page.get_by_role("button", name="Next")
+    expect(following).to_be_disabled()
+    page.get_by_label("Name").fill("polite-prompt")
+    page.get_by_label("Hypothesis").fill("Politeness pays.")
+    page.get_by_label("Agent").select_option("support-assistant")
+    following.click()
+    expect(page).to_have_url(re.compile("step=2"))
+    page.get_by_label("Key of variant 2").fill("polite")
+    page.get_by_label("Configuration of variant 2").fill('{"prompt": ')
+    expect(page.get_by_text("not a JSON object")).to_be_visible()
+    page.get_by_label("Configuration of variant 2").fill('{"prompt": "v2"}')
+    following.click()
+    page.get_by_label("Metric 1", exact=True).select_option("signal:thumbs_up")
+    following.click()
+    expect(page.get_by_text("thumbs_up ↑ (primary)")).to_be_visible()
+    page.get_by_role("button", name="Create the draft").click()
+    expect(page.get_by_text("Not started yet")).to_be_visible()
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("No unit has been assigned yet", exact=False)).to_be_visible()
+    page.get_by_role("tab", name="OpenFeature (Python)").click()
+    expect(page.get_by_label("OpenFeature (Python)", exact=True)).to_contain_text("polite-prompt")
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_label("From now on everybody gets").select_option("polite")
+    page.get_by_role("button", name="Stop for good").click()
+    expect(page.get_by_text("polite won and is in force")).to_be_visible()
+    [made] = [e for e in demo.call("GET", "/experiments") if e["name"] == "polite-prompt"]
+    assert (made["status"], made["winner"]) == ("stopped", "polite")
+    assert made["variants"][1]["config"] == {"prompt": "v2"}
+    assert [m["signalName"] for m in made["metrics"]] == ["thumbs_up", None, None]
+
+
+def test_results_show_the_verdict_and_the_intervals(tab: Tab, demo: Site) -> None:
+    [experiment] = [e for e in demo.call("GET", "/experiments") if e["name"] == "haiku-for-support"]
+    results = demo.call("GET", f"/experiments/{experiment['id']}/results")
+    page = tab.open(f"/experiments/{experiment['id']}")
+    expect(page.get_by_role("status").filter(has_text=results["verdict"]["reason"])).to_be_visible()
+    plot = page.get_by_role("group", name="Lift of each variant against the control")
+    cost = plot.get_by_role("button", name=re.compile("Cost"))
+    lift = results["metrics"][0]["variants"][1]["lift"]
+    expect(cost).to_contain_text(f"\N{MINUS SIGN}{abs(lift) * 100:.0f} %")
+    plot.get_by_role("button", name=re.compile("Latency")).click()
+    expect(page).to_have_url(re.compile("metric=latency"))
+    expect(page.get_by_text("lift of latency")).to_be_visible()
+
+
+def test_a_broken_split_is_warned_of(tab: Tab, demo: Site) -> None:
+    [experiment] = [e for e in demo.call("GET", "/experiments") if e["name"] == "haiku-for-support"]
+    page = tab.page
+
+    def skew(route: Route) -> None:
+        answer = route.fetch()
+        body = answer.json()
+        body["data"]["srm"] = {"pValue": 1e-9, "ok": False}
+        body["data"]["verdict"] = {"decision": "invalid", "variant": None, "reason": "Split."}
+        route.fulfill(response=answer, json=body)
+
+    page.route("**/results", skew)
+    tab.open(f"/experiments/{experiment['id']}")
+    expect(page.get_by_role("alert")).to_contain_text("The split is not what it should be")

@@ -1,0 +1,112 @@
+"""Filters, ranges and selections live in the address: a link shows what its sender saw."""
+
+import re
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from support.browser import Site, Tab
+
+
+def test_agent_and_range_are_in_the_address_and_survive_reload_and_back(tab: Tab) -> None:
+    page = tab.open("/")
+    page.get_by_label("Agent", exact=True).select_option("code-reviewer")
+    expect(page).to_have_url(re.compile("agent=code-reviewer"))
+    page.get_by_role("button", name=re.compile("Last 7 days")).click()
+    page.get_by_role("button", name="Last 30 days").click()
+    expect(page).to_have_url(re.compile("range=30d"))
+    page.reload()
+    tab.settle()
+    expect(page.get_by_label("Agent", exact=True)).to_have_value("code-reviewer")
+    expect(page.get_by_role("button", name=re.compile("Last 30 days"))).to_be_visible()
+    page.go_back()
+    expect(page).not_to_have_url(re.compile("range=30d"))
+    expect(page).to_have_url(re.compile("agent=code-reviewer"))
+
+
+def test_the_range_stays_from_page_to_page(tab: Tab) -> None:
+    page = tab.open("/?range=30d&agent=code-reviewer")
+    page.get_by_role("link", name="Traces").click()
+    expect(page).to_have_url(re.compile(r"/traces.*range=30d"))
+    rows = page.get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("code-reviewer")
+    assert "support-assistant" not in page.get_by_role("table").inner_text()
+
+
+def test_log_levels_and_words_filter(tab: Tab) -> None:
+    page = tab.open("/logs?range=30d")
+    page.get_by_label("Level").select_option("warn")
+    expect(page).to_have_url(re.compile("level=warn"))
+    tab.settle()
+    table = page.get_by_role("table", name="Logs")
+    expect(table.get_by_text("info", exact=True)).to_have_count(0)
+    expect(table.get_by_text("warn", exact=True).first).to_be_visible()
+    page.get_by_label("Search in messages").fill("timed")
+    expect(page).to_have_url(re.compile("search=timed"))
+    page.get_by_label("Search in messages").fill("nobody ever logged this")
+    expect(page.get_by_text("No such log line")).to_be_visible()
+    page.get_by_role("button", name="Drop the filters").click()
+    expect(table.get_by_role("row").nth(1)).to_be_visible()
+
+
+def test_live_logs_bring_new_lines_by_themselves(tab: Tab, demo: Site) -> None:
+    page = tab.open("/logs?range=1h&live=on")
+    demo.call("POST", "/logs", json={"message": "something came in just now", "level": "info"})
+    expect(page.get_by_text("something came in just now").first).to_be_visible()
+
+
+def test_a_signal_is_chosen_by_the_address(tab: Tab) -> None:
+    page = tab.open("/signals?range=30d&signal=csat")
+    expect(page.get_by_text("mean of csat")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^resolved")).click()
+    expect(page).to_have_url(re.compile("signal=resolved"))
+    expect(page.get_by_text("mean of resolved")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/?from=yesterday-ish", "cannot be read"),
+        ("/?range=forever", "cannot be read"),
+        ("/traces/00000000000000000000000000000001", "There is nothing here"),
+        ("/experiments/exp_nope", "There is nothing here"),
+        ("/agents/nobody", "There is nothing here"),
+        ("/no/such/page", "There is no such page"),
+    ],
+)
+def test_a_bad_address_says_so_and_offers_the_way_on(tab: Tab, path: str, words: str) -> None:
+    page = tab.open(path)
+    expect(page.get_by_text(re.compile(words))).to_be_visible()
+    way_on = page.locator("main a, main button, body > div button, [role=alert] a").first
+    expect(way_on).to_be_visible()
+    tab.troubles = [one for one in tab.troubles if "404" not in one]
+
+
+def test_a_service_that_is_down_is_said_and_tried_again(tab: Tab) -> None:
+    page = tab.open("/experiments")
+    page.route("**/api/**", lambda route: route.abort())
+    page.get_by_role("link", name="API keys").click()
+    retry = page.get_by_role("button", name="Try again")
+    expect(retry).to_be_visible()
+    expect(page.get_by_text("The service does not answer").first).to_be_visible()
+    page.unroute("**/api/**")
+    retry.click()
+    expect(page.get_by_text("production fleet")).to_be_visible()
+    tab.troubles = [one for one in tab.troubles if "ERR_FAILED" not in one]
+
+
+def test_a_rate_limit_is_waited_out_silently(tab: Tab) -> None:
+    page = tab.open("/experiments")
+    refused: list[Route] = []
+
+    def refuse_once(route: Route) -> None:
+        if refused:
+            route.continue_()
+        else:
+            refused.append(route)
+            route.fulfill(status=429, headers={"Retry-After": "1"}, body="{}")
+
+    page.route("**/api/keys*", refuse_once)
+    page.get_by_role("link", name="API keys").click()
+    expect(page.get_by_text("production fleet")).to_be_visible()
+    tab.troubles = [one for one in tab.troubles if "429" not in one]

@@ -1,0 +1,105 @@
+"""What telemetry says is text: markup in any field shows as it is and never comes alive."""
+
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
+
+import pytest
+
+from support.browser import Site, Tab
+from support.spans import child_of, new_span
+
+PROBE = "window.__came_alive=1"
+CORPUS = [
+    f"<script>{PROBE}</script>",
+    f"<img src=x onerror={PROBE}>",
+    f'"><svg onload={PROBE}>',
+    f"[click](javascript:{PROBE})",
+    f"<iframe srcdoc='<script>parent.{PROBE.removeprefix('window.')}</script>'>",
+    f"</pre></code><details open ontoggle={PROBE}>",
+    f"{{{{constructor.constructor('{PROBE}')()}}}}",
+    f"<a href='javascript:{PROBE}'>x</a><math><mi//xlink:href='data:x,{PROBE}'>",
+]
+
+
+@pytest.fixture(scope="module")
+def hostile(demo: Site) -> dict[str, str]:
+    """A trace with the corpus in every field that takes text, and logs and signals beside it."""
+    evil = " ".join(CORPUS)
+    start = datetime.now(UTC) - timedelta(minutes=1)
+    session = "s-<img src=x onerror=window.__came_alive=1>"
+    root = new_span(
+        start,
+        900,
+        name=CORPUS[0],
+        kind="agent",
+        agentName=CORPUS[1],
+        sessionId=session,
+        userId=CORPUS[2],
+        environment=CORPUS[3],
+        status="error",
+        statusMessage=evil,
+        input=evil,
+        output={"messages": [{"role": CORPUS[1], "content": evil}]},
+        attributes={CORPUS[2]: evil, "nested": {CORPUS[5]: [evil]}},
+        events=[{"name": CORPUS[6], "attributes": {"exception.message": evil}}],
+    )
+    parts = [
+        {"type": "text", "content": evil},
+        {"type": "tool_call", "id": CORPUS[0], "name": CORPUS[1], "arguments": {CORPUS[2]: evil}},
+        {"type": "uri", "uri": f"javascript:{PROBE}", "mime_type": CORPUS[3]},
+        {"type": "blob", "content": "PHN2Zy8+", "mime_type": "image/svg+xml"},
+    ]
+    call = child_of(
+        root,
+        name=CORPUS[4],
+        kind="llm",
+        model=CORPUS[1],
+        provider=CORPUS[2],
+        toolName=CORPUS[5],
+        inputTokens=3,
+        input=[{"role": CORPUS[0], "parts": parts}],
+        output=[{"role": "assistant", "parts": parts, "finish_reason": CORPUS[6]}],
+    )
+    demo.call("POST", "/spans", json={"spans": [root, call]})
+    trace_id = root["traceId"]
+    demo.call(
+        "POST",
+        "/logs",
+        json={
+            "message": evil,
+            "level": "error",
+            "traceId": trace_id,
+            "agentName": CORPUS[1],
+            "attributes": {CORPUS[2]: evil},
+        },
+    )
+    signal = {"signalName": CORPUS[0], "value": 1, "traceId": trace_id, "comment": evil}
+    demo.call("POST", "/signals", json=signal)
+    return {"trace": trace_id, "root": root["spanId"], "call": call["spanId"], "session": session}
+
+
+VIEWS = {
+    "the list of traces": "/traces?range=1h",
+    "the trace": "/traces/{trace}",
+    "the call": "/traces/{trace}?span={call}",
+    "attributes": "/traces/{trace}?span={root}&tab=attributes",
+    "events": "/traces/{trace}?span={root}&tab=events",
+    "raw": "/traces/{trace}?span={call}&tab=raw",
+    "the session": "/sessions/{session}",
+    "sessions": "/sessions?range=1h",
+    "logs": "/logs?range=1h&level=error",
+    "signals": "/signals?range=1h&signal=" + quote(CORPUS[0], safe=""),
+    "agents": "/agents?range=1h",
+    "models": "/models",
+    "overview": "/?range=1h",
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_markup_shows_as_text(tab: Tab, hostile: dict[str, str], view: str) -> None:
+    safe = {name: quote(value, safe="") for name, value in hostile.items()}
+    page = tab.open(VIEWS[view].format(**safe))
+    assert any(text[:9] in page.locator("body").inner_text() for text in CORPUS)
+    assert page.evaluate("window.__came_alive") is None
+    alive = "#root script, #root iframe, #root [onerror], #root [onload], #root a[href^=javascript]"
+    assert page.locator(alive).count() == 0

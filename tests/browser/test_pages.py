@@ -1,0 +1,69 @@
+"""Every page with demo data: it shows, it fits, it shuts nobody out, and nothing goes wrong."""
+
+from collections.abc import Callable
+
+import pytest
+
+from support.browser import Site, Tab
+
+
+def first(site: Site, path: str, field: str) -> str:
+    return str(site.call("GET", path)[0][field])
+
+
+PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
+    "overview": ("/?range=30d", "Requests by agent"),
+    "traces": ("/traces?range=30d", "support-assistant"),
+    "trace": (lambda site: f"/traces/{first(site, '/spans/traces', 'traceId')}", "invoke_agent"),
+    "sessions": ("/sessions?range=30d", "conv-"),
+    "session": (
+        lambda site: f"/sessions/{first(site, '/spans/sessions', 'sessionId')}",
+        "invoice-extractor|assistant|travel|research|code",
+    ),
+    "signals": ("/signals?range=30d", "thumbs_up"),
+    "logs": ("/logs?range=30d", "answered in"),
+    "agents": ("/agents?range=30d", "travel-concierge"),
+    "agent": ("/agents/support-assistant?range=30d", "Answers customers"),
+    "rules": ("/agents/support-assistant/rules", "Answers fail"),
+    "alerts": ("/alerts", "Acknowledged"),
+    "experiments": ("/experiments", "concise-answers"),
+    "experiment": (
+        lambda site: f"/experiments/{first(site, '/experiments?status=stopped', 'id')}",
+        "Lift against the control",
+    ),
+    "draft": (
+        lambda site: f"/experiments/{first(site, '/experiments?status=draft', 'id')}",
+        "Not started yet",
+    ),
+    "new experiment": ("/experiments/new", "Hypothesis"),
+    "events": ("/events", "concise-answers"),
+    "webhooks": ("/events?tab=webhooks", "New webhook"),
+    "deliveries": ("/events?tab=deliveries", "Nothing was sent"),
+    "keys": ("/keys", "production fleet"),
+    "prices": ("/models", "house-screener-8b"),
+    "members": ("/admin", "mara@example.com"),
+    "stats": ("/admin?tab=stats", "Spans a second"),
+    "audit": ("/admin?tab=audit", "account.registered"),
+    "profile": ("/profile", "demo@example.com"),
+    "start": ("/start", "See it arrive"),
+}
+
+
+def address(site: Site, name: str) -> str:
+    path = PAGES[name][0]
+    return path if isinstance(path, str) else path(site)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_shows_fits_and_shuts_nobody_out(name: str, tab: Tab, demo: Site) -> None:
+    page = tab.open(address(demo, name))
+    words = PAGES[name][1].split("|")
+    shown = page.locator("body").inner_text()
+    assert any(word in shown for word in words), shown[:500]
+    assert page.locator("h1").count() == 1
+    assert tab.find_barriers() == []
+    page.emulate_media(color_scheme="dark")
+    assert tab.find_barriers("color-contrast") == []
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,57 @@
+"""From nothing to the first trace, as a newcomer goes."""
+
+import re
+
+import httpx
+from playwright.sync_api import Browser, expect
+
+from support.browser import Site, open_tab
+from support.service import PASSWORD
+from support.spans import span
+
+
+def test_a_newcomer_registers_and_sees_the_first_trace_arrive(
+    chromium: Browser, demo: Site
+) -> None:
+    with open_tab(chromium, demo.url) as tab:
+        page = tab.open("/")
+        page.get_by_role("link", name="Create an account").click()
+        page.get_by_label("Name").fill("Nora")
+        page.get_by_label("E-mail").fill("nora@example.com")
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name=re.compile("Create")).click()
+        expect(page.get_by_text("Waiting for the first trace")).to_be_visible()
+        shown = page.get_by_label("Environment variables").inner_text()
+        key = re.search(r"sw_\w+", shown)
+        assert key, shown
+        body = span(name="my first call", agentName="newcomer")
+        sent = httpx.post(f"{demo.url}/api/spans", json=body, headers={"x-api-key": key[0]})
+        assert sent.is_success, sent.text
+        expect(page.get_by_text("It works.")).to_be_visible()
+        page.get_by_role("link", name="Open the trace").click()
+        expect(page.get_by_text("my first call").first).to_be_visible()
+
+
+def test_a_wrong_password_is_said_plainly(chromium: Browser, demo: Site) -> None:
+    with open_tab(chromium, demo.url) as tab:
+        page = tab.open("/login")
+        page.get_by_label("E-mail").fill("demo@example.com")
+        page.get_by_label("Password").fill("not this one")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_text("the e-mail address or the password is wrong")).to_be_visible()
+        # The browser itself reports the 401 that was asked for.
+        tab.troubles = [one for one in tab.troubles if "401" not in one]
+
+
+def test_a_session_that_has_ended_leads_to_the_sign_in_page_and_back(
+    chromium: Browser, demo: Site
+) -> None:
+    with open_tab(chromium, demo.url, token="ended") as tab:
+        page = tab.open("/experiments?status=stopped")
+        expect(page.get_by_text("Your session has ended")).to_be_visible()
+        page.get_by_label("E-mail").fill("demo@example.com")
+        page.get_by_label("Password").fill("watch the fleet")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_text("concise-answers")).to_be_visible()
+        assert page.url.endswith("/experiments?status=stopped")
+        tab.troubles = [one for one in tab.troubles if "401" not in one]

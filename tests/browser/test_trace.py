@@ -1,0 +1,65 @@
+"""The trace page: the tree, the conversation, the keys."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from playwright.sync_api import expect
+
+from support.browser import Site, Tab
+from support.spans import child_of, new_span
+
+
+def test_a_trace_is_walked_with_the_keyboard_and_its_span_is_in_the_address(
+    tab: Tab, demo: Site
+) -> None:
+    [trace] = demo.call("GET", "/spans/traces?agentId=research-analyst&limit=1")
+    page = tab.open(f"/traces/{trace['traceId']}")
+    spans = page.get_by_label("Spans", exact=True)
+    expect(spans).to_contain_text("invoke_agent research-analyst")
+    page.keyboard.press("ArrowDown")
+    expect(page).to_have_url(re.compile(r"span=[0-9a-f]{16}"))
+    address = page.url
+    page.reload()
+    tab.settle()
+    assert page.url == address
+    panel = page.get_by_label("Selected span")
+    expect(panel).to_contain_text("chat gpt-5")
+    expect(panel).to_contain_text(re.compile("Write me a one-page|What did"))
+
+
+def test_e_jumps_to_the_error(tab: Tab, demo: Site) -> None:
+    root = new_span(datetime.now(UTC) - timedelta(minutes=1), 900, name="breaks", agentName="odd")
+    bad = child_of(root, name="the broken step", status="error", statusMessage="it burst")
+    demo.call("POST", "/spans", json={"spans": [root, child_of(root, name="fine"), bad]})
+    page = tab.open(f"/traces/{root['traceId']}")
+    page.keyboard.press("e")
+    expect(page).to_have_url(re.compile(f"span={bad['spanId']}"))
+    expect(page.get_by_label("Selected span")).to_contain_text("it burst")
+
+
+def test_a_trace_of_ten_thousand_spans_opens_and_scrolls(tab: Tab, demo: Site) -> None:
+    root = new_span(datetime.now(UTC) - timedelta(minutes=2), 60_000, name="wide", agentName="odd")
+    children = [child_of(root, name=f"step {number}") for number in range(9_999)]
+    demo.call("POST", "/spans", json={"spans": [root, *children]})
+    page = tab.open(f"/traces/{root['traceId']}")
+    spans = page.get_by_label("Spans", exact=True)
+    expect(spans).to_contain_text("wide")
+    # Only what is in sight is drawn.
+    assert page.locator("[role=treeitem], [role=row]").count() < 200
+    slow = page.evaluate(
+        """async () => {
+            const box = [...document.querySelectorAll('*')]
+                .find((one) => one.scrollHeight > 100000 && one.clientHeight > 100);
+            let worst = 0, before = performance.now();
+            for (let top = 0; top < 60; top++) {
+                box.scrollTop = top * 2000;
+                await new Promise(requestAnimationFrame);
+                const now = performance.now();
+                worst = Math.max(worst, now - before);
+                before = now;
+            }
+            return worst;
+        }"""
+    )
+    # A frame that takes longer than this is felt; the machine may be busy with other tests.
+    assert slow < 400
