@@ -9,10 +9,10 @@ MODULES := web/node_modules/.package-lock.json
 DASHBOARD := src/spanwise/web_dist/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test bench check format docs lock clean
+.PHONY: help setup run demo test bench check format docs screenshots lock clean
 
 help:  ## show this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: $(READY) $(DASHBOARD)  ## install everything, locked, into .venv; build the dashboard
 
@@ -43,6 +43,9 @@ format: $(READY) $(MODULES)  ## apply the formatter and the safe lint fixes
 
 docs: $(READY)  ## write the tables in the docs and the OpenAPI document
 	$(BIN)/python docs/generate.py
+
+screenshots: $(READY) $(DASHBOARD)  ## take the README's pictures from the demo; needs a Chromium
+	$(BIN)/python docs/screenshots.py
 
 lock: $(UV)  ## compile requirements/*.txt anew from pyproject.toml
 	$(UV) pip compile -q --universal --no-annotate --generate-hashes --upgrade requirements/uv.in -o requirements/uv.txt

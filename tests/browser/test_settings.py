@@ -35,7 +35,7 @@ def test_a_key_is_made_rotated_revoked_and_deleted(tab: Tab, demo: Site) -> None
     assert (answer_to(demo, first), answer_to(demo, second)) == (401, 200)
     row.get_by_role("button", name="Revoke").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
-    expect(row.get_by_text("revoked")).to_be_visible()
+    expect(row.get_by_text("revoked", exact=True)).to_be_visible()
     assert answer_to(demo, second) == 401
     row.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()

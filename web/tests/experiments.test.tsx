@@ -1,0 +1,110 @@
+import { render, screen } from "@testing-library/react";
+import { describe, expect, it, vi } from "vitest";
+import { emptyDraft, problemsOf, toBody } from "@/features/experiments/draft";
+import { IntervalPlot } from "@/features/experiments/IntervalPlot";
+import {
+  type Experiment,
+  formatLift,
+  liftTone,
+  type MetricResult,
+  type Results,
+} from "@/features/experiments/words";
+
+function named(changes: object = {}) {
+  return { ...emptyDraft(), name: "shorter", ...changes };
+}
+
+describe("a draft", () => {
+  it("says what is lacking, on the step where it is mended", () => {
+    expect(problemsOf(emptyDraft())).toEqual([{ step: 0, words: "It needs a name." }]);
+    expect(problemsOf(named())).toEqual([]);
+    const twins = [1, 2].map(() => ({ key: "a", weight: 1, config: "" }));
+    expect(problemsOf(named({ variants: twins }))[0]?.words).toMatch("same key");
+    const broken = [{ key: "a", weight: 1, config: "[1]" }, ...twins.slice(1)];
+    expect(problemsOf(named({ variants: broken })).map((one) => one.step)).toContain(1);
+  });
+
+  it("becomes what the service takes: the first metric is the primary one", () => {
+    const metrics = [
+      { what: "signal:thumbs_up", direction: "increase" },
+      { what: "cost", direction: "decrease" },
+    ];
+    const body = toBody(named({ metrics, agentId: "" }));
+    expect(body.agentId).toBeNull();
+    expect(body.metrics).toEqual([
+      { source: "signal", signalName: "thumbs_up", direction: "increase", primary: true },
+      { source: "trace", metric: "cost", direction: "decrease", primary: false },
+    ]);
+  });
+});
+
+function metricOf(lift: number | null, significant: boolean, direction = "increase") {
+  const variant = {
+    variant: "b",
+    units: 100,
+    mean: 1,
+    stddev: 1,
+    ci: null,
+    lift,
+    liftCi: lift === null ? null : { lower: lift - 0.1, upper: lift + 0.1 },
+    pValue: 0.01,
+    adjustedPValue: 0.01,
+    chanceToWin: 0.99,
+    significant,
+    reason: lift === null ? "no unit of this variant has an outcome yet" : null,
+  };
+  const control = { ...variant, variant: "a", lift: null, liftCi: null };
+  return {
+    key: "cost",
+    direction,
+    primary: true,
+    variants: [control, variant],
+    cuped: null,
+    trend: [],
+  } as MetricResult;
+}
+
+describe("a lift", () => {
+  it("is written with its sign", () => {
+    expect(formatLift(0.123)).toBe("+12 %");
+    expect(formatLift(-0.0456)).toBe("−4.6 %");
+    expect(formatLift(0.0001)).toBe("±0 %");
+    expect(formatLift(null)).toBe("–");
+  });
+
+  it("is good or bad by its direction, and only when it is certain", () => {
+    const tone = (lift: number, sure: boolean, direction: string) => {
+      const metric = metricOf(lift, sure, direction);
+      return liftTone(metric, metric.variants[1] as MetricResult["variants"][number]);
+    };
+    expect(tone(0.2, true, "increase")).toBe("good");
+    expect(tone(0.2, true, "decrease")).toBe("bad");
+    expect(tone(-0.2, true, "decrease")).toBe("good");
+    expect(tone(-0.2, false, "decrease")).toBe("neutral");
+  });
+});
+
+describe("the interval plot", () => {
+  const experiment = {
+    metrics: [{ key: "cost", source: "trace", metric: "cost", signalName: null }],
+  } as Experiment;
+  const plot = (metric: MetricResult) =>
+    render(
+      <IntervalPlot
+        experiment={experiment}
+        results={{ metrics: [metric] } as Results}
+        chosen={undefined}
+        onChoose={vi.fn()}
+      />,
+    );
+
+  it("shows the lift with its bounds", () => {
+    plot(metricOf(-0.3, true, "decrease"));
+    expect(screen.getByRole("button").textContent).toContain("−30 %−40 % … −20 %");
+  });
+
+  it("says why there is none", () => {
+    plot(metricOf(null, false));
+    expect(screen.getByText("no unit of this variant has an outcome yet")).toBeTruthy();
+  });
+});
