@@ -1,69 +1,67 @@
-"""Takes the pictures of the README from a running `make demo`: python docs/screenshots.py [URL]."""
+"""Takes the pictures of the README from the demo: `make screenshots` writes them to docs/images."""
 
-import json
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
 
-import httpx
-from playwright.sync_api import Page, ViewportSize, sync_playwright
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
 
-IMAGES = Path(__file__).parent / "images"
-CHROMIUM = "/usr/bin/chromium"
-Scheme = Literal["light", "dark"]
-SIZE = ViewportSize(width=1440, height=900)
-SIGN_IN = {"email": "demo@example.com", "password": "watch the fleet"}
+import httpx  # noqa: E402 -- the tests' own helpers come from the folder above
+from playwright.sync_api import Browser  # noqa: E402
 
+from spanwise.demo.story import EMAIL, MARKER, PASSWORD  # noqa: E402
+from support.browser import Site, Theme, open_tab, start_chromium  # noqa: E402
+from support.polling import wait_for  # noqa: E402
+from support.process import run_demo  # noqa: E402
 
-class Demo:
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self._http = httpx.Client(base_url=f"{address}/api")
-        self.token = self._http.post("/auth/login", json=SIGN_IN).json()["data"]["token"]
-        self._http.headers["Authorization"] = f"Bearer {self.token}"
-
-    def get(self, path: str, **filters: str) -> Any:  # noqa: ANN401 -- JSON
-        return self._http.get(path, params=filters).json()["data"]
-
-    def find(self, path: str, **filters: str) -> list[dict[str, Any]]:
-        return list(self.get(path, **filters))
+IMAGES = ROOT / "docs" / "images"
 
 
-def pictures_of(demo: Demo) -> list[tuple[str, Scheme, str]]:
-    filters = {"agentId": "research-analyst", "status": "success", "limit": "100"}
-    traces = demo.find("/spans/traces", **filters)
-    trace_id = max(traces, key=lambda one: one["spanCount"])["traceId"]
-    spans = demo.get(f"/spans/traces/{trace_id}")["spans"]
+@contextmanager
+def run_site() -> Iterator[Site]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
+        with run_demo(folder, **unlimited) as service:
+            wait_for((folder / "data" / MARKER).exists, seconds=600)
+            body = {"email": EMAIL, "password": PASSWORD}
+            answer = httpx.post(f"{service.api}/auth/login", json=body, timeout=60)
+            yield Site(service.url, answer.json()["data"]["token"])
+
+
+def find_pictures(site: Site) -> list[tuple[str, Theme, str]]:
+    """Name, theme and address of each; the addresses of records are looked up."""
+    query = "agentId=research-analyst&status=success&limit=100"
+    traces = site.call("GET", f"/spans/traces?{query}")
+    trace_id = max(traces, key=lambda trace: trace["spanCount"])["traceId"]
+    spans = site.call("GET", f"/spans/traces/{trace_id}")["spans"]
     [_, answer, *_] = [span["spanId"] for span in spans if span["kind"] == "llm"]
-    [experiment, *_] = [one for one in demo.find("/experiments") if one["status"] == "stopped"]
+    [experiment] = site.call("GET", "/experiments?status=stopped")
+    [alert, *_] = site.call("GET", "/spans/alerts")
     return [
         ("overview", "light", "/?range=14d"),
         ("trace", "dark", f"/traces/{trace_id}?span={answer}"),
         ("experiment", "light", f"/experiments/{experiment['id']}"),
-        ("alerts", "dark", "/alerts"),
+        ("alerts", "dark", f"/alerts?alert={alert['id']}"),
     ]
 
 
-def shoot(page: Page, address: str, path: str, name: str) -> None:
-    page.goto(address + path)
-    page.wait_for_load_state("networkidle")
-    # A chart is painted a moment after its data has come.
-    page.wait_for_timeout(500)
-    page.screenshot(path=IMAGES / f"{name}.png")
+def take_picture(browser: Browser, site: Site, name: str, theme: Theme, path: str) -> None:
+    with open_tab(browser, site.url, site.token, theme=theme) as tab:
+        page = tab.open(path)
+        # Charts are drawn a moment after their numbers are there.
+        page.wait_for_timeout(1500)
+        page.screenshot(path=IMAGES / f"{name}.png")
 
 
 def main() -> None:
-    address = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8787"
-    demo = Demo(address)
     IMAGES.mkdir(exist_ok=True)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        keep = f"localStorage.setItem('spanwise.token', {json.dumps(demo.token)})"
-        for name, scheme, path in pictures_of(demo):
-            context = browser.new_context(viewport=SIZE, color_scheme=scheme)
-            context.add_init_script(keep)
-            shoot(context.new_page(), address, path, name)
-        browser.close()
+    with run_site() as site, start_chromium() as browser:
+        for name, theme, path in find_pictures(site):
+            take_picture(browser, site, name, theme, path)
 
 
 if __name__ == "__main__":
