@@ -26,9 +26,15 @@ interface Figure {
   note?: string | undefined;
 }
 
+/** The period before, unless next to nothing happened in it: then nothing can be said of a change. */
+function comparable(now: Overview["metrics"]["data"]) {
+  const before = now?.previous ?? undefined;
+  return now && before && before.totalTraces * 50 >= now.totalTraces ? before : undefined;
+}
+
 function figures({ metrics, requests, percentiles, tokens, costs, errorRate }: Overview): Figure[] {
   const now = metrics.data;
-  const before = now?.previous ?? undefined;
+  const before = comparable(now);
   const hadTraffic = before && before.totalTraces > 0 ? before : undefined;
   return [
     {

@@ -1,7 +1,13 @@
 /** Shares of the whole period: latency buckets, models, error types, tools. */
 import { useNavigate } from "@tanstack/react-router";
 import { colourOf } from "@/lib/colours";
-import { formatCompact, formatCost, formatCount, formatPercent } from "@/lib/format";
+import {
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatPercent,
+} from "@/lib/format";
 import { useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
@@ -19,6 +25,12 @@ function useTraces() {
     void navigate({ to: "/traces", search: { range, from, to, env, agent, ...filter } as never });
 }
 
+function bucketLabel({ minMs, maxMs }: { minMs: number; maxMs: number | null }): string {
+  const show = (ms: number) => formatDuration(ms).replace(".00", "");
+  if (maxMs === null) return `${show(minMs)} and more`;
+  return minMs === 0 ? `under ${show(maxMs)}` : `${show(minMs)} – ${show(maxMs)}`;
+}
+
 export function LatencyShares({ overview }: { overview: Overview }) {
   const open = useTraces();
   return (
@@ -28,10 +40,7 @@ export function LatencyShares({ overview }: { overview: Overview }) {
           <BarList
             bars={buckets.map((bucket) => ({
               key: bucket.bucket,
-              label: bucket.bucket
-                .replace("<", "under ")
-                .replace("-", " – ")
-                .replace("+", " and more"),
+              label: bucketLabel(bucket),
               value: bucket.count,
               shown: formatCount(bucket.count),
               note: formatPercent(bucket.percentage / 100),
