@@ -46,20 +46,21 @@ def test_a_trace_of_ten_thousand_spans_opens_and_scrolls(tab: Tab, demo: Site) -
     expect(spans).to_contain_text("wide")
     # Only what is in sight is drawn.
     assert page.locator("[role=treeitem], [role=row]").count() < 200
-    slow = page.evaluate(
+    usual = page.evaluate(
         """async () => {
             const box = [...document.querySelectorAll('*')]
                 .find((one) => one.scrollHeight > 100000 && one.clientHeight > 100);
-            let worst = 0, before = performance.now();
+            const frames = [];
+            let before = performance.now();
             for (let top = 0; top < 60; top++) {
                 box.scrollTop = top * 2000;
                 await new Promise(requestAnimationFrame);
                 const now = performance.now();
-                worst = Math.max(worst, now - before);
+                frames.push(now - before);
                 before = now;
             }
-            return worst;
+            return frames.sort((a, b) => a - b)[30];
         }"""
     )
-    # A frame that takes longer than this is felt; the machine may be busy with other tests.
-    assert slow < 400
+    # Half of the frames: the worst one tells how busy the machine is, not how much there is to do.
+    assert usual < 150
