@@ -54,6 +54,23 @@ def opener(chromium: Browser, demo: Site) -> OpenTab:
     return partial(open_tab, chromium, demo.url, demo.token)
 
 
+@pytest.fixture(scope="module")
+def _long_lived(chromium: Browser, demo: Site) -> Iterator[Tab]:
+    with open_tab(chromium, demo.url, demo.token) as opened:
+        yield opened
+
+
+@pytest.fixture
+def reused_tab(_long_lived: Tab) -> Iterator[Tab]:
+    """For tests that only look: a tab that has the scripts already."""
+    page = _long_lived.page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme="light")
+    yield _long_lived
+    troubles, _long_lived.troubles = _long_lived.troubles, []
+    assert not troubles, "\n".join(troubles)
+
+
 @pytest.fixture
 def tab(opener: OpenTab) -> Iterator[Tab]:
     with opener() as opened:

@@ -96,9 +96,9 @@ VIEWS = {
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_markup_shows_as_text(tab: Tab, hostile: dict[str, str], view: str) -> None:
+def test_markup_shows_as_text(reused_tab: Tab, hostile: dict[str, str], view: str) -> None:
     safe = {name: quote(value, safe="") for name, value in hostile.items()}
-    page = tab.open(VIEWS[view].format(**safe))
+    page = reused_tab.open(VIEWS[view].format(**safe))
     assert any(text[:9] in page.locator("body").inner_text() for text in CORPUS)
     assert page.evaluate("window.__came_alive") is None
     alive = "#root script, #root iframe, #root [onerror], #root [onload], #root a[href^=javascript]"

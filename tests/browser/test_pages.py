@@ -55,7 +55,8 @@ def address(site: Site, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_shows_fits_and_shuts_nobody_out(name: str, tab: Tab, demo: Site) -> None:
+def test_a_page_shows_fits_and_shuts_nobody_out(name: str, reused_tab: Tab, demo: Site) -> None:
+    tab = reused_tab
     page = tab.open(address(demo, name))
     words = PAGES[name][1].split("|")
     shown = page.locator("body").inner_text()
