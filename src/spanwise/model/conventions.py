@@ -395,7 +395,7 @@ FIELDS = (
     ),
     Field(
         "input",
-        "What went in.",
+        "What went in. Messages begin with `gen_ai.system_instructions` where a span has them apart.",
         (
             "spanwise.input",
             "langfuse.observation.input",

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 INPUT_EVENTS = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -31,6 +33,23 @@ def to_message(role: str, values: Mapping[str, Any]) -> dict[str, Any]:
     if content is None:
         content = {name: value for name, value in values.items() if name not in _ABOUT}
     return {"role": values.get("role") or role, "content": content}
+
+
+def with_instructions(messages: Any, attributes: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- JSON
+    """Put what the model was told first, which OpenTelemetry keeps apart, before the messages."""
+    told = attributes.get("gen_ai.system_instructions")
+    if not told or not isinstance(messages, list) or _has_system(messages):
+        return messages
+    if isinstance(told, str):
+        try:
+            told = orjson.loads(told)
+        except orjson.JSONDecodeError:
+            told = [{"type": "text", "content": told}]
+    return [{"role": "system", "parts": told if isinstance(told, list) else [told]}, *messages]
+
+
+def _has_system(messages: list[Any]) -> bool:
+    return any(isinstance(said, dict) and said.get("role") == "system" for said in messages)
 
 
 def read_flag(values: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from spanwise.model.messages import with_instructions
 from spanwise.model.spans import Span
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.places import IN_PLACE, Place
@@ -115,6 +116,7 @@ def _to_span(row: Mapping[str, Any], agent_ids: AgentIds) -> Span:
         if isinstance(value, bytes)
     }
     start = in_utc(row["start"])
+    attributes = read_attributes(row["attributes"])
     return Span(
         trace_id=text["trace"],
         span_id=text["id"],
@@ -144,9 +146,9 @@ def _to_span(row: Mapping[str, Any], agent_ids: AgentIds) -> Span:
         experiment_id=or_none(text["experiment_id"]),
         variant=or_none(text["variant"]),
         service_name=or_none(text["service_name"]),
-        input=_content(row, "input"),
+        input=with_instructions(_content(row, "input"), attributes),
         output=_content(row, "output"),
-        attributes=read_attributes(row["attributes"]),
+        attributes=attributes,
         events=read_events(row["events"]),
     )
 

@@ -9,8 +9,8 @@ export function SpanContent({ span }: { span: Span }) {
   const isTalk =
     span.kind === "llm" || span.kind === "agent" || span.kind === "chain" || span.kind === "other";
   const input = useMemo(
-    () => (isTalk ? withInstructions(span, parseMessages(span.input, "user")) : null),
-    [span, isTalk],
+    () => (isTalk ? parseMessages(span.input, "user") : null),
+    [span.input, isTalk],
   );
   const output = useMemo(
     () => (isTalk ? parseMessages(span.output, "assistant") : null),
@@ -27,14 +27,6 @@ export function SpanContent({ span }: { span: Span }) {
       {Boolean(span.output) && <Side title="Output" messages={output} raw={span.output} />}
     </div>
   );
-}
-
-/** OpenTelemetry keeps what the model was told in an attribute of its own; it comes first. */
-function withInstructions(span: Span, messages: Message[] | null): Message[] | null {
-  const told = readJson(span.attributes["gen_ai.system_instructions"]);
-  if (!told || !messages || messages.some((message) => message.role === "system")) return messages;
-  const said = Array.isArray(told) ? { parts: told } : { content: told };
-  return [...(parseMessages([{ role: "system", ...said }], "system") ?? []), ...messages];
 }
 
 function Side({
