@@ -395,7 +395,7 @@ FIELDS = (
     ),
     Field(
         "input",
-        "What went in. Messages begin with `gen_ai.system_instructions` where a span has them apart.",
+        "What went in. `gen_ai.system_instructions` come before the messages.",
         (
             "spanwise.input",
             "langfuse.observation.input",
