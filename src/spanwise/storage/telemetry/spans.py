@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 from spanwise.model.messages import with_instructions
-from spanwise.model.spans import Span
-from spanwise.storage.telemetry.engine import Engine
+from spanwise.model.spans import Span, SpanStatus
+from spanwise.storage.telemetry.engine import Engine, Rows
 from spanwise.storage.telemetry.places import IN_PLACE, Place
-from spanwise.storage.telemetry.told import fill_in, find_told
+from spanwise.storage.telemetry.told import Told, fill_in, find_told
 from spanwise.storage.telemetry.traces import AgentIds
 from spanwise.storage.telemetry.values import (
     CUT_MARKER,
@@ -19,6 +19,7 @@ from spanwise.storage.telemetry.values import (
     read_attributes,
     read_content,
     read_events,
+    to_text,
 )
 
 _COLUMNS = """lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS id,
@@ -30,6 +31,7 @@ _SHORT = """substring(input, 1, {shown:UInt32}) AS input,
     length(spans.input) > {shown:UInt32} AS input_is_cut,
     substring(output, 1, {shown:UInt32}) AS output,
     length(spans.output) > {shown:UInt32} AS output_is_cut"""
+_NO_PARENT = b"0" * 16
 _WHOLE = "input, 0 AS input_is_cut, output, 0 AS output_is_cut"
 
 
@@ -45,9 +47,8 @@ async def find_spans(engine: Engine, place: Place, agent_ids: AgentIds) -> list[
         ),
         find_told(engine, place.workspace, place.trace_id),
     )
-    spans = [fill_in(_to_span(row, agent_ids), told, MAX_SHOWN_BYTES) for row in rows]
-    workflows = {row["id"].decode(): row["workflow_name"].decode() for row in rows}
-    return inherit_agents(in_order(spans), agent_ids, workflows)
+    # In a thread: a trace may have tens of thousands, and others want to be answered meanwhile.
+    return await asyncio.to_thread(_to_spans, rows, told, agent_ids)
 
 
 async def find_span(engine: Engine, place: Place, span_id: str, agent_ids: AgentIds) -> Span | None:
@@ -62,7 +63,7 @@ async def find_span(engine: Engine, place: Place, span_id: str, agent_ids: Agent
     if not rows:
         return None
     told = await find_told(engine, place.workspace, place.trace_id)
-    return fill_in(_to_span(rows[0], agent_ids), told)
+    return fill_in(_to_span(rows[0], to_text(rows[0]["agent_name"]), agent_ids), told)
 
 
 def in_order(spans: Sequence[Span]) -> list[Span]:
@@ -84,68 +85,68 @@ def in_order(spans: Sequence[Span]) -> list[Span]:
     return sorted(spans, key=lambda s: (s.start_time, depth_of(s.span_id), s.span_id))
 
 
-def inherit_agents(
-    spans: Sequence[Span], agent_ids: AgentIds, workflows: Mapping[str, str]
-) -> list[Span]:
-    """Give each span without an agent that of its nearest ancestor, else of its workflow or
-    service."""
-    by_id = {span.span_id: span for span in spans}
-    agents: dict[str, str] = {}
-    flows: dict[str, str] = {}
-    filled = []
-    for span in spans:
-        chain = [span.span_id]
-        while (parent := by_id[chain[-1]].parent_span_id) in by_id and parent not in chain:
-            chain.append(str(parent))
-            if parent in agents:
-                break
-        agent = next((a for s in chain if (a := agents.get(s) or by_id[s].agent_name)), "")
-        flow = next((f for s in chain if (f := flows.get(s) or workflows.get(s))), "")
-        agents[span.span_id], flows[span.span_id] = agent, flow
-        name = agent or flow or span.service_name
-        filled.append(
-            span.model_copy(update={"agent_name": name, "agent_id": agent_ids.get(name or "")})
-        )
-    return filled
+def _to_spans(rows: Rows, told: Mapping[str, Told], agent_ids: AgentIds) -> list[Span]:
+    by_id = {row["id"]: row for row in rows}
+    agents, workflows = _inherited(by_id, "agent_name"), _inherited(by_id, "workflow_name")
+    spans = []
+    for span_id, row in by_id.items():
+        agent = agents[span_id] or workflows[span_id] or row["service_name"]
+        spans.append(fill_in(_to_span(row, to_text(agent), agent_ids), told, MAX_SHOWN_BYTES))
+    return in_order(spans)
 
 
-def _to_span(row: Mapping[str, Any], agent_ids: AgentIds) -> Span:
-    text = {
-        name: value.decode("utf-8", "replace")
-        for name, value in row.items()
-        if isinstance(value, bytes)
-    }
+def _inherited(by_id: Mapping[bytes, Mapping[str, Any]], column: str) -> dict[bytes, bytes]:
+    """Return what each span says, or else its nearest ancestor that says something."""
+    found: dict[bytes, bytes] = {}
+    for span_id in by_id:
+        silent: dict[bytes, None] = {}
+        at = span_id
+        while at in by_id and at not in found and at not in silent:
+            if said := by_id[at][column]:
+                found[at] = said
+            else:
+                silent[at] = None
+                at = by_id[at]["parent"]
+        found |= dict.fromkeys(silent, found.get(at, b""))
+    return found
+
+
+def _to_span(row: Mapping[str, Any], agent_name: str, agent_ids: AgentIds) -> Span:
+    def text(column: str) -> str | None:
+        value: bytes = row[column]
+        return value.decode("utf-8", "replace") or None
+
     start = in_utc(row["start"])
     attributes = read_attributes(row["attributes"])
     return Span(
-        trace_id=text["trace"],
-        span_id=text["id"],
-        parent_span_id=None if text["parent"] == "0" * 16 else text["parent"],
-        name=text["name"],
-        kind=text["kind"],
+        trace_id=to_text(row["trace"]),
+        span_id=to_text(row["id"]),
+        parent_span_id=None if row["parent"] == _NO_PARENT else to_text(row["parent"]),
+        name=to_text(row["name"]),
+        kind=to_text(row["kind"]),
         start_time=start,
         end_time=start + timedelta(microseconds=row["duration_ns"] / 1000),
         duration_ms=row["duration_ns"] / 1e6,
-        status=text["status"],
-        status_message=or_none(text["status_message"]),
-        error_type=or_none(text["error_type"]),
-        agent_id=agent_ids.get(text["agent_name"]),
-        agent_name=or_none(text["agent_name"]),
-        provider=or_none(text["provider"]),
-        model=or_none(text["model"]),
+        status=SpanStatus(to_text(row["status"])),
+        status_message=text("status_message"),
+        error_type=text("error_type"),
+        agent_id=agent_ids.get(agent_name),
+        agent_name=or_none(agent_name),
+        provider=text("provider"),
+        model=text("model"),
         input_tokens=row["input_tokens"],
         output_tokens=row["output_tokens"],
         cached_tokens=row["cached_tokens"],
         reasoning_tokens=row["reasoning_tokens"],
         total_tokens=row["input_tokens"] + row["output_tokens"],
         cost=row["cost"],
-        tool_name=or_none(text["tool_name"]),
-        session_id=or_none(text["session_id"]),
-        user_id=or_none(text["user_id"]),
-        environment=or_none(text["environment"]),
-        experiment_id=or_none(text["experiment_id"]),
-        variant=or_none(text["variant"]),
-        service_name=or_none(text["service_name"]),
+        tool_name=text("tool_name"),
+        session_id=text("session_id"),
+        user_id=text("user_id"),
+        environment=text("environment"),
+        experiment_id=text("experiment_id"),
+        variant=text("variant"),
+        service_name=text("service_name"),
         input=with_instructions(_content(row, "input"), attributes),
         output=_content(row, "output"),
         attributes=attributes,

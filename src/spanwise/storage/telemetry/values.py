@@ -44,7 +44,7 @@ def plain_any(value: AnyValue) -> Any:  # noqa: ANN401 -- any JSON value
 def read_attribute(stored: str | bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line a type
     """Turn a stored attribute back into the value it was; a marker says which type it had."""
     raw = stored if isinstance(stored, bytes) else stored.encode("utf-8", "surrogateescape")
-    if not raw or raw[0] > 7 or raw[0] < 2:  # noqa: PLR2004 -- the markers 2 to 7
+    if not raw or not 2 <= raw[0] <= 7:  # noqa: PLR2004 -- the markers 2 to 7
         return raw.decode("utf-8", "replace")
     body = raw[1:]
     try:
@@ -72,8 +72,8 @@ def _finite(number: float) -> float | str:
 
 def read_attributes(stored: Mapping[Any, Any]) -> dict[str, Any]:
     """Turn stored attributes back into what they were, without those that ingest added."""
-    texts = ((_text(key), value) for key, value in stored.items())
-    return {key: read_attribute(value) for key, value in texts if not key.startswith(OWN_PREFIX)}
+    texts = {to_text(key): value for key, value in stored.items()}
+    return {k: read_attribute(v) for k, v in texts.items() if not k.startswith(OWN_PREFIX)}
 
 
 def read_content(stored: str | bytes) -> Any:  # noqa: ANN401 -- JSON or text
@@ -105,5 +105,5 @@ def read_events(stored: Sequence[str | bytes]) -> list[SpanEvent]:
     return events
 
 
-def _text(value: str | bytes) -> str:
+def to_text(value: str | bytes) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
