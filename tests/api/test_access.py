@@ -1,5 +1,6 @@
 """How credentials become a principal: headers, scopes, caching, last use."""
 
+import re
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -102,7 +103,8 @@ async def test_a_key_seen_just_now_needs_no_database(service: Service) -> None:
     for _ in range(20):
         assert (await service.call_with_key(secret, *ROUTES["read"])).status_code == 200
         await ann.data(*ROUTES["read"])
-    assert statements == []
+    # Jobs in the background have statements of their own.
+    assert [text for text in statements if re.search(r"\b(users|api_keys)\b", text)] == []
 
 
 async def test_a_change_made_here_counts_at_once(service: Service) -> None:

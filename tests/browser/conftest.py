@@ -15,6 +15,9 @@ from support.process import ANSWER_SECONDS, run_demo
 
 HERE = Path(__file__).parent
 
+# Fixtures of this folder end with it: Playwright keeps an event loop running in its thread, in
+# which no asynchronous test could run.
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep all of it in one worker, and out of machines that have no browser."""
@@ -25,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The demo on a little of its traffic; limits are off, alerts are looked for all the time."""
     folder = tmp_path_factory.mktemp("demo")
@@ -42,7 +45,7 @@ def sign_in(url: str) -> str:
     return str(answer.json()["data"]["token"])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     with start_chromium() as browser:
         yield browser

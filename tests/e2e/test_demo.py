@@ -33,7 +33,7 @@ def count_traces(http: httpx.Client) -> int:
 
 def test_a_demo_is_filled_once_and_goes_on(tmp_path: Path) -> None:
     marker = tmp_path / "data" / MARKER
-    with run_demo(tmp_path, *QUIET) as service:
+    with run_demo(tmp_path, *QUIET, rate_limit_standard=0) as service:
         wait_for(marker.exists, seconds=240)
         with sign_in(service) as http:
             filled = count_traces(http)
