@@ -2,6 +2,7 @@
 import type { EChartsCoreOption } from "echarts/core";
 import type { Granularity } from "@/lib/api";
 import { resolveColour } from "@/lib/colours";
+import { formatCompact, formatCount } from "@/lib/format";
 import { bucketEnd } from "@/lib/range";
 import { axisLabel, type Level, type Series, type Stretch } from "./series";
 
@@ -16,6 +17,9 @@ export interface ChartInput {
 }
 
 const UNFINISHED = 0.4;
+
+/** What these write is counted in whole numbers. */
+const WHOLE = new Set<ChartInput["format"]>([formatCount, formatCompact]);
 
 export function buildOption(input: ChartInput, width: number): EChartsCoreOption {
   const { dates, granularity, format } = input;
@@ -47,6 +51,8 @@ export function buildOption(input: ChartInput, width: number): EChartsCoreOption
     yAxis: {
       type: "value",
       max: input.max,
+      // There is no half a trace.
+      ...(WHOLE.has(format) ? { minInterval: 1 } : {}),
       splitNumber: 3,
       axisLabel: {
         color: muted,
