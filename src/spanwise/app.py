@@ -144,9 +144,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         second_looks.start()
         stack.push_async_callback(second_looks.stop)
         book = PriceBook(catalog, writer)
-        repricer = Repricer(
-            catalog, writer, book, find_list_prices, is_alone=engine.address.folder is not None
-        )
+        is_alone = engine.address.folder is not None
+        repricer = Repricer(catalog, writer, book, find_list_prices, is_alone=is_alone)
         repricer.start()
         stack.push_async_callback(repricer.stop)
         retention = Retention(engine, catalog, settings.retention_days)
@@ -161,7 +160,6 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
         sender = NotificationSender(catalog, mailer, guard, settings.public_address, clock)
-        is_alone = engine.address.folder is not None
         evaluator = AlertEvaluator(
             catalog,
             engine,

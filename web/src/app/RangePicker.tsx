@@ -2,7 +2,7 @@ import { ChevronLeft, ChevronRight, Clock } from "lucide-react";
 import { useState } from "react";
 import { PRESETS, type Preset, type Range, useRange, useSetRange } from "@/lib/range";
 import { Button } from "@/ui/Button";
-import { Field, Input } from "@/ui/Field";
+import { TextField } from "@/ui/Field";
 import { Menu, MenuItem } from "@/ui/overlays";
 
 /** Presets, two moments, and a step back or forward by the length of the range. */
@@ -86,26 +86,14 @@ function Custom({ range, onApply }: { range: Range; onApply: (from: Date, to: Da
         if (isValid) onApply(new Date(from), new Date(to));
       }}
     >
-      <Field label="From">
-        {(props) => (
-          <Input
-            {...props}
-            type="datetime-local"
-            value={from}
-            onChange={(event) => setFrom(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label="To" error={isValid ? undefined : "must be after the start"}>
-        {(props) => (
-          <Input
-            {...props}
-            type="datetime-local"
-            value={to}
-            onChange={(event) => setTo(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField label="From" type="datetime-local" value={from} onChange={setFrom} />
+      <TextField
+        label="To"
+        error={isValid ? undefined : "must be after the start"}
+        type="datetime-local"
+        value={to}
+        onChange={setTo}
+      />
       <p className="text-sm text-muted">{Intl.DateTimeFormat().resolvedOptions().timeZone}</p>
       <Button type="submit" kind="primary" disabled={!isValid}>
         Apply

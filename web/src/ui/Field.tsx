@@ -36,6 +36,22 @@ export function Input(props: InputHTMLAttributes<HTMLInputElement>) {
   return <input {...props} className={cx(BOX, "w-full", props.className)} />;
 }
 
+interface TextFieldProps
+  extends Omit<FieldProps, "children">,
+    Omit<InputHTMLAttributes<HTMLInputElement>, "onChange"> {
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** The usual field: one line of text. */
+export function TextField({ label, hint, error, onChange, ...rest }: TextFieldProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(props) => <Input {...props} {...rest} onChange={(event) => onChange(event.target.value)} />}
+    </Field>
+  );
+}
+
 export function TextArea(props: React.TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return (
     <textarea {...props} className={cx(BOX, "h-auto min-h-20 w-full py-1.5", props.className)} />

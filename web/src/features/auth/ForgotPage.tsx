@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, unwrap } from "@/lib/api";
 import { Button } from "@/ui/Button";
-import { Field, Input } from "@/ui/Field";
+import { TextField } from "@/ui/Field";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
 
 export default function ForgotPage() {
@@ -28,21 +28,15 @@ export default function ForgotPage() {
       ) : (
         <AuthForm onSubmit={() => asked.mutate()}>
           <FormError error={asked.error} />
-          <Field
+          <TextField
             label="E-mail"
             hint="We send you a link to set a new one."
             error={aboutField(asked.error, "email")}
-          >
-            {(props) => (
-              <Input
-                {...props}
-                type="email"
-                autoComplete="username"
-                value={email}
-                onChange={(event) => setEmail(event.target.value)}
-              />
-            )}
-          </Field>
+            type="email"
+            autoComplete="username"
+            value={email}
+            onChange={setEmail}
+          />
           <Button kind="primary" type="submit" busy={asked.isPending} disabled={!email}>
             Send the link
           </Button>

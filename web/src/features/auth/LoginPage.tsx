@@ -5,7 +5,7 @@ import { ApiError, api, unwrap } from "@/lib/api";
 import { session } from "@/lib/session";
 import { useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
-import { Field, Input } from "@/ui/Field";
+import { TextField } from "@/ui/Field";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
 import { safePath } from "./safePath";
 
@@ -40,29 +40,23 @@ export default function LoginPage() {
           <Notice>Your session has ended. Sign in to go on where you were.</Notice>
         )}
         <FormError error={login.error} />
-        <Field label="E-mail" error={aboutField(login.error, "email")}>
-          {(props) => (
-            <Input
-              {...props}
-              type="email"
-              autoComplete="username"
-              autoFocus
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label="Password" error={aboutField(login.error, "password")}>
-          {(props) => (
-            <Input
-              {...props}
-              type="password"
-              autoComplete="current-password"
-              value={password}
-              onChange={(event) => setPassword(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="E-mail"
+          error={aboutField(login.error, "email")}
+          type="email"
+          autoComplete="username"
+          autoFocus
+          value={email}
+          onChange={setEmail}
+        />
+        <TextField
+          label="Password"
+          error={aboutField(login.error, "password")}
+          type="password"
+          autoComplete="current-password"
+          value={password}
+          onChange={setPassword}
+        />
         <Button kind="primary" type="submit" busy={login.isPending} disabled={!email || !password}>
           Sign in
         </Button>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
 import { session } from "@/lib/session";
 import { Button } from "@/ui/Button";
-import { Field, Input } from "@/ui/Field";
+import { TextField } from "@/ui/Field";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
 
 /** Creates the account and signs in; where addresses must be verified first, says so. */
@@ -52,46 +52,31 @@ export default function RegisterPage() {
     >
       <AuthForm onSubmit={() => created.mutate()}>
         <FormError error={created.error} />
-        <Field
+        <TextField
           label="Name"
           hint="As others see it; may stay empty."
           error={aboutField(created.error, "name")}
-        >
-          {(props) => (
-            <Input
-              {...props}
-              autoComplete="name"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label="E-mail" error={aboutField(created.error, "email")}>
-          {(props) => (
-            <Input
-              {...props}
-              type="email"
-              autoComplete="username"
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field
+          autoComplete="name"
+          value={name}
+          onChange={setName}
+        />
+        <TextField
+          label="E-mail"
+          error={aboutField(created.error, "email")}
+          type="email"
+          autoComplete="username"
+          value={email}
+          onChange={setEmail}
+        />
+        <TextField
           label="Password"
           hint="At least 8 characters, and not a common one."
           error={aboutField(created.error, "password")}
-        >
-          {(props) => (
-            <Input
-              {...props}
-              type="password"
-              autoComplete="new-password"
-              value={password}
-              onChange={(event) => setPassword(event.target.value)}
-            />
-          )}
-        </Field>
+          type="password"
+          autoComplete="new-password"
+          value={password}
+          onChange={setPassword}
+        />
         <Button
           kind="primary"
           type="submit"

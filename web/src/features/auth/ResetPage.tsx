@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, unwrap } from "@/lib/api";
 import { useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
-import { Field, Input } from "@/ui/Field";
+import { TextField } from "@/ui/Field";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
 
 export default function ResetPage() {
@@ -31,21 +31,15 @@ export default function ResetPage() {
       {token && !reset.isSuccess && (
         <AuthForm onSubmit={() => reset.mutate()}>
           <FormError error={reset.error} />
-          <Field
+          <TextField
             label="New password"
             hint="At least 8 characters, and not a common one."
             error={aboutField(reset.error, "password")}
-          >
-            {(props) => (
-              <Input
-                {...props}
-                type="password"
-                autoComplete="new-password"
-                value={password}
-                onChange={(event) => setPassword(event.target.value)}
-              />
-            )}
-          </Field>
+            type="password"
+            autoComplete="new-password"
+            value={password}
+            onChange={setPassword}
+          />
           <Button kind="primary" type="submit" busy={reset.isPending} disabled={!password}>
             Set the password
           </Button>

@@ -7,7 +7,7 @@ import { useSetUrl } from "@/lib/url";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { CodeBlock } from "@/ui/CodeBlock";
-import { Checkbox, Field, Input } from "@/ui/Field";
+import { Checkbox, TextField } from "@/ui/Field";
 import { Dialog } from "@/ui/overlays";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
@@ -184,18 +184,15 @@ function NewWebhook({ isOpen, onClose, onMade }: NewProps) {
       }
     >
       <div className="flex flex-col gap-4">
-        <Field label="Address" error={problem}>
-          {(props) => (
-            <Input
-              {...props}
-              type="url"
-              autoFocus
-              placeholder="https://hooks.example.com/spanwise"
-              value={url}
-              onChange={(event) => setUrl(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Address"
+          error={problem}
+          type="url"
+          autoFocus
+          placeholder="https://hooks.example.com/spanwise"
+          value={url}
+          onChange={setUrl}
+        />
         <fieldset>
           <legend className="mb-1 font-medium">Events</legend>
           <p className="mb-2 text-sm text-muted">None chosen means all of them.</p>

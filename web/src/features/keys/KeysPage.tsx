@@ -7,7 +7,7 @@ import { useUrlState } from "@/lib/url";
 import { Badge, type Tone } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { CodeBlock } from "@/ui/CodeBlock";
-import { Field, Input, Select } from "@/ui/Field";
+import { Field, Select, TextField } from "@/ui/Field";
 import { Dialog } from "@/ui/overlays";
 import { PageBody } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
@@ -292,16 +292,14 @@ function NewKey({ isOpen, onClose, onSecret }: NewKeyProps) {
           if (name.trim()) create.mutate();
         }}
       >
-        <Field label="Name" hint="Where is it going to be used?" error={about("name")}>
-          {(props) => (
-            <Input
-              {...props}
-              autoFocus
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          hint="Where is it going to be used?"
+          error={about("name")}
+          autoFocus
+          value={name}
+          onChange={setName}
+        />
         <Field label="May" error={about("scopes")}>
           {(props) => (
             <Select
@@ -313,16 +311,14 @@ function NewKey({ isOpen, onClose, onSecret }: NewKeyProps) {
             />
           )}
         </Field>
-        <Field label="Expires" hint="Never, unless you choose a day" error={about("expiresAt")}>
-          {(props) => (
-            <Input
-              {...props}
-              type="date"
-              value={expires}
-              onChange={(event) => setExpires(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Expires"
+          hint="Never, unless you choose a day"
+          error={about("expiresAt")}
+          type="date"
+          value={expires}
+          onChange={setExpires}
+        />
       </form>
     </Dialog>
   );

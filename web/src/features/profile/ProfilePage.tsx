@@ -7,7 +7,7 @@ import { session } from "@/lib/session";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { CopyId } from "@/ui/Copy";
-import { Field, Input } from "@/ui/Field";
+import { TextField } from "@/ui/Field";
 import { PageBody, Panel } from "@/ui/Panel";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
@@ -50,16 +50,13 @@ function Account({ user }: { user: User }) {
           save.mutate();
         }}
       >
-        <Field label="Name" error={problem}>
-          {(props) => (
-            <Input
-              {...props}
-              autoComplete="name"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          error={problem}
+          autoComplete="name"
+          value={name}
+          onChange={setName}
+        />
         <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5">
           <dt className="text-muted">E-mail</dt>
           <dd className="flex flex-wrap items-center gap-2">
@@ -127,32 +124,23 @@ function Password() {
             {change.error?.message}
           </p>
         )}
-        <Field label="Current password" error={about("currentPassword")}>
-          {(props) => (
-            <Input
-              {...props}
-              type="password"
-              autoComplete="current-password"
-              value={current}
-              onChange={(event) => setCurrent(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field
+        <TextField
+          label="Current password"
+          error={about("currentPassword")}
+          type="password"
+          autoComplete="current-password"
+          value={current}
+          onChange={setCurrent}
+        />
+        <TextField
           label="New password"
           hint="At least 8 characters; a few words are best"
           error={about("newPassword")}
-        >
-          {(props) => (
-            <Input
-              {...props}
-              type="password"
-              autoComplete="new-password"
-              value={next}
-              onChange={(event) => setNext(event.target.value)}
-            />
-          )}
-        </Field>
+          type="password"
+          autoComplete="new-password"
+          value={next}
+          onChange={setNext}
+        />
         <div>
           <Button type="submit" busy={change.isPending} disabled={!current || next.length < 8}>
             Change the password
