@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.payload import SPANS_PER_TRACE, read_pool, renew
+from bench.payload import SPANS_PER_TRACE, read_pool
 from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.journal import Kind
 from spanwise.ingest.otlp import decode, prepare_traces
@@ -43,7 +43,7 @@ def _frames(pool: Path, bodies: int) -> tuple[list[bytes], int]:
     source = read_pool(pool)
     frames, spans = [bytearray()], 0
     for index in range(bodies):
-        body = renew(source[index % len(source)])
+        body = source[index % len(source)].renewed()
         message: Any = decode(REQUESTS[Kind.TRACES], body)
         prepared = prepare_traces(message, "wsp_bench", body)
         if len(frames[-1]) > INSERT_BYTES // PARALLEL_INSERTS:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.payload import read_pool, renew
+from bench.payload import read_pool
 
 PATH = "/api/otlp/v1/traces"
 
@@ -38,7 +38,7 @@ class Outcome:
 
 async def send_all(task: Task) -> Outcome:
     bodies = itertools.cycle(read_pool(Path(task.pool)))
-    source: Iterator[bytes] = (renew(next(bodies)) for _ in range(task.requests))
+    source: Iterator[bytes] = (next(bodies).renewed() for _ in range(task.requests))
     if task.is_packed:
         # Beforehand: what a client spends on packing is not what is measured.
         source = iter([gzip.compress(body, 1) for body in source])

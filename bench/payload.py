@@ -1,17 +1,22 @@
 """Export requests as an agent's SDK sends them: 8 spans a trace, about 1.1 KB a span.
 
-Every trace id of a body begins with the same eight bytes, so that a client can make a new body of
-an old one by replacing them, at next to no cost.
+Every trace id of a body begins with the same eight bytes, and its times can be found by the bytes
+around them, so that a client can make a new body of an old one, of other traces that have just
+ended, at next to no cost.
 """
 
 import itertools
 import os
 import random
+import re
+import struct
 import time
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span, Status
@@ -36,6 +41,7 @@ _TOOLS = ("search_web", "query_db", "send_email", "read_file", "calculator", "we
 _ERRORS = ("RateLimitError", "TimeoutError", "APIError", "ValueError")
 _MS = 1_000_000
 _SECOND = 1000 * _MS
+_HEAD = struct.Struct(">IQ")
 
 
 class Writer:
@@ -85,7 +91,9 @@ def make_body(writer: Writer, spans: int) -> bytes:
 def _add_trace(scope: ScopeSpans, writer: Writer, agent: str) -> None:
     chance = writer.random
     trace_id, root_id = MARKER + chance.randbytes(8), chance.randbytes(8)
-    start = time.time_ns() - chance.randint(1, 60) * _SECOND
+    seconds = chance.uniform(0.5, 9)
+    # An exporter collects for up to five seconds what has ended.
+    start = time.time_ns() - int((seconds + chance.uniform(0, 5)) * _SECOND)
     session = f"session-{chance.randint(0, 200_000):06}"
     has_failed = chance.random() < 0.06
     root = Span(
@@ -94,7 +102,7 @@ def _add_trace(scope: ScopeSpans, writer: Writer, agent: str) -> None:
         name=f"invoke_agent {agent}",
         kind=Span.SPAN_KIND_INTERNAL,
         start_time_unix_nano=start,
-        end_time_unix_nano=start + chance.randint(500, 9000) * _MS,
+        end_time_unix_nano=start + int(seconds * _SECOND),
         attributes=_pairs(
             {
                 "gen_ai.operation.name": "invoke_agent",
@@ -191,30 +199,49 @@ def make_rare_body() -> bytes:
     for attribute in span.attributes:
         if attribute.key == "input.value":
             attribute.value.string_value += f" {RARE_WORD}"
-    return renew(request.SerializeToString())
+    return Body(request.SerializeToString(), time.time_ns()).renewed()
 
 
-def renew(body: bytes) -> bytes:
-    """Make the same request of other traces."""
-    return body.replace(MARKER, os.urandom(len(MARKER)))
+class Body:
+    """A request of the pool."""
+
+    def __init__(self, data: bytes, made_at: int) -> None:
+        self._data = data
+        self._made_at = made_at
+
+    @cached_property
+    def _times(self) -> "np.ndarray[Any, np.dtype[np.int64]]":
+        """The places of the start and end times: fixed64, the fields 7 and 8 of a span."""
+        found = re.finditer(rb"\x39(.{8})\x41(.{8})", self._data, re.DOTALL)
+        places = [match.start(n) for match in found for n in (1, 2)]
+        return np.array(places)[:, None] + np.arange(8)
+
+    def renewed(self) -> bytes:
+        """Make the same request of other traces, that are as old now as these were when made."""
+        data = self._data.replace(MARKER, os.urandom(len(MARKER)))
+        values = np.frombuffer(data, np.uint8).copy()
+        times = values[self._times].view(np.int64)
+        values[self._times] = (times + (time.time_ns() - self._made_at)).view(np.uint8)
+        return values.tobytes()
 
 
 def write_pool(path: Path, spans_per_body: int, bodies: int) -> None:
-    """Write bodies to a file, each behind its size in four bytes."""
+    """Write bodies to a file, each behind its size and when it was made."""
     writer = Writer(spans_per_body)
     with path.open("wb") as file:
         for _ in range(bodies):
             body = make_body(writer, spans_per_body)
-            file.write(len(body).to_bytes(4, "big") + body)
+            file.write(_HEAD.pack(len(body), time.time_ns()) + body)
 
 
-def read_pool(path: Path) -> list[bytes]:
+def read_pool(path: Path) -> list[Body]:
     return list(_read(path.read_bytes()))
 
 
-def _read(data: bytes) -> Iterator[bytes]:
+def _read(data: bytes) -> Iterator[Body]:
     at = 0
     while at < len(data):
-        size = int.from_bytes(data[at : at + 4], "big")
-        yield data[at + 4 : at + 4 + size]
-        at += 4 + size
+        size, made_at = _HEAD.unpack_from(data, at)
+        at += _HEAD.size
+        yield Body(data[at : at + size], made_at)
+        at += size

@@ -14,7 +14,7 @@ def raise_alert(site: Site, agent: str) -> str:
     """Let a rule of an agent of its own fire, through the front door."""
     now = datetime.now(UTC)
     spans = [new_span(now - timedelta(seconds=n), 500, agentName=agent) for n in range(5, 20)]
-    site.call("POST", "/spans", json={"spans": spans})
+    site.send("/spans", {"spans": spans})
     rule = {"metric": "requestCount", "condition": "above", "threshold": 3, "windowMinutes": 60}
     site.call("PUT", f"/agents/{agent}/alerts", json={"rules": [{**rule, "severity": "critical"}]})
     wait_for(lambda: bool(site.call("GET", f"/spans/alerts?agentId={agent}")), seconds=60)

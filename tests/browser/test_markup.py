@@ -60,12 +60,11 @@ def hostile(demo: Site) -> dict[str, str]:
         input=[{"role": CORPUS[0], "parts": parts}],
         output=[{"role": "assistant", "parts": parts, "finish_reason": CORPUS[6]}],
     )
-    demo.call("POST", "/spans", json={"spans": [root, call]})
+    demo.send("/spans", {"spans": [root, call]})
     trace_id = root["traceId"]
-    demo.call(
-        "POST",
+    demo.send(
         "/logs",
-        json={
+        {
             "message": evil,
             "level": "error",
             "traceId": trace_id,
@@ -74,7 +73,7 @@ def hostile(demo: Site) -> dict[str, str]:
         },
     )
     signal = {"signalName": CORPUS[0], "value": 1, "traceId": trace_id, "comment": evil}
-    demo.call("POST", "/signals", json=signal)
+    demo.send("/signals", signal)
     return {"trace": trace_id, "root": root["spanId"], "call": call["spanId"], "session": session}
 
 

@@ -30,7 +30,7 @@ def test_a_trace_is_walked_with_the_keyboard_and_its_span_is_in_the_address(
 def test_e_jumps_to_the_error(tab: Tab, demo: Site) -> None:
     root = new_span(datetime.now(UTC) - timedelta(minutes=1), 900, name="breaks", agentName="odd")
     bad = child_of(root, name="the broken step", status="error", statusMessage="it burst")
-    demo.call("POST", "/spans", json={"spans": [root, child_of(root, name="fine"), bad]})
+    demo.send("/spans", {"spans": [root, child_of(root, name="fine"), bad]})
     page = tab.open(f"/traces/{root['traceId']}")
     page.keyboard.press("e")
     expect(page).to_have_url(re.compile(f"span={bad['spanId']}"))
@@ -40,7 +40,7 @@ def test_e_jumps_to_the_error(tab: Tab, demo: Site) -> None:
 def test_a_trace_of_ten_thousand_spans_opens_and_scrolls(tab: Tab, demo: Site) -> None:
     root = new_span(datetime.now(UTC) - timedelta(minutes=2), 60_000, name="wide", agentName="odd")
     children = [child_of(root, name=f"step {number}") for number in range(9_999)]
-    demo.call("POST", "/spans", json={"spans": [root, *children]})
+    demo.send("/spans", {"spans": [root, *children]})
     page = tab.open(f"/traces/{root['traceId']}")
     spans = page.get_by_label("Spans", exact=True)
     expect(spans).to_contain_text("wide")

@@ -62,6 +62,11 @@ class Site:
     url: str
     token: str
 
+    def send(self, path: str, body: dict[str, Any]) -> None:
+        """Send telemetry and wait until every page shows it: pages take what is seconds old."""
+        self.call("POST", path, json=body)
+        self.call("GET", "/spans/traces?limit=1")
+
     def call(self, method: str, path: str, **options: Any) -> Any:
         headers = {"Authorization": f"Bearer {self.token}"}
         answer = httpx.request(

@@ -224,10 +224,8 @@ class Analytics:
     async def _source(self, workspace: str, question: Question) -> Source:
         await self._pipeline.settle()
         wanted = await self._with_agent_name(workspace, question.wanted)
-        swept_until = await self._rollup.swept_until() if self._rollup else None
-        return await find_source(
-            self._engine, workspace, replace(question, wanted=wanted), swept_until
-        )
+        marks = await self._rollup.marks() if self._rollup else None
+        return await find_source(self._engine, workspace, replace(question, wanted=wanted), marks)
 
     async def _with_agent_name(self, workspace: str, wanted: TraceFilter) -> TraceFilter:
         if wanted.agent_name is None:

@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
 from spanwise.actions.access import KEY_PREFIX, Access
+from spanwise.api.freshness import note_accepted_age
 from spanwise.model.accounts import Principal, Role
 from spanwise.model.errors import Forbidden, Invalid, SpanwiseError, Unauthorized
 from spanwise.model.keys import Scope
@@ -140,6 +141,8 @@ class GuardedRoute(APIRoute):
             for demand in demands:
                 demand(request)
             _refuse_nul(request)
+            if request.method == "GET":
+                note_accepted_age(request.headers)
             bounded = JsonRequest(request.scope, request.receive)
             if takes_body:
                 _check_body_headers(request)

@@ -4,7 +4,8 @@ A request is acknowledged when the journal has it on disk. A second thread inser
 records in batches that grow with the load, because an insert costs the engine some 30 ms before its
 first row; while it inserts one batch, a third thread finishes the one before: sums, prices,
 deletions. Readers wait for what was acknowledged before them (`settle`), so an acknowledged row is
-visible to the next read. While the store fails, nothing is acknowledged.
+visible to the next read; one that says so does not wait for the latest (`accepted_age`). While the
+store fails, nothing is acknowledged.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,6 +38,8 @@ LINGER_BYTES = 12 * 2**20
 SPLIT_AFTER_TRIES = 3
 SUSPECT_TRIES = 10
 
+# How many seconds old what a reader gets may be: it does not wait for what came in since.
+accepted_age: ContextVar[float] = ContextVar("accepted_age", default=0.0)
 
 Step = Callable[[Sequence[Record]], None]
 
@@ -110,6 +114,8 @@ class Pipeline:
         self._backlog: deque[tuple[int, Record]] = deque()
         self._backlog_bytes = 0
         self._journaled = 0
+        # When each sequence that is not applied yet was journalled, the oldest first.
+        self._journaled_at: deque[tuple[float, int]] = deque()
         self._inserted: deque[_Batch] = deque()
         self._inserting = True
         self._applied = 0
@@ -171,12 +177,19 @@ class Pipeline:
     async def settle(self, timeout_seconds: float | None = SETTLE_SECONDS) -> None:
         """Wait until all that is acknowledged by now can be read, unless the store is stuck."""
         with self._state:
-            if self._applied >= self._journaled or self._stalled:
+            wanted = self._acknowledged(accepted_age.get())
+            if self._applied >= wanted or self._stalled:
                 return
             future: asyncio.Future[None] = self._loop.create_future()
-            self._settling.append((self._journaled, future))
+            self._settling.append((wanted, future))
             self._state.notify_all()
         await asyncio.wait([future], timeout=timeout_seconds)
+
+    def _acknowledged(self, seconds_ago: float) -> int:
+        """Up to which sequence all was acknowledged so long ago."""
+        latest = time.monotonic() - seconds_ago
+        younger = next((sequence for at, sequence in self._journaled_at if at > latest), None)
+        return self._journaled if younger is None else younger - 1
 
     def load(self) -> Load:
         with self._state:
@@ -233,6 +246,7 @@ class Pipeline:
         self._journal.append(records, sequence)
         with self._state:
             self._journaled = sequence
+            self._journaled_at.append((time.monotonic(), sequence))
             self._backlog.extend((sequence, record) for record in records)
             self._backlog_bytes += sum(len(record.payload) for record in records)
 
@@ -328,6 +342,8 @@ class Pipeline:
             self._applied_at = now
             self._backlog_bytes -= batch.size_bytes
             self._applied = batch.sequence
+            while self._journaled_at and self._journaled_at[0][1] <= batch.sequence:
+                self._journaled_at.popleft()
             done = [future for target, future in self._settling if target <= batch.sequence]
             self._settling = [(t, f) for t, f in self._settling if t > batch.sequence]
             self._state.notify_all()

@@ -1,6 +1,7 @@
-"""Brings the rollup up to date every minute, and merges months that have gone quiet."""
+"""Brings the rollup up to date by the clock, and merges months that have gone quiet."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import structlog
@@ -10,31 +11,42 @@ from spanwise.storage.telemetry.rollup import Rollup
 log = structlog.get_logger()
 
 SWEEP_SECONDS = 60.0
+SLICE_SECONDS = 5.0
 
 
 class Sweeper:
-    def __init__(self, rollup: Rollup, seconds: float = SWEEP_SECONDS) -> None:
+    def __init__(
+        self,
+        rollup: Rollup,
+        seconds: float = SWEEP_SECONDS,
+        slice_seconds: float = SLICE_SECONDS,
+    ) -> None:
         self._rollup = rollup
-        self._seconds = seconds
+        self._work: list[tuple[Callable[[], Awaitable[object]], float]] = [
+            (rollup.keep_up, seconds),
+            (rollup.sweep_slices, slice_seconds),
+        ]
         self._stopping = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._loop(), name="sweep_rollup")
+        self._tasks = [
+            asyncio.create_task(self._loop(work, seconds), name="sweep_rollup")
+            for work, seconds in self._work
+        ]
 
     async def stop(self) -> None:
         """Finish the day under way; the next sweep begins where the last whole one ended."""
         self._stopping.set()
         self._rollup.interrupt()
-        if self._task is not None:
-            await self._task
+        await asyncio.gather(*self._tasks)
 
-    async def _loop(self) -> None:
+    async def _loop(self, work: Callable[[], Awaitable[object]], seconds: float) -> None:
         while not self._stopping.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), self._seconds)
+                await asyncio.wait_for(self._stopping.wait(), seconds)
                 return
             try:
-                await self._rollup.keep_up()
+                await work()
             except Exception:
                 log.exception("job_failed", job="sweep_rollup")

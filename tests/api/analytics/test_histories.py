@@ -24,6 +24,7 @@ from support.histories import (
 )
 from support.polling import until
 from support.service import Person, Service
+from support.slices import slice_everything
 
 HISTORIES = int(os.environ.get("SPANWISE_TEST_HISTORIES", "8"))
 FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
@@ -35,7 +36,7 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
     seeds = range(first, min(first + AT_ONCE, FIRST_SEED + HISTORIES))
     people = {seed: await service.sign_up() for seed in seeds}
     histories = {seed: make_history(seed) for seed in seeds}
-    rollup = Rollup(service.services.engine, quiet_seconds=0)
+    rollup = await slice_everything(service)
     dice = random.Random(first)
     for number in range(4):
         steps = {seed: histories[seed].steps[number] for seed in seeds}
@@ -43,6 +44,9 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
         if dice.random() < 0.7:
             await service.services.pipeline.settle()
             await rollup.sweep()
+        if dice.random() < 0.5:
+            await service.services.pipeline.settle()
+            await rollup.sweep_slices()
     for seed in seeds:
         await _check(service, people[seed], histories[seed], rollup, seed)
 

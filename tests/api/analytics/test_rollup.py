@@ -11,6 +11,7 @@ from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.analytics_source import Source, find_source
 from spanwise.storage.telemetry.rollup import Rollup, merge_quiet_month
 from support.service import Person, Service
+from support.slices import slice_everything
 from support.spans import child_of, new_span, send
 
 DAY = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -45,7 +46,7 @@ async def source_of(service: Service, rollup: Rollup, person: Person, **filters:
     workspace = (await service.services.access.by_token(person.token)).workspace_id
     period = TimeRange.parse(RANGE["startDate"], RANGE["endDate"])
     question = Question(period.or_last_days(30, DAY), TraceFilter(period, **filters))
-    return await find_source(rollup._engine, workspace, question, await rollup.swept_until())
+    return await find_source(rollup._engine, workspace, question, await rollup.marks())
 
 
 async def test_swept_days_answer_as_before(service: Service, ada: Person, rollup: Rollup) -> None:
@@ -137,14 +138,115 @@ async def test_an_interrupted_sweep_moves_no_mark(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     await sweep(service, rollup)
-    mark = await rollup.swept_until()
+    mark = await rollup.marks()
     await send(ada, new_span(DAY))
     await service.services.pipeline.settle()
     rollup.interrupt()
     await rollup.keep_up()
-    rollup._mark_expires = 0
-    assert await rollup.swept_until() == mark
+    rollup._marks_expire = 0
+    assert await rollup.marks() == mark
     assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+
+
+@pytest.fixture
+async def slices(service: Service) -> Rollup:
+    """One that slices even a few traces, of any time, when it is told to."""
+    sliced = await slice_everything(service)
+    service.services.analytics._rollup = sliced
+    return sliced
+
+
+async def sweep_slices(service: Service, rollup: Rollup) -> int:
+    await service.services.pipeline.settle()
+    return await rollup.sweep_slices()
+
+
+async def test_an_hour_that_is_written_to_is_read_by_slices(
+    service: Service, ada: Person, slices: Rollup
+) -> None:
+    for seconds in range(0, 100, 7):
+        await send(ada, new_span(DAY + timedelta(seconds=seconds), 100, agentName="planner"))
+    before = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
+    assert await sweep_slices(service, slices) >= 15
+    source = await source_of(service, slices, ada)
+    assert source.slices is not None
+    assert "2026-03-10 12:00:00" in source.parameters["sliced_hours"]
+    # Neither in the slices of the range's ends, nor in any that changed since.
+    assert "2026-03-10 12:00:00" not in source.parameters["trace_slices"]
+    after = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
+    assert after[1] == before[1]
+    assert after[0].pop("p95Latency") == pytest.approx(before[0].pop("p95Latency"), rel=0.005)
+    assert after[0] == pytest.approx(before[0])
+
+
+async def test_a_slice_that_changed_since_is_read_from_the_traces(
+    service: Service, ada: Person, slices: Rollup
+) -> None:
+    gone, stays = new_span(DAY, agentName="gone"), new_span(DAY, agentName="stays")
+    await send(ada, gone, stays)
+    await sweep_slices(service, slices)
+    await send(ada, new_span(DAY, agentName="late"))
+    await ada.data("DELETE", f"/spans/traces/{gone['traceId']}")
+    for _ in range(2):
+        points = await ask(ada, "/traces/requests-over-time")
+        assert points[2]["byAgent"] == {"stays": 1, "late": 1}
+        await sweep_slices(service, slices)
+
+
+@pytest.mark.parametrize("granularity", ["hourly", "daily"])
+async def test_a_range_that_cuts_a_slice_is_exact(
+    service: Service, ada: Person, slices: Rollup, granularity: str
+) -> None:
+    for seconds in range(60):
+        await send(ada, new_span(DAY + timedelta(seconds=seconds), 100))
+    await sweep_slices(service, slices)
+    for first, end in ((0, 60), (3, 57), (10, 20), (11, 19), (10, 15), (13, 20), (0, 31)):
+        period = {
+            "startDate": f"{DAY + timedelta(seconds=first):%Y-%m-%dT%H:%M:%SZ}",
+            "endDate": f"{DAY + timedelta(seconds=end):%Y-%m-%dT%H:%M:%SZ}",
+        }
+        answer = await ask(ada, "/traces/success-failure", **period, granularity=granularity)
+        assert answer["total"] == end - first
+
+
+async def test_slices_are_forgotten_when_hours_are_read_instead(
+    service: Service, ada: Person, slices: Rollup
+) -> None:
+    await send(ada, new_span(DAY))
+    await sweep_slices(service, slices)
+    days = "SELECT count() AS days FROM (SELECT DISTINCT toDate(moment) FROM trace_slices)"
+    engine = service.services.engine
+    assert (await engine.fetch(days, {}))[0]["days"] > 0
+    usual = Rollup(engine, quiet_seconds=0)
+    service.services.analytics._rollup = usual
+    assert await usual.sweep() > 0
+    assert (await engine.fetch(days, {}))[0]["days"] == 0
+    assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+
+
+async def test_a_few_traces_are_not_worth_slices(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    await sweep(service, rollup)
+    await send(ada, new_span(datetime.now(UTC)))
+    assert await sweep_slices(service, rollup) == 0
+
+
+async def test_what_is_written_while_slices_are_swept_is_not_lost(
+    service: Service, ada: Person
+) -> None:
+    """The writer says up to when all is visible; a row of the same millisecond comes later."""
+    writer = service.services.prices._book._writer
+    rollup = await slice_everything(service, writer.visible_until)
+    service.services.analytics._rollup = rollup
+    sent = 0
+    for _ in range(10):
+        for _ in range(5):
+            await send(ada, new_span(datetime.now(UTC) - timedelta(seconds=1)))
+            sent += 1
+        await rollup.sweep_slices()
+        today = {"startDate": "2026-01-01", "endDate": "2099-01-01", "granularity": "monthly"}
+        assert (await ask(ada, "/metrics", **today))["totalTraces"] == sent
 
 
 async def test_a_quiet_month_becomes_one_part(service: Service, ada: Person) -> None:

@@ -64,4 +64,9 @@ def test_every_table_of_telemetry_grows_old() -> None:
     tables = {
         statement.split()[2] for statement in statements_of_files() if "CREATE TABLE" in statement
     }
-    assert tables - {aging.table for aging in AGING} <= {"prices", "rollup_sweeps"}
+    assert tables - {aging.table for aging in AGING} <= {
+        "prices",
+        "rollup_sweeps",
+        "slice_sweeps",
+        "trace_slices",
+    }

@@ -167,6 +167,26 @@ async def test_settling_waits_for_what_was_acknowledged_before(tmp_path: Path) -
         assert store.versions == [1]
 
 
+async def test_a_reader_may_do_without_the_latest_but_not_without_what_is_older(
+    tmp_path: Path,
+) -> None:
+    store = Shelf()
+    async with running(tmp_path, store) as pipeline:
+        with store.held():
+            await pipeline.submit(rows(1))
+            await asyncio.sleep(0.3)
+            await pipeline.submit(rows(2))
+            module.accepted_age.set(10)
+            await asyncio.wait_for(pipeline.settle(), 1)
+            assert store.versions == []
+            module.accepted_age.set(0.2)
+            settling = asyncio.create_task(pipeline.settle())
+            await asyncio.sleep(0.1)
+            assert not settling.done()
+        await settling
+        assert 1 in store.versions
+
+
 async def test_settling_does_not_wait_for_ever_on_a_slow_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

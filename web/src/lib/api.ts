@@ -48,12 +48,26 @@ function sleep(seconds: number, signal?: AbortSignal | null): Promise<void> {
   });
 }
 
+/** How old what a page shows may be: so much, and ingest never keeps it waiting. */
+const ACCEPTED_AGE_SECONDS = 2;
+const ONE_OF_MANY = /^\/api\/spans\/(traces|sessions)\/./;
+let lastWrite = -Infinity;
+
+/** Asks for an answer that may be a little old, unless it could miss what was just done or sent. */
+function acceptAge(request: Request): void {
+  const isRecentWrite = Date.now() - lastWrite < 2 * ACCEPTED_AGE_SECONDS * 1000;
+  if (request.method !== "GET" || isRecentWrite) return;
+  if (ONE_OF_MANY.test(new URL(request.url).pathname)) return;
+  request.headers.set("Cache-Control", `max-age=${ACCEPTED_AGE_SECONDS}`);
+}
+
 /** Waits out a rate limit as long as the service asks, and signs out when the token has ended. */
 export async function patientFetch(request: Request): Promise<Response> {
   const token = session.token();
   if (token && !request.headers.has("Authorization")) {
     request.headers.set("Authorization", `Bearer ${token}`);
   }
+  acceptAge(request);
   for (let attempt = 1; ; attempt++) {
     let response: Response;
     try {
@@ -68,6 +82,7 @@ export async function patientFetch(request: Request): Promise<Response> {
       await sleep(wait, request.signal);
       continue;
     }
+    if (request.method !== "GET") lastWrite = Date.now();
     if (response.status === 401 && token && session.token() === token) session.end();
     return response;
   }

@@ -1,11 +1,12 @@
 """Where analytics read from: rows that each stand for a number of traces.
 
-A row of `traces` stands for one trace, a row of `trace_rollup` for those of an hour or a day. Its
-measures are named here once, so that the two cannot mean different things by the same name.
+A row of `traces` stands for one trace, a row of `trace_rollup` for those of an hour or a day, and
+one of `trace_slices` for those of ten seconds. The measures are named here once, so that no two
+tables can mean different things by the same name.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -51,6 +52,33 @@ MAX_HOURS_APART = 2000
 # The times that ingest lets a trace have.
 _FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 2, tzinfo=UTC)
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+_SLICE = timedelta(seconds=10)
+
+# A trace's slice of ten seconds.
+SLICE = "toDateTime(intDiv(toUnixTimestamp(start), 10) * 10, 'UTC')"
+# The latest row of each trace, of few: FINAL would compare all rows between the first and the last.
+LATEST_OF_FEW = "ORDER BY version DESC, written_at DESC LIMIT 1 BY workspace, start, trace_id"
+# How long before the mark of the hours a trace may start and still be in the slices.
+SLICES_BACK = 2 * _HOUR
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Up to when all that was written is in the rollup of hours, and in that of slices."""
+
+    hours: datetime
+    slices: datetime | None = None
+    slices_back: timedelta = SLICES_BACK
+
+    @property
+    def last_hour(self) -> datetime:
+        """The first hour that cannot be whole in the rollup of hours."""
+        return floor_time(self.hours, Granularity.HOURLY)
+
+    @property
+    def first_sliced(self) -> datetime:
+        """The first hour of which every change is in the slices."""
+        return self.last_hour - self.slices_back
 
 
 @dataclass(frozen=True)
@@ -58,27 +86,36 @@ class Source:
     """The rows that answer a question: one or more selections, and what they bind."""
 
     traces: str | None
+    # Conditions on `trace_rollup`.
     rollups: tuple[str, ...] = ()
+    # Conditions on `trace_slices`, and on the traces that are not in it.
+    slices: tuple[str, str] | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_exact(self) -> bool:
         """Whether every row stands for one trace."""
-        return not self.rollups
+        return not self.rollups and self.slices is None
 
     def select(self, measures: Sequence[str]) -> str:
         """SQL for rows with these measures and the `moment` that each row belongs to."""
         names = ", ".join(measures)
+        columns = ", ".join(f"{MEASURES[name]} AS {name}" for name in measures)
+        moment = "start AS moment" if self.is_exact else "toDateTime(start, 'UTC') AS moment"
         parts = [
             f"SELECT moment, {names} FROM trace_rollup FINAL WHERE {where}"
             for where in self.rollups
         ]
+        if self.slices is not None:
+            of_slices, of_traces = self.slices
+            parts += [
+                f"SELECT moment, {names} FROM trace_slices FINAL WHERE {of_slices}",
+                f"""SELECT {moment}, {columns}
+                FROM (SELECT * FROM traces WHERE {of_traces} {LATEST_OF_FEW})
+                WHERE NOT is_deleted""",
+            ]
         if self.traces is not None:
-            moment = "toDateTime(start, 'UTC')" if parts else "start"
-            columns = ", ".join(f"{MEASURES[name]} AS {name}" for name in measures)
-            parts.append(
-                f"SELECT {moment} AS moment, {columns} FROM traces FINAL WHERE {self.traces}"
-            )
+            parts.append(f"SELECT {moment}, {columns} FROM traces FINAL WHERE {self.traces}")
         return " UNION ALL ".join(parts)
 
 
@@ -89,19 +126,26 @@ def read_traces(workspace: str, question: Question) -> Source:
 
 
 async def find_source(
-    engine: Engine, workspace: str, question: Question, swept_until: datetime | None
+    engine: Engine, workspace: str, question: Question, marks: Marks | None
 ) -> Source:
-    """Choose what to read: clean hours and days from the rollup, the rest from the traces."""
-    if swept_until is None or not can_use_rollup(question.wanted):
+    """Choose what to read: clean hours and days from the rollup, the rest from the traces.
+
+    Of hours that are written to at the moment, clean slices are read and not the traces.
+    """
+    if marks is None or not can_use_rollup(question.wanted):
         return read_traces(workspace, question)
     period = _possible(question.period)
-    if period.end - period.start < 2 * _HOUR:
+    if marks.slices is None and period.end - period.start < 2 * _HOUR:
         return read_traces(workspace, question)
-    dirty = await find_dirty_hours(engine, workspace, period, swept_until)
+    dirty = await find_dirty_hours(engine, workspace, period, marks)
     plan = make_plan(period, dirty, by_hour=question.granularity is Granularity.HOURLY)
     if plan is None:
         return read_traces(workspace, question)
-    return _compile(workspace, question, plan)
+    if marks.slices is None:
+        return _compile(workspace, question, plan)
+    sliced = [hour for hour in plan.trace_hours if hour >= marks.first_sliced]
+    dirty_slices = await find_dirty_slices(engine, workspace, period, sliced, marks.slices)
+    return _compile(workspace, question, slice_hours(plan, sliced, period, dirty_slices))
 
 
 def can_use_rollup(wanted: TraceFilter) -> bool:
@@ -111,18 +155,51 @@ def can_use_rollup(wanted: TraceFilter) -> bool:
 
 
 async def find_dirty_hours(
-    engine: Engine, workspace: str, period: BoundedRange, swept_until: datetime
+    engine: Engine, workspace: str, period: BoundedRange, marks: Marks
 ) -> set[datetime]:
     """Return the hours of the period of which a trace was written since the last sweep."""
     where = Conditions(workspace)
     where.within("start", TimeRange(period.start, period.end))
-    where.add("written_at > {swept:DateTime64(3, 'UTC')}", swept=to_engine_time(swept_until)[:-3])
+    where.add("written_at > {swept:DateTime64(3, 'UTC')}", swept=to_engine_time(marks.hours)[:-3])
+    surely: set[datetime] = set()
+    if marks.slices is not None:
+        # All that is new is in these: looking at it would take long while much comes in.
+        first, end = marks.last_hour, marks.last_hour + _DAY
+        surely = {h for h in _hours(first, end) if period.start < h + _HOUR and h < period.end}
+        where.add("(start < {first:DateTime('UTC')} OR start >= {end:DateTime('UTC')})")
+        where.parameters |= dict(zip(("first", "end"), _bind([first, end]), strict=True))
     rows = await engine.fetch(
         f"SELECT DISTINCT toStartOfHour(start) AS hour FROM traces WHERE {where.sql}",
         where.parameters,
         tag="dirty_hours",
     )
-    return {in_utc(row["hour"]) for row in rows}
+    return surely | {in_utc(row["hour"]) for row in rows}
+
+
+async def find_dirty_slices(
+    engine: Engine,
+    workspace: str,
+    period: BoundedRange,
+    hours: Sequence[datetime],
+    swept_until: datetime,
+) -> set[datetime]:
+    """Return the slices of some hours of which a trace was written since they were swept."""
+    if not hours:
+        return set()
+    where = Conditions(workspace)
+    where.within("start", TimeRange(period.start, period.end))
+    where.add(
+        """toStartOfHour(start) IN {hours:Array(DateTime)}
+        AND written_at > {swept:DateTime64(3, 'UTC')}""",
+        hours=_bind(hours),
+        swept=to_engine_time(swept_until)[:-3],
+    )
+    rows = await engine.fetch(
+        f"SELECT DISTINCT {SLICE} AS slice FROM traces WHERE {where.sql}",
+        where.parameters,
+        tag="dirty_slices",
+    )
+    return {in_utc(row["slice"]) for row in rows}
 
 
 @dataclass(frozen=True)
@@ -133,6 +210,23 @@ class Plan:
     hours: BoundedRange | list[datetime]
     days: BoundedRange | None = None
     days_apart: list[datetime] = field(default_factory=list)
+    # Hours of which slices are read, and the slices of them that are read from the traces.
+    sliced_hours: list[datetime] = field(default_factory=list)
+    trace_slices: list[datetime] = field(default_factory=list)
+
+
+def slice_hours(
+    plan: Plan, hours: Sequence[datetime], period: BoundedRange, dirty: set[datetime]
+) -> Plan:
+    """Take some of a plan's hours by slices; those that the period cuts are as good as dirty."""
+    edges = (period.start, period.end)
+    cut = {_floor_slice(edge) for edge in edges if _floor_slice(edge) != edge}
+    return replace(
+        plan,
+        trace_hours=[hour for hour in plan.trace_hours if hour not in hours],
+        sliced_hours=list(hours),
+        trace_slices=sorted(dirty | cut),
+    )
 
 
 def make_plan(period: BoundedRange, dirty: set[datetime], *, by_hour: bool) -> Plan | None:
@@ -143,8 +237,10 @@ def make_plan(period: BoundedRange, dirty: set[datetime], *, by_hour: bool) -> P
     cut = {floor_time(period.start, Granularity.HOURLY)} if first_hour != period.start else set()
     cut |= {end_hour} if end_hour != period.end else set()
     trace_hours = sorted(dirty | cut)
-    if len(trace_hours) > MAX_HOURS_APART or end_hour <= first_hour:
+    if len(trace_hours) > MAX_HOURS_APART:
         return None
+    if end_hour <= first_hour:
+        return Plan(trace_hours, []) if trace_hours else None
     if by_hour:
         return Plan(trace_hours, BoundedRange(first_hour, end_hour))
     first_day, end_day = (
@@ -173,9 +269,10 @@ def _compile(workspace: str, question: Question, plan: Plan) -> Source:
     if isinstance(plan.hours, BoundedRange):
         rollups.append(
             f"{of_rollup.sql} AND step = 'hour' AND {_between('hour')} "
-            "AND moment NOT IN {trace_hours:Array(DateTime)}"
+            "AND moment NOT IN {hours_apart:Array(DateTime)}"
         )
-        parameters.update(_bind_range("hour", plan.hours))
+        hours_apart = _bind([*plan.trace_hours, *plan.sliced_hours])
+        parameters.update(_bind_range("hour", plan.hours), hours_apart=hours_apart)
     elif plan.hours:
         rollups.append(f"{of_rollup.sql} AND step = 'hour' AND moment IN {{hours:Array(DateTime)}}")
         parameters["hours"] = _bind(plan.hours)
@@ -188,7 +285,21 @@ def _compile(workspace: str, question: Question, plan: Plan) -> Source:
     traces = None
     if plan.trace_hours:
         traces = f"{where.sql} AND toStartOfHour(start) IN {{trace_hours:Array(DateTime)}}"
-    return Source(traces, tuple(rollups), parameters)
+    slices = None
+    if plan.sliced_hours:
+        slices = (
+            f"""{of_rollup.sql} AND step = 'slice' AND {_between("slice")}
+            AND toStartOfHour(moment) IN {{sliced_hours:Array(DateTime)}}
+            AND moment NOT IN {{trace_slices:Array(DateTime)}}""",
+            f"""{where.sql} AND toStartOfHour(start) IN {{sliced_hours:Array(DateTime)}}
+            AND {SLICE} IN {{trace_slices:Array(DateTime)}}""",
+        )
+        parameters.update(
+            _bind_range("slice", _possible(question.period)),
+            sliced_hours=_bind(plan.sliced_hours),
+            trace_slices=_bind(plan.trace_slices),
+        )
+    return Source(traces, tuple(rollups), slices, parameters)
 
 
 def _between(step: str) -> str:
@@ -212,6 +323,10 @@ def _ceil(moment: datetime, granularity: Granularity) -> datetime:
     floor = floor_time(moment, granularity)
     step = _HOUR if granularity is Granularity.HOURLY else _DAY
     return floor if floor == moment else floor + step
+
+
+def _floor_slice(moment: datetime) -> datetime:
+    return moment - (moment - _FIRST) % _SLICE
 
 
 def _hours(start: datetime, end: datetime) -> list[datetime]:

@@ -5,30 +5,42 @@ computes them anew, and only then moves the mark up to which the rollup is compl
 every hour with a trace written after the mark from the traces (`analytics_source`). So the rollup
 needs nothing of the write path, a sweep that dies is simply done again, and a rebuild is a sweep
 from the beginning. Several sweeps at once compute the same.
+
+While much comes in, the hours that are not quiet have more traces than can be read at once. For
+them `trace_slices` is kept in the same way, in slices of ten seconds, every few seconds.
 """
 
 import asyncio
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.storage.telemetry.analytics_source import LATENCY_BOUNDS_MS, MEASURES
+from spanwise.storage.telemetry.analytics_source import (
+    LATENCY_BOUNDS_MS,
+    LATEST_OF_FEW,
+    MEASURES,
+    SLICE,
+    SLICES_BACK,
+    Marks,
+)
 from spanwise.storage.telemetry.conditions import to_engine_time
-from spanwise.storage.telemetry.engine import Engine, query_rows
+from spanwise.storage.telemetry.engine import Engine, Rows, query_rows
 from spanwise.storage.telemetry.values import in_utc
 
 # Longer than any insert may take: a row that is not visible yet is never swept past.
 QUIET_SECONDS = 600
 MARK_SECONDS = 10
+# Fewer traces than this are read as fast as slices of them.
+MIN_SLICE_TRACES = 5000
 # A month is merged into one part when nothing has come in for it for so long.
 QUIET_MONTH_SECONDS = 7200
 _CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
-_DAY = timedelta(days=1)
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 # What a sweep computes at once, at most.
 _STRETCH, _STRETCH_TRACES = 31 * _DAY, 200_000
 
@@ -50,43 +62,58 @@ class Interrupted(Exception):  # noqa: N818 -- an outcome, not a defect
 
 
 class Rollup:
-    """The rollup of one engine. `swept_until` is what readers need to know of it."""
+    """The rollup of one engine. `marks` is what readers need to know of it.
 
-    def __init__(self, engine: Engine, quiet_seconds: float = QUIET_SECONDS) -> None:
+    `visible_until` says up to when all that was written is visible, where that is known exactly.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        quiet_seconds: float = QUIET_SECONDS,
+        visible_until: Callable[[], datetime | None] = lambda: None,
+        min_slice_traces: int = MIN_SLICE_TRACES,
+        slices_back: timedelta = SLICES_BACK,
+    ) -> None:
         self._engine = engine
         self._quiet_seconds = quiet_seconds
-        self._mark: datetime | None = None
-        self._mark_expires = 0.0
-        self._client: Client | None = None
+        self._visible_until = visible_until
+        self._min_slice_traces = min_slice_traces
+        self._slices_back = slices_back
+        self._marks: Marks | None = None
+        self._marks_expire = 0.0
+        self._clients: dict[str, Client] = {}
         self._interrupted = threading.Event()
 
-    async def swept_until(self) -> datetime | None:
-        """Return the time up to which all that was written is in the rollup.
+    async def marks(self) -> Marks | None:
+        """Return up to when all that was written is in the rollup.
 
-        One that is some seconds old does no harm: what has been swept since is read from the
+        Marks that are some seconds old do no harm: what has been swept since is read from the
         traces a little longer.
         """
-        if time.monotonic() > self._mark_expires:
-            rows = await self._engine.fetch(_MARK, {}, tag="rollup_mark")
-            self._mark = _read_mark(rows[0])
-            self._mark_expires = time.monotonic() + MARK_SECONDS
-        return self._mark
+        if time.monotonic() > self._marks_expire:
+            self._marks = self._to_marks(await self._engine.fetch(_MARKS, {}, tag="rollup_marks"))
+            self._marks_expire = time.monotonic() + MARK_SECONDS
+        return self._marks
 
     async def keep_up(self) -> None:
         """Sweep, then merge a month that has gone quiet; what runs by the clock."""
         with suppress(Interrupted):
             await self.sweep()
-            await asyncio.to_thread(merge_quiet_month, self._own_client())
+            await asyncio.to_thread(merge_quiet_month, self._client("hours"))
 
     async def sweep(self) -> int:
         """Bring the rollup up to date; returns how many days had something new."""
         return await asyncio.to_thread(self._sweep)
 
+    async def sweep_slices(self) -> int:
+        """Bring the slices up to date; returns how many traces were new, 0 if they can wait."""
+        return await asyncio.to_thread(self._sweep_slices)
+
     async def rebuild(self) -> int:
         """Compute the whole rollup anew; returns for how many days. Nobody may read meanwhile."""
-        client = self._own_client()
-        for table in ("rollup_sweeps", "trace_rollup"):
-            await asyncio.to_thread(client.command, f"TRUNCATE TABLE {table}")
+        for table in ("rollup_sweeps", "slice_sweeps", "trace_rollup", "trace_slices"):
+            await asyncio.to_thread(self._client("hours").command, f"TRUNCATE TABLE {table}")
         return await self.sweep()
 
     def interrupt(self) -> None:
@@ -94,35 +121,70 @@ class Rollup:
         self._interrupted.set()
 
     def _sweep(self) -> int:
-        client = self._own_client()
-        since = _read_mark(query_rows(client, _MARK, {})[0])
-        # The engine's clock, which also gives the rows their times.
-        now: datetime = query_rows(client, "SELECT now64(3) AS now", {})[0]["now"]
-        until = in_utc(now) - timedelta(seconds=self._quiet_seconds)
-        written = {"since": _milliseconds(since or _BEGINNING), "until": _milliseconds(until)}
+        client = self._client("hours")
+        marks = self._to_marks(query_rows(client, _MARKS, {}))
+        until = _now(client) - timedelta(seconds=self._quiet_seconds)
+        since = marks.hours if marks else _BEGINNING
+        written = {"since": _milliseconds(since), "until": _milliseconds(until)}
         days = query_rows(client, _CHANGED_DAYS, written)
         for first, last in _stretches({in_utc(row["day"]): row["traces"] for row in days}):
             if self._interrupted.is_set():
                 raise Interrupted
             _build(client, first, last + _DAY, written)
-        if days or since is None:
-            client.command(_MOVE_MARK, parameters={"until": _milliseconds(until)})
-            self._mark_expires = 0.0
+        # Also when nothing is new: what is read by slices begins with the hour of the mark.
+        if days or until - since >= _HOUR:
+            self._move_mark(client, "rollup_sweeps", until)
+            _drop_slices(client, until - self._slices_back - _DAY)
         return len(days)
 
-    def _own_client(self) -> Client:
-        if self._client is None:
-            self._client = self._engine.new_client(_CLIENT_SETTINGS)
-        return self._client
+    def _sweep_slices(self) -> int:
+        client = self._client("slices")
+        marks = self._to_marks(query_rows(client, _MARKS, {}))
+        if marks is None:
+            return 0
+        until = self._visible_until() or _now(client) - timedelta(seconds=self._quiet_seconds)
+        written = {
+            "from": _seconds(marks.first_sliced),
+            "since": _milliseconds(marks.slices or _BEGINNING),
+            "until": _milliseconds(until),
+        }
+        (new,) = query_rows(client, f"SELECT count() AS traces FROM traces WHERE {_NEW}", written)
+        if new["traces"] < self._min_slice_traces:
+            return 0
+        client.command(_add_up_slices(), parameters={**written, "version": time.time_ns()})
+        self._move_mark(client, "slice_sweeps", until)
+        return int(new["traces"])
+
+    def _move_mark(self, client: Client, table: str, until: datetime) -> None:
+        move = _MOVE_MARK.format(table=table)
+        client.command(move, parameters={"until": _milliseconds(until)})
+        self._marks_expire = 0.0
+
+    def _to_marks(self, rows: Rows) -> Marks | None:
+        found = {row["step"]: in_utc(row["mark"]) for row in rows}
+        if "hour" not in found:
+            return None
+        return Marks(found["hour"], found.get("slice"), self._slices_back)
+
+    def _client(self, work: str) -> Client:
+        """A client for one kind of work: it serves one query at a time."""
+        if work not in self._clients:
+            self._clients[work] = self._engine.new_client(_CLIENT_SETTINGS)
+        return self._clients[work]
 
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
-_MARK = "SELECT max(swept_until) AS mark, count() AS sweeps FROM rollup_sweeps"
-_MOVE_MARK = "INSERT INTO rollup_sweeps SELECT {until:DateTime64(3, 'UTC')}"
+_MARKS = """
+SELECT 'hour' AS step, max(swept_until) AS mark FROM rollup_sweeps HAVING count() > 0
+UNION ALL
+SELECT 'slice' AS step, max(swept_until) AS mark FROM slice_sweeps HAVING count() > 0"""
+_MOVE_MARK = "INSERT INTO {table} SELECT {{until:DateTime64(3, 'UTC')}}"
 
 
-def _read_mark(row: Mapping[str, Any]) -> datetime | None:
-    return in_utc(row["mark"]) if row["sweeps"] else None
+def _now(client: Client) -> datetime:
+    """Return the time of the engine's clock, which also gives the rows their times."""
+    now: datetime = query_rows(client, "SELECT now64(3) AS now", {})[0]["now"]
+    return in_utc(now)
 
 
 _CHANGED_DAYS = """
@@ -164,8 +226,8 @@ def _build(client: Client, first: datetime, end: datetime, written: Mapping[str,
     """Compute the hours and days of a stretch of whole days that have changed."""
     parameters = {
         **written,
-        "first": first.strftime("%Y-%m-%d %H:%M:%S"),
-        "end": end.strftime("%Y-%m-%d %H:%M:%S"),
+        "first": _seconds(first),
+        "end": _seconds(end),
         "version": time.time_ns(),
     }
     measures = ", ".join(f"{sql} AS {name}" for name, sql in MEASURES.items())
@@ -183,20 +245,34 @@ def _build(client: Client, first: datetime, end: datetime, written: Mapping[str,
         ("hour", of_traces, _quiet("toStartOfHour")),
         ("day", of_hours, _quiet("toStartOfDay")),
     ):
-        client.command(_empty(step, quiet), parameters=parameters)
-        client.command(_add_up(step, rows), parameters=parameters)
+        changed = f"{_MOMENT_WITHIN} AND (workspace, moment) IN ({quiet})"
+        client.command(_add_up("trace_rollup", step, rows, changed), parameters=parameters)
 
 
-def _empty(step: str, quiet: str) -> str:
-    """SQL that sets what there is to zero: an agent may be gone from an hour by now."""
-    return f"""
-    INSERT INTO trace_rollup (workspace, step, moment, agent_name, environment, version)
-    SELECT DISTINCT workspace, step, moment, agent_name, environment, {{version:UInt64}}
-    FROM trace_rollup
-    WHERE step = '{step}' AND {_MOMENT_WITHIN} AND (workspace, moment) IN ({quiet})"""
+# What was written since the last sweep to hours that have slices.
+_NEW = """start >= {from:DateTime('UTC')}
+    AND written_at > {since:DateTime64(3, 'UTC')} AND written_at <= {until:DateTime64(3, 'UTC')}"""
 
 
-def _add_up(step: str, rows: str) -> str:
+def _add_up_slices() -> str:
+    measures = ", ".join(f"{sql} AS {name}" for name, sql in MEASURES.items())
+    changed = (
+        f"(SELECT workspace, {SLICE} AS slice FROM traces WHERE {_NEW} GROUP BY workspace, slice)"
+    )
+    rows = f"""
+        SELECT workspace, {SLICE} AS moment, environment, {measures}
+        FROM (
+            SELECT * FROM traces WHERE start >= {{from:DateTime('UTC')}}
+            AND (workspace, {SLICE}) IN {changed} {LATEST_OF_FEW})
+        WHERE NOT is_deleted"""
+    return _add_up("trace_slices", "slice", rows, f"(workspace, moment) IN {changed}")
+
+
+def _add_up(table: str, step: str, rows: str, changed: str) -> str:
+    """SQL that writes what rows add up to for every key of them, and zeros for those that are gone.
+
+    In one statement, so that a reader sees either what was there before or what is there after.
+    """
     sums = [f"sum(row.{name}) AS {name}" for name in _SUMS]
     maps = [f"sumMap({', '.join(f'row.{name}' for name in names)})" for names in _MAPS]
     columns = [
@@ -213,14 +289,39 @@ def _add_up(step: str, rows: str) -> str:
         ),
         "groupUniqArrayArray(row.unpriced_models) AS unpriced_models",
     ]
+    nothing = ", ".join(
+        f"0 AS {name}" if name in _SUMS else f"[] AS {name}"
+        for name in MEASURES
+        if name != "agent_name"
+    )
+    gone = f"""
+        SELECT DISTINCT workspace, moment, environment, agent_name, {nothing}
+        FROM {table} WHERE step = '{step}' AND {changed}"""
     return f"""
-    INSERT INTO trace_rollup
+    INSERT INTO {table}
         (workspace, step, moment, agent_name, environment, version, {", ".join(columns)})
     SELECT row.workspace AS workspace, '{step}' AS step, row.moment AS moment,
         row.agent_name AS agent_name, row.environment AS environment,
-        {{version:UInt64}} + 1 AS version, {", ".join(values)}
-    FROM ({rows}) AS row
+        {{version:UInt64}} AS version, {", ".join(values)}
+    FROM ({rows} UNION ALL {gone}) AS row
     GROUP BY row.workspace, row.moment, row.agent_name, row.environment"""
+
+
+def _drop_slices(client: Client, before: datetime) -> None:
+    """Forget the slices of days that are read by hours."""
+    rows = query_rows(client, _SLICED_DAYS, {"before": f"{before:%Y%m%d}"})
+    for row in rows:
+        client.command(f"ALTER TABLE trace_slices DROP PARTITION ID '{row['partition_id']}'")
+
+
+_SLICED_DAYS = """
+SELECT DISTINCT partition_id FROM system.parts
+WHERE database = currentDatabase() AND active AND table = 'trace_slices'
+AND partition_id < {before:String}"""
+
+
+def _seconds(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _milliseconds(moment: datetime) -> str:

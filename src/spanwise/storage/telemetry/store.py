@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -140,6 +141,15 @@ class Writer:
         """
         with self._inserting, self._finishing:
             return work(self._client)
+
+    def visible_until(self) -> datetime | None:
+        """Return up to when all that was written is visible; None where others write too."""
+        if self._shared is not None:
+            return None
+        with self._finishing:
+            (row,) = query_rows(self._client, "SELECT now64(3) AS now", {})
+        # The same millisecond may see another row.
+        return in_utc(row["now"]) - timedelta(milliseconds=1)
 
     def put_prices(self, key: PriceKey, periods: Sequence[PricePeriod], version: int) -> None:
         """Write a price; spans of the next batch have it."""

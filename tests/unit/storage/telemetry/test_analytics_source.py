@@ -50,9 +50,11 @@ def test_every_hour_of_a_period_is_read_exactly_once(seed: int, by_hour: bool) -
         assert set(plan.trace_hours) == dirty | cut
 
 
-def test_a_period_within_an_hour_is_read_from_the_traces() -> None:
+def test_a_period_without_a_whole_hour_is_read_from_the_traces() -> None:
     start = START + timedelta(minutes=10)
-    assert make_plan(BoundedRange(start, start + HOUR), set(), by_hour=False) is None
+    plan = make_plan(BoundedRange(start, start + HOUR), set(), by_hour=False)
+    assert plan == Plan([START, START + HOUR], [])
+    assert make_plan(BoundedRange(START, START), set(), by_hour=False) is None
 
 
 def test_too_much_that_changed_is_read_from_the_traces_altogether() -> None:

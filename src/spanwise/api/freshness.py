@@ -1,0 +1,19 @@
+"""How fresh an answer has to be: it holds all that was acknowledged, or all but the last seconds.
+
+`Cache-Control: max-age=2` in a request is HTTP's way of saying that an answer two seconds old will
+do. A page that refreshes itself says so, and is then never kept waiting by ingest.
+"""
+
+import re
+from collections.abc import Mapping
+
+from spanwise.ingest.pipeline import accepted_age
+
+MAX_SECONDS = 60
+_MAX_AGE = re.compile(r"(?:^|[,\s])max-age=(\d{1,9})(?=$|[,\s])", re.ASCII | re.IGNORECASE)
+
+
+def note_accepted_age(headers: Mapping[str, str]) -> None:
+    """Let what this request reads be as old as its headers allow."""
+    found = _MAX_AGE.search(headers.get("cache-control", ""))
+    accepted_age.set(min(int(found[1]), MAX_SECONDS) if found else 0.0)
