@@ -211,8 +211,10 @@ class Body:
 
     @cached_property
     def _times(self) -> "np.ndarray[Any, np.dtype[np.int64]]":
-        """The places of the start and end times: fixed64, the fields 7 and 8 of a span."""
-        found = re.finditer(rb"\x39(.{8})\x41(.{8})", self._data, re.DOTALL)
+        """The places of the start and end times: fixed64, the fields 7 and 8 before the 9th."""
+        year = re.escape(bytes([self._made_at >> 56]))
+        pattern = b"\x39(.{7}%s)\x41(.{7}%s)\x4a" % (year, year)
+        found = re.finditer(pattern, self._data, re.DOTALL)
         places = [match.start(n) for match in found for n in (1, 2)]
         return np.array(places)[:, None] + np.arange(8)
 

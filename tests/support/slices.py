@@ -1,20 +1,19 @@
 """A rollup whose slices can be told apart in a test."""
 
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from spanwise.storage.telemetry.rollup import Rollup
+from spanwise.storage.telemetry.store import Writer
 from support.service import Service
 
 
-async def slice_everything(
-    service: Service, visible_until: Callable[[], datetime | None] = lambda: None
-) -> Rollup:
+async def slice_everything(service: Service, writer: Writer | None = None) -> Rollup:
     """Make a rollup that slices even few traces, of any time, when it is told to."""
     rollup = Rollup(
         service.services.engine,
         quiet_seconds=0,
-        visible_until=visible_until,
+        visible_until=writer.visible_until if writer else lambda: None,
+        changes=writer.changes if writer else lambda: None,
         min_slice_traces=1,
         slices_back=timedelta(days=9000),
     )

@@ -33,7 +33,12 @@ from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry import analytics as stored
 from spanwise.storage.telemetry import traces as stored_traces
 from spanwise.storage.telemetry.analytics_export import export_traces
-from spanwise.storage.telemetry.analytics_source import LATENCY_BOUNDS_MS, Source, find_source
+from spanwise.storage.telemetry.analytics_source import (
+    LATENCY_BOUNDS_MS,
+    Source,
+    find_source,
+    read_traces,
+)
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.rollup import Rollup
 
@@ -69,16 +74,15 @@ class Analytics:
 
     async def _key_metrics(self, workspace: str, question: Question) -> KeyMetrics:
         source = await self._source(workspace, question)
-        totals, percentiles, alerts = await asyncio.gather(
+        totals, alerts = await asyncio.gather(
             stored.read_totals(self._engine, source),
-            stored.read_percentiles(self._engine, source),
             self._count_active_alerts(workspace, question.wanted.agent_name),
         )
         return KeyMetrics(
             total_traces=totals.traces,
             success_rate=_ratio(totals.traces - totals.errors, totals.traces),
             avg_latency=_ratio(totals.duration_ms, totals.traces),
-            p95_latency=percentiles[1] if percentiles else 0.0,
+            p95_latency=totals.percentiles[1] if totals.percentiles else 0.0,
             active_agents=totals.agents,
             active_alerts=alerts,
             total_tokens=totals.input_tokens + totals.output_tokens,
@@ -224,8 +228,11 @@ class Analytics:
     async def _source(self, workspace: str, question: Question) -> Source:
         await self._pipeline.settle()
         wanted = await self._with_agent_name(workspace, question.wanted)
-        marks = await self._rollup.marks() if self._rollup else None
-        return await find_source(self._engine, workspace, replace(question, wanted=wanted), marks)
+        question = replace(question, wanted=wanted)
+        if self._rollup is None:
+            return read_traces(workspace, question)
+        marks = await self._rollup.marks()
+        return await find_source(workspace, question, marks, self._rollup.dirty)
 
     async def _with_agent_name(self, workspace: str, wanted: TraceFilter) -> TraceFilter:
         if wanted.agent_name is None:

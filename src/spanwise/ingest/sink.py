@@ -27,7 +27,7 @@ _PASSING = frozenset({159, 160, 164, 198, 201, 202, 209, 210, 225, 236, 241, 242
 
 
 # Below this a second insert costs more to plan than it saves.
-_PIECE_BYTES = 2 * 2**20
+_PIECE_BYTES = 6 * 2**20
 
 
 class Sink:

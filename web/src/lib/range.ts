@@ -58,7 +58,10 @@ export function readRange(search: Search, at: number): Range {
   if (!known) return fallback(at, `"${search.range}" is not a range that I know`);
   // Up to the end of the minute, so that the latest trace is in.
   const to = new Date(Math.ceil((at + 1) / 60_000) * 60_000);
-  const from = new Date(to.getTime() - known.ms);
+  // Of a day or more from a whole hour on: the first bar of a chart is whole then, and the service
+  // has its sum at hand.
+  const step = known.ms >= DAY ? HOUR : 60_000;
+  const from = new Date(Math.floor((to.getTime() - known.ms) / step) * step);
   return { from, to, label: known.label, preset, problem: null };
 }
 

@@ -1,10 +1,13 @@
 """Answers the questions of analytics: sums, series, percentiles and breakdowns of traces."""
 
+import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+import numpy as np
 
 from spanwise.model.analytics import NO_NAME, Question
 from spanwise.model.spans import ErrorType
@@ -32,19 +35,22 @@ class Totals:
     output_tokens: int
     cost: float
     agents: int
+    percentiles: Percentiles | None
 
 
 async def read_totals(engine: Engine, source: Source) -> Totals:
     measures = ("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost")
     sums = ", ".join(f"sum(row.{name}) AS {name}" for name in measures)
-    rows = await engine.fetch(
+    latencies = _latencies(source)
+    rows = await _fetch(
+        engine,
+        source,
         f"""SELECT {sums}, uniqExactIf(row.agent_name, row.agent_name != '' AND row.traces > 0)
-            AS agents
-        FROM ({source.select(("agent_name", *measures))}) AS row""",
-        source.parameters,
+            AS agents, {latencies.sql}
+        FROM ({source.select(("agent_name", *measures, *latencies.measures))}) AS row""",
         tag="analytics_totals",
     )
-    return Totals(**rows[0])
+    return Totals(**{**rows[0], "percentiles": latencies.read(rows[0])})
 
 
 async def read_series(
@@ -52,10 +58,11 @@ async def read_series(
 ) -> list[Mapping[str, Any]]:
     """Return the sums of some measures for every bucket of the period, in order."""
     sums = ", ".join(f"sum(row.{name}) AS {name}" for name in measures)
-    rows = await engine.fetch(
+    rows = await _fetch(
+        engine,
+        source,
         f"""SELECT {bucket_of(question)} AS bucket, {sums}
         FROM ({source.select(measures)}) AS row GROUP BY bucket""",
-        source.parameters,
         tag="analytics_series",
     )
     found = {_seconds(row): row for row in rows}
@@ -67,12 +74,13 @@ async def read_requests(
     engine: Engine, source: Source, question: Question
 ) -> dict[datetime, dict[str, int]]:
     """Count the traces of every bucket by the name of their agent."""
-    rows = await engine.fetch(
+    rows = await _fetch(
+        engine,
+        source,
         f"""SELECT {bucket_of(question)} AS bucket, row.agent_name AS agent,
             sum(row.traces) AS total
         FROM ({source.select(("agent_name", "traces"))}) AS row
         GROUP BY bucket, agent HAVING total > 0 ORDER BY total DESC, agent""",
-        source.parameters,
         tag="analytics_requests",
     )
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -81,62 +89,70 @@ async def read_requests(
     return {bucket: dict(found[int(bucket.timestamp())]) for bucket in question.buckets}
 
 
-async def read_percentiles(engine: Engine, source: Source) -> Percentiles | None:
-    """Return the 50th, 95th and 99th percentile of the latencies in milliseconds."""
-    rows = await _percentile_rows(engine, source, "0")
-    return tuple(rows[0]["percentiles"]) if rows else None
-
-
 async def read_percentile_series(
     engine: Engine, source: Source, question: Question
 ) -> list[Percentiles | None]:
-    rows = await _percentile_rows(engine, source, bucket_of(question))
-    found: dict[int, Percentiles] = {_seconds(row): tuple(row["percentiles"]) for row in rows}
+    """Return the 50th, 95th and 99th percentile of every bucket's latencies in milliseconds."""
+    latencies = _latencies(source)
+    rows = await _fetch(
+        engine,
+        source,
+        f"""SELECT {bucket_of(question)} AS bucket, {latencies.sql}
+        FROM ({source.select(latencies.measures)}) AS row GROUP BY bucket""",
+        tag="analytics_percentiles",
+    )
+    found = {_seconds(row): latencies.read(row) for row in rows}
     return [found.get(int(bucket.timestamp())) for bucket in question.buckets]
 
 
-async def _percentile_rows(engine: Engine, source: Source, bucket: str) -> Rows:
-    sql = _exact_percentiles if source.is_exact else _histogram_percentiles
-    return await engine.fetch(sql(source, bucket), source.parameters, tag="analytics_percentiles")
+@dataclass(frozen=True)
+class _Latencies:
+    """How percentiles are read from a source: SQL for a column `percentiles`, and its meaning."""
+
+    measures: tuple[str, ...]
+    sql: str
+    read: Callable[[Mapping[str, Any]], Percentiles | None]
 
 
-def _exact_percentiles(source: Source, bucket: str) -> str:
-    levels = ", ".join(map(str, PERCENTILES))
-    return f"""SELECT {bucket} AS bucket,
-        quantilesExactInclusive({levels})(duration_ms) AS percentiles
-    FROM ({source.select(("duration_ms",))}) GROUP BY bucket"""
+def _latencies(source: Source) -> _Latencies:
+    if source.is_exact:
+        levels = ", ".join(map(str, PERCENTILES))
+        sql = f"quantilesExactInclusive({levels})(row.duration_ms) AS percentiles"
+        return _Latencies(("duration_ms",), sql, _exact_percentiles)
+    measures = ("latency_keys", "latency_counts")
+    return _Latencies(
+        measures, "sumMap(row.latency_keys, row.latency_counts) AS percentiles", _of_histogram
+    )
 
 
-def _histogram_percentiles(source: Source, bucket: str) -> str:
-    """The same from the histogram: the value at rank q * (n - 1), between its two neighbours."""
-    levels = ", ".join(map(str, PERCENTILES))
+def _exact_percentiles(row: Mapping[str, Any]) -> Percentiles | None:
+    p50, p95, p99 = row["percentiles"]
+    return None if math.isnan(p50) else (p50, p95, p99)
+
+
+def _of_histogram(row: Mapping[str, Any]) -> Percentiles | None:
+    """Return the value at rank q * (n - 1), between its two neighbours, for each percentile."""
+    keys, counts = row["percentiles"]
+    if not len(keys):
+        return None
+    totals = np.cumsum(counts)
+    ranks = np.array(PERCENTILES) * (totals[-1] - 1)
     # The middle of a key, in milliseconds.
-    middle = f"pow({LATENCY_GROWTH}, key) * {2 / (1 + LATENCY_GROWTH)} / 1000"
-    return f"""
-    SELECT bucket, arrayMap(level -> (
-            level * (totals[-1] - 1) AS rank,
-            latencies[arrayFirstIndex(total -> total > floor(rank), totals)] AS below,
-            latencies[arrayFirstIndex(total -> total > ceil(rank), totals)] AS above,
-            below + (above - below) * (rank - floor(rank))
-        ).4, [{levels}]) AS percentiles
-    FROM (
-        SELECT bucket, arraySort(groupArray((key, amount))) AS counts,
-            arrayCumSum(counts.2) AS totals, arrayMap(key -> {middle}, counts.1) AS latencies
-        FROM (
-            SELECT {bucket} AS bucket, key, sum(latency_count) AS amount
-            FROM ({source.select(("latency_keys", "latency_counts"))})
-            ARRAY JOIN latency_keys AS key, latency_counts AS latency_count
-            GROUP BY bucket, key)
-        GROUP BY bucket)"""
+    latencies = LATENCY_GROWTH ** np.array(keys, float) * 2 / (1 + LATENCY_GROWTH) / 1000
+    below = latencies[np.searchsorted(totals, np.floor(ranks), side="right")]
+    above = latencies[np.searchsorted(totals, np.ceil(ranks), side="right")]
+    p50, p95, p99 = (below + (above - below) * (ranks - np.floor(ranks))).tolist()
+    return p50, p95, p99
 
 
 async def read_latency_counts(engine: Engine, source: Source) -> list[int]:
     """Count the traces of each latency bucket, the fastest first."""
     bounds = [f"under_{ms}" for ms in LATENCY_BOUNDS_MS]
     sums = ", ".join(f"sum(row.{name})" for name in (*bounds, "traces"))
-    rows = await engine.fetch(
+    rows = await _fetch(
+        engine,
+        source,
         f"SELECT [{sums}] AS under FROM ({source.select((*bounds, 'traces'))}) AS row",
-        source.parameters,
         tag="analytics_latency",
     )
     under = rows[0]["under"]
@@ -145,12 +161,13 @@ async def read_latency_counts(engine: Engine, source: Source) -> list[int]:
 
 async def read_model_costs(engine: Engine, source: Source) -> tuple[dict[str, float], list[str]]:
     """Return the cost of each model, and the models of which some call has no known price."""
-    rows = await engine.fetch(
+    rows = await _fetch(
+        engine,
+        source,
         f"""SELECT model, sum(model_cost) AS cost, max(has(unpriced_models, model)) AS is_unpriced
         FROM ({source.select(("models", "model_costs", "unpriced_models"))})
         ARRAY JOIN models AS model, model_costs AS model_cost
         GROUP BY model ORDER BY cost DESC, model""",
-        source.parameters,
         tag="analytics_models",
     )
     unpriced = sorted(row["model"] for row in rows if row["is_unpriced"])
@@ -159,12 +176,13 @@ async def read_model_costs(engine: Engine, source: Source) -> tuple[dict[str, fl
 
 async def read_errors(engine: Engine, source: Source) -> dict[ErrorType, int]:
     """Count the failed traces by the type of their error, the commonest first."""
-    rows = await engine.fetch(
+    rows = await _fetch(
+        engine,
+        source,
         f"""SELECT type, sum(amount) AS total
         FROM ({source.select(("error_types", "error_counts"))})
         ARRAY JOIN error_types AS type, error_counts AS amount
         GROUP BY type HAVING total > 0 ORDER BY total DESC, type""",
-        source.parameters,
         tag="analytics_errors",
     )
     return {ErrorType(row["type"]): row["total"] for row in rows}
@@ -172,12 +190,13 @@ async def read_errors(engine: Engine, source: Source) -> dict[ErrorType, int]:
 
 async def read_tools(engine: Engine, source: Source) -> dict[str, dict[str, int]]:
     """Count the calls of each tool by the name of the agent whose traces they are in."""
-    rows = await engine.fetch(
+    rows = await _fetch(
+        engine,
+        source,
         f"""SELECT agent_name, tool, sum(calls) AS total
         FROM ({source.select(("agent_name", "tools", "tool_calls"))})
         ARRAY JOIN tools AS tool, tool_calls AS calls
         GROUP BY agent_name, tool HAVING total > 0 ORDER BY agent_name, total DESC, tool""",
-        source.parameters,
         tag="analytics_tools",
     )
     heatmap: dict[str, dict[str, int]] = {}
@@ -185,6 +204,10 @@ async def read_tools(engine: Engine, source: Source) -> dict[str, dict[str, int]
         tools = heatmap.setdefault(row["agent_name"] or NO_NAME, {})
         tools[row["tool"]] = tools.get(row["tool"], 0) + row["total"]
     return heatmap
+
+
+async def _fetch(engine: Engine, source: Source, sql: str, *, tag: str) -> Rows:
+    return await engine.fetch(f"{sql} {source.settings}", source.parameters, tag=tag)
 
 
 def bucket_of(question: Question) -> str:

@@ -5,7 +5,8 @@ one of `trace_slices` for those of ten seconds. The measures are named here once
 tables can mean different things by the same name.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -49,6 +50,9 @@ MEASURES = {
 
 # More hours than this apart from the rollup, and reading all traces is no slower.
 MAX_HOURS_APART = 2000
+# More runs of slices than this apart, and reading the traces of their hours is no slower.
+MAX_RUNS_APART = 200
+_MAX_REMEMBERED = 100
 # The times that ingest lets a trace have.
 _FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 2, tzinfo=UTC)
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
@@ -56,8 +60,6 @@ _SLICE = timedelta(seconds=10)
 
 # A trace's slice of ten seconds.
 SLICE = "toDateTime(intDiv(toUnixTimestamp(start), 10) * 10, 'UTC')"
-# The latest row of each trace, of few: FINAL would compare all rows between the first and the last.
-LATEST_OF_FEW = "ORDER BY version DESC, written_at DESC LIMIT 1 BY workspace, start, trace_id"
 # How long before the mark of the hours a trace may start and still be in the slices.
 SLICES_BACK = 2 * _HOUR
 
@@ -83,39 +85,37 @@ class Marks:
 
 @dataclass(frozen=True)
 class Source:
-    """The rows that answer a question: one or more selections, and what they bind."""
+    """The rows that answer a question: conditions on up to three tables, and what they bind."""
 
     traces: str | None
-    # Conditions on `trace_rollup`.
-    rollups: tuple[str, ...] = ()
-    # Conditions on `trace_slices`, and on the traces that are not in it.
-    slices: tuple[str, str] | None = None
+    rollup: str | None = None
+    slices: str | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_exact(self) -> bool:
         """Whether every row stands for one trace."""
-        return not self.rollups and self.slices is None
+        return self.rollup is None and self.slices is None
+
+    @property
+    def settings(self) -> str:
+        """What a query of these rows ends with: few rows are not worth more threads."""
+        return "" if self.is_exact else "SETTINGS max_threads = 1"
 
     def select(self, measures: Sequence[str]) -> str:
         """SQL for rows with these measures and the `moment` that each row belongs to."""
         names = ", ".join(measures)
-        columns = ", ".join(f"{MEASURES[name]} AS {name}" for name in measures)
-        moment = "start AS moment" if self.is_exact else "toDateTime(start, 'UTC') AS moment"
         parts = [
-            f"SELECT moment, {names} FROM trace_rollup FINAL WHERE {where}"
-            for where in self.rollups
+            f"SELECT moment, {names} FROM {table} FINAL WHERE {where}"
+            for table, where in (("trace_rollup", self.rollup), ("trace_slices", self.slices))
+            if where is not None
         ]
-        if self.slices is not None:
-            of_slices, of_traces = self.slices
-            parts += [
-                f"SELECT moment, {names} FROM trace_slices FINAL WHERE {of_slices}",
-                f"""SELECT {moment}, {columns}
-                FROM (SELECT * FROM traces WHERE {of_traces} {LATEST_OF_FEW})
-                WHERE NOT is_deleted""",
-            ]
         if self.traces is not None:
-            parts.append(f"SELECT {moment}, {columns} FROM traces FINAL WHERE {self.traces}")
+            moment = "start" if self.is_exact else "toDateTime(start, 'UTC')"
+            columns = ", ".join(f"{MEASURES[name]} AS {name}" for name in measures)
+            parts.append(
+                f"SELECT {moment} AS moment, {columns} FROM traces FINAL WHERE {self.traces}"
+            )
         return " UNION ALL ".join(parts)
 
 
@@ -126,7 +126,7 @@ def read_traces(workspace: str, question: Question) -> Source:
 
 
 async def find_source(
-    engine: Engine, workspace: str, question: Question, marks: Marks | None
+    workspace: str, question: Question, marks: Marks | None, dirty: "DirtySteps"
 ) -> Source:
     """Choose what to read: clean hours and days from the rollup, the rest from the traces.
 
@@ -137,15 +137,13 @@ async def find_source(
     period = _possible(question.period)
     if marks.slices is None and period.end - period.start < 2 * _HOUR:
         return read_traces(workspace, question)
-    dirty = await find_dirty_hours(engine, workspace, period, marks)
-    plan = make_plan(period, dirty, by_hour=question.granularity is Granularity.HOURLY)
+    found = await dirty.find(workspace, period, marks)
+    plan = make_plan(period, found.hours, by_hour=question.granularity is Granularity.HOURLY)
     if plan is None:
         return read_traces(workspace, question)
-    if marks.slices is None:
-        return _compile(workspace, question, plan)
-    sliced = [hour for hour in plan.trace_hours if hour >= marks.first_sliced]
-    dirty_slices = await find_dirty_slices(engine, workspace, period, sliced, marks.slices)
-    return _compile(workspace, question, slice_hours(plan, sliced, period, dirty_slices))
+    if marks.slices is not None:
+        plan = slice_hours(plan, marks.first_sliced, period, found.slices)
+    return _compile(workspace, question, plan)
 
 
 def can_use_rollup(wanted: TraceFilter) -> bool:
@@ -154,52 +152,71 @@ def can_use_rollup(wanted: TraceFilter) -> bool:
     return wanted == known
 
 
-async def find_dirty_hours(
+@dataclass(frozen=True)
+class Dirty:
+    """The hours, and the slices of hours that have some, that were written to since swept."""
+
+    hours: set[datetime]
+    slices: set[datetime] = field(default_factory=set)
+
+
+class DirtySteps:
+    """Knows what is dirty; asks again only after a change, where all changes are known."""
+
+    def __init__(self, engine: Engine, changes: Callable[[], int | None]) -> None:
+        self._engine = engine
+        self._changes = changes
+        self._change: int | None = None
+        self._found: dict[tuple[str, BoundedRange, Marks], Dirty] = {}
+
+    async def find(self, workspace: str, period: BoundedRange, marks: Marks) -> Dirty:
+        change = self._changes()
+        if change is None or change != self._change or len(self._found) > _MAX_REMEMBERED:
+            # What is being looked for at the moment goes into the old one.
+            self._change, self._found = change, {}
+        remembered, key = self._found, (workspace, period, marks)
+        if key not in remembered:
+            remembered[key] = await _find_all_dirty(self._engine, workspace, period, marks)
+        return remembered[key]
+
+
+async def _find_all_dirty(
     engine: Engine, workspace: str, period: BoundedRange, marks: Marks
-) -> set[datetime]:
-    """Return the hours of the period of which a trace was written since the last sweep."""
-    where = Conditions(workspace)
-    where.within("start", TimeRange(period.start, period.end))
-    where.add("written_at > {swept:DateTime64(3, 'UTC')}", swept=to_engine_time(marks.hours)[:-3])
-    surely: set[datetime] = set()
-    if marks.slices is not None:
-        # All that is new is in these: looking at it would take long while much comes in.
-        first, end = marks.last_hour, marks.last_hour + _DAY
-        surely = {h for h in _hours(first, end) if period.start < h + _HOUR and h < period.end}
-        where.add("(start < {first:DateTime('UTC')} OR start >= {end:DateTime('UTC')})")
-        where.parameters |= dict(zip(("first", "end"), _bind([first, end]), strict=True))
-    rows = await engine.fetch(
-        f"SELECT DISTINCT toStartOfHour(start) AS hour FROM traces WHERE {where.sql}",
-        where.parameters,
-        tag="dirty_hours",
+) -> Dirty:
+    """Find what of a period cannot be read from the rollup."""
+    if marks.slices is None:
+        return Dirty(
+            await _find_dirty(engine, workspace, period, "toStartOfHour(start)", marks.hours)
+        )
+    # All that is new is in these hours: looking at it would take long while much comes in.
+    first, end = marks.last_hour, marks.last_hour + _DAY
+    surely = {h for h in _hours(first, end) if period.start < h + _HOUR and h < period.end}
+    before = BoundedRange(period.start, min(period.end, first))
+    after = BoundedRange(max(period.start, end), period.end)
+    sliced = BoundedRange(max(period.start, marks.first_sliced), period.end)
+    late, future, slices = await asyncio.gather(
+        _find_dirty(engine, workspace, before, "toStartOfHour(start)", marks.hours),
+        _find_dirty(engine, workspace, after, "toStartOfHour(start)", marks.hours),
+        _find_dirty(engine, workspace, sliced, SLICE, marks.slices),
     )
-    return surely | {in_utc(row["hour"]) for row in rows}
+    return Dirty(surely | late | future, slices)
 
 
-async def find_dirty_slices(
-    engine: Engine,
-    workspace: str,
-    period: BoundedRange,
-    hours: Sequence[datetime],
-    swept_until: datetime,
+async def _find_dirty(
+    engine: Engine, workspace: str, period: BoundedRange, step: str, swept_until: datetime
 ) -> set[datetime]:
-    """Return the slices of some hours of which a trace was written since they were swept."""
-    if not hours:
+    """Return the steps of a period of which a trace was written since they were swept."""
+    if period.start >= period.end:
         return set()
     where = Conditions(workspace)
     where.within("start", TimeRange(period.start, period.end))
-    where.add(
-        """toStartOfHour(start) IN {hours:Array(DateTime)}
-        AND written_at > {swept:DateTime64(3, 'UTC')}""",
-        hours=_bind(hours),
-        swept=to_engine_time(swept_until)[:-3],
-    )
+    where.add("written_at > {swept:DateTime64(3, 'UTC')}", swept=to_engine_time(swept_until)[:-3])
     rows = await engine.fetch(
-        f"SELECT DISTINCT {SLICE} AS slice FROM traces WHERE {where.sql}",
+        f"SELECT DISTINCT {step} AS step FROM traces WHERE {where.sql} SETTINGS max_threads = 1",
         where.parameters,
-        tag="dirty_slices",
+        tag="find_dirty",
     )
-    return {in_utc(row["slice"]) for row in rows}
+    return {in_utc(row["step"]) for row in rows}
 
 
 @dataclass(frozen=True)
@@ -210,23 +227,40 @@ class Plan:
     hours: BoundedRange | list[datetime]
     days: BoundedRange | None = None
     days_apart: list[datetime] = field(default_factory=list)
-    # Hours of which slices are read, and the slices of them that are read from the traces.
+    # Hours of which slices are read, and the runs of their slices that are read from the traces.
     sliced_hours: list[datetime] = field(default_factory=list)
-    trace_slices: list[datetime] = field(default_factory=list)
+    runs_apart: list[BoundedRange] = field(default_factory=list)
 
 
-def slice_hours(
-    plan: Plan, hours: Sequence[datetime], period: BoundedRange, dirty: set[datetime]
-) -> Plan:
-    """Take some of a plan's hours by slices; those that the period cuts are as good as dirty."""
+def slice_hours(plan: Plan, first: datetime, period: BoundedRange, dirty: set[datetime]) -> Plan:
+    """Take the hours of a plan that have slices, from the first one on, by their slices.
+
+    Slices that the period cuts are read from the traces, like those that have changed.
+    """
+    hours = [hour for hour in plan.trace_hours if hour >= first]
     edges = (period.start, period.end)
     cut = {_floor_slice(edge) for edge in edges if _floor_slice(edge) != edge}
+    apart = {at for at in dirty | cut if floor_time(at, Granularity.HOURLY) in hours}
+    runs = _join(sorted(apart))
+    if len(runs) > MAX_RUNS_APART:
+        return plan
     return replace(
         plan,
-        trace_hours=[hour for hour in plan.trace_hours if hour not in hours],
-        sliced_hours=list(hours),
-        trace_slices=sorted(dirty | cut),
+        trace_hours=[hour for hour in plan.trace_hours if hour < first],
+        sliced_hours=hours,
+        runs_apart=runs,
     )
+
+
+def _join(slices: Sequence[datetime]) -> list[BoundedRange]:
+    """Join slices, given in order, that follow one another."""
+    runs: list[BoundedRange] = []
+    for at in slices:
+        if runs and runs[-1].end == at:
+            runs[-1] = BoundedRange(runs[-1].start, at + _SLICE)
+        else:
+            runs.append(BoundedRange(at, at + _SLICE))
+    return runs
 
 
 def make_plan(period: BoundedRange, dirty: set[datetime], *, by_hour: bool) -> Plan | None:
@@ -264,42 +298,60 @@ def _compile(workspace: str, question: Question, plan: Plan) -> Source:
     of_rollup = Conditions(workspace)
     of_rollup.equals("agent_name", question.wanted.agent_name)
     of_rollup.equals("environment", question.wanted.environment)
-    parameters = {**where.parameters, "trace_hours": _bind(plan.trace_hours)}
-    rollups = []
-    if isinstance(plan.hours, BoundedRange):
-        rollups.append(
-            f"{of_rollup.sql} AND step = 'hour' AND {_between('hour')} "
-            "AND moment NOT IN {hours_apart:Array(DateTime)}"
-        )
-        hours_apart = _bind([*plan.trace_hours, *plan.sliced_hours])
-        parameters.update(_bind_range("hour", plan.hours), hours_apart=hours_apart)
-    elif plan.hours:
-        rollups.append(f"{of_rollup.sql} AND step = 'hour' AND moment IN {{hours:Array(DateTime)}}")
-        parameters["hours"] = _bind(plan.hours)
-    if plan.days is not None:
-        rollups.append(
-            f"{of_rollup.sql} AND step = 'day' AND {_between('day')} "
-            "AND moment NOT IN {days_apart:Array(DateTime)}"
-        )
-        parameters.update(_bind_range("day", plan.days), days_apart=_bind(plan.days_apart))
-    traces = None
+    parameters = dict(where.parameters)
+    for number, run in enumerate(plan.runs_apart):
+        parameters.update(_bind_range(f"run_{number}", run))
+    rollup = " OR ".join(_compile_hours(plan, parameters) + _compile_days(plan, parameters))
+    traces = _in_runs("start", plan)
     if plan.trace_hours:
-        traces = f"{where.sql} AND toStartOfHour(start) IN {{trace_hours:Array(DateTime)}}"
+        traces.append("toStartOfHour(start) IN {trace_hours:Array(DateTime)}")
+        parameters["trace_hours"] = _bind(plan.trace_hours)
     slices = None
     if plan.sliced_hours:
+        apart = "".join(f" AND NOT ({run})" for run in _in_runs("moment", plan))
         slices = (
-            f"""{of_rollup.sql} AND step = 'slice' AND {_between("slice")}
-            AND toStartOfHour(moment) IN {{sliced_hours:Array(DateTime)}}
-            AND moment NOT IN {{trace_slices:Array(DateTime)}}""",
-            f"""{where.sql} AND toStartOfHour(start) IN {{sliced_hours:Array(DateTime)}}
-            AND {SLICE} IN {{trace_slices:Array(DateTime)}}""",
+            f"{of_rollup.sql} AND step = 'slice' AND {_between('slice')} "
+            f"AND toStartOfHour(moment) IN {{sliced_hours:Array(DateTime)}}{apart}"
         )
         parameters.update(
             _bind_range("slice", _possible(question.period)),
             sliced_hours=_bind(plan.sliced_hours),
-            trace_slices=_bind(plan.trace_slices),
         )
-    return Source(traces, tuple(rollups), slices, parameters)
+    return Source(
+        f"{where.sql} AND ({' OR '.join(traces)})" if traces else None,
+        f"{of_rollup.sql} AND ({rollup})" if rollup else None,
+        slices,
+        parameters,
+    )
+
+
+def _compile_hours(plan: Plan, parameters: dict[str, Any]) -> list[str]:
+    if isinstance(plan.hours, BoundedRange):
+        hours_apart = _bind([*plan.trace_hours, *plan.sliced_hours])
+        parameters.update(_bind_range("hour", plan.hours), hours_apart=hours_apart)
+        apart = "moment NOT IN {hours_apart:Array(DateTime)}"
+        return [f"(step = 'hour' AND {_between('hour')} AND {apart})"]
+    if plan.hours:
+        parameters["hours"] = _bind(plan.hours)
+        return ["(step = 'hour' AND moment IN {hours:Array(DateTime)})"]
+    return []
+
+
+def _compile_days(plan: Plan, parameters: dict[str, Any]) -> list[str]:
+    if plan.days is None:
+        return []
+    parameters.update(_bind_range("day", plan.days), days_apart=_bind(plan.days_apart))
+    apart = "moment NOT IN {days_apart:Array(DateTime)}"
+    return [f"(step = 'day' AND {_between('day')} AND {apart})"]
+
+
+def _in_runs(column: str, plan: Plan) -> list[str]:
+    """Conditions for the runs of slices: as ranges, so that the key finds them."""
+    return [
+        f"{column} >= {{first_run_{number}:DateTime('UTC')}} "
+        f"AND {column} < {{end_run_{number}:DateTime('UTC')}}"
+        for number in range(len(plan.runs_apart))
+    ]
 
 
 def _between(step: str) -> str:

@@ -22,10 +22,10 @@ from clickhouse_connect.driver.client import Client
 
 from spanwise.storage.telemetry.analytics_source import (
     LATENCY_BOUNDS_MS,
-    LATEST_OF_FEW,
     MEASURES,
     SLICE,
     SLICES_BACK,
+    DirtySteps,
     Marks,
 )
 from spanwise.storage.telemetry.conditions import to_engine_time
@@ -62,9 +62,10 @@ class Interrupted(Exception):  # noqa: N818 -- an outcome, not a defect
 
 
 class Rollup:
-    """The rollup of one engine. `marks` is what readers need to know of it.
+    """The rollup of one engine. `marks` and `dirty` are what readers need to know of it.
 
-    `visible_until` says up to when all that was written is visible, where that is known exactly.
+    `visible_until` and `changes` say up to when all that was written is visible, and whether
+    something was written since last asked, where that is known exactly.
     """
 
     def __init__(
@@ -72,9 +73,11 @@ class Rollup:
         engine: Engine,
         quiet_seconds: float = QUIET_SECONDS,
         visible_until: Callable[[], datetime | None] = lambda: None,
+        changes: Callable[[], int | None] = lambda: None,
         min_slice_traces: int = MIN_SLICE_TRACES,
         slices_back: timedelta = SLICES_BACK,
     ) -> None:
+        self.dirty = DirtySteps(engine, changes)
         self._engine = engine
         self._quiet_seconds = quiet_seconds
         self._visible_until = visible_until
@@ -249,6 +252,8 @@ def _build(client: Client, first: datetime, end: datetime, written: Mapping[str,
         client.command(_add_up("trace_rollup", step, rows, changed), parameters=parameters)
 
 
+# The latest row of each trace, of few: FINAL would compare all rows between the first and the last.
+_LATEST_OF_FEW = "ORDER BY version DESC, written_at DESC LIMIT 1 BY workspace, start, trace_id"
 # What was written since the last sweep to hours that have slices.
 _NEW = """start >= {from:DateTime('UTC')}
     AND written_at > {since:DateTime64(3, 'UTC')} AND written_at <= {until:DateTime64(3, 'UTC')}"""
@@ -263,7 +268,7 @@ def _add_up_slices() -> str:
         SELECT workspace, {SLICE} AS moment, environment, {measures}
         FROM (
             SELECT * FROM traces WHERE start >= {{from:DateTime('UTC')}}
-            AND (workspace, {SLICE}) IN {changed} {LATEST_OF_FEW})
+            AND (workspace, {SLICE}) IN {changed} {_LATEST_OF_FEW})
         WHERE NOT is_deleted"""
     return _add_up("trace_slices", "slice", rows, f"(workspace, moment) IN {changed}")
 

@@ -2,8 +2,9 @@
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -87,6 +88,7 @@ class Writer:
         self._client = engine.new_client({"max_execution_time": 300})
         self._inserting = threading.Lock()
         self._finishing = threading.Lock()
+        self._changes = 0
         self._shared = SecondLook() if engine.address.folder is None else None
         self._cluster = engine.address.cluster
         self._find_prices = find_prices
@@ -128,7 +130,7 @@ class Writer:
         has_spans: bool = True,
     ) -> list[Sighting]:
         """Compute what follows from a batch that is inserted, as all before it are."""
-        with self._finishing:
+        with self._changing():
             # What a deletion is about has a lower version, so their order within the batch is kept.
             delete_traces(self._client, deletions)
             return self._add_up(first_version, last_version) if has_spans else []
@@ -139,8 +141,20 @@ class Writer:
         A price that changes, or a trace that is added up anew, in the middle of a batch could leave
         a cost or a sum behind that nothing would ever put right.
         """
-        with self._inserting, self._finishing:
+        with self._inserting, self._changing():
             return work(self._client)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._finishing:
+            try:
+                yield
+            finally:
+                self._changes += 1
+
+    def changes(self) -> int | None:
+        """Return a number that is another one after each change; None where others write too."""
+        return self._changes if self._shared is None else None
 
     def visible_until(self) -> datetime | None:
         """Return up to when all that was written is visible; None where others write too."""
@@ -163,7 +177,7 @@ class Writer:
         if self._shared is None:
             return
         for first, last in self._shared.take_settled(seconds):
-            with self._finishing:
+            with self._changing():
                 summarize_shared_batch(self._client, first, last)
 
     def _insert_all(self, batch: Batch) -> None:
