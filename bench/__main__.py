@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.analytics import measure_analytics, show_analytics
-from bench.assign import Assign, measure_assign
+from bench.assign import BODY_SPANS, Assign, measure_assign
 from bench.load import Task
 from bench.payload import make_rare_body, write_pool
 from bench.reads import time_reads
@@ -191,7 +191,7 @@ def ask_analytics(folder: Path, spans: int) -> dict[str, Any]:
 def measure_assignments(folder: Path) -> list[dict[str, Any]]:
     place, pool = folder / "assign", folder / "pool-assign"
     place.mkdir()
-    write_pool(pool, 200, 60)
+    write_pool(pool, BODY_SPANS, 60)
     with run_service(place, free_port()) as service:
         rows = measure_assign(service, pool, ASSIGN_REQUESTS)
     show_assignments(rows)

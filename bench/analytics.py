@@ -1,9 +1,9 @@
 """How fast analytics answer: a year of traces, asked for the ways the dashboard does.
 
 Three times each: right after a start (cold), again and again (warm), and again and again while
-10,000 spans a second come in. As the dashboard does, the requests begin with a whole hour and accept
-what is two seconds old: the load goes into the same workspace, and waiting for the latest of it
-would be most of the time.
+10,000 spans a second come in. As the dashboard does, the requests begin with a whole hour and
+accept what is two seconds old: the load goes into the same workspace, and waiting for the latest of
+it would be most of the time.
 """
 
 import json

@@ -1,21 +1,17 @@
 """How fast variants are handed out, alone and beside ingest."""
 
 import json
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from bench.analytics import INGEST_SPANS_PER_SECOND, sending
 from bench.assign_load import Task
 from bench.load import Task as IngestTask
-from bench.service import Service
+from bench.service import Service, run_module
 
-ROOT = Path(__file__).parent.parent
 CONNECTIONS = 8
+BODY_SPANS = 200
 VARIANTS = [{"key": "control", "weight": 1}, {"key": "treatment", "weight": 1}]
 
 
@@ -33,14 +29,21 @@ class Assign:
 
 
 def measure_assign(service: Service, pool: Path, requests: int) -> list[Assign]:
-    """Ask for units that come once and for units that come again; then both beside ingest."""
+    """Ask for units that come once and for units that come again; then again beside ingest."""
     experiment = _start_experiment(service)
     rows = [
         _measure(service, experiment, "new units", requests, requests),
         _measure(service, experiment, "units seen before", requests, 1000),
     ]
-    with _ingest(service, pool):
-        rows.append(_measure(service, experiment, "beside ingest", requests, 1000))
+    task = IngestTask(service.port, service.key, str(pool), 4, 10**6, is_packed=False)
+    every = BODY_SPANS / INGEST_SPANS_PER_SECOND
+    with sending(replace(task, seconds_between=every)):
+        name = f"beside {INGEST_SPANS_PER_SECOND:,} spans/s"
+        other = _start_experiment(service)
+        rows.append(_measure(service, other, f"new, {name}", requests, requests))
+        rows.append(_measure(service, experiment, f"seen, {name}", requests, 1000))
+    with sending(replace(task, connections=1)):
+        rows.append(_measure(service, experiment, "seen, beside all it can take", requests, 1000))
     return rows
 
 
@@ -54,28 +57,10 @@ def _start_experiment(service: Service) -> str:
 def _measure(service: Service, experiment: str, name: str, requests: int, units: int) -> Assign:
     task = Task(service.port, service.key, experiment, CONNECTIONS, requests, units)
     cpu = service.cpu_seconds()
-    finished = _start_module("bench.assign_load", asdict(task)).communicate()[0]
-    outcome: dict[str, Any] = json.loads(finished)
+    outcome = run_module("bench.assign_load", json.dumps(asdict(task)))
     return Assign(
         name=name,
         requests_per_second=requests / outcome.pop("seconds"),
         cpu_us=(service.cpu_seconds() - cpu) / requests * 1e6,
         **outcome,
     )
-
-
-@contextmanager
-def _ingest(service: Service, pool: Path) -> Iterator[None]:
-    """Send spans over one connection, without a pause, until the block ends."""
-    task = IngestTask(service.port, service.key, str(pool), 1, 10**6, is_packed=False)
-    process = _start_module("bench.load", asdict(task))
-    try:
-        yield
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def _start_module(module: str, task: dict[str, Any]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", module, json.dumps(task)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)

@@ -130,8 +130,10 @@ def fill(folder: Path, traces: int) -> dict[str, float]:
         client.command("OPTIMIZE TABLE traces FINAL", settings={"max_execution_time": 3600})
         started = time.perf_counter()
         days = asyncio.run(Rollup(engine, quiet_seconds=0).sweep())
+        seconds = time.perf_counter() - started
+        client.command("OPTIMIZE TABLE trace_rollup FINAL", settings={"max_execution_time": 3600})
     engine.close()
-    return {"traces": traces, "swept_days": days, "sweep_seconds": time.perf_counter() - started}
+    return {"traces": traces, "swept_days": days, "sweep_seconds": seconds}
 
 
 _FILL_TRACES = 100_000

@@ -26,12 +26,9 @@ from spanwise.model.analytics import (
     TokensPoint,
     ToolUsage,
 )
-from spanwise.model.filters import Order, TraceFilter, TraceSort
-from spanwise.model.page import Listing, PageRequest
-from spanwise.model.spans import Trace
+from spanwise.model.filters import TraceFilter
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry import analytics as stored
-from spanwise.storage.telemetry import traces as stored_traces
 from spanwise.storage.telemetry.analytics_export import export_traces
 from spanwise.storage.telemetry.analytics_source import (
     LATENCY_BOUNDS_MS,
@@ -74,15 +71,16 @@ class Analytics:
 
     async def _key_metrics(self, workspace: str, question: Question) -> KeyMetrics:
         source = await self._source(workspace, question)
-        totals, alerts = await asyncio.gather(
+        totals, percentiles, alerts = await asyncio.gather(
             stored.read_totals(self._engine, source),
+            stored.read_percentiles(self._engine, source),
             self._count_active_alerts(workspace, question.wanted.agent_name),
         )
         return KeyMetrics(
             total_traces=totals.traces,
             success_rate=_ratio(totals.traces - totals.errors, totals.traces),
             avg_latency=_ratio(totals.duration_ms, totals.traces),
-            p95_latency=totals.percentiles[1] if totals.percentiles else 0.0,
+            p95_latency=percentiles[1] if percentiles else 0.0,
             active_agents=totals.agents,
             active_alerts=alerts,
             total_tokens=totals.input_tokens + totals.output_tokens,
@@ -205,16 +203,6 @@ class Analytics:
     async def tools(self, workspace: str, question: Question) -> ToolUsage:
         source = await self._source(workspace, question)
         return ToolUsage(heatmap=await stored.read_tools(self._engine, source))
-
-    async def traces(
-        self, workspace: str, wanted: TraceFilter, page: PageRequest, sort: TraceSort, order: Order
-    ) -> Listing[Trace]:
-        await self._pipeline.settle()
-        ids = await self._agents.ids_by_name(workspace)
-        wanted = await self._with_agent_name(workspace, wanted)
-        return await stored_traces.find_traces(
-            self._engine, workspace, wanted, page, ids, sort, order
-        )
 
     async def export(
         self, workspace: str, wanted: TraceFilter, form: ExportFormat

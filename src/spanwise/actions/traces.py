@@ -6,6 +6,7 @@ from dataclasses import replace
 from spanwise.actions.agents import AgentDirectory
 from spanwise.ingest.deletions import prepare_deletion
 from spanwise.ingest.pipeline import Pipeline
+from spanwise.model.analytics import Question
 from spanwise.model.conventions import USAGE_KINDS
 from spanwise.model.errors import NotFound
 from spanwise.model.filters import Order, TraceFilter, TraceSort
@@ -18,18 +19,23 @@ from spanwise.model.spans import (
     TraceStatus,
     TraceWithSpans,
 )
-from spanwise.model.times import TimeRange
+from spanwise.model.times import Granularity, TimeRange
 from spanwise.storage.telemetry import logs as stored_logs
 from spanwise.storage.telemetry import signals as stored_signals
 from spanwise.storage.telemetry import spans as stored_spans
 from spanwise.storage.telemetry import traces as stored
+from spanwise.storage.telemetry.analytics_source import find_source
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.filter_values import find_filter_values
 from spanwise.storage.telemetry.places import Place, find_place
+from spanwise.storage.telemetry.rollup import Rollup
 
 
 class Traces:
-    def __init__(self, engine: Engine, pipeline: Pipeline, agents: AgentDirectory) -> None:
+    def __init__(
+        self, engine: Engine, pipeline: Pipeline, agents: AgentDirectory, rollup: Rollup
+    ) -> None:
+        self._rollup = rollup
         self._engine = engine
         self._pipeline = pipeline
         self._agents = agents
@@ -47,7 +53,13 @@ class Traces:
         if wanted.agent_name is not None:
             name = await self._agents.resolve_name(workspace, wanted.agent_name)
             wanted = replace(wanted, agent_name=name)
-        return await stored.find_traces(self._engine, workspace, wanted, page, ids, sort, order)
+        # Counting millions one by one would be most of the time.
+        question = Question(wanted.period.or_all(), wanted, Granularity.MONTHLY)
+        marks, dirty = await self._rollup.marks(), self._rollup.dirty
+        source = await find_source(workspace, question, marks, dirty)
+        return await stored.find_traces(
+            self._engine, workspace, wanted, page, ids, sort, order, source
+        )
 
     async def get(self, workspace: str, trace_id: str) -> TraceWithSpans:
         await self._pipeline.settle()

@@ -48,6 +48,10 @@ class TimeRange:
         end = self.end or max(now, self.start or now)
         return BoundedRange(self.start or max(EARLIEST, end - timedelta(days=days)), end)
 
+    def or_all(self) -> "BoundedRange":
+        """Close the open ends with the first and the last time there can be."""
+        return BoundedRange(self.start or EARLIEST, self.end or LATEST)
+
 
 @dataclass(frozen=True)
 class BoundedRange:

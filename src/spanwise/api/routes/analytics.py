@@ -214,7 +214,7 @@ async def list_analyzed_traces(
     if form is not None:
         pieces = await use.analytics.export(caller.workspace_id, wanted, form)
         return _download(pieces, question.period, form)
-    listing = await use.analytics.traces(caller.workspace_id, wanted, page, sort, order)
+    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
     return succeed_page(page, listing)
 
 

@@ -8,6 +8,7 @@ from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.noun import utc_now
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.spans import Trace
+from spanwise.storage.telemetry.analytics_source import Source
 from spanwise.storage.telemetry.conditions import Conditions, to_engine_time, trace_conditions
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.places import STARTS_IN_PLACE, Place
@@ -39,11 +40,14 @@ async def find_traces(
     agent_ids: AgentIds,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
+    source: Source | None = None,
 ) -> Listing[Trace]:
-    """Return one page of traces and how many there are in all."""
+    """Return one page of traces and how many there are in all, as the source counts them."""
     where = trace_conditions(workspace, wanted)
     where.parameters["as_of"] = to_engine_time(utc_now())
-    counts = await _count_traces(engine, where)
+    counts = await _count_traces(
+        engine, source or Source(where.sql, parameters=where.parameters), where.parameters["as_of"]
+    )
     total = int(counts["total"])
     if total <= page.skip:
         return Listing([], total)
@@ -68,12 +72,15 @@ async def find_traces(
 _WINDOW_DAYS = (1, 7, 30)
 
 
-async def _count_traces(engine: Engine, where: Conditions) -> dict[str, Any]:
-    """Count the traces in all, and those of the latest days."""
-    windows = ", ".join(f"countIf({_in_window(days)}) AS last_{days}" for days in _WINDOW_DAYS)
+async def _count_traces(engine: Engine, source: Source, as_of: str) -> dict[str, Any]:
+    """Count the traces in all, and those that surely are of the latest days."""
+    windows = ", ".join(
+        f"sumIf(traces, moment >= {_window_start(days)}) AS last_{days}" for days in _WINDOW_DAYS
+    )
     rows = await engine.fetch(
-        f"SELECT count() AS total, {windows} FROM traces FINAL WHERE {where.sql}",
-        where.parameters,
+        f"SELECT sum(traces) AS total, {windows} FROM ({source.select(('traces',))})"
+        f" {source.settings}",
+        {**source.parameters, "as_of": as_of},
         tag="count_traces",
     )
     return rows[0]
@@ -83,12 +90,12 @@ def _narrow_to_latest(where: Conditions, counts: Mapping[str, Any], needed: int)
     """Look only at the shortest of the windows that holds the whole page."""
     for days in _WINDOW_DAYS:
         if counts[f"last_{days}"] >= needed:
-            where.add(_in_window(days))
+            where.add(f"start >= {_window_start(days)}")
             return
 
 
-def _in_window(days: int) -> str:
-    return f"start >= {{as_of:DateTime64(9, 'UTC')}} - INTERVAL {days} DAY"
+def _window_start(days: int) -> str:
+    return f"{{as_of:DateTime64(9, 'UTC')}} - INTERVAL {days} DAY"
 
 
 async def _read_rows(
