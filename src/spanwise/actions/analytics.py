@@ -158,11 +158,8 @@ class Analytics:
 
     async def costs(self, workspace: str, question: Question) -> Costs:
         source = await self._source(workspace, question)
-        rows, (by_model, unpriced) = await asyncio.gather(
-            stored.read_series(self._engine, source, question, ("cost",)),
-            stored.read_model_costs(self._engine, source),
-        )
-        total = sum(row["cost"] for row in rows)
+        found = await stored.read_costs(self._engine, source, question)
+        by_model, total = found.by_model, sum(found.series)
         without_model = total - sum(by_model.values())
         if without_model > _ROUNDING * total:
             by_model[NO_NAME] = by_model.get(NO_NAME, 0.0) + without_model
@@ -170,10 +167,10 @@ class Analytics:
             total_cost=total,
             by_model=by_model,
             trend=[
-                CostPoint(date=question.label(bucket), cost=row["cost"])
-                for bucket, row in zip(question.buckets, rows, strict=True)
+                CostPoint(date=question.label(bucket), cost=cost)
+                for bucket, cost in zip(question.buckets, found.series, strict=True)
             ],
-            unpriced_models=unpriced,
+            unpriced_models=found.unpriced,
         )
 
     async def errors(self, workspace: str, question: Question) -> ErrorsByType:

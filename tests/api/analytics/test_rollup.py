@@ -148,6 +148,15 @@ async def test_an_interrupted_sweep_moves_no_mark(
     assert (await ask(ada, "/metrics"))["totalTraces"] == 1
 
 
+async def test_a_trace_of_the_last_second_of_a_day_is_swept(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    # Alone in its part: the engine would skip the part, if the day's end were in whole seconds.
+    await send(ada, new_span(datetime(2026, 3, 9, 23, 59, 59, 500_000, tzinfo=UTC)))
+    await sweep(service, rollup)
+    assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+
+
 @pytest.fixture
 async def slices(service: Service) -> Rollup:
     """One that slices even a few traces, of any time, when it is told to."""

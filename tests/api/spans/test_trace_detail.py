@@ -35,6 +35,14 @@ async def test_a_trace_shows_its_signals_and_counts_its_logs(service: Service, a
     assert (other["signals"], other["logCount"]) == ([], 0)
 
 
+async def test_a_trace_of_the_last_second_of_an_hour_is_whole(ann: Person) -> None:
+    # In a part of its own: the engine would skip it, if the hour's end were in whole seconds.
+    span = make_span(new_trace_id(), startTime="2024-05-10T12:59:59.500Z", input="a question")
+    await ann.data("POST", "/spans", json=span)
+    trace = await ann.data("GET", f"/spans/traces/{span['traceId']}")
+    assert trace["inputPreview"] == "a question"
+
+
 @pytest.mark.parametrize("logs_first", [True, False])
 @pytest.mark.parametrize("case", ["old-names-content", "new-names-event-content"])
 async def test_messages_that_came_as_logs_are_the_contents_of_their_spans(

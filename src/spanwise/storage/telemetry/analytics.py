@@ -100,8 +100,9 @@ async def read_percentile_series(
 
 async def _read_percentiles(engine: Engine, source: Source, bucket: str) -> dict[int, Percentiles]:
     """Return the percentiles of every bucket that has traces."""
-    sql = _exact_percentiles if source.is_exact else _histograms
-    rows = await _fetch(engine, source, sql(source, bucket), tag="analytics_percentiles")
+    sql = (_exact_percentiles if source.is_exact else _histograms)(source, bucket)
+    # Histograms of a year are worth a second thread.
+    rows = await engine.fetch(sql, source.parameters, tag="analytics_percentiles")
     if source.is_exact:
         return {_seconds(row): tuple(row["percentiles"]) for row in rows}
     return {_seconds(row): _of_histogram(row["latency_keys"], row["amounts"]) for row in rows}
@@ -152,19 +153,38 @@ async def read_latency_counts(engine: Engine, source: Source) -> list[int]:
     return [upper - lower for lower, upper in zip([0, *under], under, strict=False)]
 
 
-async def read_model_costs(engine: Engine, source: Source) -> tuple[dict[str, float], list[str]]:
-    """Return the cost of each model, and the models of which some call has no known price."""
+@dataclass(frozen=True)
+class CostsRead:
+    """`unpriced` are the models of which some call has no known price."""
+
+    series: list[float]
+    by_model: dict[str, float]
+    unpriced: list[str]
+
+
+async def read_costs(engine: Engine, source: Source, question: Question) -> CostsRead:
+    """Return the cost of every bucket and of every model, in one pass."""
     rows = await _fetch(
         engine,
         source,
-        f"""SELECT model, sum(model_cost) AS cost, max(has(unpriced_models, model)) AS is_unpriced
-        FROM ({source.select(("models", "model_costs", "unpriced_models"))})
-        ARRAY JOIN models AS model, model_costs AS model_cost
-        GROUP BY model ORDER BY cost DESC, model""",
-        tag="analytics_models",
+        f"""SELECT {bucket_of(question)} AS bucket, model, sum(amount) AS total,
+            max(has(unpriced_models, model)) AS is_unpriced
+        FROM ({source.select(("cost", "models", "model_costs", "unpriced_models"))})
+        ARRAY JOIN arrayPushFront(arrayMap(m -> toString(m), models), '') AS model,
+            arrayPushFront(model_costs, cost) AS amount
+        GROUP BY bucket, model""",
+        tag="analytics_costs",
     )
-    unpriced = sorted(row["model"] for row in rows if row["is_unpriced"])
-    return {row["model"]: row["cost"] for row in rows}, unpriced
+    by_bucket = {_seconds(row): row["total"] for row in rows if row["model"] == ""}
+    by_model: dict[str, float] = defaultdict(float)
+    for row in rows:
+        if row["model"]:
+            by_model[row["model"]] += row["total"]
+    return CostsRead(
+        series=[by_bucket.get(int(bucket.timestamp()), 0.0) for bucket in question.buckets],
+        by_model=dict(sorted(by_model.items(), key=lambda item: (-item[1], item[0]))),
+        unpriced=sorted({row["model"] for row in rows if row["is_unpriced"]}),
+    )
 
 
 async def read_errors(engine: Engine, source: Source) -> dict[ErrorType, int]:

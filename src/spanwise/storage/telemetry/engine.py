@@ -5,6 +5,7 @@ import fcntl
 import os
 import queue
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,9 +27,10 @@ log = structlog.get_logger()
 READERS = 4
 SLOW_QUERY_SECONDS = 1.0
 QUERY_SECONDS = 30
-MERGE_NICENESS = 19
+WRITER_NICENESS, MERGE_NICENESS = 10, 19
 _HTTP_PORT, _HTTPS_PORT = 8123, 8443
 _MIB = 2**20
+THREADS_HAVE_PRIORITIES = sys.platform == "linux"
 
 T = TypeVar("T")
 Rows = list[dict[str, Any]]
@@ -191,7 +193,7 @@ class Engine:
 
         Merging costs as much as inserting, and gets cheaper when it is put off: more parts at once.
         """
-        if self.address.folder is None or sys.platform != "linux":
+        if self.address.folder is None or not THREADS_HAVE_PRIORITIES:
             return
         for task in Path("/proc/self/task").iterdir():
             if (task / "comm").read_text().startswith("MergeMutate"):
@@ -221,6 +223,12 @@ _SETTINGS: dict[str, Any] = {
     "lightweight_deletes_sync": 0,
     "apply_mutations_on_fly": 1,
 }
+
+
+def yield_to_readers() -> None:
+    """Let those who wait for an answer go before this thread, which writes what is safe already."""
+    if THREADS_HAVE_PRIORITIES:
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), WRITER_NICENESS)
 
 
 def query_rows(

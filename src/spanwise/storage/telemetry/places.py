@@ -8,9 +8,11 @@ from spanwise.storage.telemetry.engine import Engine
 # For tables that are sorted by workspace and hour.
 IN_PLACE = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
     AND hour BETWEEN {first_hour:DateTime('UTC')} AND {last_hour:DateTime('UTC')}"""
-# The same for tables with the exact time.
+# The same for tables with the exact time. As DateTime64: of a bound in whole seconds the engine's
+# index loses the last one (`< 10:00:00` is `<= 09:59:59` to it).
 STARTS_IN_PLACE = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
-    AND start >= {first_hour:DateTime('UTC')} AND start < {last_hour:DateTime('UTC')} + 3600"""
+    AND start >= {first_hour:DateTime64(9, 'UTC')}
+    AND start < {last_hour:DateTime64(9, 'UTC')} + INTERVAL 1 HOUR"""
 
 
 @dataclass(frozen=True)

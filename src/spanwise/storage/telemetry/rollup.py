@@ -195,7 +195,7 @@ SELECT toStartOfDay(start) AS day, count() AS traces FROM traces
 WHERE written_at > {since:DateTime64(3, 'UTC')} AND written_at <= {until:DateTime64(3, 'UTC')}
 GROUP BY day ORDER BY day"""
 
-_WITHIN = "start >= {first:DateTime('UTC')} AND start < {end:DateTime('UTC')}"
+_WITHIN = "start >= {first:DateTime64(9, 'UTC')} AND start < {end:DateTime64(9, 'UTC')}"
 _MOMENT_WITHIN = "moment >= {first:DateTime('UTC')} AND moment < {end:DateTime('UTC')}"
 
 
@@ -255,7 +255,7 @@ def _build(client: Client, first: datetime, end: datetime, written: Mapping[str,
 # The latest row of each trace, of few: FINAL would compare all rows between the first and the last.
 _LATEST_OF_FEW = "ORDER BY version DESC, written_at DESC LIMIT 1 BY workspace, start, trace_id"
 # What was written since the last sweep to hours that have slices.
-_NEW = """start >= {from:DateTime('UTC')}
+_NEW = """start >= {from:DateTime64(9, 'UTC')}
     AND written_at > {since:DateTime64(3, 'UTC')} AND written_at <= {until:DateTime64(3, 'UTC')}"""
 
 
@@ -267,7 +267,7 @@ def _add_up_slices() -> str:
     rows = f"""
         SELECT workspace, {SLICE} AS moment, environment, {measures}
         FROM (
-            SELECT * FROM traces WHERE start >= {{from:DateTime('UTC')}}
+            SELECT * FROM traces WHERE start >= {{from:DateTime64(9, 'UTC')}}
             AND (workspace, {SLICE}) IN {changed} {_LATEST_OF_FEW})
         WHERE NOT is_deleted"""
     return _add_up("trace_slices", "slice", rows, f"(workspace, moment) IN {changed}")

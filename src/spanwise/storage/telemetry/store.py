@@ -17,7 +17,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from spanwise.model.agents import MAX_NAME, Sighting
 from spanwise.model.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.deletion import TraceDeletion, delete_traces
-from spanwise.storage.telemetry.engine import Engine, query_rows
+from spanwise.storage.telemetry.engine import Engine, query_rows, yield_to_readers
 from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.prices import put_prices
 from spanwise.storage.telemetry.repricing import reprice_batch
@@ -83,7 +83,7 @@ class Writer:
             apply_schema(client, engine.address)
         engine.let_merges_yield()
         self._writers = [engine.new_client(_WRITER_SETTINGS) for _ in range(PARALLEL_INSERTS)]
-        self._threads = ThreadPoolExecutor(PARALLEL_INSERTS, thread_name_prefix="telemetry-insert")
+        self._threads = ThreadPoolExecutor(PARALLEL_INSERTS, "telemetry-insert", yield_to_readers)
         self._schema = _schema_settings(engine.address.folder)
         self._client = engine.new_client({"max_execution_time": 300})
         self._inserting = threading.Lock()

@@ -106,16 +106,16 @@ async def _read_rows(
         return []
     ids = [key["trace_id"].hex() for key in keys]
     where = Conditions(workspace)
-    # Each key's own place in the table, so that few other rows are read. As text, an id that ends
-    # in zero bytes would not be found in the set.
+    # Each key's own place in the table, so that few other rows are read.
     where.add(
-        """start IN (SELECT fromUnixTimestamp64Nano(arrayJoin({nanos:Array(Int64)}), 'UTC'))
-        AND trace_id IN (SELECT toFixedString(unhex(arrayJoin({ids:Array(String)})), 16))""",
-        nanos=[key["nano"] for key in keys],
+        """start IN {starts:Array(DateTime64(9, 'UTC'))}
+        AND lower(hex(trace_id)) IN {ids:Array(String)}""",
+        starts=[f"{key['nano'] // 10**9}.{key['nano'] % 10**9:09}" for key in keys],
         ids=ids,
     )
     rows = await engine.fetch(
-        f"SELECT {COLUMNS} FROM traces WHERE {where.sql} ORDER BY {_LATEST} LIMIT 1 BY trace_id",
+        f"""SELECT {COLUMNS} FROM traces WHERE {where.sql} ORDER BY {_LATEST} LIMIT 1 BY trace_id
+        SETTINGS max_threads = 1""",
         where.parameters,
         tag="read_traces",
     )
