@@ -1,10 +1,12 @@
-"""Query parameters that many routes share: pages and dates."""
+"""Query parameters that many routes share: pages, dates and which traces."""
 
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query
 
+from spanwise.model.filters import TraceFilter
 from spanwise.model.page import MAX_SKIP, PageRequest
+from spanwise.model.spans import ErrorType, TraceStatus
 from spanwise.model.times import TimeRange
 
 MAX_LIMIT = 100
@@ -53,3 +55,50 @@ AgentId = Annotated[
 ]
 Paged = Annotated[PageRequest, Depends(_page)]
 Period = Annotated[TimeRange, Depends(_period)]
+
+
+def _trace_filter(
+    period: Period,
+    agent_id: AgentId = None,
+    status: TraceStatus | None = None,
+    model: Text = None,
+    provider: Text = None,
+    tool: Text = None,
+    error_type: Annotated[ErrorType | None, Query(alias="errorType")] = None,
+    session_id: Annotated[Text, Query(alias="sessionId")] = None,
+    user_id: Annotated[Text, Query(alias="userId")] = None,
+    environment: Text = None,
+    experiment_id: Annotated[Text, Query(alias="experimentId")] = None,
+    variant: Text = None,
+    min_duration: Annotated[
+        float | None, Query(alias="minDuration", ge=0, description="ms")
+    ] = None,
+    max_duration: Annotated[
+        float | None, Query(alias="maxDuration", ge=0, description="ms")
+    ] = None,
+    min_cost: Annotated[
+        float | None, Query(alias="minCost", ge=0, description="US dollars")
+    ] = None,
+    search: Annotated[str | None, Query(max_length=512, description="Words, all of them.")] = None,
+) -> TraceFilter:
+    return TraceFilter(
+        period=period,
+        agent_name=agent_id,
+        status=status,
+        model=model,
+        provider=provider,
+        tool=tool,
+        error_type=error_type,
+        session_id=session_id,
+        user_id=user_id,
+        environment=environment,
+        experiment_id=experiment_id,
+        variant=variant,
+        min_duration_ms=min_duration,
+        max_duration_ms=max_duration,
+        min_cost=min_cost,
+        search=search,
+    )
+
+
+Filtered = Annotated[TraceFilter, Depends(_trace_filter)]

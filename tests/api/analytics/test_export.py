@@ -149,6 +149,33 @@ async def test_a_file_holds_only_what_the_filters_leave(service: Service, ada: P
     assert [row["name"] for row in rows] == ["failed"]
 
 
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"search": "zebra"},
+        {"tool": "look_up"},
+        {"model": "m"},
+        {"provider": "p"},
+        {"minDuration": 900},
+        {"minCost": 0.5},
+        {"status": "error"},
+    ],
+)
+async def test_the_file_has_what_the_list_of_traces_would_show(
+    ada: Person, wish: dict[str, Any]
+) -> None:
+    wanted = new_span(DAY, 1000, name="wanted", input="a zebra crossing", status="error")
+    call = child_of(wanted, kind="llm", model="m", provider="p", cost=1)
+    tool = child_of(wanted, kind="tool", toolName="look_up")
+    await send(ada, wanted, call, tool, new_span(DAY, 10, name="other"))
+    rows = read_csv(await download(ada, "csv", **wish))
+    assert [row["name"] for row in rows] == ["wanted"]
+    lines = (await download(ada, "jsonl", **wish)).text.splitlines()
+    assert [json.loads(line)["name"] for line in lines] == ["wanted"]
+    table = pyarrow.parquet.read_table(io.BytesIO((await download(ada, "parquet", **wish)).content))
+    assert table.column("name").to_pylist() == ["wanted"]
+
+
 async def test_the_list_takes_up_to_a_thousand_a_page(ada: Person) -> None:
     await send(ada, *(new_span(DAY) for _ in range(3)))
     response = await ada.call("GET", "/analytics/traces/list", params={**RANGE, "limit": 5000})

@@ -11,7 +11,7 @@ from starlette.responses import StreamingResponse
 from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.guard import Reader
 from spanwise.api.noun_router import NounRouter
-from spanwise.api.parameters import Period
+from spanwise.api.parameters import Filtered, Period
 from spanwise.api.services import Use
 from spanwise.model.analytics import (
     Costs,
@@ -30,7 +30,7 @@ from spanwise.model.analytics import (
 from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.noun import utc_now
 from spanwise.model.page import MAX_SKIP, PageRequest
-from spanwise.model.spans import ErrorType, Trace, TraceStatus
+from spanwise.model.spans import Trace
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 
 router = NounRouter("analytics", "/analytics")
@@ -200,8 +200,7 @@ async def list_analyzed_traces(
     use: Use,
     question: Asked,
     page: Annotated[PageRequest, Depends(_list_page)],
-    status: TraceStatus | None = None,
-    error_type: Annotated[ErrorType | None, Query(alias="errorType")] = None,
+    wanted: Filtered,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
     form: Annotated[
@@ -210,7 +209,7 @@ async def list_analyzed_traces(
     ] = None,
 ) -> StreamingResponse | SuccessPage[Trace]:
     """The traces behind the figures, by pages or as a file."""
-    wanted = replace(question.wanted, status=status, error_type=error_type)
+    wanted = replace(wanted, period=question.wanted.period)
     if form is not None:
         pieces = await use.analytics.export(caller.workspace_id, wanted, form)
         return _download(pieces, question.period, form)

@@ -2,72 +2,25 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Query, Request
+from fastapi import Path, Request
 
 from spanwise.api.envelope import Accepted, Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.guard import Ingester, Reader, Writer
 from spanwise.api.noun_router import NounRouter
 from spanwise.api.openapi import describe_body
-from spanwise.api.parameters import AgentId, Paged, Period, SpanId, Text, TraceId
+from spanwise.api.parameters import Filtered, Paged, Period, SpanId, TraceId
 from spanwise.api.raw_bodies import json_body
 from spanwise.api.services import Use
 from spanwise.ingest.bodies import NewSpan
-from spanwise.model.filters import Order, TraceFilter, TraceSort
+from spanwise.model.filters import Order, TraceSort
 from spanwise.model.noun import Noun
-from spanwise.model.spans import ErrorType, Span, Trace, TraceFilters, TraceStatus, TraceWithSpans
+from spanwise.model.spans import Span, Trace, TraceFilters, TraceWithSpans
 
 router = NounRouter("spans", "/spans")
 
 
 class NewSpans(Noun):
     spans: list[NewSpan]
-
-
-def _trace_filter(
-    period: Period,
-    agent_id: AgentId = None,
-    status: TraceStatus | None = None,
-    model: Text = None,
-    provider: Text = None,
-    tool: Text = None,
-    error_type: Annotated[ErrorType | None, Query(alias="errorType")] = None,
-    session_id: Annotated[Text, Query(alias="sessionId")] = None,
-    user_id: Annotated[Text, Query(alias="userId")] = None,
-    environment: Text = None,
-    experiment_id: Annotated[Text, Query(alias="experimentId")] = None,
-    variant: Text = None,
-    min_duration: Annotated[
-        float | None, Query(alias="minDuration", ge=0, description="ms")
-    ] = None,
-    max_duration: Annotated[
-        float | None, Query(alias="maxDuration", ge=0, description="ms")
-    ] = None,
-    min_cost: Annotated[
-        float | None, Query(alias="minCost", ge=0, description="US dollars")
-    ] = None,
-    search: Annotated[str | None, Query(max_length=512, description="Words, all of them.")] = None,
-) -> TraceFilter:
-    return TraceFilter(
-        period=period,
-        agent_name=agent_id,
-        status=status,
-        model=model,
-        provider=provider,
-        tool=tool,
-        error_type=error_type,
-        session_id=session_id,
-        user_id=user_id,
-        environment=environment,
-        experiment_id=experiment_id,
-        variant=variant,
-        min_duration_ms=min_duration,
-        max_duration_ms=max_duration,
-        min_cost=min_cost,
-        search=search,
-    )
-
-
-Filtered = Annotated[TraceFilter, Depends(_trace_filter)]
 
 
 @router.post("", status_code=201, openapi_extra=describe_body(NewSpan | NewSpans))

@@ -168,8 +168,9 @@ class _Export:
     ) -> AsyncIterator[Any]:
         for window in windows:
             async for page in self._pages(window):
+                # A column of the file may be called as one of the table that a filter means.
                 sql = f"""SELECT {self._columns} FROM traces FINAL WHERE {page.sql}
-                    ORDER BY start DESC, trace_id DESC"""
+                    ORDER BY start DESC, trace_id DESC SETTINGS prefer_column_name_to_alias = 1"""
                 yield await read(sql, page.parameters)
 
     async def _pages(self, window: _Window) -> AsyncIterator[Conditions]:

@@ -105,9 +105,10 @@ class Rollup:
             await self.sweep()
             await asyncio.to_thread(merge_quiet_month, self._client("hours"))
 
-    async def sweep(self) -> int:
+    async def sweep(self, quiet_seconds: float | None = None) -> int:
         """Bring the rollup up to date; returns how many days had something new."""
-        return await asyncio.to_thread(self._sweep)
+        quiet = self._quiet_seconds if quiet_seconds is None else quiet_seconds
+        return await asyncio.to_thread(self._sweep, quiet)
 
     async def sweep_slices(self) -> int:
         """Bring the slices up to date; returns how many traces were new, 0 if they can wait."""
@@ -123,10 +124,10 @@ class Rollup:
         """Let a sweep that is under way end after the days it is at."""
         self._interrupted.set()
 
-    def _sweep(self) -> int:
+    def _sweep(self, quiet_seconds: float) -> int:
         client = self._client("hours")
         marks = self._to_marks(query_rows(client, _MARKS, {}))
-        until = _now(client) - timedelta(seconds=self._quiet_seconds)
+        until = _now(client) - timedelta(seconds=quiet_seconds)
         since = marks.hours if marks else _BEGINNING
         written = {"since": _milliseconds(since), "until": _milliseconds(until)}
         days = query_rows(client, _CHANGED_DAYS, written)

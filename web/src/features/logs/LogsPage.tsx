@@ -55,11 +55,12 @@ function useLogs() {
   });
 }
 
+// The message is third: what is further to the right is out of sight on a phone.
 const COLUMNS: Column<Log>[] = [
   {
     id: "time",
     header: "Time",
-    width: "9rem",
+    width: "8.5rem",
     cell: (log) => <Time at={log.timestamp} as="precise" />,
   },
   {
@@ -67,6 +68,12 @@ const COLUMNS: Column<Log>[] = [
     header: "Level",
     width: "4.5rem",
     cell: (log) => <Badge tone={TONES[log.level]}>{log.level}</Badge>,
+  },
+  {
+    id: "message",
+    header: "Message",
+    width: "minmax(16rem, 1fr)",
+    cell: (log) => <span title={log.message}>{log.message}</span>,
   },
   {
     id: "agent",
@@ -79,12 +86,6 @@ const COLUMNS: Column<Log>[] = [
           <span className="truncate">{log.agentName}</span>
         </span>
       ),
-  },
-  {
-    id: "message",
-    header: "Message",
-    width: "minmax(16rem, 1fr)",
-    cell: (log) => <span title={log.message}>{log.message}</span>,
   },
   {
     id: "trace",

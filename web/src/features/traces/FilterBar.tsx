@@ -11,7 +11,7 @@ import { Checkbox, Field, Input, Select } from "@/ui/Field";
 import { Menu, MenuItem } from "@/ui/overlays";
 import { toast } from "@/ui/Toast";
 import { allColumns, DEFAULT_COLUMNS } from "./columns";
-import { CHOICES, exportPath, FILTER_KEYS, NOT_EXPORTED, TYPED } from "./filters";
+import { CHOICES, exportPath, FILTER_KEYS, TYPED } from "./filters";
 
 export function FilterBar({ total }: { total: string }) {
   const url = useUrl();
@@ -225,7 +225,6 @@ function ColumnMenu() {
 function ExportMenu() {
   const url = useUrl();
   const range = useRange();
-  const ignored = NOT_EXPORTED.filter((key) => url[key]);
   const run = async (format: string, close: () => void) => {
     close();
     try {
@@ -249,11 +248,6 @@ function ExportMenu() {
               All as {format.toUpperCase()}
             </MenuItem>
           ))}
-          {ignored.length > 0 && (
-            <p className="max-w-44 p-2 text-sm text-muted">
-              The export does not know {ignored.join(", ")}.
-            </p>
-          )}
         </>
       )}
     </Menu>

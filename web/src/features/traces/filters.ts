@@ -61,20 +61,8 @@ export function listQuery(url: Search, dates: Dates) {
   };
 }
 
-/** The export takes the filters that analytics take; the others it does not know. */
+/** The address of a file with all that the list shows, by its pages. */
 export function exportPath(url: Search, dates: Dates, format: string): string {
-  const query = {
-    ...dates,
-    agentId: url.agent,
-    environment: url.env,
-    status: url.status,
-    errorType: url.errorType,
-    model: url.model,
-    sessionId: url.session,
-    userId: url.user,
-    format,
-  };
-  return `/api/analytics/traces/list${stringifySearch(query)}`;
+  const { sort: _sort, order: _order, ...query } = listQuery(url, dates);
+  return `/api/analytics/traces/list${stringifySearch({ ...query, format })}`;
 }
-
-export const NOT_EXPORTED = ["search", "tool", "provider", "minMs", "maxMs", "minCost"];
