@@ -103,12 +103,20 @@ def measure_writes(folder: Path) -> dict[str, Any]:
             if not (QUICK and is_packed and spans != 1600)
         ]
         peak = service.peak_memory_mb()
-    disk = run_engine("disk", place / "data" / "telemetry")
-    bare = run_engine("bare", folder / "bare", pools[1600], sizes[1600][1])
-    show_writes(writes, bare["spans_per_second"])
+    store = place / "data" / "telemetry"
+    bare = {
+        name: run_engine("bare", where, pools[1600], sizes[1600][1])
+        for name, where in (("empty", folder / "bare"), ("filled", store))
+    }
+    disk = run_engine("disk", store)
+    show_writes(writes, {name: run["spans_per_second"] for name, run in bare.items()})
+    for name, run in bare.items():
+        console.print(
+            f"bare engine, {name} tables: {run['spans_per_second']:,.0f} spans/s, "
+            f"{run['cpu_seconds_per_1000']:.3f} CPU s/1000"
+        )
     console.print(
-        f"bare engine {bare['spans_per_second']:,.0f} spans/s, "
-        f"{bare['cpu_seconds_per_1000']:.3f} CPU s/1000 · disk {disk['bytes_per_span']:.0f} B/span "
+        f"disk {disk['bytes_per_span']:.0f} B/span "
         f"after merges · peak memory {peak:,.0f} MB · cold start {cold_start:.2f} s\n"
     )
     return {
@@ -205,10 +213,11 @@ def _send_signals(service: Service) -> None:
         answer.raise_for_status()
 
 
-def show_writes(writes: list[Write], bare: float) -> None:
+def show_writes(writes: list[Write], bare: dict[str, float]) -> None:
     table = Table(title="Writes")
     for heading in (
-        "spans/body", "connections", "encoding", "acked/s", "visible/s", "of bare engine",
+        "spans/body", "connections", "encoding", "acked/s", "visible/s",
+        *(f"of bare, {name}" for name in bare),
         "requests/s", "ack p50 ms", "ack p99 ms", "CPU s/1000", "503",
     ):  # fmt: skip
         table.add_column(heading, justify="right")
@@ -219,7 +228,7 @@ def show_writes(writes: list[Write], bare: float) -> None:
             "gzip" if write.is_packed else "plain",
             f"{write.acknowledged_per_second:,.0f}",
             f"{write.visible_per_second:,.0f}",
-            f"{write.visible_per_second / bare:.0%}",
+            *(f"{write.visible_per_second / rate:.0%}" for rate in bare.values()),
             f"{write.requests_per_second:,.0f}",
             f"{write.ack_p50_ms:.1f}",
             f"{write.ack_p99_ms:.1f}",

@@ -10,7 +10,7 @@ from bench.assign_load import Task
 from bench.load import Task as IngestTask
 from bench.service import Service, run_module
 
-CONNECTIONS = 8
+CONNECTIONS = 4
 BODY_SPANS = 200
 VARIANTS = [{"key": "control", "weight": 1}, {"key": "treatment", "weight": 1}]
 

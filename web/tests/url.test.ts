@@ -13,10 +13,11 @@ test("the address holds plain text, both ways", () => {
   expect(parseSearch(stringifySearch(search))).toEqual({ search: 'a "b" & c', model: "123" });
 });
 
-test("a preset ends with the running minute", () => {
+test("a preset ends with the running minute; one of a day or more begins with an hour", () => {
   const range = readRange({ range: "24h" }, NOW);
   expect(range.to.toISOString()).toBe("2026-03-10T12:01:00.000Z");
-  expect(range.from.toISOString()).toBe("2026-03-09T12:01:00.000Z");
+  expect(range.from.toISOString()).toBe("2026-03-09T12:00:00.000Z");
+  expect(readRange({ range: "6h" }, NOW).from.toISOString()).toBe("2026-03-10T06:01:00.000Z");
   expect(autoGranularity(range)).toBe("hourly");
   expect(autoGranularity(readRange({ range: "90d" }, NOW))).toBe("daily");
 });
