@@ -1,5 +1,6 @@
 """Reads traces: lists by filters, one by its id, the values for filter menus, conversations."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -45,30 +46,41 @@ async def find_traces(
     """Return one page of traces and how many there are in all, as the source counts them."""
     where = trace_conditions(workspace, wanted)
     where.parameters["as_of"] = to_engine_time(utc_now())
-    counts = await _count_traces(
-        engine, source or Source(where.sql, parameters=where.parameters), where.parameters["as_of"]
+    source = source or Source(where.sql, parameters=where.parameters)
+    counting = _count_traces(engine, source, where.parameters["as_of"])
+    is_latest_first = sort is TraceSort.START_TIME and order is Order.DESC
+    if not is_latest_first:
+        counts = await counting
+        rows = await _read_page(engine, where, page, f"{_SORTS[sort]} {order}, start {order}")
+        return Listing([to_trace(row, agent_ids) for row in rows], int(counts["total"]))
+    # Most pages are of the last day: beside counting, see whether this one is.
+    counts, rows = await asyncio.gather(
+        counting, _read_page(engine, _narrowed(where, _WINDOW_DAYS[0]), page, "start desc")
     )
     total = int(counts["total"])
-    if total <= page.skip:
-        return Listing([], total)
-    if sort is TraceSort.START_TIME and order is Order.DESC:
-        _narrow_to_latest(where, counts, page.skip + page.limit)
-    direction = "DESC" if order is Order.DESC else "ASC"
-    # First the ids of the page, from narrow columns; then all columns for those alone.
+    if len(rows) < page.limit and len(rows) < total - page.skip:
+        narrow = _narrow_to_latest(where, counts, page.skip + page.limit)
+        rows = await _read_page(engine, narrow, page, "start desc")
+    return Listing([to_trace(row, agent_ids) for row in rows], total)
+
+
+async def _read_page(
+    engine: Engine, where: Conditions, page: PageRequest, order: str
+) -> list[dict[str, Any]]:
+    """Read a page: first its ids, from narrow columns; then all columns for those alone."""
+    direction = order.rpartition(" ")[2]
     keys = await engine.fetch(
         f"""SELECT toUnixTimestamp64Nano(start) AS nano, trace_id FROM traces FINAL
-        WHERE {where.sql}
-        ORDER BY {_SORTS[sort]} {direction}, start {direction}, trace_id {direction}
+        WHERE {where.sql} ORDER BY {order}, trace_id {direction}
         LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
         {**where.parameters, "limit": page.limit, "skip": page.skip},
         tag="find_traces",
         raw=True,
     )
-    rows = await _read_rows(engine, workspace, keys)
-    return Listing([to_trace(row, agent_ids) for row in rows], total)
+    return await _read_rows(engine, where.workspace, keys)
 
 
-# Most pages are of the latest traces, so the years before need not be sorted for them.
+# The years before need not be sorted for the latest traces.
 _WINDOW_DAYS = (1, 7, 30)
 
 
@@ -86,12 +98,18 @@ async def _count_traces(engine: Engine, source: Source, as_of: str) -> dict[str,
     return rows[0]
 
 
-def _narrow_to_latest(where: Conditions, counts: Mapping[str, Any], needed: int) -> None:
+def _narrow_to_latest(where: Conditions, counts: Mapping[str, Any], needed: int) -> Conditions:
     """Look only at the shortest of the windows that holds the whole page."""
     for days in _WINDOW_DAYS:
         if counts[f"last_{days}"] >= needed:
-            where.add(f"start >= {_window_start(days)}")
-            return
+            return _narrowed(where, days)
+    return where
+
+
+def _narrowed(where: Conditions, days: int) -> Conditions:
+    narrow = Conditions(where.workspace, list(where.clauses), dict(where.parameters))
+    narrow.add(f"start >= {_window_start(days)}")
+    return narrow
 
 
 def _window_start(days: int) -> str:
