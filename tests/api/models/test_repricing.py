@@ -52,9 +52,10 @@ async def test_repricing_that_was_cut_off_is_finished_by_the_next_process(
                 return (task["monthsDone"], task["monthsTotal"]) == (1, 3)
 
             await until(is_under_way, 30)
-        assert await costs(person) == [pytest.approx(0.002), 0, 0]
-        (task,) = await person.data("GET", "/models/repricing")
-        assert task["state"] == "running"
+            # While it still fails: it is tried again and again.
+            assert await costs(person) == [pytest.approx(0.002), 0, 0]
+            (task,) = await person.data("GET", "/models/repricing")
+            assert task["state"] == "running"
 
     async with start_service(tmp_path) as service:
         person = await service.log_in(person.email)
