@@ -33,7 +33,6 @@ from spanwise.storage.telemetry.analytics_export import export_traces
 from spanwise.storage.telemetry.analytics_source import (
     LATENCY_BOUNDS_MS,
     Source,
-    find_source,
     read_traces,
 )
 from spanwise.storage.telemetry.engine import Engine
@@ -216,8 +215,7 @@ class Analytics:
         question = replace(question, wanted=wanted)
         if self._rollup is None:
             return read_traces(workspace, question)
-        marks = await self._rollup.marks()
-        return await find_source(workspace, question, marks, self._rollup.dirty)
+        return await self._rollup.find_source(workspace, question)
 
     async def _with_agent_name(self, workspace: str, wanted: TraceFilter) -> TraceFilter:
         if wanted.agent_name is None:

@@ -24,7 +24,6 @@ from spanwise.storage.telemetry import logs as stored_logs
 from spanwise.storage.telemetry import signals as stored_signals
 from spanwise.storage.telemetry import spans as stored_spans
 from spanwise.storage.telemetry import traces as stored
-from spanwise.storage.telemetry.analytics_source import find_source
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.filter_values import find_filter_values
 from spanwise.storage.telemetry.places import Place, find_place
@@ -55,8 +54,7 @@ class Traces:
             wanted = replace(wanted, agent_name=name)
         # Counting millions one by one would be most of the time.
         question = Question(wanted.period.or_all(), wanted, Granularity.MONTHLY)
-        marks, dirty = await self._rollup.marks(), self._rollup.dirty
-        source = await find_source(workspace, question, marks, dirty)
+        source = await self._rollup.find_source(workspace, question)
         return await stored.find_traces(
             self._engine, workspace, wanted, page, ids, sort, order, source
         )

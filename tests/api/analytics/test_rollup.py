@@ -8,7 +8,7 @@ import pytest
 from spanwise.model.analytics import Question
 from spanwise.model.filters import TraceFilter
 from spanwise.model.times import TimeRange
-from spanwise.storage.telemetry.analytics_source import Source, find_source
+from spanwise.storage.telemetry.analytics_source import Source
 from spanwise.storage.telemetry.rollup import Rollup, merge_quiet_month
 from support.service import Person, Service
 from support.slices import slice_everything
@@ -46,7 +46,7 @@ async def source_of(service: Service, rollup: Rollup, person: Person, **filters:
     workspace = (await service.services.access.by_token(person.token)).workspace_id
     period = TimeRange.parse(RANGE["startDate"], RANGE["endDate"])
     question = Question(period.or_last_days(30, DAY), TraceFilter(period, **filters))
-    return await find_source(workspace, question, await rollup.marks(), rollup.dirty)
+    return await rollup.find_source(workspace, question)
 
 
 async def test_swept_days_answer_as_before(service: Service, ada: Person, rollup: Rollup) -> None:

@@ -116,7 +116,7 @@ def _exact_percentiles(source: Source, bucket: str) -> str:
 
 
 def _histograms(source: Source, bucket: str) -> str:
-    # Not sumMap: it takes five times as long.
+    # Not sumMap, which is slower by far over a year of histograms.
     return f"""SELECT bucket, groupArray(key) AS latency_keys, groupArray(amount) AS amounts
     FROM (
         SELECT {bucket} AS bucket, key, sum(latency_count) AS amount

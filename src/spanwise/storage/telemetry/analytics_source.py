@@ -14,7 +14,12 @@ from typing import Any
 from spanwise.model.analytics import Question
 from spanwise.model.filters import TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange, floor_time
-from spanwise.storage.telemetry.conditions import Conditions, to_engine_time, trace_conditions
+from spanwise.storage.telemetry.conditions import (
+    Conditions,
+    to_engine_seconds,
+    to_engine_time,
+    trace_conditions,
+)
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.values import in_utc
 
@@ -364,7 +369,7 @@ def _bind_range(step: str, steps: BoundedRange) -> dict[str, Any]:
 
 
 def _bind(moments: Sequence[datetime]) -> list[str]:
-    return [moment.strftime("%Y-%m-%d %H:%M:%S") for moment in moments]
+    return [to_engine_seconds(moment) for moment in moments]
 
 
 def _possible(period: BoundedRange) -> BoundedRange:

@@ -60,6 +60,11 @@ def to_engine_time(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
 
 
+def to_engine_seconds(moment: datetime) -> str:
+    """The same in whole seconds."""
+    return to_engine_time(moment)[:19]
+
+
 def trace_conditions(workspace: str, wanted: TraceFilter) -> Conditions:
     """Conditions on the `traces` table."""
     where = Conditions(workspace)

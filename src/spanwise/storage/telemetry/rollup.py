@@ -20,6 +20,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
+from spanwise.model.analytics import Question
 from spanwise.storage.telemetry.analytics_source import (
     LATENCY_BOUNDS_MS,
     MEASURES,
@@ -27,8 +28,10 @@ from spanwise.storage.telemetry.analytics_source import (
     SLICES_BACK,
     DirtySteps,
     Marks,
+    Source,
+    find_source,
 )
-from spanwise.storage.telemetry.conditions import to_engine_time
+from spanwise.storage.telemetry.conditions import to_engine_seconds, to_engine_time
 from spanwise.storage.telemetry.engine import Engine, Rows, query_rows
 from spanwise.storage.telemetry.values import in_utc
 
@@ -62,7 +65,7 @@ class Interrupted(Exception):  # noqa: N818 -- an outcome, not a defect
 
 
 class Rollup:
-    """The rollup of one engine. `marks` and `dirty` are what readers need to know of it.
+    """The rollup of one engine. `find_source` is what readers need of it.
 
     `visible_until` and `changes` say up to when all that was written is visible, and whether
     something was written since last asked, where that is known exactly.
@@ -77,7 +80,7 @@ class Rollup:
         min_slice_traces: int = MIN_SLICE_TRACES,
         slices_back: timedelta = SLICES_BACK,
     ) -> None:
-        self.dirty = DirtySteps(engine, changes)
+        self._dirty = DirtySteps(engine, changes)
         self._engine = engine
         self._quiet_seconds = quiet_seconds
         self._visible_until = visible_until
@@ -98,6 +101,10 @@ class Rollup:
             self._marks = self._to_marks(await self._engine.fetch(_MARKS, {}, tag="rollup_marks"))
             self._marks_expire = time.monotonic() + MARK_SECONDS
         return self._marks
+
+    async def find_source(self, workspace: str, question: Question) -> Source:
+        """Choose what answers a question: the rollup as far as it goes."""
+        return await find_source(workspace, question, await self.marks(), self._dirty)
 
     async def keep_up(self) -> None:
         """Sweep, then merge a month that has gone quiet; what runs by the clock."""
@@ -148,7 +155,7 @@ class Rollup:
             return 0
         until = self._visible_until() or _now(client) - timedelta(seconds=self._quiet_seconds)
         written = {
-            "from": _seconds(marks.first_sliced),
+            "from": to_engine_seconds(marks.first_sliced),
             "since": _milliseconds(marks.slices or _BEGINNING),
             "until": _milliseconds(until),
         }
@@ -230,8 +237,8 @@ def _build(client: Client, first: datetime, end: datetime, written: Mapping[str,
     """Compute the hours and days of a stretch of whole days that have changed."""
     parameters = {
         **written,
-        "first": _seconds(first),
-        "end": _seconds(end),
+        "first": to_engine_seconds(first),
+        "end": to_engine_seconds(end),
         "version": time.time_ns(),
     }
     measures = ", ".join(f"{sql} AS {name}" for name, sql in MEASURES.items())
@@ -324,10 +331,6 @@ _SLICED_DAYS = """
 SELECT DISTINCT partition_id FROM system.parts
 WHERE database = currentDatabase() AND active AND table = 'trace_slices'
 AND partition_id < {before:String}"""
-
-
-def _seconds(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _milliseconds(moment: datetime) -> str:
