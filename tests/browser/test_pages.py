@@ -68,3 +68,15 @@ def test_a_page_shows_fits_and_shuts_nobody_out(name: str, reused_tab: Tab, demo
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_no_click_waits_for_code(tab: Tab) -> None:
+    """The code of all pages comes by itself once the first page has settled."""
+    with tab.page.expect_request(lambda request: "/assets/StartPage" in request.url):
+        tab.open("/?range=30d")
+    asked: list[str] = []
+    tab.page.on("request", lambda request: asked.append(request.url))
+    tab.page.get_by_role("navigation").get_by_role("link", name="Experiments").click()
+    tab.page.get_by_role("heading", level=1, name="Experiments").wait_for()
+    tab.settle()
+    assert [url for url in asked if "/assets/" in url] == []

@@ -24,6 +24,7 @@ export function Shell() {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
   useTitle(page);
+  useIdleLoading();
   // Every page needs the names, if only to colour them alike.
   useFilterValues();
   useGlobalKeys(
@@ -62,6 +63,31 @@ function useTitle(page: Page | undefined) {
     document.title = page ? `${page.title} · Spanwise` : "Spanwise";
   }, [page]);
 }
+
+/** The code of the other pages comes while nothing else happens, so that no click waits for it. */
+function useIdleLoading() {
+  const isFetching = useIsFetching() > 0;
+  useEffect(() => {
+    if (isFetching) return;
+    let isWanted = true;
+    const loadAll = async () => {
+      for (const page of PAGES.filter((one) => !one.isPublic)) {
+        await new Promise(whenIdle);
+        if (!isWanted) return;
+        // Offline is no reason to complain before the page is asked for.
+        await page.load().catch(() => undefined);
+      }
+    };
+    void loadAll();
+    return () => {
+      isWanted = false;
+    };
+  }, [isFetching]);
+}
+
+// Safari has no idle callback.
+const whenIdle = (then: (value: unknown) => void): unknown =>
+  "requestIdleCallback" in window ? requestIdleCallback(then) : setTimeout(then, 200);
 
 function useGlobalKeys(openPalette: () => void, openHelp: () => void) {
   const navigate = useNavigate();

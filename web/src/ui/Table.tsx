@@ -44,7 +44,7 @@ export function Table<Row>(props: Props<Row>) {
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    overscan: 12,
+    overscan: 4,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;

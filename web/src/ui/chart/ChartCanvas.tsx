@@ -1,6 +1,6 @@
 /** The canvas, the crosshair that all charts share, dragging for a range, clicking for a point. */
 import type { EChartsType } from "echarts/core";
-import { type PointerEvent, useEffect, useRef, useState } from "react";
+import { type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { useColours } from "@/lib/colours";
 import { init } from "@/lib/echarts";
 import { bucketEnd, useSetRange } from "@/lib/range";
@@ -18,6 +18,21 @@ interface Props {
   onPick?: ((date: string) => void) | undefined;
 }
 
+/** True from when the element is nearly in view: a page with ten charts draws what is seen first. */
+function useIsNear(element: RefObject<HTMLElement | null>): boolean {
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    if (!element.current) return;
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((entry) => entry.isIntersecting) && setNear(true),
+      { rootMargin: "300px" },
+    );
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  return isNear;
+}
+
 export default function ChartCanvas({ input, height, label, onPick }: Props) {
   const { dates, granularity } = input;
   const host = useRef<HTMLDivElement>(null);
@@ -26,12 +41,13 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
   const [width, setWidth] = useState(0);
   const [tip, setTip] = useState<{ index: number; x: number } | null>(null);
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
+  const isNear = useIsNear(host);
   const isDark = useIsDark();
   const colours = useColours();
   const { setCustom } = useSetRange();
 
   useEffect(() => {
-    if (!host.current) return;
+    if (!host.current || !isNear) return;
     const made = init(host.current);
     setChart(made);
     const observer = new ResizeObserver(([entry]) => {
@@ -43,7 +59,7 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
       observer.disconnect();
       made.dispose();
     };
-  }, []);
+  }, [isNear]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: theme and names decide the colours
   useEffect(() => {
