@@ -62,12 +62,14 @@ class Traces:
     async def get(self, workspace: str, trace_id: str) -> TraceWithSpans:
         await self._pipeline.settle()
         ids = await self._agents.ids_by_name(workspace)
-        place = await self._find_place(workspace, trace_id)
-        spans, trace, signals, log_count = await asyncio.gather(
-            stored_spans.find_spans(self._engine, place, ids),
-            stored.find_trace(self._engine, place, ids),
+        place, signals, log_count = await asyncio.gather(
+            self._find_place(workspace, trace_id),
             stored_signals.find_signals_of_trace(self._engine, workspace, trace_id, ids),
             stored_logs.count_logs(self._engine, workspace, trace_id),
+        )
+        spans, trace = await asyncio.gather(
+            stored_spans.find_spans(self._engine, place, ids, has_logs=log_count > 0),
+            stored.find_trace(self._engine, place, ids),
         )
         if not spans:
             raise NotFound("no such trace")

@@ -6,7 +6,7 @@ tables can mean different things by the same name.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from spanwise.model.analytics import Question
 from spanwise.model.filters import TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange, floor_time
+from spanwise.storage.telemetry.changes import Changes
 from spanwise.storage.telemetry.conditions import (
     Conditions,
     to_engine_seconds,
@@ -60,6 +61,7 @@ MAX_RUNS_APART = 200
 _MAX_REMEMBERED = 100
 # The times that ingest lets a trace have.
 _FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 2, tzinfo=UTC)
+_ALL_TIME = BoundedRange(_FIRST, _LAST)
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 _SLICE = timedelta(seconds=10)
 
@@ -164,38 +166,58 @@ class Dirty:
     hours: set[datetime]
     slices: set[datetime] = field(default_factory=set)
 
+    def within(self, period: BoundedRange) -> "Dirty":
+        """Return what of this the period touches."""
+        return Dirty(
+            {at for at in self.hours if period.start < at + _HOUR and at < period.end},
+            {at for at in self.slices if period.start < at + _SLICE and at < period.end},
+        )
+
 
 class DirtySteps:
-    """Knows what is dirty; asks again only after a change, where all changes are known."""
+    """Knows what is dirty. Where all changes are known, it looks once and then adds them."""
 
-    def __init__(self, engine: Engine, changes: Callable[[], int | None]) -> None:
+    def __init__(self, engine: Engine, changes: Changes | None) -> None:
         self._engine = engine
         self._changes = changes
-        self._change: int | None = None
-        self._found: dict[tuple[str, BoundedRange, Marks], Dirty] = {}
+        self._found: dict[tuple[str, Marks], tuple[int, Dirty]] = {}
 
     async def find(self, workspace: str, period: BoundedRange, marks: Marks) -> Dirty:
-        change = self._changes()
-        if change is None or change != self._change or len(self._found) > _MAX_REMEMBERED:
-            # What is being looked for at the moment goes into the old one.
-            self._change, self._found = change, {}
-        remembered, key = self._found, (workspace, period, marks)
-        if key not in remembered:
-            remembered[key] = await _find_all_dirty(self._engine, workspace, period, marks)
-        return remembered[key]
+        """Return what of a period cannot be read from the rollup."""
+        if self._changes is None:
+            return await _find_all_dirty(self._engine, workspace, period, marks)
+        number = self._changes.number
+        known = self._recall(workspace, marks)
+        if known is None:
+            known = await _find_all_dirty(self._engine, workspace, _ALL_TIME, marks)
+        if len(self._found) > _MAX_REMEMBERED:
+            self._found.clear()
+        self._found[workspace, marks] = number, known
+        return known.within(period)
+
+    def _recall(self, workspace: str, marks: Marks) -> Dirty | None:
+        """Return what was found before and what was changed since; None to look anew."""
+        if self._changes is None or (workspace, marks) not in self._found:
+            return None
+        number, known = self._found[workspace, marks]
+        moments = self._changes.since(number, workspace)
+        if moments is None:
+            return None
+        hours = {floor_time(moment, Granularity.HOURLY) for moment in moments}
+        slices = {moment for moment in moments if moment >= marks.first_sliced}
+        return Dirty(known.hours | hours, known.slices | slices if marks.slices else set())
 
 
 async def _find_all_dirty(
     engine: Engine, workspace: str, period: BoundedRange, marks: Marks
 ) -> Dirty:
-    """Find what of a period cannot be read from the rollup."""
     if marks.slices is None:
         return Dirty(
             await _find_dirty(engine, workspace, period, "toStartOfHour(start)", marks.hours)
         )
     # All that is new is in these hours: looking at it would take long while much comes in.
     first, end = marks.last_hour, marks.last_hour + _DAY
-    surely = {h for h in _hours(first, end) if period.start < h + _HOUR and h < period.end}
+    surely = Dirty(set(_hours(first, end))).within(period).hours
     before = BoundedRange(period.start, min(period.end, first))
     after = BoundedRange(max(period.start, end), period.end)
     sliced = BoundedRange(max(period.start, marks.first_sliced), period.end)

@@ -31,6 +31,7 @@ from spanwise.storage.telemetry.analytics_source import (
     Source,
     find_source,
 )
+from spanwise.storage.telemetry.changes import Changes
 from spanwise.storage.telemetry.conditions import to_engine_seconds, to_engine_time
 from spanwise.storage.telemetry.engine import Engine, Rows, query_rows
 from spanwise.storage.telemetry.values import in_utc
@@ -67,8 +68,8 @@ class Interrupted(Exception):  # noqa: N818 -- an outcome, not a defect
 class Rollup:
     """The rollup of one engine. `find_source` is what readers need of it.
 
-    `visible_until` and `changes` say up to when all that was written is visible, and whether
-    something was written since last asked, where that is known exactly.
+    `visible_until` and `changes` say up to when all that was written is visible, and what was
+    written lately, where that is known exactly.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Rollup:
         engine: Engine,
         quiet_seconds: float = QUIET_SECONDS,
         visible_until: Callable[[], datetime | None] = lambda: None,
-        changes: Callable[[], int | None] = lambda: None,
+        changes: Changes | None = None,
         min_slice_traces: int = MIN_SLICE_TRACES,
         slices_back: timedelta = SLICES_BACK,
     ) -> None:

@@ -35,18 +35,24 @@ _NO_PARENT = b"0" * 16
 _WHOLE = "input, 0 AS input_is_cut, output, 0 AS output_is_cut"
 
 
-async def find_spans(engine: Engine, place: Place, agent_ids: AgentIds) -> list[Span]:
+async def find_spans(
+    engine: Engine, place: Place, agent_ids: AgentIds, *, has_logs: bool = True
+) -> list[Span]:
     """Return all spans of a trace in start order; long contents are cut, with a marker."""
-    rows, told = await asyncio.gather(
-        engine.fetch(
-            f"""SELECT {_COLUMNS}, {_SHORT} FROM spans WHERE {IN_PLACE}
-            ORDER BY version DESC LIMIT 1 BY span_id""",
-            {**place.parameters, "shown": MAX_SHOWN_BYTES},
-            tag="find_spans",
-            raw=True,
-        ),
-        find_told(engine, place.workspace, place.trace_id),
+    reading = engine.fetch(
+        f"""SELECT {_COLUMNS}, {_SHORT} FROM spans WHERE {IN_PLACE}
+        ORDER BY version DESC LIMIT 1 BY span_id""",
+        {**place.parameters, "shown": MAX_SHOWN_BYTES},
+        tag="find_spans",
+        raw=True,
     )
+    told: Mapping[str, Told] = {}
+    if has_logs:
+        rows, told = await asyncio.gather(
+            reading, find_told(engine, place.workspace, place.trace_id)
+        )
+    else:
+        rows = await reading
     # In a thread: a trace may have tens of thousands, and others want to be answered meanwhile.
     return await asyncio.to_thread(_to_spans, rows, told, agent_ids)
 

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -16,8 +17,10 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise.model.agents import MAX_NAME, Sighting
 from spanwise.model.prices import PriceKey, PricePeriod
+from spanwise.storage.telemetry.analytics_source import SLICE
+from spanwise.storage.telemetry.changes import MAX_MOMENTS, Changes, Moments
 from spanwise.storage.telemetry.deletion import TraceDeletion, delete_traces
-from spanwise.storage.telemetry.engine import Engine, query_rows, yield_to_readers
+from spanwise.storage.telemetry.engine import Engine, Rows, query_rows, yield_to_readers
 from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.prices import put_prices
 from spanwise.storage.telemetry.repricing import reprice_batch
@@ -72,6 +75,13 @@ class Batch:
     exposures: bytes = b""
 
 
+@dataclass
+class _Change:
+    """What a change is about, when that is known."""
+
+    moments: Moments | None = None
+
+
 class Writer:
     """Writes batches in the order of their versions, one at a time.
 
@@ -88,8 +98,9 @@ class Writer:
         self._client = engine.new_client({"max_execution_time": 300})
         self._inserting = threading.Lock()
         self._finishing = threading.Lock()
-        self._changes = 0
         self._shared = SecondLook() if engine.address.folder is None else None
+        # What is changed, where nobody else changes anything.
+        self.changes = Changes() if self._shared is None else None
         self._cluster = engine.address.cluster
         self._find_prices = find_prices
         self._without_price: set[PriceKey] = set()
@@ -130,10 +141,24 @@ class Writer:
         has_spans: bool = True,
     ) -> list[Sighting]:
         """Compute what follows from a batch that is inserted, as all before it are."""
-        with self._changing():
+        with self._changing() as change:
             # What a deletion is about has a lower version, so their order within the batch is kept.
             delete_traces(self._client, deletions)
-            return self._add_up(first_version, last_version) if has_spans else []
+            if not has_spans:
+                change.moments = None if deletions else {}
+                return []
+            has_repriced = self._add_up(first_version, last_version)
+            rows = query_rows(
+                self._client,
+                _WRITTEN,
+                {"first": first_version, "last": last_version, "max_name": MAX_NAME},
+            )
+            change.moments = None if deletions or has_repriced else _moments_of(rows)
+            return [
+                Sighting(row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"]))
+                for row in rows
+                if row["name"]
+            ]
 
     def exclusively(self, work: Callable[[Client], T]) -> T:
         """Do something while no batch is being written.
@@ -145,16 +170,14 @@ class Writer:
             return work(self._client)
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
+    def _changing(self) -> Iterator[_Change]:
+        change = _Change()
         with self._finishing:
             try:
-                yield
+                yield change
             finally:
-                self._changes += 1
-
-    def changes(self) -> int | None:
-        """Return a number that is another one after each change; None where others write too."""
-        return self._changes if self._shared is None else None
+                if self.changes is not None:
+                    self.changes.note(change.moments)
 
     def visible_until(self) -> datetime | None:
         """Return up to when all that was written is visible; None where others write too."""
@@ -191,18 +214,14 @@ class Writer:
         if batch.exposures:
             self._insert("exposures", batch.exposures, "JSONEachRow", "")
 
-    def _add_up(self, first: int, last: int) -> list[Sighting]:
+    def _add_up(self, first: int, last: int) -> bool:
+        """Add up the traces of a batch; returns whether others may have been, for a price."""
         if self._shared is None:
             summarize_batch(self._client, first, last)
         else:
             summarize_shared_batch(self._client, first, last)
             self._shared.note(first, last)
-        self._learn_prices(first, last)
-        bound = {"first": first, "last": last, "max_name": MAX_NAME}
-        return [
-            Sighting(row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"]))
-            for row in query_rows(self._client, _AGENTS, bound)
-        ]
+        return self._learn_prices(first, last)
 
     def _insert_spans(self, pieces: Sequence[bytes]) -> None:
         table = LANDINGS["spans"].table
@@ -221,8 +240,9 @@ class Writer:
         client = self._writers[writer]
         client.raw_insert(table, insert_block=data, fmt=data_format, settings=settings)
 
-    def _learn_prices(self, first: int, last: int) -> None:
+    def _learn_prices(self, first: int, last: int) -> bool:
         """Look up the price of models that have none yet, and price their spans with it."""
+        has_learned = False
         rows = query_rows(self._client, _UNPRICED, {"first": first, "last": last})
         for key in {PriceKey("", row["provider"], row["model"]) for row in rows}:
             if key in self._without_price:
@@ -231,19 +251,29 @@ class Writer:
             if periods:
                 put_prices(self._client, key, periods, last, self._cluster)
                 reprice_batch(self._client, key, first, last)
+                has_learned = True
             else:
                 self._without_price.add(key)
+        return has_learned
 
 
-_AGENTS = """
-SELECT workspace, leftUTF8(agent_name, {max_name:UInt16}) AS name, min(start) AS first,
-    max(start) AS last
-FROM traces WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND agent_name != ''
+# What a batch wrote, by agent: when its traces start.
+_WRITTEN = f"""
+SELECT workspace, leftUTF8(agent_name, {{max_name:UInt16}}) AS name, min(start) AS first,
+    max(start) AS last, groupUniqArray({MAX_MOMENTS + 1})({SLICE}) AS moments
+FROM traces WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}
 GROUP BY workspace, name"""
 
 _UNPRICED = """
 SELECT DISTINCT provider, model FROM spans
 WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND NOT is_priced AND model != ''"""
+
+
+def _moments_of(rows: Rows) -> Moments:
+    moments: dict[str, set[datetime]] = defaultdict(set)
+    for row in rows:
+        moments[row["workspace"]].update(map(in_utc, row["moments"]))
+    return moments
 
 
 def _schema_settings(folder: Path | None) -> dict[str, str]:

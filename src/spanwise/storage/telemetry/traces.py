@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.noun import utc_now
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.spans import Trace
+from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.analytics_source import Source
 from spanwise.storage.telemetry.conditions import Conditions, to_engine_time, trace_conditions
 from spanwise.storage.telemetry.engine import Engine
@@ -45,22 +47,21 @@ async def find_traces(
 ) -> Listing[Trace]:
     """Return one page of traces and how many there are in all, as the source counts them."""
     where = trace_conditions(workspace, wanted)
-    where.parameters["as_of"] = to_engine_time(utc_now())
+    as_of = utc_now()
     source = source or Source(where.sql, parameters=where.parameters)
-    counting = _count_traces(engine, source, where.parameters["as_of"])
+    counting = _count_traces(engine, source, as_of)
     is_latest_first = sort is TraceSort.START_TIME and order is Order.DESC
     if not is_latest_first:
         counts = await counting
         rows = await _read_page(engine, where, page, f"{_SORTS[sort]} {order}, start {order}")
         return Listing([to_trace(row, agent_ids) for row in rows], int(counts["total"]))
     # Most pages are of the last day: beside counting, see whether this one is.
-    counts, rows = await asyncio.gather(
-        counting, _read_page(engine, _narrowed(where, _WINDOW_DAYS[0]), page, "start desc")
-    )
+    last_day = trace_conditions(workspace, _narrowed(wanted, as_of, _WINDOW_DAYS[0]))
+    counts, rows = await asyncio.gather(counting, _read_page(engine, last_day, page, "start desc"))
     total = int(counts["total"])
     if len(rows) < page.limit and len(rows) < total - page.skip:
-        narrow = _narrow_to_latest(where, counts, page.skip + page.limit)
-        rows = await _read_page(engine, narrow, page, "start desc")
+        latest = _narrow_to_latest(wanted, as_of, counts, page.skip + page.limit)
+        rows = await _read_page(engine, trace_conditions(workspace, latest), page, "start desc")
     return Listing([to_trace(row, agent_ids) for row in rows], total)
 
 
@@ -84,36 +85,36 @@ async def _read_page(
 _WINDOW_DAYS = (1, 7, 30)
 
 
-async def _count_traces(engine: Engine, source: Source, as_of: str) -> dict[str, Any]:
+async def _count_traces(engine: Engine, source: Source, as_of: datetime) -> dict[str, Any]:
     """Count the traces in all, and those that surely are of the latest days."""
     windows = ", ".join(
-        f"sumIf(traces, moment >= {_window_start(days)}) AS last_{days}" for days in _WINDOW_DAYS
+        f"sumIf(traces, moment >= {{as_of:DateTime64(9, 'UTC')}} - INTERVAL {days} DAY)"
+        f" AS last_{days}"
+        for days in _WINDOW_DAYS
     )
     rows = await engine.fetch(
         f"SELECT sum(traces) AS total, {windows} FROM ({source.select(('traces',))})"
         f" {source.settings}",
-        {**source.parameters, "as_of": as_of},
+        {**source.parameters, "as_of": to_engine_time(as_of)},
         tag="count_traces",
     )
     return rows[0]
 
 
-def _narrow_to_latest(where: Conditions, counts: Mapping[str, Any], needed: int) -> Conditions:
+def _narrow_to_latest(
+    wanted: TraceFilter, as_of: datetime, counts: Mapping[str, Any], needed: int
+) -> TraceFilter:
     """Look only at the shortest of the windows that holds the whole page."""
     for days in _WINDOW_DAYS:
         if counts[f"last_{days}"] >= needed:
-            return _narrowed(where, days)
-    return where
+            return _narrowed(wanted, as_of, days)
+    return wanted
 
 
-def _narrowed(where: Conditions, days: int) -> Conditions:
-    narrow = Conditions(where.workspace, list(where.clauses), dict(where.parameters))
-    narrow.add(f"start >= {_window_start(days)}")
-    return narrow
-
-
-def _window_start(days: int) -> str:
-    return f"{{as_of:DateTime64(9, 'UTC')}} - INTERVAL {days} DAY"
+def _narrowed(wanted: TraceFilter, as_of: datetime, days: int) -> TraceFilter:
+    start, end = wanted.period.start, wanted.period.end
+    window = as_of - timedelta(days=days)
+    return replace(wanted, period=TimeRange(max(start or window, window), end))
 
 
 async def _read_rows(

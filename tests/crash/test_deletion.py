@@ -1,0 +1,85 @@
+"""`kill -9` while traces are deleted: what was deleted stays so, and nothing else goes with it."""
+
+import random
+import signal
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+
+from crash.promises import read_all
+from support.process import Running, run_service
+from support.spans import child_of, new_span
+
+ROUNDS = 3
+TRACES = 120
+UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
+RANGE = {"startDate": "2020-01-01", "endDate": "2100-01-01", "granularity": "monthly"}
+
+
+class Fates:
+    """Which traces are there for sure, gone for sure, or were being deleted when all ended."""
+
+    def __init__(self, there: list[str]) -> None:
+        self.there = there
+        self.gone: set[str] = set()
+        self.unknown: set[str] = set()
+
+    def delete_until_killed(self, http: httpx.Client) -> None:
+        while self.there:
+            trace_id = self.there.pop()
+            self.unknown.add(trace_id)
+            try:
+                http.delete(f"/spans/traces/{trace_id}").raise_for_status()
+            except httpx.TransportError:
+                return
+            self.unknown.remove(trace_id)
+            self.gone.add(trace_id)
+
+    def check(self, http: httpx.Client) -> None:
+        listed = read_all(http, "/spans/traces")
+        ids = {trace["traceId"] for trace in listed}
+        assert not ids & self.gone, "a trace came back"
+        assert ids >= set(self.there), "a trace went that nobody deleted"
+        assert ids <= {*self.there, *self.unknown}
+        assert all(trace["spanCount"] == 2 for trace in listed)
+        signals = [signal["traceId"] for signal in read_all(http, "/signals")]
+        assert sorted(signals) == sorted(ids)
+        metrics = http.get("/analytics/metrics", params=RANGE).raise_for_status().json()["data"]
+        assert metrics["totalTraces"] == len(ids)
+
+
+def send_traces(http: httpx.Client) -> list[str]:
+    roots = [new_span(datetime.now(UTC)) for _ in range(TRACES)]
+    spans = [span for root in roots for span in (root, child_of(root))]
+    http.post("/spans", json={"spans": spans}).raise_for_status()
+    ids = [root["traceId"] for root in roots]
+    signals = [{"signalName": "rating", "value": 1, "traceId": trace_id} for trace_id in ids]
+    http.post("/signals/batch", json={"signals": signals}).raise_for_status()
+    return ids
+
+
+def connect(service: Running, token: str) -> httpx.Client:
+    headers = {"Authorization": token}
+    return httpx.Client(base_url=service.api, headers=headers, timeout=60)
+
+
+def test_a_deletion_holds_through_a_kill(tmp_path: Path) -> None:
+    with run_service(tmp_path, **UNLIMITED) as service, service.sign_up() as http:
+        token = http.headers["Authorization"]
+        fates = Fates(send_traces(http))
+        fates.check(http)
+    for _ in range(ROUNDS):
+        with run_service(tmp_path, **UNLIMITED) as service, connect(service, token) as http:
+            deleter = threading.Thread(target=fates.delete_until_killed, args=[http])
+            deleter.start()
+            time.sleep(random.uniform(0.1, 1.0))
+            service.process.send_signal(signal.SIGKILL)
+            service.process.wait()
+            deleter.join()
+    with run_service(tmp_path, **UNLIMITED) as service, connect(service, token) as http:
+        fates.check(http)
+        assert fates.gone
+        assert fates.there
