@@ -37,17 +37,23 @@ PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
 # Two inserts at a time are 1.3 times as fast as one; the cores are busy then.
 PARALLEL_INSERTS = 2
 
-# Planning is most of what a small insert costs; sorting and indexing can wait for the merge.
-_WRITER_SETTINGS: Mapping[str, object] = {
+# Planning and compiling are most of what a small batch costs; the cores are busy with others.
+_FRUGAL: Mapping[str, object] = {
     "short_circuit_function_evaluation": "disable",
-    "query_plan_enable_optimizations": 0,
     "compile_expressions": 0,
+    "compile_aggregate_expressions": 0,
+    "compile_sort_description": 0,
     "optimize_on_insert": 0,
-    "materialize_skip_indexes_on_insert": 0,
-    "max_partitions_per_insert_block": 0,
     "max_insert_threads": 1,
     "max_threads": 1,
     "max_execution_time": 300,
+}
+# Sorting and indexing can wait for the merge.
+_INSERT_SETTINGS: Mapping[str, object] = {
+    **_FRUGAL,
+    "query_plan_enable_optimizations": 0,
+    "materialize_skip_indexes_on_insert": 0,
+    "max_partitions_per_insert_block": 0,
 }
 
 # Errors that say "this data is wrong", as opposed to "not now": parse errors of several kinds.
@@ -92,10 +98,10 @@ class Writer:
         with engine.client() as client:
             apply_schema(client, engine.address)
         engine.let_merges_yield()
-        self._writers = [engine.new_client(_WRITER_SETTINGS) for _ in range(PARALLEL_INSERTS)]
+        self._writers = [engine.new_client(_INSERT_SETTINGS) for _ in range(PARALLEL_INSERTS)]
         self._threads = ThreadPoolExecutor(PARALLEL_INSERTS, "telemetry-insert", yield_to_readers)
         self._schema = _schema_settings(engine.address.folder)
-        self._client = engine.new_client({"max_execution_time": 300})
+        self._client = engine.new_client(_FRUGAL)
         self._inserting = threading.Lock()
         self._finishing = threading.Lock()
         self._shared = SecondLook() if engine.address.folder is None else None
