@@ -107,7 +107,8 @@ class OracleTrace:
 
 def make_history(seed: int, *, with_deletes: bool = True) -> History:
     dice = random.Random(seed)
-    days = dice.randint(1, 4)
+    # Days, or months.
+    days = dice.choice((dice.randint(1, 4), dice.randint(40, 130)))
     traces = [_make_trace(dice, days) for _ in range(dice.randint(1, 25))]
     steps = [Step() for _ in range(4)]
     for trace in traces:

@@ -99,6 +99,34 @@ async def test_a_deleted_trace_and_its_agent_are_gone_before_and_after_the_sweep
         await sweep(service, rollup)
 
 
+async def test_months_are_read_as_such_until_something_changes_in_them(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    year = {"startDate": "2025-09-15", "endDate": "2026-03-20", "granularity": "monthly"}
+    roots = [new_span(DAY - timedelta(days=5 * n), 100, agentName="planner") for n in range(30)]
+    await send(ada, *roots)
+    counts = [point["total"] for point in await ask(ada, "/traces/requests-over-time", **year)]
+    assert sum(counts) == 30
+    await sweep(service, rollup)
+    for change in (None, "late", "deleted"):
+        if change == "late":
+            await send(ada, new_span(datetime(2025, 12, 24, 12, tzinfo=UTC), 100))
+            counts[3] += 1
+        elif change == "deleted":
+            await ada.data("DELETE", f"/spans/traces/{roots[2]['traceId']}")
+            counts[-2] -= 1
+        for _ in range(2):
+            points = await ask(ada, "/traces/requests-over-time", **year)
+            assert [point["total"] for point in points] == counts
+            assert (await ask(ada, "/metrics", **year))["totalTraces"] == sum(counts)
+            await sweep(service, rollup)
+    stored = """SELECT sum(traces) AS traces FROM trace_rollup FINAL
+        WHERE step = 'month' AND workspace = {workspace:String}"""
+    workspace = (await service.services.access.by_token(ada.token)).workspace_id
+    (row,) = await service.services.engine.fetch(stored, {"workspace": workspace})
+    assert row["traces"] == sum(counts)
+
+
 async def test_filters_that_the_rollup_does_not_know_are_read_from_the_traces(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:

@@ -1,8 +1,8 @@
 """Where analytics read from: rows that each stand for a number of traces.
 
-A row of `traces` stands for one trace, a row of `trace_rollup` for those of an hour or a day, and
-one of `trace_slices` for those of ten seconds. The measures are named here once, so that no two
-tables can mean different things by the same name.
+A row of `traces` stands for one trace, a row of `trace_rollup` for those of an hour, a day or a
+month, and one of `trace_slices` for those of ten seconds. The measures are named here once, so that
+no two tables can mean different things by the same name.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any
 
 from spanwise.model.analytics import Question
 from spanwise.model.filters import TraceFilter
-from spanwise.model.times import BoundedRange, Granularity, TimeRange, floor_time
+from spanwise.model.times import BoundedRange, Granularity, TimeRange, floor_time, next_bucket
 from spanwise.storage.telemetry.changes import Changes
 from spanwise.storage.telemetry.conditions import (
     Conditions,
@@ -135,7 +135,7 @@ def read_traces(workspace: str, question: Question) -> Source:
 async def find_source(
     workspace: str, question: Question, marks: Marks | None, dirty: "DirtySteps"
 ) -> Source:
-    """Choose what to read: clean hours and days from the rollup, the rest from the traces.
+    """Choose what to read: clean hours, days and months from the rollup, the rest from the traces.
 
     Of hours that are written to at the moment, clean slices are read and not the traces.
     """
@@ -145,7 +145,7 @@ async def find_source(
     if marks.slices is None and period.end - period.start < 2 * _HOUR:
         return read_traces(workspace, question)
     found = await dirty.find(workspace, period, marks)
-    plan = make_plan(period, found.hours, by_hour=question.granularity is Granularity.HOURLY)
+    plan = make_plan(period, found.hours, question.granularity)
     if plan is None:
         return read_traces(workspace, question)
     if marks.slices is not None:
@@ -248,12 +248,17 @@ async def _find_dirty(
 
 @dataclass(frozen=True)
 class Plan:
-    """Which hours and days to take from where; together they are the period, each once."""
+    """Which hours, days and months to take from where; together they are the period, each once.
+
+    Of a range of steps, those that are apart are taken by smaller ones.
+    """
 
     trace_hours: list[datetime]
     hours: BoundedRange | list[datetime]
-    days: BoundedRange | None = None
+    days: BoundedRange | list[datetime] = field(default_factory=list)
     days_apart: list[datetime] = field(default_factory=list)
+    months: BoundedRange | None = None
+    months_apart: list[datetime] = field(default_factory=list)
     # Hours of which slices are read, and the runs of their slices that are read from the traces.
     sliced_hours: list[datetime] = field(default_factory=list)
     runs_apart: list[BoundedRange] = field(default_factory=list)
@@ -290,34 +295,49 @@ def _join(slices: Sequence[datetime]) -> list[BoundedRange]:
     return runs
 
 
-def make_plan(period: BoundedRange, dirty: set[datetime], *, by_hour: bool) -> Plan | None:
+def make_plan(period: BoundedRange, dirty: set[datetime], by: Granularity) -> Plan | None:
     """Return what to read for a period, or None if the traces are as good."""
-    first_hour = _ceil(period.start, Granularity.HOURLY)
-    end_hour = floor_time(period.end, Granularity.HOURLY)
+    hours = _whole(period, Granularity.HOURLY)
     # Hours that the period cuts are read from the traces, like those that have changed.
-    cut = {floor_time(period.start, Granularity.HOURLY)} if first_hour != period.start else set()
-    cut |= {end_hour} if end_hour != period.end else set()
+    edges = (period.start, period.end)
+    cut = {_floor_hour(edge) for edge in edges if _floor_hour(edge) != edge}
     trace_hours = sorted(dirty | cut)
     if len(trace_hours) > MAX_HOURS_APART:
         return None
-    if end_hour <= first_hour:
+    if hours is None:
         return Plan(trace_hours, []) if trace_hours else None
-    if by_hour:
-        return Plan(trace_hours, BoundedRange(first_hour, end_hour))
-    first_day, end_day = (
-        _ceil(first_hour, Granularity.DAILY),
-        floor_time(end_hour, Granularity.DAILY),
-    )
-    if end_day <= first_day:
-        return Plan(trace_hours, BoundedRange(first_hour, end_hour))
-    changed = {floor_time(hour, Granularity.DAILY) for hour in trace_hours}
-    apart = sorted(day for day in changed if first_day <= day < end_day)
-    hours = [*_hours(first_hour, first_day), *_hours(end_day, end_hour)]
-    hours += [hour for day in apart for hour in _hours(day, day + _DAY)]
-    if len(hours) > MAX_HOURS_APART:
+    days = _whole(hours, Granularity.DAILY)
+    if by is Granularity.HOURLY or days is None:
+        return Plan(trace_hours, hours)
+    plan = _plan_days(trace_hours, days, by)
+    loose = [*_hours(hours.start, days.start), *_hours(days.end, hours.end)]
+    loose += [hour for day in plan.days_apart for hour in _hours(day, day + _DAY)]
+    if len(loose) > MAX_HOURS_APART:
         return None
-    left = sorted(set(hours) - set(trace_hours))
-    return Plan(trace_hours, left, BoundedRange(first_day, end_day), apart)
+    return replace(plan, hours=sorted(set(loose) - set(trace_hours)))
+
+
+def _plan_days(trace_hours: list[datetime], days: BoundedRange, by: Granularity) -> Plan:
+    """Return what of some whole days is read by days and months."""
+    changed = {floor_time(hour, Granularity.DAILY) for hour in trace_hours}
+    months = _whole(days, Granularity.MONTHLY) if by is Granularity.MONTHLY else None
+    if months is None:
+        apart = sorted(day for day in changed if days.start <= day < days.end)
+        return Plan(trace_hours, [], days, apart)
+    changed_months = {floor_time(day, Granularity.MONTHLY) for day in changed}
+    apart = sorted(month for month in changed_months if months.start <= month < months.end)
+    loose = [*_days(days.start, months.start), *_days(months.end, days.end)]
+    loose += [
+        day for month in apart for day in _days(month, next_bucket(month, Granularity.MONTHLY))
+    ]
+    return Plan(
+        trace_hours,
+        hours=[],
+        days=sorted(set(loose) - changed),
+        days_apart=sorted(changed.intersection(loose)),
+        months=months,
+        months_apart=apart,
+    )
 
 
 def _compile(workspace: str, question: Question, plan: Plan) -> Source:
@@ -328,7 +348,16 @@ def _compile(workspace: str, question: Question, plan: Plan) -> Source:
     parameters = dict(where.parameters)
     for number, run in enumerate(plan.runs_apart):
         parameters.update(_bind_range(f"run_{number}", run))
-    rollup = " OR ".join(_compile_hours(plan, parameters) + _compile_days(plan, parameters))
+    hours_apart = [*plan.trace_hours, *plan.sliced_hours]
+    rollup = " OR ".join(
+        condition
+        for condition in (
+            _compile_steps("hour", plan.hours, hours_apart, parameters),
+            _compile_steps("day", plan.days, plan.days_apart, parameters),
+            _compile_steps("month", plan.months or [], plan.months_apart, parameters),
+        )
+        if condition
+    )
     # Not as DateTime: of a bound in whole seconds the engine's index loses the last second.
     traces = _in_runs("start", "DateTime64(9, 'UTC')", plan)
     if plan.trace_hours:
@@ -353,24 +382,24 @@ def _compile(workspace: str, question: Question, plan: Plan) -> Source:
     )
 
 
-def _compile_hours(plan: Plan, parameters: dict[str, Any]) -> list[str]:
-    if isinstance(plan.hours, BoundedRange):
-        hours_apart = _bind([*plan.trace_hours, *plan.sliced_hours])
-        parameters.update(_bind_range("hour", plan.hours), hours_apart=hours_apart)
-        apart = "moment NOT IN {hours_apart:Array(DateTime)}"
-        return [f"(step = 'hour' AND {_between('hour')} AND {apart})"]
-    if plan.hours:
-        parameters["hours"] = _bind(plan.hours)
-        return ["(step = 'hour' AND moment IN {hours:Array(DateTime)})"]
-    return []
+def _compile_steps(
+    step: str,
+    wanted: BoundedRange | list[datetime],
+    apart: list[datetime],
+    parameters: dict[str, Any],
+) -> str:
+    """Condition for rows of the rollup: some steps, or a range of them but for those apart.
 
-
-def _compile_days(plan: Plan, parameters: dict[str, Any]) -> list[str]:
-    if plan.days is None:
-        return []
-    parameters.update(_bind_range("day", plan.days), days_apart=_bind(plan.days_apart))
-    apart = "moment NOT IN {days_apart:Array(DateTime)}"
-    return [f"(step = 'day' AND {_between('day')} AND {apart})"]
+    Empty when there are none.
+    """
+    if isinstance(wanted, BoundedRange):
+        parameters.update(_bind_range(step, wanted), **{f"{step}s_apart": _bind(apart)})
+        others = f"moment NOT IN {{{step}s_apart:Array(DateTime)}}"
+        return f"(step = '{step}' AND {_between(step)} AND {others})"
+    if not wanted:
+        return ""
+    parameters[f"{step}s"] = _bind(wanted)
+    return f"(step = '{step}' AND moment IN {{{step}s:Array(DateTime)}})"
 
 
 def _in_runs(column: str, kind: str, plan: Plan) -> list[str]:
@@ -398,10 +427,16 @@ def _possible(period: BoundedRange) -> BoundedRange:
     return BoundedRange(min(max(period.start, _FIRST), _LAST), max(min(period.end, _LAST), _FIRST))
 
 
-def _ceil(moment: datetime, granularity: Granularity) -> datetime:
-    floor = floor_time(moment, granularity)
-    step = _HOUR if granularity is Granularity.HOURLY else _DAY
-    return floor if floor == moment else floor + step
+def _whole(period: BoundedRange, granularity: Granularity) -> BoundedRange | None:
+    """Return the whole steps of a period, None when there are none."""
+    first, end = (floor_time(edge, granularity) for edge in (period.start, period.end))
+    if first != period.start:
+        first = next_bucket(first, granularity)
+    return BoundedRange(first, end) if first < end else None
+
+
+def _floor_hour(moment: datetime) -> datetime:
+    return floor_time(moment, Granularity.HOURLY)
 
 
 def _floor_slice(moment: datetime) -> datetime:
@@ -410,3 +445,7 @@ def _floor_slice(moment: datetime) -> datetime:
 
 def _hours(start: datetime, end: datetime) -> list[datetime]:
     return [start + n * _HOUR for n in range((end - start) // _HOUR)]
+
+
+def _days(start: datetime, end: datetime) -> list[datetime]:
+    return [start + n * _DAY for n in range((end - start) // _DAY)]

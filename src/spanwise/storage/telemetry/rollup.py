@@ -1,4 +1,4 @@
-"""Keeps `trace_rollup` up to date: computed anew from the traces, hour by hour and day by day.
+"""Keeps `trace_rollup` up to date: computed anew from the traces, by hours, days and months.
 
 A sweep takes the hours that were written since the last sweep and have been quiet for a while,
 computes them anew, and only then moves the mark up to which the rollup is complete. Reading takes
@@ -13,7 +13,7 @@ them `trace_slices` is kept in the same way, in slices of ten seconds, every few
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.analytics import Question
+from spanwise.model.times import Granularity, floor_time, next_bucket
 from spanwise.storage.telemetry.analytics_source import (
     LATENCY_BOUNDS_MS,
     MEASURES,
@@ -142,7 +143,10 @@ class Rollup:
         for first, last in _stretches({in_utc(row["day"]): row["traces"] for row in days}):
             if self._interrupted.is_set():
                 raise Interrupted
-            _build(client, first, last + _DAY, written)
+            _build(client, first, last + _DAY, ("hour", "day"), written)
+        if days:
+            first, last = _month_of(days[0]["day"]), _month_of(days[-1]["day"])
+            _build(client, first, next_bucket(last, Granularity.MONTHLY), ("month",), written)
         # Also when nothing is new: what is read by slices begins with the hour of the mark.
         if days or until - since >= _HOUR:
             self._move_mark(client, "rollup_sweeps", until)
@@ -226,39 +230,64 @@ def _stretches(days: Mapping[datetime, int]) -> Iterator[tuple[datetime, datetim
         yield stretch[0], stretch[-1]
 
 
+def _month_of(day: datetime) -> datetime:
+    return floor_time(in_utc(day), Granularity.MONTHLY)
+
+
+# Step -> the step that a moment belongs to, and the step that it is added up from.
+_FLOORS = {
+    "hour": "toStartOfHour({})",
+    "day": "toStartOfDay({})",
+    "month": "toDateTime(toStartOfMonth({}), 'UTC')",
+}
+_FINER = {"day": "hour", "month": "day"}
+
+
 def _quiet(step: str) -> str:
-    """SQL for the hours, or the day, that were written since the last sweep but not later."""
+    """SQL for the hours, days or months that were written since the last sweep but not later."""
+    floor = _FLOORS[step].format("start")
     return f"""
-    SELECT workspace, {step}(start) FROM traces
+    SELECT workspace, {floor} FROM traces
     WHERE {_WITHIN} AND written_at > {{since:DateTime64(3, 'UTC')}}
-    GROUP BY workspace, {step}(start) HAVING max(written_at) <= {{until:DateTime64(3, 'UTC')}}"""
+    GROUP BY workspace, {floor} HAVING max(written_at) <= {{until:DateTime64(3, 'UTC')}}"""
 
 
-def _build(client: Client, first: datetime, end: datetime, written: Mapping[str, Any]) -> None:
-    """Compute the hours and days of a stretch of whole days that have changed."""
+def _build(
+    client: Client,
+    first: datetime,
+    end: datetime,
+    steps: Sequence[str],
+    written: Mapping[str, Any],
+) -> None:
+    """Compute those steps of a stretch that have changed, the finer ones first."""
     parameters = {
         **written,
         "first": to_engine_seconds(first),
         "end": to_engine_seconds(end),
         "version": time.time_ns(),
     }
+    for step in steps:
+        changed = f"{_MOMENT_WITHIN} AND (workspace, moment) IN ({_quiet(step)})"
+        rows = _of_traces() if step == "hour" else _of_finer(step)
+        client.command(_add_up("trace_rollup", step, rows, changed), parameters=parameters)
+
+
+def _of_traces() -> str:
     measures = ", ".join(f"{sql} AS {name}" for name, sql in MEASURES.items())
-    of_traces = f"""
+    return f"""
         SELECT workspace, toStartOfHour(start) AS moment, environment, {measures}
         FROM traces FINAL
-        WHERE {_WITHIN} AND (workspace, toStartOfHour(start)) IN ({_quiet("toStartOfHour")})"""
-    of_hours = f"""
-        SELECT workspace, toStartOfDay(moment) AS moment, environment, {", ".join(MEASURES)}
+        WHERE {_WITHIN} AND (workspace, toStartOfHour(start)) IN ({_quiet("hour")})"""
+
+
+def _of_finer(step: str) -> str:
+    floor = _FLOORS[step].format("moment")
+    return f"""
+        SELECT workspace, {floor} AS moment, environment, {", ".join(MEASURES)}
         FROM (
             SELECT * FROM trace_rollup FINAL
-            WHERE step = 'hour' AND {_MOMENT_WITHIN}
-            AND (workspace, toStartOfDay(moment)) IN ({_quiet("toStartOfDay")}))"""
-    for step, rows, quiet in (
-        ("hour", of_traces, _quiet("toStartOfHour")),
-        ("day", of_hours, _quiet("toStartOfDay")),
-    ):
-        changed = f"{_MOMENT_WITHIN} AND (workspace, moment) IN ({quiet})"
-        client.command(_add_up("trace_rollup", step, rows, changed), parameters=parameters)
+            WHERE step = '{_FINER[step]}' AND {_MOMENT_WITHIN}
+            AND (workspace, {floor}) IN ({_quiet(step)}))"""
 
 
 # The latest row of each trace, of few: FINAL would compare all rows between the first and the last.

@@ -144,7 +144,7 @@ def on_cluster(statement: str, cluster: str | None) -> str:
         return statement
     head = re.compile(
         r"^(CREATE (?:OR REPLACE )?(?:TABLE|MATERIALIZED VIEW|DICTIONARY)(?: IF NOT EXISTS)?"
-        r"|DROP TABLE IF EXISTS|ALTER TABLE) (\w+)"
+        r"|DROP TABLE IF EXISTS|ALTER TABLE|TRUNCATE TABLE) (\w+)"
     )
     statement = head.sub(rf"\1 \2 ON CLUSTER '{cluster}'", statement, count=1)
     return re.sub(r"ENGINE = (\w*MergeTree)\b", r"ENGINE = Replicated\1", statement)
