@@ -127,6 +127,18 @@ async def test_months_are_read_as_such_until_something_changes_in_them(
     assert row["traces"] == sum(counts)
 
 
+async def test_a_request_with_spans_of_many_months_is_stored_and_swept(
+    service: Service, ada: Person, slices: Rollup
+) -> None:
+    first = datetime(2003, 1, 31, 12, tzinfo=UTC)
+    await send(ada, *(new_span(first + timedelta(days=31 * n)) for n in range(150)))
+    years = {"startDate": "2003-01-01", "endDate": "2017-01-01", "granularity": "monthly"}
+    assert (await ask(ada, "/metrics", **years))["totalTraces"] == 150
+    assert await sweep_slices(service, slices) >= 150
+    assert await sweep(service, slices) >= 150
+    assert (await ask(ada, "/metrics", **years))["totalTraces"] == 150
+
+
 async def test_filters_that_the_rollup_does_not_know_are_read_from_the_traces(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:

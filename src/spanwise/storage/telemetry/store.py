@@ -53,7 +53,6 @@ _INSERT_SETTINGS: Mapping[str, object] = {
     **_FRUGAL,
     "query_plan_enable_optimizations": 0,
     "materialize_skip_indexes_on_insert": 0,
-    "max_partitions_per_insert_block": 0,
 }
 
 # Errors that say "this data is wrong", as opposed to "not now": parse errors of several kinds.
