@@ -20,7 +20,7 @@ from spanwise.model.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.analytics_source import SLICE
 from spanwise.storage.telemetry.changes import MAX_MOMENTS, Changes, Moments
 from spanwise.storage.telemetry.deletion import TraceDeletion, delete_traces
-from spanwise.storage.telemetry.engine import Engine, Rows, query_rows
+from spanwise.storage.telemetry.engine import Engine, Rows, query_rows, yield_to_readers
 from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.prices import put_prices
 from spanwise.storage.telemetry.repricing import reprice_batch
@@ -96,8 +96,9 @@ class Writer:
     def __init__(self, engine: Engine, find_prices: PriceFinder) -> None:
         with engine.client() as client:
             apply_schema(client, engine.address)
+        engine.let_merges_yield()
         self._writers = [engine.new_client(_INSERT_SETTINGS) for _ in range(PARALLEL_INSERTS)]
-        self._threads = ThreadPoolExecutor(PARALLEL_INSERTS, "telemetry-insert")
+        self._threads = ThreadPoolExecutor(PARALLEL_INSERTS, "telemetry-insert", yield_to_readers)
         self._schema = _schema_settings(engine.address.folder)
         self._client = engine.new_client(_FRUGAL)
         self._inserting = threading.Lock()
