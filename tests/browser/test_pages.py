@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from support.browser import Site, Tab
+from support.browser import OpenTab, Site, Tab
 
 
 def first(site: Site, path: str, field: str) -> str:
@@ -80,3 +80,17 @@ def test_no_click_waits_for_code(tab: Tab) -> None:
     tab.page.get_by_role("heading", level=1, name="Experiments").wait_for()
     tab.settle()
     assert [url for url in asked if "/assets/" in url] == []
+
+
+def test_code_that_cannot_be_had_is_missed_only_when_it_is_asked_for(opener: OpenTab) -> None:
+    with opener() as tab:
+        page = tab.page
+        page.route("**/assets/AdminPage*", lambda route: route.abort())
+        with page.expect_request(lambda request: "/assets/StartPage" in request.url):
+            tab.open("/?range=30d")
+            page.evaluate("window.isSamePage = true")
+        assert page.evaluate("window.isSamePage"), "the page was loaded anew"
+        page.unroute("**/assets/AdminPage*")
+        page.get_by_role("navigation").get_by_role("link", name="Administration").click()
+        page.get_by_role("heading", level=1).filter(has_text="Administration").wait_for()
+        tab.troubles.clear()

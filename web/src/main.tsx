@@ -26,6 +26,8 @@ session.subscribe(() => {
 
 // A page that is open during an upgrade asks for files that are gone: the new ones are a reload away.
 window.addEventListener("vite:preloadError", () => {
+  // Code that nobody waits for yet may be missing.
+  if (router.state.status !== "pending") return;
   const key = "spanwise.reloaded";
   if (Date.now() - Number(sessionStorage.getItem(key)) < 60_000) return;
   sessionStorage.setItem(key, String(Date.now()));

@@ -70,20 +70,24 @@ function useIdleLoading() {
   useEffect(() => {
     if (isFetching) return;
     let isWanted = true;
-    const loadAll = async () => {
-      for (const page of PAGES.filter((one) => !one.isPublic)) {
+    const loadRest = async () => {
+      while (isWanted && unloaded.length > 0) {
         await new Promise(whenIdle);
-        if (!isWanted) return;
-        // Offline is no reason to complain before the page is asked for.
-        await page.load().catch(() => undefined);
+        if (isWanted)
+          await unloaded
+            .shift()
+            ?.load()
+            .catch(() => undefined);
       }
     };
-    void loadAll();
+    void loadRest();
     return () => {
       isWanted = false;
     };
   }, [isFetching]);
 }
+
+const unloaded = PAGES.filter((page) => !page.isPublic);
 
 // Safari has no idle callback.
 const whenIdle = (then: (value: unknown) => void): unknown =>
