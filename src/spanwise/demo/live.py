@@ -18,6 +18,8 @@ from spanwise.model.errors import SpanwiseError
 from spanwise.model.noun import utc_now
 
 SECONDS_BETWEEN_SESSIONS = 20.0
+# Whoever watches would take a longer silence for a fault.
+_LONGEST_PAUSE = 30.0
 
 
 async def keep_talking(
@@ -35,7 +37,7 @@ async def keep_talking(
             await _assign(services, caller, session)
             for turn in session.turns():
                 heapq.heappush(waiting, (turn.ends_at.timestamp(), next(numbers), turn))
-            pause = min(rng.expovariate(1 / SECONDS_BETWEEN_SESSIONS), 60)
+            pause = min(rng.expovariate(1 / SECONDS_BETWEEN_SESSIONS), _LONGEST_PAUSE)
             next_session = now + timedelta(seconds=pause)
         due = []
         while waiting and waiting[0][0] <= now.timestamp():
