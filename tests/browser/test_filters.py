@@ -33,6 +33,32 @@ def test_the_range_stays_from_page_to_page(tab: Tab) -> None:
     assert "support-assistant" not in page.get_by_role("table").inner_text()
 
 
+@pytest.mark.parametrize("path", ["/traces", "/sessions"])
+def test_a_row_opens_here_or_in_another_tab_and_keeps_the_range(tab: Tab, path: str) -> None:
+    page = tab.open(f"{path}?range=30d")
+    page.evaluate("window.same = true")
+    row = page.get_by_role("row").nth(1).get_by_role("link").first
+    with page.context.expect_page() as opened:
+        row.click(modifiers=["ControlOrMeta"])
+    expect(opened.value).to_have_url(re.compile(rf"{path}/.+range=30d"))
+    expect(page).to_have_url(re.compile(rf"{path}\?"))
+    row.press("Enter")
+    expect(page).to_have_url(re.compile(rf"{path}/.+range=30d"))
+    assert page.evaluate("window.same"), "the page was loaded anew"
+
+
+def test_a_list_is_asked_for_once_at_the_click(tab: Tab) -> None:
+    page = tab.open("/?range=30d")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_role("link", name="Traces").hover()
+    page.wait_for_timeout(300)
+    assert not [url for url in asked if "/spans/traces" in url], "a pointer asks for nothing"
+    page.get_by_role("link", name="Traces").click()
+    expect(page.get_by_role("table", name="Traces")).to_be_visible()
+    assert len([url for url in asked if "/spans/traces" in url]) == 1
+
+
 def test_log_levels_and_words_filter(tab: Tab) -> None:
     page = tab.open("/logs?range=30d")
     page.get_by_label("Level").select_option("warn")

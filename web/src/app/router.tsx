@@ -43,6 +43,14 @@ function toRoute(page: Page) {
     getParentRoute: () => (page.isPublic ? root : frame) as typeof root,
     path: page.path,
     component: lazyRouteComponent(page.load),
+    loader: ({ cause, location }) => {
+      // A pointer that only passes over a link asks for nothing: there is a rate limit.
+      if (cause !== "enter") return;
+      page.load().then(
+        (code) => code.ask?.(location.search as Search),
+        () => undefined,
+      );
+    },
     staticData: { page },
   });
 }
@@ -79,6 +87,8 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: "intent",
+  // What was preloaded is entered all the same.
+  defaultPreloadStaleTime: 0,
   scrollRestoration: true,
   defaultPendingMs: 300,
 });

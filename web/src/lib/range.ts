@@ -23,6 +23,10 @@ export const DEFAULT_PRESET: Preset = "7d";
 /** What stays in the address from page to page. */
 export const GLOBAL_KEYS = ["range", "from", "to", "env", "agent", "refresh"] as const;
 
+export function keepGlobal(search: Search): Search {
+  return Object.fromEntries(GLOBAL_KEYS.map((key) => [key, search[key]]));
+}
+
 export interface Range {
   from: Date;
   to: Date;
@@ -79,6 +83,11 @@ function fallback(at: number, problem: string): Range {
   return { ...readRange({}, at), problem };
 }
 
+/** The range of an address, by the "now" of the page. */
+export function currentRange(search: Search): Range {
+  return readRange(search, now);
+}
+
 export function useRange(): Range {
   const { range, from, to } = useUrl();
   const at = useNow();
@@ -91,13 +100,15 @@ export function rangeQuery(range: Range): { startDate: string; endDate: string }
 }
 
 /** Range, environment and agent as query parameters, for requests that take all three. */
-export function useFilterQuery() {
+export function filterQuery({ env, agent }: Search, range: Range) {
+  return { ...rangeQuery(range), environment: env, agentId: agent };
+}
+export type FilterQuery = ReturnType<typeof filterQuery>;
+
+export function useFilterQuery(): FilterQuery {
   const range = useRange();
   const { env, agent } = useUrl();
-  return useMemo(
-    () => ({ ...rangeQuery(range), environment: env, agentId: agent }),
-    [range, env, agent],
-  );
+  return useMemo(() => filterQuery({ env, agent }, range), [range, env, agent]);
 }
 
 export function useSetRange() {

@@ -25,9 +25,16 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
+/** Enter and space are how the keyboard clicks; what has the focus comes first. */
+function isClicking({ key, target }: KeyboardEvent): boolean {
+  const isClick = key === "Enter" || key === " ";
+  return isClick && target instanceof HTMLElement && target.closest("a, button, summary") !== null;
+}
+
 function handle(event: KeyboardEvent) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
+  if (isTyping(event.target) || isClicking(event)) return;
+  if (document.querySelector("dialog[open]")) return;
   const pair = Date.now() - firstAt < 1200 ? `${first} ${event.key}` : "";
   // What was added last is nearest to what the person looks at.
   const all = active.toReversed().flat();

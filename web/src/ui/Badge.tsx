@@ -26,10 +26,11 @@ export function Badge({ tone = "neutral", children }: { tone?: Tone; children: R
 }
 
 /** A dot of a colour beside a name: the legend of agents and models. */
-export function Dot({ colour }: { colour: string }) {
+export function Dot({ colour, title }: { colour: string; title?: string }) {
   return (
     <span
       aria-hidden
+      title={title}
       className="inline-block size-2 shrink-0 rounded-full"
       style={{ background: colour }}
     />

@@ -1,7 +1,14 @@
 /** A dense table: 32 px rows, only those in sight are drawn, more are asked for at the end. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { memo, type ReactNode, useEffect, useRef } from "react";
+import {
+  type ComponentProps,
+  type MouseEvent,
+  memo,
+  type ReactNode,
+  useEffect,
+  useRef,
+} from "react";
 import { cx } from "./cx";
 
 export interface Column<Row> {
@@ -133,7 +140,7 @@ function PlainRow<Row>({
         <div
           key={column.id}
           role="cell"
-          className={cx("min-w-0 truncate", column.align === "right" && "text-right")}
+          className={column.align ? "min-w-0 truncate text-right" : "min-w-0 truncate"}
         >
           {column.cell(row)}
         </div>
@@ -144,6 +151,19 @@ function PlainRow<Row>({
 
 // Scrolling draws the table anew, not the rows that stay.
 const TableRow = memo(PlainRow) as typeof PlainRow;
+
+/**
+ * The row as a link, for the keyboard and for other tabs; a plain click is the row's own. A link of
+ * the router in every row would follow the address with every row.
+ */
+export function RowLink(props: ComponentProps<"a">) {
+  const onClick = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) event.stopPropagation();
+    else event.preventDefault();
+  };
+  // biome-ignore lint/a11y: it is a link; its click only leaves the way to the row
+  return <a {...props} onClick={onClick} />;
+}
 
 interface HeadProps<Row> {
   columns: Column<Row>[];

@@ -8,18 +8,30 @@ const WAYS = {
   full: formatDateTime,
 };
 
+interface Props {
+  at: string;
+  as?: keyof typeof WAYS;
+}
+
 /** A moment: relative or short, always with the whole of it (viewer's zone and UTC) on hover. */
-export function Time({ at, as = "ago" }: { at: string; as?: keyof typeof WAYS }) {
+export function Time({ at, as = "ago" }: Props) {
+  return as === "ago" ? <Ago at={at} /> : <Moment at={at} as={as} />;
+}
+
+/** Grows older by itself. */
+function Ago({ at }: Props) {
   const [, again] = useState(0);
   useEffect(() => {
-    if (as !== "ago") return;
     const timer = setInterval(() => again((count) => count + 1), 30_000);
     return () => clearInterval(timer);
-  }, [as]);
-  const shown = WAYS[as](at);
+  }, []);
+  return <Moment at={at} as="ago" />;
+}
+
+function Moment({ at, as }: Required<Props>) {
   return (
     <time dateTime={at} title={`${formatDateTime(at)} · ${at}`} className="whitespace-nowrap">
-      {shown}
+      {WAYS[as](at)}
     </time>
   );
 }

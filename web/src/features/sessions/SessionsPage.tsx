@@ -1,18 +1,32 @@
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { infiniteQueryOptions, keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 import { useCallback, useMemo } from "react";
 import { api, type Session, unwrapPage } from "@/lib/api";
+import { queries } from "@/lib/client";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
 import { previewText } from "@/lib/messages";
-import { useFilterQuery } from "@/lib/range";
+import {
+  currentRange,
+  type FilterQuery,
+  filterQuery,
+  keepGlobal,
+  useFilterQuery,
+} from "@/lib/range";
+import { type Search, stringifySearch, useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
-import { type Column, Table } from "@/ui/Table";
+import { type Column, RowLink, Table } from "@/ui/Table";
 import { Time } from "@/ui/Time";
 
-const COLUMNS: Column<Session>[] = [
+function useColumns(): Column<Session>[] {
+  const url = useUrl();
+  const kept = stringifySearch(keepGlobal(url));
+  return useMemo(() => columnsWith(kept), [kept]);
+}
+
+const columnsWith = (kept: string): Column<Session>[] => [
   {
     id: "last",
     header: "Last turn",
@@ -23,7 +37,7 @@ const COLUMNS: Column<Session>[] = [
     id: "id",
     header: "Session",
     width: "minmax(9rem, 1fr)",
-    cell: (one) => <SessionName session={one} />,
+    cell: (one) => <SessionName session={one} kept={kept} />,
   },
   {
     id: "agents",
@@ -68,16 +82,15 @@ const COLUMNS: Column<Session>[] = [
   },
 ];
 
-function SessionName({ session }: { session: Session }) {
+function SessionName({ session, kept }: { session: Session; kept: string }) {
   return (
     <span className="flex min-w-0 items-center gap-2">
-      <Link
-        to={`/sessions/${encodeURIComponent(session.sessionId)}`}
-        onClick={(event) => event.stopPropagation()}
+      <RowLink
+        href={`/sessions/${encodeURIComponent(session.sessionId)}${kept}`}
         className="truncate font-mono text-sm hover:text-accent"
       >
         {session.sessionId}
-      </Link>
+      </RowLink>
       {session.errorCount > 0 && (
         <span title={`${session.errorCount} traces failed`}>
           <Badge tone="bad">{session.errorCount}</Badge>
@@ -96,10 +109,8 @@ function Agents({ names }: { names: string[] }) {
   );
 }
 
-export default function SessionsPage() {
-  const query = useFilterQuery();
-  const navigate = useNavigate();
-  const sessions = useInfiniteQuery({
+function sessionsOf(query: FilterQuery) {
+  return infiniteQueryOptions({
     queryKey: ["sessions", query],
     queryFn: ({ pageParam }) =>
       unwrapPage(
@@ -110,8 +121,17 @@ export default function SessionsPage() {
     initialPageParam: 0,
     getNextPageParam: ({ pagination, items }) =>
       pagination.hasMore ? pagination.skip + items.length : undefined,
-    placeholderData: keepPreviousData,
   });
+}
+
+export const ask = (url: Search) =>
+  void queries.prefetchInfiniteQuery(sessionsOf(filterQuery(url, currentRange(url))));
+
+export default function SessionsPage() {
+  const query = useFilterQuery();
+  const navigate = useNavigate();
+  const columns = useColumns();
+  const sessions = useInfiniteQuery({ ...sessionsOf(query), placeholderData: keepPreviousData });
   const rows = useMemo(
     () => sessions.data?.pages.flatMap((page) => page.items) ?? [],
     [sessions.data],
@@ -136,7 +156,7 @@ export default function SessionsPage() {
       ) : (
         <Table
           label="Sessions"
-          columns={COLUMNS}
+          columns={columns}
           rows={rows}
           rowKey={(one) => one.sessionId}
           onOpen={(one) => void navigate({ to: `/sessions/${encodeURIComponent(one.sessionId)}` })}

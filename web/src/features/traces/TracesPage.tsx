@@ -1,12 +1,13 @@
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { GitCompareArrows, ListTree } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { api, type Trace, unwrapPage } from "@/lib/api";
+import { queries } from "@/lib/client";
 import { cutMiddle, formatCount } from "@/lib/format";
-import { rangeQuery, useRange } from "@/lib/range";
+import { currentRange, keepGlobal, type Range, rangeQuery, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
-import { useSetUrl, useUrl } from "@/lib/url";
+import { type Search, stringifySearch, useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { type Column, Table } from "@/ui/Table";
@@ -17,14 +18,12 @@ import { FILTER_KEYS, listQuery } from "./filters";
 const PAGE = 100;
 const LIVE_MS = 3000;
 
-function useTraces() {
-  const url = useUrl();
-  const range = useRange();
+function tracesOf(url: Search, range: Range) {
   const isLive = url.live === "1";
   // What is live has no end; the newest page is asked for again and again.
   const { startDate, endDate } = rangeQuery(range);
   const query = listQuery(url, isLive ? { startDate } : { startDate, endDate });
-  return useInfiniteQuery({
+  return infiniteQueryOptions({
     queryKey: ["traces", isLive ? { ...query, startDate: range.preset } : query, isLive],
     queryFn: ({ pageParam }) =>
       unwrapPage(
@@ -35,8 +34,18 @@ function useTraces() {
     initialPageParam: 0,
     getNextPageParam: (last) =>
       last.pagination.hasMore && !isLive ? last.pagination.skip + last.items.length : undefined,
+  });
+}
+
+export const ask = (url: Search) =>
+  void queries.prefetchInfiniteQuery(tracesOf(url, currentRange(url)));
+
+function useTraces() {
+  const url = useUrl();
+  return useInfiniteQuery({
+    ...tracesOf(url, useRange()),
     placeholderData: keepPreviousData,
-    refetchInterval: isLive ? LIVE_MS : false,
+    refetchInterval: url.live === "1" ? LIVE_MS : false,
   });
 }
 
@@ -193,6 +202,7 @@ function useColumns(
   onMark: (id: string) => void,
 ): Column<Trace>[] {
   const ids = useColumnIds();
+  const kept = stringifySearch(keepGlobal(useUrl()));
   const scale = useMemo(
     () => ({
       duration: Math.max(1, ...rows.map((trace) => trace.durationMs)),
@@ -216,5 +226,5 @@ function useColumns(
       />
     ),
   };
-  return [check, ...allColumns(scale).filter((column) => ids.includes(column.id))];
+  return [check, ...allColumns(scale, kept).filter((column) => ids.includes(column.id))];
 }

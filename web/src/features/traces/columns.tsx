@@ -5,7 +5,7 @@ import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
 import { previewText } from "@/lib/messages";
 import { Badge, Dot } from "@/ui/Badge";
-import type { Column } from "@/ui/Table";
+import { type Column, RowLink } from "@/ui/Table";
 import { Time } from "@/ui/Time";
 
 export interface Scale {
@@ -24,7 +24,8 @@ export const DEFAULT_COLUMNS = [
   "model",
 ];
 
-export function allColumns(scale: Scale): (Column<Trace> & { title: string })[] {
+/** `kept` is what every link keeps of the address. */
+export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: string })[] {
   return [
     {
       id: "time",
@@ -39,21 +40,21 @@ export function allColumns(scale: Scale): (Column<Trace> & { title: string })[] 
       title: "Name",
       header: "Name",
       width: "minmax(12rem, 1.2fr)",
-      cell: (trace) => <Name trace={trace} />,
+      cell: (trace) => name(trace, kept),
     },
     {
       id: "input",
       title: "Input",
       header: "Input",
       width: "minmax(8rem, 1.3fr)",
-      cell: (trace) => <Words text={trace.inputPreview} />,
+      cell: (trace) => words(trace.inputPreview),
     },
     {
       id: "output",
       title: "Output",
       header: "Output",
       width: "minmax(8rem, 1.3fr)",
-      cell: (trace) => <Words text={trace.outputPreview} />,
+      cell: (trace) => words(trace.outputPreview),
     },
     {
       id: "duration",
@@ -62,11 +63,12 @@ export function allColumns(scale: Scale): (Column<Trace> & { title: string })[] 
       width: "7rem",
       align: "right",
       sort: "duration",
-      cell: (trace) => (
-        <Measured share={trace.durationMs / scale.duration} colour="var(--series-0)">
-          {formatDuration(trace.durationMs)}
-        </Measured>
-      ),
+      cell: (trace) =>
+        measured(
+          formatDuration(trace.durationMs),
+          trace.durationMs / scale.duration,
+          "var(--series-0)",
+        ),
     },
     {
       id: "tokens",
@@ -90,18 +92,14 @@ export function allColumns(scale: Scale): (Column<Trace> & { title: string })[] 
       width: "6rem",
       align: "right",
       sort: "cost",
-      cell: (trace) => (
-        <Measured share={trace.cost / scale.cost} colour="var(--series-1)">
-          {formatCost(trace.cost)}
-        </Measured>
-      ),
+      cell: (trace) => measured(formatCost(trace.cost), trace.cost / scale.cost, "var(--series-1)"),
     },
     {
       id: "model",
       title: "Models",
       header: "Models",
       width: "9rem",
-      cell: (trace) => <Models models={trace.models} />,
+      cell: (trace) => models(trace.models),
     },
     {
       id: "tools",
@@ -143,20 +141,19 @@ export function allColumns(scale: Scale): (Column<Trace> & { title: string })[] 
   ];
 }
 
-function Name({ trace }: { trace: Trace }) {
+// Functions, not components: a page of cells is drawn in one click.
+
+function name(trace: Trace, kept: string) {
   return (
     <span className="flex min-w-0 items-center gap-2">
-      <span title={trace.agentName ?? "no agent"} className="flex">
-        <Dot colour={colourOf(trace.agentName ?? "unknown")} />
-      </span>
-      <Link
-        to={`/traces/${trace.traceId}`}
-        onClick={(event) => event.stopPropagation()}
+      <Dot colour={colourOf(trace.agentName ?? "unknown")} title={trace.agentName ?? "no agent"} />
+      <RowLink
+        href={`/traces/${trace.traceId}${kept}`}
         className="truncate hover:text-accent"
         title={trace.name}
       >
         {shortName(trace)}
-      </Link>
+      </RowLink>
       {trace.status === "error" && (
         <Badge tone="bad">{(trace.errorType ?? "error").replace("_", " ")}</Badge>
       )}
@@ -174,43 +171,36 @@ function shortName({ name, agentName }: Trace): string {
   return agentName && name === `invoke_agent ${agentName}` ? agentName : name;
 }
 
-function Words({ text }: { text: string }) {
-  const words = previewText(text);
+function words(text: string) {
+  const shown = previewText(text);
   return (
-    <span className="text-muted" title={words.slice(0, 400)}>
-      {words}
+    <span className="text-muted" title={shown.slice(0, 400)}>
+      {shown}
     </span>
   );
 }
 
 /** A number with its share of the largest in sight as a line below. */
-function Measured({
-  share,
-  colour,
-  children,
-}: {
-  share: number;
-  colour: string;
-  children: string;
-}) {
+function measured(text: string, share: number, colour: string) {
   return (
     <span className="relative block pb-1">
-      {children}
-      <span className="absolute right-0 bottom-0 left-6 flex h-0.5 justify-end rounded bg-raised">
-        <span
-          className="rounded"
-          style={{ width: `${Math.min(100, share * 100)}%`, background: colour }}
-        />
-      </span>
+      {text}
+      <span
+        className="absolute right-0 bottom-0 left-6 h-0.5 rounded bg-raised bg-right bg-no-repeat"
+        style={{
+          backgroundImage: `linear-gradient(${colour}, ${colour})`,
+          backgroundSize: `${Math.min(100, share * 100)}% 100%`,
+        }}
+      />
     </span>
   );
 }
 
-function Models({ models }: { models: string[] }) {
-  const [first, ...rest] = models;
+function models(names: string[]) {
+  const [first, ...rest] = names;
   if (!first) return <span className="text-faint">–</span>;
   return (
-    <span className="inline-flex max-w-full items-center gap-1.5" title={models.join(", ")}>
+    <span className="inline-flex max-w-full items-center gap-1.5" title={names.join(", ")}>
       <Dot colour={colourOf(first)} />
       <span className="truncate">{first}</span>
       {rest.length > 0 && <span className="text-muted">+{rest.length}</span>}

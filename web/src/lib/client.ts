@@ -1,0 +1,20 @@
+/** What has been asked of the service, for as long as it is fresh. */
+import { QueryClient } from "@tanstack/react-query";
+import { ApiError } from "./api";
+import { session } from "./session";
+
+/** What passes by itself is tried again once; what the service refuses is not. */
+function shouldRetry(failures: number, error: Error): boolean {
+  return error instanceof ApiError && error.status >= 500 && failures < 1;
+}
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: { retry: shouldRetry, staleTime: 15_000, refetchOnWindowFocus: false },
+  },
+});
+
+// The next person must not see what the last one loaded.
+session.subscribe(() => {
+  if (!session.token()) queries.clear();
+});
