@@ -51,6 +51,8 @@ export function Table<Row>(props: Props<Row>) {
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
+    // At once, and not only after the browser has said how much room there is.
+    initialRect: { width: window.innerWidth, height: window.innerHeight },
     overscan: 4,
   });
   const items = virtual.getVirtualItems();

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { GitCompareArrows, ListTree } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
+import { type Dispatch, type SetStateAction, useCallback, useMemo, useState } from "react";
 import { api, type Trace, unwrapPage } from "@/lib/api";
 import { queries } from "@/lib/client";
 import { cutMiddle, formatCount } from "@/lib/format";
@@ -125,21 +125,22 @@ function List({ rows, hasMore, onEnd }: ListProps) {
   const navigate = useNavigate();
   const [at, setAt] = useState(-1);
   const [marked, setMarked] = useState<string[]>([]);
-  const columns = useColumns(rows, marked, (id) => setMarked(mark(marked, id)));
+  const columns = useColumns(rows, marked, setMarked);
   const compareWith = url.compare;
-  const open = (trace: Trace | undefined) => {
-    if (!trace) return;
-    if (compareWith)
-      void navigate({ to: "/compare", search: { a: compareWith, b: trace.traceId } as never });
-    else void navigate({ to: `/traces/${trace.traceId}` });
-  };
+  const open = useCallback(
+    (trace: Trace) =>
+      void (compareWith
+        ? navigate({ to: "/compare", search: { a: compareWith, b: trace.traceId } as never })
+        : navigate({ to: `/traces/${trace.traceId}` })),
+    [compareWith, navigate],
+  );
   const [first, second] = marked;
   const compare = () =>
     first && second && void navigate({ to: "/compare", search: { a: first, b: second } as never });
   useShortcuts([
     { keys: "j", what: "Next trace", run: () => setAt(Math.min(rows.length - 1, at + 1)) },
     { keys: "k", what: "Trace before", run: () => setAt(Math.max(0, at - 1)) },
-    { keys: "Enter", what: "Open the trace", run: () => open(rows[at]) },
+    { keys: "Enter", what: "Open the trace", run: () => rows[at] && open(rows[at]) },
     {
       keys: "x",
       what: "Mark for comparing",
@@ -199,32 +200,33 @@ function mark(marked: string[], id: string): string[] {
 function useColumns(
   rows: Trace[],
   marked: string[],
-  onMark: (id: string) => void,
+  setMarked: Dispatch<SetStateAction<string[]>>,
 ): Column<Trace>[] {
-  const ids = useColumnIds();
+  const ids = useColumnIds().join();
   const kept = stringifySearch(keepGlobal(useUrl()));
-  const scale = useMemo(
-    () => ({
+  // The same columns as before mean that no row has to be drawn again.
+  return useMemo(() => {
+    const scale = {
       duration: Math.max(1, ...rows.map((trace) => trace.durationMs)),
       cost: Math.max(1e-9, ...rows.map((trace) => trace.cost)),
-    }),
-    [rows],
-  );
-  const check: Column<Trace> = {
-    id: "mark",
-    header: <span className="sr-only">Compare</span>,
-    width: "1rem",
-    cell: (trace) => (
-      <input
-        type="checkbox"
-        aria-label={`Mark ${trace.name} for comparing`}
-        title="Mark for comparing"
-        className="block size-3.5 accent-accent"
-        checked={marked.includes(trace.traceId)}
-        onClick={(event) => event.stopPropagation()}
-        onChange={() => onMark(trace.traceId)}
-      />
-    ),
-  };
-  return [check, ...allColumns(scale, kept).filter((column) => ids.includes(column.id))];
+    };
+    const check: Column<Trace> = {
+      id: "mark",
+      header: <span className="sr-only">Compare</span>,
+      width: "1rem",
+      cell: (trace) => (
+        <input
+          type="checkbox"
+          aria-label={`Mark ${trace.name} for comparing`}
+          title="Mark for comparing"
+          className="block size-3.5 accent-accent"
+          checked={marked.includes(trace.traceId)}
+          onClick={(event) => event.stopPropagation()}
+          onChange={() => setMarked((before) => mark(before, trace.traceId))}
+        />
+      ),
+    };
+    const shown = ids.split(",");
+    return [check, ...allColumns(scale, kept).filter((column) => shown.includes(column.id))];
+  }, [rows, marked, setMarked, ids, kept]);
 }
