@@ -10,6 +10,7 @@ import { hover } from "./hover";
 import { buildOption, type ChartInput } from "./option";
 
 const DRAG_PX = 6;
+const TIDY_MS = 500;
 
 interface Props {
   input: ChartInput;
@@ -57,7 +58,8 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
     observer.observe(host.current);
     return () => {
       observer.disconnect();
-      made.dispose();
+      // The page that takes its place is drawn first.
+      setTimeout(() => made.dispose(), TIDY_MS);
     };
   }, [isNear]);
 
