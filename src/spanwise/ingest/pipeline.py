@@ -31,6 +31,8 @@ GROUP_BYTES = 16 * 2**20
 BACKLOG_BYTES = 64 * 2**20
 # Beyond this the store is behind, and requests are taken at its pace.
 PACED_BYTES = 48 * 2**20
+# An exposure, a signal, a line of a log.
+SMALL_BYTES = 4096
 RETRY_SECONDS = 1.0
 SETTLE_SECONDS = 30.0
 LINGER_SECONDS = 1.0
@@ -107,12 +109,19 @@ class Pipeline:
         self._store = store
         self._max_waiting_bytes = max_waiting_bytes
         self._min_free_bytes = min_free_bytes
-        self._state = threading.Condition()
+        # One lock, and what each thread waits for: a request wakes nobody that it does not concern.
+        self._lock = threading.Lock()
+        self._may_journal = threading.Condition(self._lock)
+        self._may_insert = threading.Condition(self._lock)
+        self._has_enough = threading.Condition(self._lock)
+        self._may_finish = threading.Condition(self._lock)
         self._waiting: deque[_Waiting] = deque()
         self._waiting_bytes = 0
         self._journaling = False
         self._backlog: deque[tuple[int, Record]] = deque()
+        # Of all that is not in the store yet, and of what no batch has taken yet.
         self._backlog_bytes = 0
+        self._queued_bytes = 0
         self._journaled = 0
         # When each sequence that is not applied yet was journalled, the oldest first.
         self._journaled_at: deque[tuple[float, int]] = deque()
@@ -121,6 +130,7 @@ class Pipeline:
         self._applied = 0
         self._applied_at = 0.0
         self._apply_rate = math.inf
+        self._paced_until = 0.0
         self._settling: list[tuple[int, asyncio.Future[None]]] = []
         self._stalled = False
         self._disk_is_low = False
@@ -143,6 +153,7 @@ class Pipeline:
     def _load_left_over(self) -> None:
         self._backlog.extend((0, record) for record in self._journal.left_over())
         self._backlog_bytes = sum(len(record.payload) for _, record in self._backlog)
+        self._queued_bytes = self._backlog_bytes
         if self._backlog:
             log.info("journal_replayed", records=len(self._backlog), bytes=self._backlog_bytes)
             self._applied = -1
@@ -151,9 +162,9 @@ class Pipeline:
 
     async def stop(self) -> None:
         """Finish everything that was submitted, then stop."""
-        with self._state:
+        with self._lock:
             self._stopping = True
-            self._state.notify_all()
+            self._wake_all()
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
         self._journal.close()
@@ -162,7 +173,7 @@ class Pipeline:
         """Return when the records are safe. Raises Unavailable, with nothing kept, when not."""
         size = sum(len(record.payload) for record in records)
         future: asyncio.Future[None] = self._loop.create_future()
-        with self._state:
+        with self._lock:
             if self._stopping:
                 raise Unavailable("the service is stopping")
             if self._stalled:
@@ -171,18 +182,18 @@ class Pipeline:
                 raise Unavailable("too much is waiting to be stored")
             self._waiting.append(_Waiting(records, size, future))
             self._waiting_bytes += size
-            self._state.notify_all()
+            self._may_journal.notify()
         await future
 
     async def settle(self, timeout_seconds: float | None = SETTLE_SECONDS) -> None:
         """Wait until all that is acknowledged by now can be read, unless the store is stuck."""
-        with self._state:
+        with self._lock:
             wanted = self._acknowledged(accepted_age.get())
             if self._applied >= wanted or self._stalled:
                 return
             future: asyncio.Future[None] = self._loop.create_future()
             self._settling.append((wanted, future))
-            self._state.notify_all()
+            self._has_enough.notify()
         await asyncio.wait([future], timeout=timeout_seconds)
 
     def _acknowledged(self, seconds_ago: float) -> int:
@@ -192,7 +203,7 @@ class Pipeline:
         return self._journaled if younger is None else younger - 1
 
     def load(self) -> Load:
-        with self._state:
+        with self._lock:
             return Load(self._waiting_bytes, self._backlog_bytes, self._stalled)
 
     # --- the journalling thread -----------------------------------------------------------------
@@ -211,55 +222,71 @@ class Pipeline:
             except Exception:
                 log.exception("journal_crashed")
                 failure = Unavailable("the journal cannot be written", 5)
-            with self._state:
+            size = sum(request.size_bytes for request in taken)
+            with self._lock:
                 self._journaling = False
-                self._state.notify_all()
+                pace = time.monotonic() + size / self._apply_rate
+                self._paced_until = max(self._paced_until, pace)
+                self._may_insert.notify()
+                if self._queued_bytes >= LINGER_BYTES:
+                    self._has_enough.notify()
             futures = [request.future for request in taken]
             self._loop.call_soon_threadsafe(_finish, futures, failure)
-            self._pace(sum(request.size_bytes for request in taken))
 
     def _take_waiting(self) -> list[_Waiting]:
         """Wait for requests and take the oldest; none when all is done and the service stops."""
-        with self._state:
-            self._state.wait_for(
-                lambda: (
-                    (self._waiting and (self._backlog_bytes < BACKLOG_BYTES or self._stalled))
-                    or (self._stopping and not self._waiting)
-                )
-            )
-            taken: list[_Waiting] = []
-            size = 0
-            while self._waiting and (not taken or size < GROUP_BYTES):
-                taken.append(self._waiting.popleft())
-                size += taken[-1].size_bytes
-            self._waiting_bytes -= size
+        with self._lock:
+            while not (taken := self._take_group()):
+                if self._stopping and not self._waiting:
+                    break
+                self._may_journal.wait(self._seconds_to_pace() if self._waiting else None)
             self._journaling = bool(taken)
             return taken
 
+    def _take_group(self) -> list[_Waiting]:
+        """Take what may be journalled now. Small requests need not wait for the store's pace."""
+        if self._backlog_bytes >= BACKLOG_BYTES and not self._stalled:
+            return []
+        is_paced = self._seconds_to_pace() is not None
+        taken: list[_Waiting] = []
+        paced: list[_Waiting] = []
+        size = 0
+        while self._waiting and (not taken or size < GROUP_BYTES):
+            request = self._waiting.popleft()
+            if is_paced and request.size_bytes > SMALL_BYTES:
+                paced.append(request)
+            else:
+                taken.append(request)
+                size += request.size_bytes
+        self._waiting.extendleft(reversed(paced))
+        self._waiting_bytes -= size
+        return taken
+
+    def _seconds_to_pace(self) -> float | None:
+        """How long until the store has taken as much as was journalled last, when it is behind.
+
+        Requests then wait evenly, not in lumps of a whole batch.
+        """
+        if self._stalled or self._stopping or self._backlog_bytes < PACED_BYTES:
+            return None
+        seconds = self._paced_until - time.monotonic()
+        return seconds if seconds > 0 else None
+
     def _make_safe(self, records: Sequence[Record]) -> None:
-        with self._state:
+        with self._lock:
             # Acknowledged now, they could not be seen by the next read.
             if self._stalled:
                 raise _store_is_stalled()
         self._check_free_space()
         sequence = self._journaled + 1
         self._journal.append(records, sequence)
-        with self._state:
+        with self._lock:
             self._journaled = sequence
             self._journaled_at.append((time.monotonic(), sequence))
             self._backlog.extend((sequence, record) for record in records)
-            self._backlog_bytes += sum(len(record.payload) for record in records)
-
-    def _pace(self, taken_bytes: int) -> None:
-        """Wait as long as the store takes for this much, when it is behind.
-
-        Requests then wait evenly, not in lumps of a whole batch.
-        """
-        with self._state:
-            self._state.wait_for(
-                lambda: self._backlog_bytes < PACED_BYTES or self._stalled or self._stopping,
-                timeout=taken_bytes / self._apply_rate,
-            )
+            size = sum(len(record.payload) for record in records)
+            self._backlog_bytes += size
+            self._queued_bytes += size
 
     def _check_free_space(self) -> None:
         """Stop early: on a full disk the engine could not even merge or delete."""
@@ -278,18 +305,18 @@ class Pipeline:
         while batch := self._next_batch():
             if not self._carry_out(self._store.insert, batch.records):
                 break
-            with self._state:
-                self._state.wait_for(lambda: not self._inserted or self._stopping)
+            with self._lock:
+                self._may_insert.wait_for(lambda: not self._inserted or self._stopping)
                 self._inserted.append(batch)
-                self._state.notify_all()
-        with self._state:
+                self._may_finish.notify()
+        with self._lock:
             self._inserting = False
-            self._state.notify_all()
+            self._may_finish.notify()
 
     def _next_batch(self) -> _Batch | None:
         """Wait for records and take the oldest; none when all is done and the service stops."""
-        with self._state:
-            self._state.wait_for(lambda: self._backlog or self._has_all())
+        with self._lock:
+            self._may_insert.wait_for(lambda: self._backlog or self._has_all())
             if not self._backlog:
                 return None
             self._linger()
@@ -298,6 +325,7 @@ class Pipeline:
             while self._backlog and (not taken or size < APPLY_BYTES):
                 taken.append(self._backlog.popleft())
                 size += len(taken[-1][1].payload)
+            self._queued_bytes -= size
             complete = self._backlog[0][0] - 1 if self._backlog else taken[-1][0]
             return _Batch([record for _, record in taken], complete, time.perf_counter())
 
@@ -309,8 +337,8 @@ class Pipeline:
 
         An insert costs the engine the same for one record as for hundreds.
         """
-        self._state.wait_for(
-            lambda: self._backlog_bytes >= LINGER_BYTES or self._settling or self._stopping,
+        self._has_enough.wait_for(
+            lambda: self._queued_bytes >= LINGER_BYTES or self._settling or self._stopping,
             timeout=LINGER_SECONDS,
         )
 
@@ -323,10 +351,10 @@ class Pipeline:
             self._release(batch)
 
     def _take_inserted(self) -> _Batch | None:
-        with self._state:
-            self._state.wait_for(lambda: self._inserted or not self._inserting)
+        with self._lock:
+            self._may_finish.wait_for(lambda: self._inserted or not self._inserting)
             batch = self._inserted.popleft() if self._inserted else None
-            self._state.notify_all()
+            self._may_insert.notify()
             return batch
 
     def _release(self, batch: _Batch) -> None:
@@ -336,9 +364,11 @@ class Pipeline:
         except OSError as error:
             # The records are applied; if they come back after a restart, they change nothing.
             log.error("journal_release_failed", error=str(error))
-        with self._state:
+        with self._lock:
             now = time.perf_counter()
-            self._apply_rate = batch.size_bytes / (now - max(batch.started, self._applied_at))
+            # A small batch says little: much of its time would be the same for a large one.
+            if batch.size_bytes >= LINGER_BYTES:
+                self._apply_rate = batch.size_bytes / (now - max(batch.started, self._applied_at))
             self._applied_at = now
             self._backlog_bytes -= batch.size_bytes
             self._applied = batch.sequence
@@ -346,7 +376,7 @@ class Pipeline:
                 self._journaled_at.popleft()
             done = [future for target, future in self._settling if target <= batch.sequence]
             self._settling = [(t, f) for t, f in self._settling if t > batch.sequence]
-            self._state.notify_all()
+            self._may_journal.notify()
         if done:
             self._loop.call_soon_threadsafe(_finish, done, None)
 
@@ -373,7 +403,7 @@ class Pipeline:
                 if len(records) > 1 and tries >= SPLIT_AFTER_TRIES:
                     return self._carry_out_halves(step, records)
             else:
-                with self._state:
+                with self._lock:
                     self._stalled = False
                 return True
 
@@ -396,13 +426,17 @@ class Pipeline:
 
     def _wait_to_retry(self) -> bool:
         """Wait before the next try; False when the service is stopping."""
-        with self._state:
+        with self._lock:
             self._stalled = True
             waiting, self._settling = self._settling, []
-            self._state.notify_all()
+            self._wake_all()
         self._loop.call_soon_threadsafe(_finish, [future for _, future in waiting], None)
-        with self._state:
-            return not self._state.wait_for(lambda: self._stopping, timeout=RETRY_SECONDS)
+        with self._lock:
+            return not self._may_finish.wait_for(lambda: self._stopping, timeout=RETRY_SECONDS)
+
+    def _wake_all(self) -> None:
+        for condition in (self._may_journal, self._may_insert, self._has_enough, self._may_finish):
+            condition.notify_all()
 
 
 def _store_is_stalled() -> Unavailable:

@@ -220,6 +220,29 @@ async def test_overload_is_refused_at_once_and_what_waits_is_bounded(tmp_path: P
         assert sorted(store.versions) == acknowledged
 
 
+async def test_a_small_request_does_not_wait_for_a_store_that_is_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LINGER_BYTES", MIB)
+    monkeypatch.setattr(module, "PACED_BYTES", 2 * MIB)
+    store = Shelf()
+    async with running(tmp_path, store) as pipeline:
+        with store.held():
+            await pipeline.submit(rows(1, MIB))
+            await asyncio.sleep(0.4)
+        await pipeline.settle()
+        with store.held():
+            # At the pace of the first, the store needs more than a second for this.
+            await pipeline.submit(rows(2, 3 * MIB))
+            large = asyncio.create_task(pipeline.submit(rows(3, MIB)))
+            await asyncio.sleep(0)
+            await pipeline.submit(rows(4))
+            assert not large.done()
+            await large
+        await pipeline.settle()
+    assert sorted(store.versions) == [1, 2, 3, 4]
+
+
 async def test_one_large_request_is_taken_however_small_the_queue_is(tmp_path: Path) -> None:
     store = Shelf()
     async with running(tmp_path, store, max_waiting_bytes=10) as pipeline:
