@@ -253,7 +253,8 @@ def show_reads(reads: dict[str, dict[str, float]], spans: float) -> None:
 
 def show_assignments(rows: list[Assign]) -> None:
     table = Table(title="Assignments")
-    for heading in ("units", "requests/s", "p50 ms", "p95 ms", "p99 ms", "max ms", "CPU µs"):
+    latencies = ("p50 ms", "p95 ms", "p99 ms", "max ms")
+    for heading in ("units", "requests/s", *latencies, "CPU µs", "spans/s beside"):
         table.add_column(heading, justify="left" if heading == "units" else "right")
     for row in rows:
         times = (row.p50_ms, row.p95_ms, row.p99_ms, row.max_ms)
@@ -262,6 +263,7 @@ def show_assignments(rows: list[Assign]) -> None:
             f"{row.requests_per_second:,.0f}",
             *(f"{time_ms:.1f}" for time_ms in times),
             f"{row.cpu_us:,.0f}",
+            f"{row.spans_per_second:,.0f}",
         )
     console.print(table)
 

@@ -1,6 +1,7 @@
 """How fast variants are handed out, alone and beside ingest."""
 
 import json
+import re
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from bench.service import Service, run_module
 
 CONNECTIONS = 4
 BODY_SPANS = 200
+WARM_UP_SECONDS = 10
 VARIANTS = [{"key": "control", "weight": 1}, {"key": "treatment", "weight": 1}]
 
 
@@ -26,6 +28,8 @@ class Assign:
     p99_ms: float
     max_ms: float
     cpu_us: float
+    # What came in beside it in the same time.
+    spans_per_second: float
 
 
 def measure_assign(service: Service, pool: Path, requests: int) -> list[Assign]:
@@ -38,6 +42,8 @@ def measure_assign(service: Service, pool: Path, requests: int) -> list[Assign]:
     task = IngestTask(service.port, service.key, str(pool), 4, 10**6, is_packed=False)
     every = BODY_SPANS / INGEST_SPANS_PER_SECOND
     with sending(replace(task, seconds_between=every)):
+        # The first batches of a workspace teach the service its models' prices.
+        time.sleep(WARM_UP_SECONDS)
         name = f"beside {INGEST_SPANS_PER_SECOND:,} spans/s"
         other = _start_experiment(service)
         rows.append(_measure(service, other, f"new, {name}", requests, requests))
@@ -56,11 +62,20 @@ def _start_experiment(service: Service) -> str:
 
 def _measure(service: Service, experiment: str, name: str, requests: int, units: int) -> Assign:
     task = Task(service.port, service.key, experiment, CONNECTIONS, requests, units)
-    cpu = service.cpu_seconds()
+    cpu, spans, started = service.cpu_seconds(), _count_spans(service), time.perf_counter()
     outcome = run_module("bench.assign_load", json.dumps(asdict(task)))
+    sent = (_count_spans(service) - spans) / (time.perf_counter() - started)
     return Assign(
         name=name,
         requests_per_second=requests / outcome.pop("seconds"),
         cpu_us=(service.cpu_seconds() - cpu) / requests * 1e6,
+        spans_per_second=sent,
         **outcome,
     )
+
+
+def _count_spans(service: Service) -> float:
+    """Return how many spans the service has acknowledged."""
+    text = service.http.get(f"http://127.0.0.1:{service.port}/metrics").raise_for_status().text
+    found = re.search(r'^spanwise_ingest_items_total\{kind="traces"\} (\S+)$', text, re.MULTILINE)
+    return float(found[1]) if found else 0
