@@ -26,11 +26,11 @@ from spanwise.model.errors import Unavailable
 
 log = structlog.get_logger()
 
-APPLY_BYTES = 24 * 2**20
+APPLY_BYTES = 16 * 2**20
 GROUP_BYTES = 16 * 2**20
-BACKLOG_BYTES = 64 * 2**20
+BACKLOG_BYTES = 56 * 2**20
 # Beyond this the store is behind, and requests are taken at its pace.
-PACED_BYTES = 48 * 2**20
+PACED_BYTES = 40 * 2**20
 # An exposure, a signal, a line of a log.
 SMALL_BYTES = 4096
 RETRY_SECONDS = 1.0
