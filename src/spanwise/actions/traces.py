@@ -101,7 +101,9 @@ class Traces:
         """Return the values that occur in the traces of a period."""
         await self._pipeline.settle()
         ids = await self._agents.ids_by_name(workspace)
-        return await find_filter_values(self._engine, workspace, period, ids)
+        question = Question(period.or_all(), TraceFilter(period), Granularity.MONTHLY)
+        source = await self._rollup.find_source(workspace, question)
+        return await find_filter_values(self._engine, source, ids)
 
     async def delete(self, workspace: str, trace_id: str) -> None:
         """Remove a trace with its signals and logs: for good once this returns."""

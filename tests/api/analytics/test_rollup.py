@@ -61,6 +61,31 @@ async def test_swept_days_answer_as_before(service: Service, ada: Person, rollup
     assert after[0] == pytest.approx(before[0])
 
 
+async def test_the_menus_of_filters_are_the_same_before_and_after_the_sweep(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    service.services.traces._rollup = rollup
+    for hours, agent in enumerate(("planner", "critic", "planner")):
+        root = new_span(DAY - timedelta(days=40 * hours), agentName=agent, environment="live")
+        call = child_of(root, kind="llm", model=f"m{hours}", provider="p", toolName="search")
+        await send(ada, root, call)
+    failed = new_span(DAY, agentName="gone", status="error", errorType="timeout")
+    await send(ada, failed)
+    before = await ada.data("GET", "/spans/filters")
+    assert await sweep(service, rollup) > 0
+    assert await ada.data("GET", "/spans/filters") == before
+    assert before["models"] == ["m0", "m1", "m2"]
+    assert before["errorTypes"] == ["timeout"]
+    assert before["statuses"] == ["error", "success"]
+    await ada.data("DELETE", f"/spans/traces/{failed['traceId']}")
+    for _ in range(2):
+        after = await ada.data("GET", "/spans/filters")
+        assert [agent["name"] for agent in after["agents"]] == ["critic", "planner"]
+        assert after["errorTypes"] == []
+        assert after["statuses"] == ["success"]
+        await sweep(service, rollup)
+
+
 async def test_what_was_swept_is_not_read_from_the_traces_again(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:

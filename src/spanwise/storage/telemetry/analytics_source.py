@@ -35,6 +35,7 @@ _KEY = f"toUInt16(ceil(log(greatest(duration_ns, 1000) / 1000) / log({LATENCY_GR
 # Measure -> what it is of one trace. The names are also columns of the rollup.
 MEASURES = {
     "agent_name": "agent_name",
+    "environment": "environment",
     "traces": "toUInt64(1)",
     "errors": "toUInt64(status = 'error')",
     "duration_ms": "duration_ns / 1e6",
@@ -52,6 +53,10 @@ MEASURES = {
     "unpriced_models": "unpriced_models",
     "tools": "tools",
     "tool_calls": "tool_calls",
+    "providers": "providers",
+    "kinds": "kinds",
+    "named_errors": "if(error_type = '', [], [toString(error_type)])",
+    "experiments": "if(experiment_id = '', [], [toString(experiment_id)])",
 }
 
 # More hours than this apart from the rollup, and reading all traces is no slower.

@@ -60,6 +60,7 @@ _MAPS = (
     ("models", "model_calls", "model_costs"),
     ("tools", "tool_calls"),
 )
+_SETS = ("unpriced_models", "providers", "kinds", "named_errors", "experiments")
 
 
 class Interrupted(Exception):  # noqa: N818 -- an outcome, not a defect
@@ -275,7 +276,7 @@ def _build(
 def _of_traces() -> str:
     measures = ", ".join(f"{sql} AS {name}" for name, sql in MEASURES.items())
     return f"""
-        SELECT workspace, toStartOfHour(start) AS moment, environment, {measures}
+        SELECT workspace, toStartOfHour(start) AS moment, {measures}
         FROM traces FINAL
         WHERE {_WITHIN} AND (workspace, toStartOfHour(start)) IN ({_quiet("hour")})"""
 
@@ -283,7 +284,7 @@ def _of_traces() -> str:
 def _of_finer(step: str) -> str:
     floor = _FLOORS[step].format("moment")
     return f"""
-        SELECT workspace, {floor} AS moment, environment, {", ".join(MEASURES)}
+        SELECT workspace, {floor} AS moment, {", ".join(MEASURES)}
         FROM (
             SELECT * FROM trace_rollup FINAL
             WHERE step = '{_FINER[step]}' AND {_MOMENT_WITHIN}
@@ -303,7 +304,7 @@ def _add_up_slices() -> str:
         f"(SELECT workspace, {SLICE} AS slice FROM traces WHERE {_NEW} GROUP BY workspace, slice)"
     )
     rows = f"""
-        SELECT workspace, {SLICE} AS moment, environment, {measures}
+        SELECT workspace, {SLICE} AS moment, {measures}
         FROM (
             SELECT * FROM traces WHERE start >= {{from:DateTime64(9, 'UTC')}}
             AND (workspace, {SLICE}) IN {changed} {_LATEST_OF_FEW})
@@ -321,7 +322,7 @@ def _add_up(table: str, step: str, rows: str, changed: str) -> str:
     columns = [
         *_SUMS,
         *(name for names in _MAPS for name in names),
-        "unpriced_models",
+        *_SETS,
     ]
     values = [
         *sums,
@@ -330,15 +331,15 @@ def _add_up(table: str, step: str, rows: str, changed: str) -> str:
             for names, total in zip(_MAPS, maps, strict=True)
             for place, name in enumerate(names, 1)
         ),
-        "groupUniqArrayArray(row.unpriced_models) AS unpriced_models",
+        *(f"groupUniqArrayArray(row.{name}) AS {name}" for name in _SETS),
     ]
     nothing = ", ".join(
         f"0 AS {name}" if name in _SUMS else f"[] AS {name}"
         for name in MEASURES
-        if name != "agent_name"
+        if name not in ("agent_name", "environment")
     )
     gone = f"""
-        SELECT DISTINCT workspace, moment, environment, agent_name, {nothing}
+        SELECT DISTINCT workspace, moment, agent_name, environment, {nothing}
         FROM {table} WHERE step = '{step}' AND {changed}"""
     return f"""
     INSERT INTO {table}

@@ -1,0 +1,21 @@
+-- The values that occur, for the menus of filters, from as few rows as the sums. What was swept
+-- before has none of them: the next sweep computes all anew.
+ALTER TABLE trace_rollup
+    ADD COLUMN providers Array(LowCardinality(String)),
+    ADD COLUMN kinds Array(LowCardinality(String)),
+    ADD COLUMN named_errors Array(LowCardinality(String)),
+    ADD COLUMN experiments Array(LowCardinality(String));
+
+ALTER TABLE trace_slices
+    ADD COLUMN providers Array(LowCardinality(String)),
+    ADD COLUMN kinds Array(LowCardinality(String)),
+    ADD COLUMN named_errors Array(LowCardinality(String)),
+    ADD COLUMN experiments Array(LowCardinality(String));
+
+TRUNCATE TABLE trace_rollup;
+
+TRUNCATE TABLE rollup_sweeps;
+
+TRUNCATE TABLE trace_slices;
+
+TRUNCATE TABLE slice_sweeps;
