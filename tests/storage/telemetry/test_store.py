@@ -12,14 +12,18 @@ import pytest
 
 from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.versions import next_version
+from spanwise.model.analytics import Question
 from spanwise.model.errors import Unavailable
 from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.spans import Trace
-from spanwise.model.times import TimeRange
+from spanwise.model.times import Granularity, TimeRange
+from spanwise.storage.telemetry.analytics_source import read_traces
 from spanwise.storage.telemetry.conditions import WORDS
+from spanwise.storage.telemetry.deletion import TraceDeletion
 from spanwise.storage.telemetry.engine import query_rows
+from spanwise.storage.telemetry.filter_values import find_filter_values
 from spanwise.storage.telemetry.places import Place, find_place
 from spanwise.storage.telemetry.prices import find_known_prices, put_prices
 from spanwise.storage.telemetry.repricing import (
@@ -27,6 +31,7 @@ from spanwise.storage.telemetry.repricing import (
     pieces_of_month,
     reprice_piece,
 )
+from spanwise.storage.telemetry.rollup import Rollup
 from spanwise.storage.telemetry.spans import find_span, find_spans
 from spanwise.storage.telemetry.store import Batch, DataRefused, Writer
 from spanwise.storage.telemetry.traces import find_trace, find_traces
@@ -125,6 +130,44 @@ async def test_search_finds_words_of_names_inputs_and_outputs(store: Store) -> N
         ("'); --", 0),
     ):
         assert (await listed(store, search=words)).total == count, words
+
+
+async def test_a_deleted_trace_is_gone_and_its_neighbour_and_what_comes_later_are_not(
+    store: Store,
+) -> None:
+    gone, kept = new_trace_id(), new_trace_id()
+    root = span(gone, name="gone", start=NOW)
+    store.send(root, span(gone, root["spanId"], start=NOW), span(kept, name="kept", start=NOW))
+    version = next_version()
+    deletion = TraceDeletion(store.workspace, gone, version)
+    store.writer.write(Batch(version, version, deletions=[deletion]))
+    assert [trace.name for trace in (await listed(store)).items] == ["kept"]
+    place = await find_place(store.engine, store.workspace, gone)
+    assert place is None or await find_spans(store.engine, place, {}) == []
+    assert len(await find_spans(store.engine, await place_of(store, kept), {})) == 1
+    # The same id again is a new trace; twice the same deletion is one.
+    store.writer.write(Batch(version, version, deletions=[deletion]))
+    store.send(span(gone, name="anew", start=NOW))
+    assert sorted(trace.name for trace in (await listed(store)).items) == ["anew", "kept"]
+
+
+async def test_the_rollup_has_what_the_traces_have(store: Store) -> None:
+    for days, agent in enumerate(("planner", "critic", "planner")):
+        at = NOW - timedelta(days=40 * days)
+        root = span(new_trace_id(), name="run", agentName=agent, environment="live", start=at)
+        call = llm_call("gpt-4o", "openai", {"input": 10, "output": 1}, start=at)
+        store.send(root, call | {"traceId": root["traceId"], "parentSpanId": root["spanId"]})
+    rollup = Rollup(store.engine, quiet_seconds=0)
+    await rollup.sweep()
+    period = TimeRange()
+    question = Question(period.or_all(), TraceFilter(period), Granularity.MONTHLY)
+    swept = await rollup.find_source(store.workspace, question)
+    assert not swept.is_exact
+    values = await find_filter_values(store.engine, swept, {})
+    traces = read_traces(store.workspace, question)
+    assert values == await find_filter_values(store.engine, traces, {})
+    assert [agent.name for agent in values.agents] == ["critic", "planner"]
+    assert (values.models, values.environments) == (["gpt-4o"], ["live"])
 
 
 async def test_another_workspace_sees_nothing(store: Store, writer: Writer) -> None:
