@@ -46,8 +46,8 @@ PERIODS = {
 }
 INGEST_SPANS_PER_SECOND = 10_000
 AS_THE_DASHBOARD = {"Cache-Control": "max-age=2"}
-# Until merges and summaries of the load are in full swing.
-_WARM_UP_SECONDS = 5
+# Until the prices of the load's models are known, and merges and sums of it are in full swing.
+_WARM_UP_SECONDS = 15
 
 Times = dict[str, dict[str, float]]
 
