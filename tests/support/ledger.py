@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 USAGE_KINDS = {"llm", "embedding", "rerank"}
@@ -47,7 +47,7 @@ class Ledger:
             "traceId": trace_id,
             "name": root["name"],
             "status": "error" if root["status"] == "error" else "success",
-            "durationMs": duration.total_seconds() * 1000,
+            "durationMs": duration / timedelta(milliseconds=1),
             "spanCount": len(spans),
             "errorCount": sum(span["status"] == "error" for span in spans),
             "inputTokens": sum(span.get("inputTokens", 0) for span in counted),

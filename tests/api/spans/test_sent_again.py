@@ -168,7 +168,7 @@ class Story:
     async def restart(self, step: Restart) -> None:
         with pytest.MonkeyPatch.context() as patch:
             if step.unapplied:
-                patch.setattr(Writer, "write", _refuse)
+                patch.setattr(Writer, "insert", _refuse)
                 await self.send([self.word(place) for place in step.unapplied])
             journal = {
                 path.name: path.read_bytes() for path in (self.folder / "journal").glob("*.journal")
@@ -222,7 +222,7 @@ class Story:
         return principal.workspace_id
 
 
-def _refuse(_writer: Writer, _batch: Batch) -> list[tuple[str, str]]:
+def _refuse(_writer: Writer, _batch: Batch) -> None:
     raise Unavailable("the engine takes nothing at the moment")
 
 
