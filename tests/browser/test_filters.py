@@ -47,7 +47,7 @@ def test_a_row_opens_here_or_in_another_tab_and_keeps_the_range(tab: Tab, path: 
     assert page.evaluate("window.same"), "the page was loaded anew"
 
 
-def test_a_list_is_asked_for_once_at_the_click(tab: Tab) -> None:
+def test_a_list_is_asked_for_once_and_not_by_a_pointer_that_passes(tab: Tab) -> None:
     page = tab.open("/?range=30d")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

@@ -24,6 +24,7 @@ from spanwise.storage.telemetry import logs as stored_logs
 from spanwise.storage.telemetry import signals as stored_signals
 from spanwise.storage.telemetry import spans as stored_spans
 from spanwise.storage.telemetry import traces as stored
+from spanwise.storage.telemetry.analytics_source import Source
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.filter_values import find_filter_values
 from spanwise.storage.telemetry.places import Place, find_place
@@ -52,9 +53,7 @@ class Traces:
         if wanted.agent_name is not None:
             name = await self._agents.resolve_name(workspace, wanted.agent_name)
             wanted = replace(wanted, agent_name=name)
-        # Counting millions one by one would be most of the time.
-        question = Question(wanted.period.or_all(), wanted, Granularity.MONTHLY)
-        source = await self._rollup.find_source(workspace, question)
+        source = await self._find_source(workspace, wanted)
         return await stored.find_traces(
             self._engine, workspace, wanted, page, ids, sort, order, source
         )
@@ -91,6 +90,11 @@ class Traces:
             raise NotFound("no such span")
         return span
 
+    async def _find_source(self, workspace: str, wanted: TraceFilter) -> Source:
+        """Choose what counts: reading millions of traces one by one would be most of the time."""
+        question = Question(wanted.period.or_all(), wanted, Granularity.MONTHLY)
+        return await self._rollup.find_source(workspace, question)
+
     async def _find_place(self, workspace: str, trace_id: str) -> Place:
         place = await find_place(self._engine, workspace, trace_id)
         if place is None:
@@ -101,8 +105,7 @@ class Traces:
         """Return the values that occur in the traces of a period."""
         await self._pipeline.settle()
         ids = await self._agents.ids_by_name(workspace)
-        question = Question(period.or_all(), TraceFilter(period), Granularity.MONTHLY)
-        source = await self._rollup.find_source(workspace, question)
+        source = await self._find_source(workspace, TraceFilter(period))
         return await find_filter_values(self._engine, source, ids)
 
     async def delete(self, workspace: str, trace_id: str) -> None:

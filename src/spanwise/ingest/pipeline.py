@@ -236,18 +236,19 @@ class Pipeline:
     def _take_waiting(self) -> list[_Waiting]:
         """Wait for requests and take the oldest; none when all is done and the service stops."""
         with self._lock:
-            while not (taken := self._take_group()):
-                if self._stopping and not self._waiting:
+            while True:
+                pause = self._seconds_to_pace()
+                taken = self._take_group(is_paced=pause is not None)
+                if taken or (self._stopping and not self._waiting):
                     break
-                self._may_journal.wait(self._seconds_to_pace() if self._waiting else None)
+                self._may_journal.wait(pause)
             self._journaling = bool(taken)
             return taken
 
-    def _take_group(self) -> list[_Waiting]:
+    def _take_group(self, *, is_paced: bool) -> list[_Waiting]:
         """Take what may be journalled now. Small requests need not wait for the store's pace."""
         if self._backlog_bytes >= BACKLOG_BYTES and not self._stalled:
             return []
-        is_paced = self._seconds_to_pace() is not None
         taken: list[_Waiting] = []
         paced: list[_Waiting] = []
         size = 0

@@ -2,7 +2,7 @@
 import { useMemo, useSyncExternalStore } from "react";
 import type { Granularity } from "./api";
 import { formatShortTime } from "./format";
-import { type Search, useSetUrl, useUrl } from "./url";
+import { type Search, stringifySearch, useSetUrl, useUrl } from "./url";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -23,8 +23,10 @@ export const DEFAULT_PRESET: Preset = "7d";
 /** What stays in the address from page to page. */
 export const GLOBAL_KEYS = ["range", "from", "to", "env", "agent", "refresh"] as const;
 
-export function keepGlobal(search: Search): Search {
-  return Object.fromEntries(GLOBAL_KEYS.map((key) => [key, search[key]]));
+/** The same as text, for links that are not the router's. */
+export function useKeptSearch(): string {
+  const url = useUrl();
+  return stringifySearch(Object.fromEntries(GLOBAL_KEYS.map((key) => [key, url[key]])));
 }
 
 export interface Range {

@@ -51,8 +51,6 @@ export function Table<Row>(props: Props<Row>) {
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    // At once, and not only after the browser has said how much room there is.
-    initialRect: { width: window.innerWidth, height: window.innerHeight },
     overscan: 4,
   });
   const items = virtual.getVirtualItems();
@@ -142,7 +140,7 @@ function PlainRow<Row>({
         <div
           key={column.id}
           role="cell"
-          className={column.align ? "min-w-0 truncate text-right" : "min-w-0 truncate"}
+          className={cx("min-w-0 truncate", column.align === "right" && "text-right")}
         >
           {column.cell(row)}
         </div>

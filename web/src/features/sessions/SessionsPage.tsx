@@ -11,18 +11,17 @@ import {
   currentRange,
   type FilterQuery,
   filterQuery,
-  keepGlobal,
   useFilterQuery,
+  useKeptSearch,
 } from "@/lib/range";
-import { type Search, stringifySearch, useUrl } from "@/lib/url";
+import type { Search } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { type Column, RowLink, Table } from "@/ui/Table";
 import { Time } from "@/ui/Time";
 
 function useColumns(): Column<Session>[] {
-  const url = useUrl();
-  const kept = stringifySearch(keepGlobal(url));
+  const kept = useKeptSearch();
   return useMemo(() => columnsWith(kept), [kept]);
 }
 

@@ -5,9 +5,9 @@ import { type Dispatch, type SetStateAction, useCallback, useMemo, useState } fr
 import { api, type Trace, unwrapPage } from "@/lib/api";
 import { queries } from "@/lib/client";
 import { cutMiddle, formatCount } from "@/lib/format";
-import { currentRange, keepGlobal, type Range, rangeQuery, useRange } from "@/lib/range";
+import { currentRange, type Range, rangeQuery, useKeptSearch, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
-import { type Search, stringifySearch, useSetUrl, useUrl } from "@/lib/url";
+import { type Search, useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { type Column, Table } from "@/ui/Table";
@@ -203,7 +203,7 @@ function useColumns(
   setMarked: Dispatch<SetStateAction<string[]>>,
 ): Column<Trace>[] {
   const ids = useColumnIds().join();
-  const kept = stringifySearch(keepGlobal(useUrl()));
+  const kept = useKeptSearch();
   // The same columns as before mean that no row has to be drawn again.
   return useMemo(() => {
     const scale = {

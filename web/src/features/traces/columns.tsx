@@ -40,21 +40,21 @@ export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: s
       title: "Name",
       header: "Name",
       width: "minmax(12rem, 1.2fr)",
-      cell: (trace) => name(trace, kept),
+      cell: (trace) => <Name trace={trace} kept={kept} />,
     },
     {
       id: "input",
       title: "Input",
       header: "Input",
       width: "minmax(8rem, 1.3fr)",
-      cell: (trace) => words(trace.inputPreview),
+      cell: (trace) => <Words text={trace.inputPreview} />,
     },
     {
       id: "output",
       title: "Output",
       header: "Output",
       width: "minmax(8rem, 1.3fr)",
-      cell: (trace) => words(trace.outputPreview),
+      cell: (trace) => <Words text={trace.outputPreview} />,
     },
     {
       id: "duration",
@@ -63,12 +63,11 @@ export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: s
       width: "7rem",
       align: "right",
       sort: "duration",
-      cell: (trace) =>
-        measured(
-          formatDuration(trace.durationMs),
-          trace.durationMs / scale.duration,
-          "var(--series-0)",
-        ),
+      cell: (trace) => (
+        <Measured share={trace.durationMs / scale.duration} colour="var(--series-0)">
+          {formatDuration(trace.durationMs)}
+        </Measured>
+      ),
     },
     {
       id: "tokens",
@@ -92,14 +91,18 @@ export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: s
       width: "6rem",
       align: "right",
       sort: "cost",
-      cell: (trace) => measured(formatCost(trace.cost), trace.cost / scale.cost, "var(--series-1)"),
+      cell: (trace) => (
+        <Measured share={trace.cost / scale.cost} colour="var(--series-1)">
+          {formatCost(trace.cost)}
+        </Measured>
+      ),
     },
     {
       id: "model",
       title: "Models",
       header: "Models",
       width: "9rem",
-      cell: (trace) => models(trace.models),
+      cell: (trace) => <Models models={trace.models} />,
     },
     {
       id: "tools",
@@ -141,9 +144,7 @@ export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: s
   ];
 }
 
-// Functions, not components: a page of cells is drawn in one click.
-
-function name(trace: Trace, kept: string) {
+function Name({ trace, kept }: { trace: Trace; kept: string }) {
   return (
     <span className="flex min-w-0 items-center gap-2">
       <Dot colour={colourOf(trace.agentName ?? "unknown")} title={trace.agentName ?? "no agent"} />
@@ -171,7 +172,7 @@ function shortName({ name, agentName }: Trace): string {
   return agentName && name === `invoke_agent ${agentName}` ? agentName : name;
 }
 
-function words(text: string) {
+function Words({ text }: { text: string }) {
   const shown = previewText(text);
   return (
     <span className="text-muted" title={shown.slice(0, 400)}>
@@ -181,10 +182,18 @@ function words(text: string) {
 }
 
 /** A number with its share of the largest in sight as a line below. */
-function measured(text: string, share: number, colour: string) {
+function Measured({
+  share,
+  colour,
+  children,
+}: {
+  share: number;
+  colour: string;
+  children: string;
+}) {
   return (
     <span className="relative block pb-1">
-      {text}
+      {children}
       <span
         className="absolute right-0 bottom-0 left-6 h-0.5 rounded bg-raised bg-right bg-no-repeat"
         style={{
@@ -196,11 +205,11 @@ function measured(text: string, share: number, colour: string) {
   );
 }
 
-function models(names: string[]) {
-  const [first, ...rest] = names;
+function Models({ models }: { models: string[] }) {
+  const [first, ...rest] = models;
   if (!first) return <span className="text-faint">–</span>;
   return (
-    <span className="inline-flex max-w-full items-center gap-1.5" title={names.join(", ")}>
+    <span className="inline-flex max-w-full items-center gap-1.5" title={models.join(", ")}>
       <Dot colour={colourOf(first)} />
       <span className="truncate">{first}</span>
       {rest.length > 0 && <span className="text-muted">+{rest.length}</span>}

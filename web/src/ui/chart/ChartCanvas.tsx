@@ -10,7 +10,6 @@ import { hover } from "./hover";
 import { buildOption, type ChartInput } from "./option";
 
 const DRAG_PX = 6;
-const TIDY_MS = 500;
 
 interface Props {
   input: ChartInput;
@@ -58,8 +57,7 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
     observer.observe(host.current);
     return () => {
       observer.disconnect();
-      // The page that takes its place is drawn first.
-      setTimeout(() => made.dispose(), TIDY_MS);
+      made.dispose();
     };
   }, [isNear]);
 
