@@ -6,6 +6,7 @@ import httpx
 from playwright.sync_api import Browser, expect
 
 from support.browser import Site, open_tab
+from support.process import ANSWER_SECONDS
 from support.service import PASSWORD
 from support.spans import span
 
@@ -26,7 +27,12 @@ def test_a_newcomer_registers_and_sees_the_first_trace_arrive(
         key = re.search(r"sw_\w+", variables.inner_text())
         assert key
         body = span(name="my first call", agentName="newcomer")
-        sent = httpx.post(f"{demo.url}/api/spans", json=body, headers={"x-api-key": key[0]})
+        sent = httpx.post(
+            f"{demo.url}/api/spans",
+            json=body,
+            headers={"x-api-key": key[0]},
+            timeout=ANSWER_SECONDS,
+        )
         assert sent.is_success, sent.text
         expect(page.get_by_text("It works.")).to_be_visible()
         page.get_by_role("link", name="Open the trace").click()
