@@ -13,11 +13,12 @@ from spanwise.model.filters import Order, TraceFilter, TraceSort
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.spans import (
     Span,
+    SpanFields,
     SpanStatus,
     Trace,
     TraceFilters,
     TraceStatus,
-    TraceWithSpans,
+    WholeTrace,
 )
 from spanwise.model.times import Granularity, TimeRange
 from spanwise.storage.telemetry import logs as stored_logs
@@ -58,7 +59,7 @@ class Traces:
             self._engine, workspace, wanted, page, ids, sort, order, source
         )
 
-    async def get(self, workspace: str, trace_id: str) -> TraceWithSpans:
+    async def get(self, workspace: str, trace_id: str) -> WholeTrace:
         await self._pipeline.settle()
         ids = await self._agents.ids_by_name(workspace)
         place, signals, log_count = await asyncio.gather(
@@ -74,12 +75,7 @@ class Traces:
             raise NotFound("no such trace")
         if trace is not None and trace.experiment_id is None:
             trace = bind_to_experiment(trace, spans)
-        return TraceWithSpans(
-            **(trace or rootless(spans)).model_dump(),
-            spans=spans,
-            signals=signals,
-            log_count=log_count,
-        )
+        return WholeTrace(trace or rootless(spans), spans, signals, log_count)
 
     async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
         await self._pipeline.settle()
@@ -116,43 +112,44 @@ class Traces:
         await self._pipeline.submit([prepare_deletion(workspace, trace_id)])
 
 
-def bind_to_experiment(trace: Trace, spans: list[Span]) -> Trace:
+def bind_to_experiment(trace: Trace, spans: list[SpanFields]) -> Trace:
     """Give a trace the flag that a log record tells of one of its spans."""
     for span in spans:
-        if span.experiment_id is not None:
-            flag = {"experiment_id": span.experiment_id, "variant": span.variant}
+        if span["experimentId"] is not None:
+            flag = {"experiment_id": span["experimentId"], "variant": span["variant"]}
             return trace.model_copy(update=flag)
     return trace
 
 
-def rootless(spans: list[Span]) -> Trace:
+def rootless(spans: list[SpanFields]) -> Trace:
     """Describe a trace whose root has not arrived by the span that starts first."""
     first = spans[0]
-    end = max(span.end_time for span in spans)
-    counted = [span for span in spans if span.kind in USAGE_KINDS]
+    end = max(span["endTime"] for span in spans)
+    errors = sum(span["status"] == SpanStatus.ERROR for span in spans)
+    counted = [span for span in spans if span["kind"] in USAGE_KINDS]
     return Trace(
-        trace_id=first.trace_id,
-        name=first.name,
-        agent_id=first.agent_id,
-        agent_name=first.agent_name,
-        status=TraceStatus.ERROR if first.status is SpanStatus.ERROR else TraceStatus.SUCCESS,
-        error_type=first.error_type,
-        start_time=first.start_time,
+        trace_id=first["traceId"],
+        name=first["name"],
+        agent_id=first["agentId"],
+        agent_name=first["agentName"],
+        status=TraceStatus.ERROR if first["status"] == SpanStatus.ERROR else TraceStatus.SUCCESS,
+        error_type=first["errorType"],
+        start_time=first["startTime"],
         end_time=end,
-        duration_ms=(end - first.start_time).total_seconds() * 1000,
+        duration_ms=(end - first["startTime"]).total_seconds() * 1000,
         span_count=len(spans),
-        error_count=sum(span.status is SpanStatus.ERROR for span in spans),
-        models=sorted({span.model for span in counted if span.model}),
-        tools=sorted({span.tool_name for span in spans if span.tool_name}),
-        input_tokens=sum(span.input_tokens for span in counted),
-        output_tokens=sum(span.output_tokens for span in counted),
-        total_tokens=sum(span.total_tokens for span in counted),
-        cost=sum(span.cost for span in counted),
-        session_id=first.session_id,
-        user_id=first.user_id,
-        environment=first.environment,
-        experiment_id=first.experiment_id,
-        variant=first.variant,
+        error_count=errors,
+        models=sorted({span["model"] for span in counted if span["model"]}),
+        tools=sorted({span["toolName"] for span in spans if span["toolName"]}),
+        input_tokens=sum(span["inputTokens"] for span in counted),
+        output_tokens=sum(span["outputTokens"] for span in counted),
+        total_tokens=sum(span["totalTokens"] for span in counted),
+        cost=sum(span["cost"] for span in counted),
+        session_id=first["sessionId"],
+        user_id=first["userId"],
+        environment=first["environment"],
+        experiment_id=first["experimentId"],
+        variant=first["variant"],
         input_preview="",
         output_preview="",
     )

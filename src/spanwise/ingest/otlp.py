@@ -1,13 +1,16 @@
 """OTLP requests: decoded and checked, then framed for the engine.
 
-The engine reads the spans themselves. Python looks at each request, resource and scope; of a span
-it only checks the ids and whether there are events, because a loop over attributes would cost more
-than storing them does. What needs no change goes on as the bytes that came.
+The engine reads the spans themselves. Python looks at each request, resource and scope; of spans
+it has the ids and starts checked all at once, and looks at those alone that have events or are
+invalid: a loop over attributes would cost more than storing them does. What needs no change goes
+on as the bytes that came.
 """
 
+import operator
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress, count
 from typing import Any, TypeVar
 
 from google.protobuf.message import DecodeError, Message
@@ -18,6 +21,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.logs.v1.logs_pb2 import ScopeLogs
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest import coding_agents, documents, events, signals
 from spanwise.ingest.bodies import NewSignal
@@ -30,7 +34,7 @@ from spanwise.model.errors import Invalid
 MAX_ITEMS = 10_000
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8
-_PARENT_ID_BYTES = (8, 0)
+_PARENT_ID_BYTES = {8, 0}
 # W3C Trace Context: ids of zeros alone are invalid.
 _NO_TRACE_ID, _NO_SPAN_ID = bytes(TRACE_ID_BYTES), bytes(SPAN_ID_BYTES)
 
@@ -187,22 +191,49 @@ def _change_spans(scope: Any, raw: Scope, found: list[NewSignal]) -> dict[int, b
         end - start > MAX_VALUE_BYTES for start, _, end in raw.items()
     )
     latest = time.time_ns() + _AHEAD_NANO
-    for index, span in enumerate(scope.spans):
-        trace_id, span_id = span.trace_id, span.span_id
-        if (
-            len(trace_id) != TRACE_ID_BYTES
-            or len(span_id) != SPAN_ID_BYTES
-            or trace_id == _NO_TRACE_ID
-            or span_id == _NO_SPAN_ID
-            or len(span.parent_span_id) not in _PARENT_ID_BYTES
-            or not _EARLIEST_NANO <= span.start_time_unix_nano <= latest
-        ):
+    special = _find_special(scope.spans, latest)
+    for index in range(len(scope.spans)) if is_folded or may_be_long else special:
+        span = scope.spans[index]
+        if not _is_valid(span, latest):
             changes[index] = None
-        elif span.events or is_folded or may_be_long:
-            is_changed = events.summarize(span) if span.events else False
-            is_changed |= documents.unfold(span) if is_folded else False
-            is_changed |= cut_span(span) if may_be_long else False
-            if is_changed:
-                changes[index] = span.SerializeToString()
-            found += events.evaluations(span)
+            continue
+        is_changed = events.summarize(span) if span.events else False
+        is_changed |= documents.unfold(span) if is_folded else False
+        is_changed |= cut_span(span) if may_be_long else False
+        if is_changed:
+            changes[index] = span.SerializeToString()
+        found += events.evaluations(span)
     return changes
+
+
+_LOOKED_AT = operator.attrgetter(
+    "trace_id", "span_id", "parent_span_id", "start_time_unix_nano", "events"
+)
+
+
+def _find_special(spans: Sequence[Any], latest: int) -> Iterable[int]:
+    """Say which spans have events or may be invalid, without a loop in Python over the others."""
+    if not spans:
+        return ()
+    trace_ids, span_ids, parent_ids, starts, have_events = zip(*map(_LOOKED_AT, spans), strict=True)
+    all_are_valid = (
+        set(map(len, trace_ids)) == {TRACE_ID_BYTES}
+        and set(map(len, span_ids)) == {SPAN_ID_BYTES}
+        and set(map(len, parent_ids)) <= _PARENT_ID_BYTES
+        and _NO_TRACE_ID not in trace_ids
+        and _NO_SPAN_ID not in span_ids
+        and min(starts) >= _EARLIEST_NANO
+        and max(starts) <= latest
+    )
+    return compress(count(), have_events) if all_are_valid else range(len(spans))
+
+
+def _is_valid(span: Span, latest: int) -> bool:
+    return (
+        len(span.trace_id) == TRACE_ID_BYTES
+        and len(span.span_id) == SPAN_ID_BYTES
+        and len(span.parent_span_id) in _PARENT_ID_BYTES
+        and span.trace_id != _NO_TRACE_ID
+        and span.span_id != _NO_SPAN_ID
+        and _EARLIEST_NANO <= span.start_time_unix_nano <= latest
+    )

@@ -1,5 +1,6 @@
 """Spans and traces as the API shows them."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -81,6 +82,11 @@ class Span(Noun):
     events: list[SpanEvent]
 
 
+# A span as JSON shows it: the fields of `Span` under their names on the wire. One trace may have
+# tens of thousands, and checking what comes out of our own store would take half of the time.
+SpanFields = dict[str, Any]
+
+
 class Trace(Noun):
     """The root span with what its spans add up to."""
 
@@ -112,6 +118,16 @@ class Trace(Noun):
 
 class TraceWithSpans(Trace):
     spans: list[Span]
+    signals: list[Signal]
+    log_count: int
+
+
+@dataclass(frozen=True)
+class WholeTrace:
+    """The same as it is read."""
+
+    trace: Trace
+    spans: list[SpanFields]
     signals: list[Signal]
     log_count: int
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from spanwise.model.spans import TraceWithSpans
 from support.service import Person, Service
 from support.telemetry import make_span, new_trace_id
 
@@ -87,3 +88,39 @@ async def test_contents_of_a_span_stand_against_those_of_logs(ann: Person) -> No
     assert "cut at 64 KiB" in shown["output"]
     whole = await ann.data("GET", f"/spans/traces/{span['traceId']}/spans/{span['spanId']}")
     assert whole["output"][0]["content"] == "x" * 70_000
+
+
+async def test_every_span_is_whole_and_the_same_at_its_own_address(ann: Person) -> None:
+    root = make_span(new_trace_id(), kind="agent", agentName="planner", sessionId="s")
+    call = make_span(
+        root["traceId"],
+        parentSpanId=root["spanId"],
+        kind="llm",
+        agentName="planner",
+        model="gpt-4o",
+        provider="openai",
+        inputTokens=10,
+        outputTokens=1,
+        status="error",
+        statusMessage="429 slow down",
+        input=[{"role": "user", "content": "H\u00e4llo \U0001f44b"}],
+        attributes={"a": 1, "b": [1.5, None, {"c": True}], "temperature": 0.25},
+        events=[{"name": "retry", "time": root["startTime"], "attributes": {"n": 2}}],
+    )
+    await ann.data("POST", "/spans", json={"spans": [root, call]})
+    trace = await ann.data("GET", f"/spans/traces/{root['traceId']}")
+    assert TraceWithSpans.model_validate(trace).model_dump(mode="json") == trace
+    assert [len(s["events"]) for s in trace["spans"]] == [0, 1]
+    for shown in trace["spans"]:
+        path = f"/spans/traces/{root['traceId']}/spans/{shown['spanId']}"
+        assert await ann.data("GET", path) == shown
+
+
+async def test_contents_may_be_nested_as_deep_as_they_are_taken(ann: Person) -> None:
+    depth = 400
+    span = make_span(new_trace_id(), input="[" * depth + "]" * depth)
+    await ann.data("POST", "/spans", json=span)
+    path = f"/spans/traces/{span['traceId']}"
+    [shown] = (await ann.data("GET", path))["spans"]
+    assert shown["input"] == (await ann.data("GET", f"{path}/spans/{span['spanId']}"))["input"]
+    assert shown["input"]

@@ -74,7 +74,7 @@ async def test_a_trace_adds_up_its_spans(store: Store) -> None:
     place = await place_of(store, trace_id)
     assert await find_trace(store.engine, place, {}) == trace
     spans = await find_spans(store.engine, place, {})
-    assert [s.name for s in spans] == ["answer", "step", "step"]
+    assert [s["name"] for s in spans] == ["answer", "step", "step"]
 
 
 async def test_spans_sent_again_late_and_before_their_root_count_once(store: Store) -> None:

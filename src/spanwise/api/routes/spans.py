@@ -2,7 +2,8 @@
 
 from typing import Annotated
 
-from fastapi import Path, Request
+import orjson
+from fastapi import Path, Request, Response
 
 from spanwise.api.envelope import Accepted, Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.guard import Ingester, Reader, Writer
@@ -45,12 +46,20 @@ async def list_traces(
     return succeed_page(page, listing)
 
 
-@router.get("/traces/{traceId}")
+@router.get("/traces/{traceId}", response_model=Success[TraceWithSpans])
 async def get_trace(
     trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use
-) -> Success[TraceWithSpans]:
+) -> Response:
     """One trace with all its spans in start order, its signals and its number of logs."""
-    return succeed(await use.traces.get(caller.workspace_id, trace_id.lower()))
+    whole = await use.traces.get(caller.workspace_id, trace_id.lower())
+    data = {
+        **whole.trace.model_dump(),
+        "spans": whole.spans,
+        "signals": [signal.model_dump() for signal in whole.signals],
+        "logCount": whole.log_count,
+    }
+    body = orjson.dumps({"success": True, "data": data}, option=orjson.OPT_UTC_Z)
+    return Response(body, media_type="application/json")
 
 
 @router.get("/traces/{traceId}/spans/{spanId}")

@@ -19,6 +19,7 @@ import clickhouse_connect
 import structlog
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
+from clickhouse_connect.driver.query import QueryResult
 
 from spanwise.model.errors import StartError, Unavailable
 
@@ -34,6 +35,7 @@ THREADS_HAVE_PRIORITIES = sys.platform == "linux"
 
 T = TypeVar("T")
 Rows = list[dict[str, Any]]
+Columns = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,18 @@ class Engine:
         """Run a query with bound parameters and return its rows by name."""
         return await self.run(lambda client: query_rows(client, sql, parameters, tag, raw=raw))
 
+    async def fetch_columns(self, sql: str, parameters: Mapping[str, Any], *, tag: str) -> Columns:
+        """Run a query that may have tens of thousands of rows; texts are bytes.
+
+        Without rows there are no columns either.
+        """
+
+        def work(client: Client) -> Columns:
+            result = _query(client, sql, parameters, tag, raw=True)
+            return dict(zip(result.column_names, result.result_columns, strict=True))
+
+        return await self.run(work)
+
     async def run(self, work: Callable[[Client], T]) -> T:
         """Do something with a client, off the event loop."""
         loop = asyncio.get_running_loop()
@@ -237,6 +251,14 @@ def query_rows(
     client: Client, sql: str, parameters: Mapping[str, Any], tag: str = "", *, raw: bool = False
 ) -> Rows:
     """Run a query. `raw` gives texts as bytes, for columns that may hold something else."""
+    result = _query(client, sql, parameters, tag, raw=raw)
+    names: Sequence[str] = result.column_names
+    return [dict(zip(names, row, strict=True)) for row in result.result_rows]
+
+
+def _query(
+    client: Client, sql: str, parameters: Mapping[str, Any], tag: str, *, raw: bool
+) -> QueryResult:
     started = time.perf_counter()
     try:
         result = client.query(
@@ -249,8 +271,7 @@ def query_rows(
     seconds = time.perf_counter() - started
     if seconds > SLOW_QUERY_SECONDS:
         log.warning("slow_query", tag=tag, seconds=round(seconds, 3))
-    names: Sequence[str] = result.column_names
-    return [dict(zip(names, row, strict=True)) for row in result.result_rows]
+    return result
 
 
 # Time limit, memory limit, too many parts, too many simultaneous queries.

@@ -11,7 +11,14 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.storage.telemetry.conditions import Conditions, split_words
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.traces import AgentIds
-from spanwise.storage.telemetry.values import in_utc, or_none, read_attribute, read_attributes
+from spanwise.storage.telemetry.values import (
+    Texts,
+    Values,
+    in_utc,
+    or_none,
+    read_attribute,
+    read_attributes,
+)
 
 _LEVELS = list(LogLevel)
 _NUMBERS_A_LEVEL = 4
@@ -112,7 +119,7 @@ async def count_logs(engine: Engine, workspace: str, trace_id: str) -> int:
 def _to_log(row: Mapping[str, Any], agent_ids: AgentIds) -> Log:
     agent_name = row["agent_name"].decode("utf-8", "replace")
     event_name = row["event_name"].decode("utf-8", "replace")
-    attributes = read_attributes(row["attributes"])
+    attributes = read_attributes(row["attributes"], Texts(), Values())
     if event_name:
         attributes.setdefault("event.name", event_name)
     return Log(

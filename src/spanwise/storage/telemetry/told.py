@@ -19,9 +19,15 @@ from spanwise.model.messages import (
     read_flag,
     to_message,
 )
-from spanwise.model.spans import Span
+from spanwise.model.spans import SpanFields
 from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.values import CUT_MARKER, read_attributes, read_content
+from spanwise.storage.telemetry.values import (
+    CUT_MARKER,
+    Texts,
+    Values,
+    read_attributes,
+    read_content,
+)
 
 MAX_RECORDS = 10_000
 
@@ -56,10 +62,12 @@ async def find_told(engine: Engine, workspace: str, trace_id: str) -> dict[str, 
         raw=True,
     )
     told: dict[str, Told] = defaultdict(Told)
+    texts, values = Texts(), Values()
     for row in rows:
         body = read_content(row["message"])
-        values = read_attributes(row["attributes"]) | (body if isinstance(body, dict) else {})
-        _take(told[row["span_id"].decode()], row["event"].decode(), values)
+        said = read_attributes(row["attributes"], texts, values)
+        said |= body if isinstance(body, dict) else {}
+        _take(told[row["span_id"].decode()], row["event"].decode(), said)
     return told
 
 
@@ -84,19 +92,16 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401 -- a list, or JSON that sa
     return value if isinstance(value, list) else [value] if value else []
 
 
-def fill_in(span: Span, told: Mapping[str, Told], max_bytes: int | None = None) -> Span:
+def fill_in(span: SpanFields, said: Told | None, max_bytes: int | None = None) -> None:
     """Give a span what it does not say itself; contents beyond `max_bytes` are cut."""
-    said = told.get(span.span_id)
     if said is None:
-        return span
-    update: dict[str, Any] = {}
-    if span.input is None and said.inputs:
-        update["input"] = _cut(said.inputs, max_bytes)
-    if span.output is None and said.outputs:
-        update["output"] = _cut(said.outputs, max_bytes)
-    if span.experiment_id is None and said.flag is not None:
-        update["experiment_id"], update["variant"] = said.flag
-    return span.model_copy(update=update)
+        return
+    if span["input"] is None and said.inputs:
+        span["input"] = _cut(said.inputs, max_bytes)
+    if span["output"] is None and said.outputs:
+        span["output"] = _cut(said.outputs, max_bytes)
+    if span["experimentId"] is None and said.flag is not None:
+        span["experimentId"], span["variant"] = said.flag
 
 
 def _cut(messages: list[Any], max_bytes: int | None) -> Any:  # noqa: ANN401 -- JSON or text

@@ -11,10 +11,12 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyVa
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
 from spanwise.model.conventions import OWN_PREFIX
-from spanwise.model.spans import SpanEvent
 
 # How much of a content a trace shows; the rest is at the address of the span itself.
 MAX_SHOWN_BYTES = 64 * 1024
+# Writers of JSON give up at some 250 levels, of which an answer has a few itself.
+_MAX_DEPTH = 200
+_OWN_PREFIX = OWN_PREFIX.encode()
 CUT_MARKER = "… [cut at 64 KiB; the span's own address has the whole]"
 
 
@@ -41,9 +43,8 @@ def plain_any(value: AnyValue) -> Any:  # noqa: ANN401 -- any JSON value
             return getattr(value, name)
 
 
-def read_attribute(stored: str | bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line a type
+def read_attribute(raw: bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line a type
     """Turn a stored attribute back into the value it was; a marker says which type it had."""
-    raw = stored if isinstance(stored, bytes) else stored.encode("utf-8", "surrogateescape")
     if not raw or not 2 <= raw[0] <= 7:  # noqa: PLR2004 -- the markers 2 to 7
         return raw.decode("utf-8", "replace")
     body = raw[1:]
@@ -70,40 +71,71 @@ def _finite(number: float) -> float | str:
     return number if math.isfinite(number) else str(number)
 
 
-def read_attributes(stored: Mapping[Any, Any]) -> dict[str, Any]:
+class Texts(dict[bytes, str]):
+    """Texts by their bytes: much of what the spans of a trace say is the same few."""
+
+    def __missing__(self, raw: bytes) -> str:
+        text = self[raw] = to_text(raw)
+        return text
+
+
+class Values(dict[bytes, Any]):
+    """The same for stored attributes."""
+
+    def __missing__(self, raw: bytes) -> Any:  # noqa: ANN401 -- any JSON value
+        value = self[raw] = read_attribute(raw)
+        return value
+
+
+def read_attributes(stored: Mapping[bytes, bytes], texts: Texts, values: Values) -> dict[str, Any]:
     """Turn stored attributes back into what they were, without those that ingest added."""
-    texts = {to_text(key): value for key, value in stored.items()}
-    return {k: read_attribute(v) for k, v in texts.items() if not k.startswith(OWN_PREFIX)}
+    return {
+        texts[key]: values[raw] for key, raw in stored.items() if not key.startswith(_OWN_PREFIX)
+    }
 
 
-def read_content(stored: str | bytes) -> Any:  # noqa: ANN401 -- JSON or text
+def read_content(stored: bytes) -> Any:  # noqa: ANN401 -- JSON or text
     """Turn an input or output back into JSON where it is some, else leave it text."""
     value = read_attribute(stored)
     if not isinstance(value, str):
         return value
     if value[:1] in {"{", "["}:
         try:
-            return orjson.loads(value)
+            parsed = orjson.loads(value)
         except orjson.JSONDecodeError:
             return value
+        return value if _is_too_deep(value, parsed) else parsed
     return value or None
 
 
-def read_events(stored: Sequence[str | bytes]) -> list[SpanEvent]:
+def _is_too_deep(text: str, parsed: Any) -> bool:  # noqa: ANN401 -- any JSON value
+    """Say whether JSON can be read but not written again."""
+    if text.count("[") + text.count("{") <= _MAX_DEPTH:
+        return False
+    level = [parsed]
+    for _ in range(_MAX_DEPTH):
+        inner = (v.values() if isinstance(v, dict) else v for v in level)
+        level = [v for values in inner for v in values if isinstance(v, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def read_events(stored: Sequence[bytes]) -> list[dict[str, Any]]:
+    """Turn stored events back into what `SpanEvent` shows."""
     events = []
     for raw in stored:
-        data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogateescape")
-        event = OtlpSpan.Event.FromString(data)
+        event = OtlpSpan.Event.FromString(raw)
         nano = event.time_unix_nano
         events.append(
-            SpanEvent(
-                name=event.name,
-                time=datetime.fromtimestamp(nano / 1e9, UTC) if nano else None,
-                attributes={a.key: plain_any(a.value) for a in event.attributes},
-            )
+            {
+                "name": event.name,
+                "time": datetime.fromtimestamp(nano / 1e9, UTC) if nano else None,
+                "attributes": {a.key: plain_any(a.value) for a in event.attributes},
+            }
         )
     return events
 
 
-def to_text(value: str | bytes) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+def to_text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")

@@ -1,10 +1,14 @@
 """Values come back as what they were."""
 
+from datetime import UTC, datetime
+
 import pytest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.storage.telemetry.values import (
+    Texts,
+    Values,
     plain_any,
     read_attribute,
     read_attributes,
@@ -59,7 +63,7 @@ def test_bytes_that_make_no_sense_are_shown_as_text(stored: bytes) -> None:
 
 def test_attributes_that_ingest_added_are_not_shown() -> None:
     stored = {b"spanwise.kind": b"llm", b"temperature": b"\x040.5"}
-    assert read_attributes(stored) == {"temperature": 0.5}
+    assert read_attributes(stored, Texts(), Values()) == {"temperature": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +85,8 @@ def test_an_event_keeps_its_name_time_and_attributes() -> None:
     event = Span.Event(name="retry", time_unix_nano=1_500_000_000)
     event.attributes.add(key="nested", value=NESTED)
     [read] = read_events([event.SerializeToString()])
-    assert read.name == "retry"
-    assert read.time is not None
-    assert read.time.timestamp() == 1.5
-    assert read.attributes == {"nested": plain_any(NESTED)}
+    assert read == {
+        "name": "retry",
+        "time": datetime.fromtimestamp(1.5, UTC),
+        "attributes": {"nested": plain_any(NESTED)},
+    }
