@@ -38,7 +38,7 @@ from spanwise.api.dashboard import install_dashboard
 from spanwise.api.docs_page import install_docs
 from spanwise.api.errors import install_error_handlers
 from spanwise.api.meters import ServiceCollector
-from spanwise.api.middleware import CallerLimits, RequestContext, RequestMeter
+from spanwise.api.middleware import CallerLimits, RequestContext, RequestMeter, ShortWay
 from spanwise.api.noun_router import API_PREFIX
 from spanwise.api.openapi import install_openapi
 from spanwise.api.routes import (
@@ -277,8 +277,6 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     for noun in _NOUNS:
         app.include_router(noun.router, prefix=API_PREFIX)
-    # The hottest come first: routes are tried in turn.
-    app.router.routes[:0] = [*experiments.hot_routes, *otlp.routes]
     registry = CollectorRegistry()
     install_docs(app)
     install_openapi(app)
@@ -288,6 +286,7 @@ def create_app(services: Services) -> FastAPI:
     install_dashboard(app)
     install_error_handlers(app)
     # The last one added is the outermost.
+    app.add_middleware(ShortWay, routes=[*experiments.hot_routes, *otlp.routes])
     app.add_middleware(CallerLimits, services=services)
     app.add_middleware(RequestContext, meter=RequestMeter(registry))
     if services.settings.cors_origins:

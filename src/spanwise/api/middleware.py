@@ -2,12 +2,14 @@
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanwise.api.errors import answer_crash, answer_error
@@ -185,6 +187,33 @@ class CallerLimits:
         caller = getattr(principal, "caller_id", None) or (client[0] if client else "unknown")
         count = await self._counters.hit(limit, caller)
         return headers_of(limit, count), refuse(limit, count) if count.exceeded else None
+
+
+class ShortWay:
+    """Answers the hottest routes itself: the framework's layers would take longer than they do."""
+
+    def __init__(self, app: ASGIApp, routes: Sequence[Route]) -> None:
+        self._app = app
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route = self._find(scope) if scope["type"] == "http" else None
+        if route is None:
+            await self._app(scope, receive, send)
+            return
+        try:
+            answer = await route.endpoint(Request(scope, receive, send))
+        except SpanwiseError as error:
+            answer = answer_error(error)
+        await answer(scope, receive, send)
+
+    def _find(self, scope: Scope) -> Route | None:
+        for route in self._routes:
+            found = route.path_regex.match(scope["path"])
+            if found and scope["method"] in (route.methods or ()):
+                scope["route"], scope["path_params"] = route, found.groupdict()
+                return route
+        return None
 
 
 def _answer_refusal(refusal: SpanwiseError, scope: Scope) -> Response:

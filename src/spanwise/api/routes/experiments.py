@@ -116,7 +116,6 @@ async def answer_assignment(request: Request) -> Response:
     return Response(_write_success(assignment), media_type="application/json")
 
 
-# Comes before all others: to try them in turn would take longer than the answer.
 hot_routes = [Route("/api/experiments/{id}/assign", answer_assignment, methods=["GET"])]
 
 
