@@ -8,6 +8,7 @@ import {
   type ReactNode,
   useEffect,
   useRef,
+  useState,
 } from "react";
 import { cx } from "./cx";
 
@@ -53,7 +54,9 @@ export function Table<Row>(props: Props<Row>) {
     estimateSize: () => rowHeight,
     overscan: 4,
   });
+  const isFirst = useFirstFrame();
   const items = virtual.getVirtualItems();
+  const drawn = isFirst ? items.slice(0, FIRST_ROWS) : items;
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - 8) onEnd?.();
@@ -71,7 +74,7 @@ export function Table<Row>(props: Props<Row>) {
       >
         <Head columns={columns} sorting={props.sorting} />
         <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
-          {items.map((item) => {
+          {drawn.map((item) => {
             const row = rows[item.index];
             if (row === undefined) return null;
             return (
@@ -93,6 +96,24 @@ export function Table<Row>(props: Props<Row>) {
       {props.footer}
     </div>
   );
+}
+
+/** The upper rows are seen first, and those below them one frame later: half of the wait. */
+const FIRST_ROWS = 12;
+
+function useFirstFrame(): boolean {
+  const [isFirst, setIsFirst] = useState(true);
+  useEffect(() => {
+    let timer = 0;
+    const frame = requestAnimationFrame(() => {
+      timer = window.setTimeout(() => setIsFirst(false));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, []);
+  return isFirst;
 }
 
 function tracksOf<Row>(columns: Column<Row>[]): React.CSSProperties {
