@@ -1,5 +1,5 @@
 /** What has been asked of the service, for as long as it is fresh. */
-import { QueryClient } from "@tanstack/react-query";
+import { notifyManager, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "./api";
 import { session } from "./session";
 
@@ -13,6 +13,9 @@ export const queries = new QueryClient({
     queries: { retry: shouldRetry, staleTime: 15_000, refetchOnWindowFocus: false },
   },
 });
+
+// At once: by default an answer waits for a timer, behind whatever is being drawn.
+notifyManager.setScheduler(queueMicrotask);
 
 // The next person must not see what the last one loaded.
 session.subscribe(() => {
