@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from support.process import run_command, run_service
@@ -113,6 +114,19 @@ def test_a_log_line_tells_each_request_without_its_secrets(tmp_path: Path) -> No
         )
         assert line["ms"] > 0
         assert "secret" not in service.log_path.read_text()
+
+
+@pytest.mark.parametrize(("level", "told"), [("info", [401]), ("debug", [200, 401])])
+def test_an_export_that_succeeds_is_told_to_those_who_debug(
+    tmp_path: Path, level: str, told: list[int]
+) -> None:
+    with run_service(tmp_path, log_level=level) as service, service.sign_up() as ann:
+        path, empty = "/otlp/v1/traces", {"Content-Type": "application/x-protobuf"}
+        assert ann.post(path, headers=empty).status_code == 200
+        assert httpx.post(f"{service.api}{path}", headers=empty, timeout=60).status_code == 401
+        service.stop()
+        requests = [line for line in service.log() if line["event"] == "request"]
+        assert [line["status"] for line in requests if line["path"] == f"/api{path}"] == told
 
 
 def test_the_service_can_run_on_postgresql_and_redis(

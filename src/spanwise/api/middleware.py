@@ -26,6 +26,8 @@ _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _PREFIX = "/api/"
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_-]{8,64}")
 
+_FAILED = 400
+
 RawHeader = tuple[bytes, bytes]
 
 SECURITY_HEADERS = {
@@ -127,7 +129,9 @@ class RequestContext:
         finally:
             seconds = time.perf_counter() - started
             self._meter.observe(scope, status, seconds)
-            self._log.info(
+            # What comes thousands of times a second and went well is counted, not told.
+            is_told = status >= _FAILED or not scope["state"].get("took_short_way")
+            (self._log.info if is_told else self._log.debug)(
                 "request",
                 method=scope["method"],
                 path=scope["path"],
@@ -212,6 +216,7 @@ class ShortWay:
             found = route.path_regex.match(scope["path"])
             if found and scope["method"] in (route.methods or ()):
                 scope["route"], scope["path_params"] = route, found.groupdict()
+                scope["state"]["took_short_way"] = True
                 return route
         return None
 
