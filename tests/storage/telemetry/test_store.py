@@ -266,8 +266,8 @@ async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:
 
 
 def test_parameters_are_never_mixed_up_between_threads(store: Store) -> None:
-    """3,000 queries by six threads: a parameter in the wrong query would be a leak."""
-    rounds = int(os.environ.get("SPANWISE_TEST_PARAMETER_ROUNDS", "500"))
+    """1,200 queries by six threads: a parameter in the wrong query would be a leak."""
+    rounds = int(os.environ.get("SPANWISE_TEST_PARAMETER_ROUNDS", "200"))
     sql = "SELECT {text:String} AS text, {number:UInt64} AS number"
     wrong: list[object] = []
     barrier = threading.Barrier(6)
