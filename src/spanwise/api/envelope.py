@@ -1,6 +1,10 @@
 """The one shape of every answer."""
 
-from typing import Generic, Literal, TypeVar
+from collections.abc import Mapping
+from typing import Any, Generic, Literal, TypeVar
+
+import orjson
+from starlette.responses import Response
 
 from spanwise.model.errors import Code, FieldProblem
 from spanwise.model.noun import Noun
@@ -50,6 +54,12 @@ class Done(Noun):
 
 def succeed(data: T) -> Success[T]:
     return Success(data=data)
+
+
+def write_success(data: Mapping[str, Any]) -> Response:
+    """The same, written at once: for what is large or asked for thousands of times a second."""
+    body = orjson.dumps({"success": True, "data": data}, option=orjson.OPT_UTC_Z)
+    return Response(body, media_type="application/json")
 
 
 def succeed_page(request: PageRequest, listing: Listing[T]) -> SuccessPage[T]:

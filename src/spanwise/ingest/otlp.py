@@ -21,7 +21,6 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.logs.v1.logs_pb2 import ScopeLogs
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest import coding_agents, documents, events, signals
 from spanwise.ingest.bodies import NewSignal
@@ -191,10 +190,11 @@ def _change_spans(scope: Any, raw: Scope, found: list[NewSignal]) -> dict[int, b
         end - start > MAX_VALUE_BYTES for start, _, end in raw.items()
     )
     latest = time.time_ns() + _AHEAD_NANO
-    special = _find_special(scope.spans, latest)
-    for index in range(len(scope.spans)) if is_folded or may_be_long else special:
+    must_see_all = is_folded or may_be_long
+    places = range(len(scope.spans)) if must_see_all else _find_special(scope.spans, latest)
+    for index in places:
         span = scope.spans[index]
-        if not _is_valid(span, latest):
+        if not _are_valid([(value,) for value in _LOOKED_AT(span)], latest):
             changes[index] = None
             continue
         is_changed = events.summarize(span) if span.events else False
@@ -215,8 +215,14 @@ def _find_special(spans: Sequence[Any], latest: int) -> Iterable[int]:
     """Say which spans have events or may be invalid, without a loop in Python over the others."""
     if not spans:
         return ()
-    trace_ids, span_ids, parent_ids, starts, have_events = zip(*map(_LOOKED_AT, spans), strict=True)
-    all_are_valid = (
+    columns = [*zip(*map(_LOOKED_AT, spans), strict=True)]
+    return compress(count(), columns[-1]) if _are_valid(columns, latest) else range(len(spans))
+
+
+def _are_valid(columns: Sequence[Sequence[Any]], latest: int) -> bool:
+    """Say whether all spans are that these were looked up of."""
+    trace_ids, span_ids, parent_ids, starts, _ = columns
+    return (
         set(map(len, trace_ids)) == {TRACE_ID_BYTES}
         and set(map(len, span_ids)) == {SPAN_ID_BYTES}
         and set(map(len, parent_ids)) <= _PARENT_ID_BYTES
@@ -224,16 +230,4 @@ def _find_special(spans: Sequence[Any], latest: int) -> Iterable[int]:
         and _NO_SPAN_ID not in span_ids
         and min(starts) >= _EARLIEST_NANO
         and max(starts) <= latest
-    )
-    return compress(count(), have_events) if all_are_valid else range(len(spans))
-
-
-def _is_valid(span: Span, latest: int) -> bool:
-    return (
-        len(span.trace_id) == TRACE_ID_BYTES
-        and len(span.span_id) == SPAN_ID_BYTES
-        and len(span.parent_span_id) in _PARENT_ID_BYTES
-        and span.trace_id != _NO_TRACE_ID
-        and span.span_id != _NO_SPAN_ID
-        and _EARLIEST_NANO <= span.start_time_unix_nano <= latest
     )

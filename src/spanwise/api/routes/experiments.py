@@ -2,11 +2,17 @@
 
 from typing import Annotated
 
-import orjson
 from fastapi import Query, Request, Response
 from starlette.routing import Route
 
-from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.envelope import (
+    Deleted,
+    Success,
+    SuccessPage,
+    succeed,
+    succeed_page,
+    write_success,
+)
 from spanwise.api.experiment_bodies import (
     ExperimentChange,
     ExperimentStart,
@@ -113,27 +119,19 @@ async def answer_assignment(request: Request) -> Response:
     unit_id = request.query_params.get("unitId")
     assignments = get_services(request).assignments
     assignment = await assignments.assign(caller.workspace_id, request.path_params["id"], unit_id)
-    return Response(_write_success(assignment), media_type="application/json")
+    return write_success(
+        {
+            "experimentId": assignment.experiment_id,
+            "unitId": assignment.unit_id,
+            "variant": assignment.variant,
+            "config": assignment.config,
+            "inExperiment": assignment.in_experiment,
+            "assignedAt": assignment.assigned_at,
+        }
+    )
 
 
 hot_routes = [Route("/api/experiments/{id}/assign", answer_assignment, methods=["GET"])]
-
-
-def _write_success(assignment: Assignment) -> bytes:
-    return orjson.dumps(
-        {
-            "success": True,
-            "data": {
-                "experimentId": assignment.experiment_id,
-                "unitId": assignment.unit_id,
-                "variant": assignment.variant,
-                "config": assignment.config,
-                "inExperiment": assignment.in_experiment,
-                "assignedAt": assignment.assigned_at,
-            },
-        },
-        option=orjson.OPT_UTC_Z,
-    )
 
 
 @router.get("/{id}/assign")

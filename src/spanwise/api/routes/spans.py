@@ -2,10 +2,17 @@
 
 from typing import Annotated
 
-import orjson
 from fastapi import Path, Request, Response
 
-from spanwise.api.envelope import Accepted, Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.envelope import (
+    Accepted,
+    Deleted,
+    Success,
+    SuccessPage,
+    succeed,
+    succeed_page,
+    write_success,
+)
 from spanwise.api.guard import Ingester, Reader, Writer
 from spanwise.api.noun_router import NounRouter
 from spanwise.api.openapi import describe_body
@@ -52,14 +59,13 @@ async def get_trace(
 ) -> Response:
     """One trace with all its spans in start order, its signals and its number of logs."""
     whole = await use.traces.get(caller.workspace_id, trace_id.lower())
-    data = {
+    answer = {
         **whole.trace.model_dump(),
         "spans": whole.spans,
         "signals": [signal.model_dump() for signal in whole.signals],
         "logCount": whole.log_count,
     }
-    body = orjson.dumps({"success": True, "data": data}, option=orjson.OPT_UTC_Z)
-    return Response(body, media_type="application/json")
+    return write_success(answer)
 
 
 @router.get("/traces/{traceId}/spans/{spanId}")

@@ -13,7 +13,6 @@ from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.traces import AgentIds
 from spanwise.storage.telemetry.values import (
     Texts,
-    Values,
     in_utc,
     or_none,
     read_attribute,
@@ -74,7 +73,8 @@ async def find_logs(
         tag="find_logs",
     )
     rows = await _read_rows(engine, workspace, [(key["nano"], key["id"]) for key in keys])
-    return Listing([_to_log(row, agent_ids) for row in rows], total)
+    texts = Texts()
+    return Listing([_to_log(row, agent_ids, texts) for row in rows], total)
 
 
 async def _read_rows(
@@ -116,10 +116,10 @@ async def count_logs(engine: Engine, workspace: str, trace_id: str) -> int:
     return int(rows[0]["total"])
 
 
-def _to_log(row: Mapping[str, Any], agent_ids: AgentIds) -> Log:
+def _to_log(row: Mapping[str, Any], agent_ids: AgentIds, texts: Texts) -> Log:
     agent_name = row["agent_name"].decode("utf-8", "replace")
     event_name = row["event_name"].decode("utf-8", "replace")
-    attributes = read_attributes(row["attributes"], Texts(), Values())
+    attributes = read_attributes(row["attributes"], texts)
     if event_name:
         attributes.setdefault("event.name", event_name)
     return Log(

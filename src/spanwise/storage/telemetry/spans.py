@@ -3,7 +3,7 @@
 import asyncio
 import operator
 from collections.abc import Mapping, Sequence
-from datetime import UTC, timedelta
+from datetime import timedelta
 from itertools import repeat
 from typing import Any
 
@@ -17,7 +17,7 @@ from spanwise.storage.telemetry.values import (
     CUT_MARKER,
     MAX_SHOWN_BYTES,
     Texts,
-    Values,
+    in_utc,
     read_attributes,
     read_content,
     read_events,
@@ -134,15 +134,15 @@ def _inherited(columns: Columns, name: str) -> Sequence[bytes]:
 def _show(
     columns: Columns, trace_id: str, agents: Sequence[bytes], agent_ids: AgentIds
 ) -> list[SpanFields]:
-    texts, values = Texts(), Values()
+    texts = Texts()
 
     def text(raw: Sequence[bytes]) -> list[str | None]:
         return [texts[value] or None for value in raw]
 
-    starts = [start.replace(tzinfo=UTC) for start in columns["start"]]
+    starts = [*map(in_utc, columns["start"])]
     lasted = columns["duration_ns"]
     agent_names = text(agents)
-    attributes = [read_attributes(stored, texts, values) for stored in columns["attributes"]]
+    attributes = [read_attributes(stored, texts) for stored in columns["attributes"]]
     said = zip(_contents(columns, "input"), attributes, strict=True)
     fields = {
         "traceId": repeat(trace_id),

@@ -24,7 +24,6 @@ from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.values import (
     CUT_MARKER,
     Texts,
-    Values,
     read_attributes,
     read_content,
 )
@@ -62,10 +61,10 @@ async def find_told(engine: Engine, workspace: str, trace_id: str) -> dict[str, 
         raw=True,
     )
     told: dict[str, Told] = defaultdict(Told)
-    texts, values = Texts(), Values()
+    texts = Texts()
     for row in rows:
         body = read_content(row["message"])
-        said = read_attributes(row["attributes"], texts, values)
+        said = read_attributes(row["attributes"], texts)
         said |= body if isinstance(body, dict) else {}
         _take(told[row["span_id"].decode()], row["event"].decode(), said)
     return told

@@ -79,18 +79,12 @@ class Texts(dict[bytes, str]):
         return text
 
 
-class Values(dict[bytes, Any]):
-    """The same for stored attributes."""
-
-    def __missing__(self, raw: bytes) -> Any:  # noqa: ANN401 -- any JSON value
-        value = self[raw] = read_attribute(raw)
-        return value
-
-
-def read_attributes(stored: Mapping[bytes, bytes], texts: Texts, values: Values) -> dict[str, Any]:
+def read_attributes(stored: Mapping[bytes, bytes], texts: Texts) -> dict[str, Any]:
     """Turn stored attributes back into what they were, without those that ingest added."""
     return {
-        texts[key]: values[raw] for key, raw in stored.items() if not key.startswith(_OWN_PREFIX)
+        texts[key]: read_attribute(raw)
+        for key, raw in stored.items()
+        if not key.startswith(_OWN_PREFIX)
     }
 
 

@@ -8,7 +8,6 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.storage.telemetry.values import (
     Texts,
-    Values,
     plain_any,
     read_attribute,
     read_attributes,
@@ -63,7 +62,7 @@ def test_bytes_that_make_no_sense_are_shown_as_text(stored: bytes) -> None:
 
 def test_attributes_that_ingest_added_are_not_shown() -> None:
     stored = {b"spanwise.kind": b"llm", b"temperature": b"\x040.5"}
-    assert read_attributes(stored, Texts(), Values()) == {"temperature": 0.5}
+    assert read_attributes(stored, Texts()) == {"temperature": 0.5}
 
 
 @pytest.mark.parametrize(
