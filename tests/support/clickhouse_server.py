@@ -6,6 +6,8 @@ bindings, settings, inserts of any format, compression both ways, error codes, `
 """
 
 import argparse
+import email
+import email.policy
 import gzip
 import json
 import os
@@ -124,6 +126,16 @@ def _split(query: str | None, body: bytes) -> tuple[str, bytes]:
     return body.decode("utf-8", "surrogateescape").strip(), b""
 
 
+def _read_form(content_type: str, body: bytes) -> dict[str, str]:
+    """Read the fields of a form: so the client sends parameters that are too long for a URL."""
+    head = f"Content-Type: {content_type}\r\n\r\n".encode()
+    form = email.message_from_bytes(head + body, policy=email.policy.HTTP)
+    return {
+        str(field.get_param("name", header="Content-Disposition")): field.get_content().strip()
+        for field in form.iter_parts()
+    }
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     engine: Engine
@@ -141,6 +153,9 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(200, b"Ok.\n", {})
             return
         parameters = dict(parse_qsl(address.query, keep_blank_values=True))
+        if self.headers.get_content_type() == "multipart/form-data":
+            parameters |= _read_form(self.headers["Content-Type"], body)
+            body = b""
         try:
             data, name = self.engine.run(parameters, body)
         except Exception as error:

@@ -27,6 +27,7 @@ from spanwise.model.analytics import (
     ToolUsage,
 )
 from spanwise.model.filters import TraceFilter
+from spanwise.model.times import Granularity
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry import analytics as stored
 from spanwise.storage.telemetry.analytics_export import export_traces
@@ -37,6 +38,7 @@ from spanwise.storage.telemetry.analytics_source import (
 )
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.rollup import Rollup
+from spanwise.storage.telemetry.sums import SumReader
 
 _LATENCY_BUCKETS = ("<200ms", "200-500ms", "500ms-1s", "1-2s", "2-5s", "5s+")
 # Sums of the same costs in another order differ by less than this share of them.
@@ -57,6 +59,7 @@ class Analytics:
         self._catalog = catalog
         self._engine = engine
         self._rollup = rollup
+        self._sums = rollup.sums if rollup else SumReader(engine)
         self._pipeline = pipeline
         self._agents = agents
 
@@ -69,10 +72,10 @@ class Analytics:
         )
 
     async def _key_metrics(self, workspace: str, question: Question) -> KeyMetrics:
-        source = await self._source(workspace, question)
+        source = await self._total_source(workspace, question)
         totals, percentiles, alerts = await asyncio.gather(
-            stored.read_totals(self._engine, source),
-            stored.read_percentiles(self._engine, source),
+            stored.read_totals(self._sums, source),
+            stored.read_percentiles(self._sums, source),
             self._count_active_alerts(workspace, question.wanted.agent_name),
         )
         return KeyMetrics(
@@ -91,7 +94,7 @@ class Analytics:
 
     async def outcomes(self, workspace: str, question: Question) -> Outcomes:
         source = await self._source(workspace, question)
-        rows = await stored.read_series(self._engine, source, question, ("traces", "errors"))
+        rows = await stored.read_series(self._sums, source, question, ("traces", "errors"))
         total = sum(row["traces"] for row in rows)
         failure = sum(row["errors"] for row in rows)
         return Outcomes(
@@ -112,7 +115,7 @@ class Analytics:
 
     async def requests(self, workspace: str, question: Question) -> list[RequestsPoint]:
         source = await self._source(workspace, question)
-        counts = await stored.read_requests(self._engine, source, question)
+        counts = await stored.read_requests(self._sums, source, question)
         return [
             RequestsPoint(
                 date=question.label(bucket), total=sum(by_agent.values()), by_agent=by_agent
@@ -122,7 +125,7 @@ class Analytics:
 
     async def percentiles(self, workspace: str, question: Question) -> list[PercentilesPoint]:
         source = await self._source(workspace, question)
-        series = await stored.read_percentile_series(self._engine, source, question)
+        series = await stored.read_percentile_series(self._sums, source, question)
         points = []
         for bucket, found in zip(question.buckets, series, strict=True):
             p50, p95, p99 = found or (None, None, None)
@@ -130,8 +133,8 @@ class Analytics:
         return points
 
     async def latencies(self, workspace: str, question: Question) -> list[LatencyBucket]:
-        source = await self._source(workspace, question)
-        counts = await stored.read_latency_counts(self._engine, source)
+        source = await self._total_source(workspace, question)
+        counts = await stored.read_latency_counts(self._sums, source)
         total = sum(counts)
         lower, upper = (0, *LATENCY_BOUNDS_MS), (*LATENCY_BOUNDS_MS, None)
         return [
@@ -144,7 +147,7 @@ class Analytics:
     async def tokens(self, workspace: str, question: Question) -> list[TokensPoint]:
         source = await self._source(workspace, question)
         measures = ("input_tokens", "output_tokens")
-        rows = await stored.read_series(self._engine, source, question, measures)
+        rows = await stored.read_series(self._sums, source, question, measures)
         return [
             TokensPoint(
                 date=question.label(bucket),
@@ -157,7 +160,7 @@ class Analytics:
 
     async def costs(self, workspace: str, question: Question) -> Costs:
         source = await self._source(workspace, question)
-        found = await stored.read_costs(self._engine, source, question)
+        found = await stored.read_costs(self._sums, source, question)
         by_model, total = found.by_model, sum(found.series)
         without_model = total - sum(by_model.values())
         if without_model > _ROUNDING * total:
@@ -173,8 +176,8 @@ class Analytics:
         )
 
     async def errors(self, workspace: str, question: Question) -> ErrorsByType:
-        source = await self._source(workspace, question)
-        counts = await stored.read_errors(self._engine, source)
+        source = await self._total_source(workspace, question)
+        counts = await stored.read_errors(self._sums, source)
         total = sum(counts.values())
         return ErrorsByType(
             errors=[
@@ -185,7 +188,7 @@ class Analytics:
 
     async def error_rate(self, workspace: str, question: Question) -> list[ErrorRatePoint]:
         source = await self._source(workspace, question)
-        rows = await stored.read_series(self._engine, source, question, ("traces", "errors"))
+        rows = await stored.read_series(self._sums, source, question, ("traces", "errors"))
         return [
             ErrorRatePoint(
                 date=question.label(bucket),
@@ -197,8 +200,8 @@ class Analytics:
         ]
 
     async def tools(self, workspace: str, question: Question) -> ToolUsage:
-        source = await self._source(workspace, question)
-        return ToolUsage(heatmap=await stored.read_tools(self._engine, source))
+        source = await self._total_source(workspace, question)
+        return ToolUsage(heatmap=await stored.read_tools(self._sums, source))
 
     async def export(
         self, workspace: str, wanted: TraceFilter, form: ExportFormat
@@ -208,6 +211,10 @@ class Analytics:
         ids = await self._agents.ids_by_name(workspace)
         wanted = await self._with_agent_name(workspace, wanted)
         return await export_traces(self._engine, workspace, wanted, ids, form)
+
+    async def _total_source(self, workspace: str, question: Question) -> Source:
+        """What answers a question without a series: whole months will do."""
+        return await self._source(workspace, replace(question, granularity=Granularity.MONTHLY))
 
     async def _source(self, workspace: str, question: Question) -> Source:
         await self._pipeline.settle()

@@ -25,6 +25,7 @@ from spanwise.storage.telemetry import logs as stored_logs
 from spanwise.storage.telemetry import signals as stored_signals
 from spanwise.storage.telemetry import spans as stored_spans
 from spanwise.storage.telemetry import traces as stored
+from spanwise.storage.telemetry.analytics import count_traces
 from spanwise.storage.telemetry.analytics_source import Source
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.filter_values import find_filter_values
@@ -55,8 +56,9 @@ class Traces:
             name = await self._agents.resolve_name(workspace, wanted.agent_name)
             wanted = replace(wanted, agent_name=name)
         source = await self._find_source(workspace, wanted)
+        counting = count_traces(self._rollup.sums, source)
         return await stored.find_traces(
-            self._engine, workspace, wanted, page, ids, sort, order, source
+            self._engine, workspace, wanted, page, ids, sort, order, counting
         )
 
     async def get(self, workspace: str, trace_id: str) -> WholeTrace:

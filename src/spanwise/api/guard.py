@@ -59,7 +59,7 @@ class Requires:
         """The scopes of which a key needs one; none when no key is enough."""
         return sorted({*self._scopes, Scope.FULL}) if self._scopes else []
 
-    def __call__(self, request: Request) -> Principal:
+    async def __call__(self, request: Request) -> Principal:
         outcome: Principal | SpanwiseError = request.state.principal
         if isinstance(outcome, SpanwiseError):
             raise outcome
@@ -89,7 +89,7 @@ may_assign = Requires(Scope.INGEST, Scope.READ)
 Assigner = Annotated[Principal, Depends(may_assign)]
 
 
-def client_address(request: Request) -> str | None:
+async def client_address(request: Request) -> str | None:
     return request.client.host if request.client else None
 
 
@@ -139,7 +139,7 @@ class GuardedRoute(APIRoute):
 
         async def guarded(request: Request) -> Response:
             for demand in demands:
-                demand(request)
+                await demand(request)
             _refuse_nul(request)
             if request.method == "GET":
                 note_accepted_age(request.headers)

@@ -17,7 +17,7 @@ _DATE: dict[str, Any] = {
 }
 
 
-def _page(
+async def _page(
     limit: Annotated[
         int, Query(ge=1, description="Page size; above 100 it is lowered to 100.")
     ] = 50,
@@ -26,7 +26,7 @@ def _page(
     return PageRequest(min(limit, MAX_LIMIT), skip)
 
 
-def _period(
+async def _period(
     start_date: Annotated[
         str | None,
         Query(
@@ -57,7 +57,7 @@ Paged = Annotated[PageRequest, Depends(_page)]
 Period = Annotated[TimeRange, Depends(_period)]
 
 
-def _trace_filter(
+async def _trace_filter(
     period: Period,
     agent_id: AgentId = None,
     status: TraceStatus | None = None,

@@ -69,4 +69,9 @@ def get_services(request: Request) -> Services:
     return services
 
 
-Use = Annotated[Services, Depends(get_services)]
+# What routes depend on is async throughout: each plain function would be run in a thread.
+async def _depend_on_services(request: Request) -> Services:
+    return get_services(request)
+
+
+Use = Annotated[Services, Depends(_depend_on_services)]

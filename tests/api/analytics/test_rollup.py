@@ -8,6 +8,7 @@ import pytest
 from spanwise.model.analytics import Question
 from spanwise.model.filters import TraceFilter
 from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry import sums
 from spanwise.storage.telemetry.analytics_source import Source
 from spanwise.storage.telemetry.rollup import Rollup, merge_quiet_month
 from support.service import Person, Service
@@ -197,6 +198,51 @@ async def test_a_rebuild_computes_what_the_traces_say(
     assert (await ask(ada, "/metrics"))["totalTraces"] == 0
     assert await rollup.rebuild() >= 2
     assert (await ask(ada, "/metrics"))["totalTraces"] == 2
+
+
+async def test_what_is_swept_is_added_up_once_until_it_changes(
+    service: Service, ada: Person, rollup: Rollup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def count() -> int:
+        return int((await ask(ada, "/metrics"))["totalTraces"])
+
+    await send(ada, new_span(DAY), new_span(DAY + timedelta(days=1)))
+    await sweep(service, rollup)
+    assert await count() == 2
+    # From here on only what is remembered can tell.
+    await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
+    assert await count() == 2
+    # The day of the change is read from the traces, and remembered no longer once it is swept.
+    await send(ada, new_span(DAY + timedelta(minutes=1)))
+    await rollup.rebuild()
+    assert await count() == 3
+    await send(ada, new_span(DAY + timedelta(minutes=2)))
+    assert await count() == 4
+    await sweep(service, rollup)
+    assert await count() == 4
+    monkeypatch.setattr(sums, "REMEMBERED_SECONDS", 0)
+    await send(ada, new_span(DAY))
+    await sweep(service, rollup)
+    assert await count() == 5
+    await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
+    assert await count() == 0
+
+
+async def test_no_more_is_remembered_than_there_is_room_for(
+    service: Service, ada: Person, rollup: Rollup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = service.services.analytics._sums
+    await send(ada, *(new_span(DAY + timedelta(hours=n), agentName=f"a{n}") for n in range(9)))
+    await sweep(service, rollup)
+    monkeypatch.setattr(sums, "REMEMBERED_VALUES", 100)
+    for path in ("/traces/requests-over-time", "/traces/error-rate", "/costs", "/metrics"):
+        for agent in ({}, {"agentId": "a1"}, {"agentId": "a2"}):
+            await ask(ada, path, **agent)
+            known = [sums.size_of(known) for _, known in reader._remembered.values()]
+            assert 0 < sum(known) <= 100
+    # Of the fifteen sums (metrics are two) the first are forgotten, and asked for anew.
+    assert len(known) < 15
+    assert len(await ask(ada, "/traces/requests-over-time")) == 5
 
 
 async def test_an_interrupted_sweep_moves_no_mark(

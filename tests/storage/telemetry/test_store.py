@@ -43,10 +43,14 @@ NOW = datetime.now(UTC) - timedelta(minutes=5)
 
 
 async def listed(
-    store: Store, sort: TraceSort = TraceSort.START_TIME, limit: int = 50, **wanted: Any
+    store: Store,
+    sort: TraceSort = TraceSort.START_TIME,
+    limit: int = 50,
+    skip: int = 0,
+    **wanted: Any,
 ) -> Listing[Trace]:
     filters = TraceFilter(**{"period": TimeRange(), **wanted})
-    page = PageRequest(limit)
+    page = PageRequest(limit, skip)
     return await find_traces(store.engine, store.workspace, filters, page, {}, sort, Order.DESC)
 
 
@@ -118,6 +122,34 @@ async def test_lists_filter_sort_and_page(store: Store) -> None:
     assert (await listed(store, model="other")).total == 0
     period = TimeRange(NOW - timedelta(minutes=2, seconds=1), NOW - timedelta(minutes=1))
     assert [t.cost for t in (await listed(store, period=period)).items] == [3.0]
+
+
+@pytest.mark.parametrize("spread", [timedelta(seconds=1), timedelta(hours=2)])
+async def test_pages_of_the_latest_have_each_trace_once_and_as_it_is_now(
+    store: Store, spread: timedelta
+) -> None:
+    """However many rows of them there are, and within the last day or beyond it."""
+    roots = [
+        span(new_trace_id(), name=f"run {n}", status="error", start=NOW - n * spread)
+        for n in range(60)
+    ]
+    for _ in range(3):
+        store.send(*roots)
+    # More than the spare ones among the latest: no error any longer, or gone.
+    store.send(*(root | {"status": "ok"} for root in roots[:15]))
+    version = next_version()
+    gone = [TraceDeletion(store.workspace, root["traceId"], version) for root in roots[15:30]]
+    store.writer.write(Batch(version, version, deletions=gone))
+    left = [*roots[:15], *roots[30:]]
+    for limit, skip in ((1, 0), (10, 0), (10, 10), (20, 0), (20, 20), (100, 0), (10, 40)):
+        listing = await listed(store, limit=limit, skip=skip)
+        names = [trace.name for trace in listing.items]
+        assert names == [root["name"] for root in left[skip : skip + limit]]
+        assert listing.total == 45
+        failed = await listed(store, limit=limit, skip=skip, status="error", search="run")
+        names = [trace.name for trace in failed.items]
+        assert names == [root["name"] for root in roots[30 + skip : 30 + skip + limit]]
+        assert failed.total == 30
 
 
 async def test_search_finds_words_of_names_inputs_and_outputs(store: Store) -> None:

@@ -24,7 +24,7 @@ class AlertNote(Noun):
     note: Annotated[str, Field(max_length=2000), AfterValidator(without_nul)] | None = None
 
 
-def _alert_filter(
+async def _alert_filter(
     period: Period,
     status: AlertStatus | None = None,
     severity: Severity | None = None,

@@ -45,7 +45,7 @@ class Compare(StrEnum):
     PREVIOUS = "previous"
 
 
-def _question(
+async def _question(
     period: Period,
     agent_id: Annotated[
         Text, Query(alias="agentId", description="Only this agent: its id or its exact name.")
@@ -74,7 +74,7 @@ def _question(
 Asked = Annotated[Question, Depends(_question)]
 
 
-def _series(
+async def _series(
     question: Asked,
     granularity: Annotated[Granularity, Query(description="Step of the series.")] = (
         Granularity.DAILY
@@ -169,7 +169,7 @@ async def get_tool_usage(caller: Reader, use: Use, question: Asked) -> Success[T
     return succeed(await use.analytics.tools(caller.workspace_id, question))
 
 
-def _list_page(
+async def _list_page(
     limit: Annotated[
         int, Query(ge=1, description="Page size; above 1000 it is lowered to 1000.")
     ] = 50,

@@ -115,7 +115,7 @@ async def stop_experiment(
 
 async def answer_assignment(request: Request) -> Response:
     """Do what `get_assignment` says, without FastAPI: this is asked thousands of times a second."""
-    caller = may_assign(request)
+    caller = await may_assign(request)
     unit_id = request.query_params.get("unitId")
     assignments = get_services(request).assignments
     assignment = await assignments.assign(caller.workspace_id, request.path_params["id"], unit_id)

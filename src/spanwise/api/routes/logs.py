@@ -23,7 +23,7 @@ class NewLogs(Noun):
     logs: list[NewLog]
 
 
-def _log_filter(
+async def _log_filter(
     period: Period,
     level: Annotated[LogLevel | None, Query(description="That level and above.")] = None,
     search: Annotated[Text, Query(description="Words of the message, all of them.")] = None,

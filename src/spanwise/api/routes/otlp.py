@@ -36,7 +36,7 @@ async def export(request: Request) -> Response:
 
 
 async def _export(request: Request) -> Response:
-    caller = may_ingest(request)
+    caller = await may_ingest(request)
     media_type = media_type_of(request.headers.get("content-type", ""))
     if media_type is None:
         raise Invalid.field("Content-Type", f"must be {PROTOBUF} or {JSON}")

@@ -15,7 +15,7 @@ from spanwise.model.spans import Session, SessionWithTraces
 router = NounRouter("spans", "/spans/sessions")
 
 
-def _session_filter(
+async def _session_filter(
     period: Period,
     agent_id: AgentId = None,
     user_id: Annotated[Text, Query(alias="userId")] = None,

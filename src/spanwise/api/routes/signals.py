@@ -29,7 +29,7 @@ class RecordedSignals(Noun):
     ids: list[str]
 
 
-def _signal_filter(
+async def _signal_filter(
     period: Period,
     signal_name: Annotated[Text, Query(alias="signalName")] = None,
     trace_id: Annotated[Text, Query(alias="traceId")] = None,

@@ -12,7 +12,7 @@ from spanwise.model.analytics import NO_NAME, Question
 from spanwise.model.spans import ErrorType
 from spanwise.model.times import Granularity
 from spanwise.storage.telemetry.analytics_source import LATENCY_BOUNDS_MS, LATENCY_GROWTH, Source
-from spanwise.storage.telemetry.engine import Engine, Rows
+from spanwise.storage.telemetry.sums import SumReader, Sums
 
 _BUCKETS = {
     Granularity.HOURLY: "toStartOfHour(moment)",
@@ -36,76 +36,96 @@ class Totals:
     agents: int
 
 
-async def read_totals(engine: Engine, source: Source) -> Totals:
+async def read_totals(reader: SumReader, source: Source) -> Totals:
     measures = ("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost")
-    sums = ", ".join(f"sum(row.{name}) AS {name}" for name in measures)
-    rows = await _fetch(
-        engine,
+    by_agent = await reader.read(
         source,
-        f"""SELECT {sums}, uniqExactIf(row.agent_name, row.agent_name != '' AND row.traces > 0)
-            AS agents
-        FROM ({source.select(("agent_name", *measures))}) AS row""",
+        lambda rows: (
+            f"""SELECT row.agent_name AS agent, {_sums(measures)}
+        FROM ({rows.select(("agent_name", *measures))}) AS row GROUP BY agent"""
+        ),
+        keys=1,
         tag="analytics_totals",
     )
-    return Totals(**rows[0])
+    sums = [sum(values) for values in zip(*by_agent.values(), strict=True)] or [0] * len(measures)
+    agents = sum(values[0] > 0 for (agent,), values in by_agent.items() if agent)
+    return Totals(**dict(zip(measures, sums, strict=True)), agents=agents)
+
+
+async def count_traces(reader: SumReader, source: Source) -> int:
+    found = await reader.read(
+        source,
+        lambda rows: f"SELECT sum(row.traces) AS total FROM ({rows.select(('traces',))}) AS row",
+        keys=0,
+        tag="count_traces",
+    )
+    return int(found[()][0])
 
 
 async def read_series(
-    engine: Engine, source: Source, question: Question, measures: Sequence[str]
+    reader: SumReader, source: Source, question: Question, measures: Sequence[str]
 ) -> list[Mapping[str, Any]]:
     """Return the sums of some measures for every bucket of the period, in order."""
-    sums = ", ".join(f"sum(row.{name}) AS {name}" for name in measures)
-    rows = await _fetch(
-        engine,
+    found = await reader.read(
         source,
-        f"""SELECT {bucket_of(question)} AS bucket, {sums}
-        FROM ({source.select(measures)}) AS row GROUP BY bucket""",
+        lambda rows: (
+            f"""SELECT {bucket_of(question)} AS bucket, {_sums(measures)}
+        FROM ({rows.select(measures)}) AS row GROUP BY bucket"""
+        ),
+        keys=1,
         tag="analytics_series",
     )
-    found = {_seconds(row): row for row in rows}
-    nothing: Mapping[str, Any] = dict.fromkeys(measures, 0)
-    return [found.get(int(bucket.timestamp()), nothing) for bucket in question.buckets]
+    sums = {_seconds(bucket): values for (bucket,), values in found.items()}
+    nothing = (0,) * len(measures)
+    return [
+        dict(zip(measures, sums.get(int(bucket.timestamp()), nothing), strict=True))
+        for bucket in question.buckets
+    ]
 
 
 async def read_requests(
-    engine: Engine, source: Source, question: Question
+    reader: SumReader, source: Source, question: Question
 ) -> dict[datetime, dict[str, int]]:
-    """Count the traces of every bucket by the name of their agent."""
-    rows = await _fetch(
-        engine,
+    """Count the traces of every bucket by the name of their agent, the busiest first."""
+    found = await reader.read(
         source,
-        f"""SELECT {bucket_of(question)} AS bucket, row.agent_name AS agent,
+        lambda rows: (
+            f"""SELECT {bucket_of(question)} AS bucket, row.agent_name AS agent,
             sum(row.traces) AS total
-        FROM ({source.select(("agent_name", "traces"))}) AS row
-        GROUP BY bucket, agent HAVING total > 0 ORDER BY total DESC, agent""",
+        FROM ({rows.select(("agent_name", "traces"))}) AS row GROUP BY bucket, agent"""
+        ),
+        keys=2,
         tag="analytics_requests",
     )
-    found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for row in rows:
-        found[_seconds(row)][row["agent"] or NO_NAME] += row["total"]
-    return {bucket: dict(found[int(bucket.timestamp())]) for bucket in question.buckets}
+    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for (bucket, agent), total in _most_first(found):
+        counts[_seconds(bucket)][agent or NO_NAME] += total
+    return {bucket: dict(counts[int(bucket.timestamp())]) for bucket in question.buckets}
 
 
-async def read_percentiles(engine: Engine, source: Source) -> Percentiles | None:
+async def read_percentiles(reader: SumReader, source: Source) -> Percentiles | None:
     """Return the 50th, 95th and 99th percentile of the latencies in milliseconds."""
-    return (await _read_percentiles(engine, source, "toDateTime(0)")).get(0)
+    return (await _read_percentiles(reader, source, "toDateTime(0)")).get(0)
 
 
 async def read_percentile_series(
-    engine: Engine, source: Source, question: Question
+    reader: SumReader, source: Source, question: Question
 ) -> list[Percentiles | None]:
-    found = await _read_percentiles(engine, source, bucket_of(question))
+    found = await _read_percentiles(reader, source, bucket_of(question))
     return [found.get(int(bucket.timestamp())) for bucket in question.buckets]
 
 
-async def _read_percentiles(engine: Engine, source: Source, bucket: str) -> dict[int, Percentiles]:
+async def _read_percentiles(
+    reader: SumReader, source: Source, bucket: str
+) -> dict[int, Percentiles]:
     """Return the percentiles of every bucket that has traces."""
-    sql = (_exact_percentiles if source.is_exact else _histograms)(source, bucket)
-    # Histograms of a year are worth a second thread.
-    rows = await engine.fetch(sql, source.parameters, tag="analytics_percentiles")
+    ask = _exact_percentiles if source.is_exact else _histograms
+    found = await reader.read(
+        source, lambda rows: ask(rows, bucket), keys=1, tag="analytics_percentiles"
+    )
     if source.is_exact:
-        return {_seconds(row): tuple(row["percentiles"]) for row in rows}
-    return {_seconds(row): _of_histogram(row["latency_keys"], row["amounts"]) for row in rows}
+        return {_seconds(at): tuple(percentiles) for (at,), (percentiles,) in found.items()}
+    return {_seconds(at): _of_histogram(keys, amounts) for (at,), (keys, amounts) in found.items()}
 
 
 def _exact_percentiles(source: Source, bucket: str) -> str:
@@ -139,18 +159,17 @@ def _of_histogram(keys: Sequence[int], amounts: Sequence[int]) -> Percentiles:
     return p50, p95, p99
 
 
-async def read_latency_counts(engine: Engine, source: Source) -> list[int]:
+async def read_latency_counts(reader: SumReader, source: Source) -> list[int]:
     """Count the traces of each latency bucket, the fastest first."""
-    bounds = [f"under_{ms}" for ms in LATENCY_BOUNDS_MS]
-    sums = ", ".join(f"sum(row.{name})" for name in (*bounds, "traces"))
-    rows = await _fetch(
-        engine,
+    bounds = (*(f"under_{ms}" for ms in LATENCY_BOUNDS_MS), "traces")
+    found = await reader.read(
         source,
-        f"SELECT [{sums}] AS under FROM ({source.select((*bounds, 'traces'))}) AS row",
+        lambda rows: f"SELECT {_sums(bounds)} FROM ({rows.select(bounds)}) AS row",
+        keys=0,
         tag="analytics_latency",
     )
-    under = rows[0]["under"]
-    return [upper - lower for lower, upper in zip([0, *under], under, strict=False)]
+    under = found[()]
+    return [upper - lower for lower, upper in zip((0, *under), under, strict=False)]
 
 
 @dataclass(frozen=True)
@@ -162,71 +181,80 @@ class CostsRead:
     unpriced: list[str]
 
 
-async def read_costs(engine: Engine, source: Source, question: Question) -> CostsRead:
+async def read_costs(reader: SumReader, source: Source, question: Question) -> CostsRead:
     """Return the cost of every bucket and of every model, in one pass."""
-    rows = await _fetch(
-        engine,
+    found = await reader.read(
         source,
-        f"""SELECT {bucket_of(question)} AS bucket, model, sum(amount) AS total,
-            max(has(unpriced_models, model)) AS is_unpriced
-        FROM ({source.select(("cost", "models", "model_costs", "unpriced_models"))})
+        lambda rows: (
+            f"""SELECT {bucket_of(question)} AS bucket, model, sum(amount) AS total,
+            countIf(has(unpriced_models, model)) AS unpriced
+        FROM ({rows.select(("cost", "models", "model_costs", "unpriced_models"))})
         ARRAY JOIN arrayPushFront(arrayMap(m -> toString(m), models), '') AS model,
             arrayPushFront(model_costs, cost) AS amount
-        GROUP BY bucket, model""",
+        GROUP BY bucket, model"""
+        ),
+        keys=2,
         tag="analytics_costs",
     )
-    by_bucket = {_seconds(row): row["total"] for row in rows if row["model"] == ""}
+    by_bucket = {_seconds(at): total for (at, model), (total, _) in found.items() if not model}
     by_model: dict[str, float] = defaultdict(float)
-    for row in rows:
-        if row["model"]:
-            by_model[row["model"]] += row["total"]
+    for (_, model), (total, _) in found.items():
+        if model:
+            by_model[model] += total
     return CostsRead(
         series=[by_bucket.get(int(bucket.timestamp()), 0.0) for bucket in question.buckets],
         by_model=dict(sorted(by_model.items(), key=lambda item: (-item[1], item[0]))),
-        unpriced=sorted({row["model"] for row in rows if row["is_unpriced"]}),
+        unpriced=sorted({model for (_, model), (_, unpriced) in found.items() if unpriced}),
     )
 
 
-async def read_errors(engine: Engine, source: Source) -> dict[ErrorType, int]:
+async def read_errors(reader: SumReader, source: Source) -> dict[ErrorType, int]:
     """Count the failed traces by the type of their error, the commonest first."""
-    rows = await _fetch(
-        engine,
+    found = await reader.read(
         source,
-        f"""SELECT type, sum(amount) AS total
-        FROM ({source.select(("error_types", "error_counts"))})
-        ARRAY JOIN error_types AS type, error_counts AS amount
-        GROUP BY type HAVING total > 0 ORDER BY total DESC, type""",
+        lambda rows: (
+            f"""SELECT type, sum(amount) AS total
+        FROM ({rows.select(("error_types", "error_counts"))})
+        ARRAY JOIN error_types AS type, error_counts AS amount GROUP BY type"""
+        ),
+        keys=1,
         tag="analytics_errors",
     )
-    return {ErrorType(row["type"]): row["total"] for row in rows}
+    return {ErrorType(kind): total for (kind,), total in _most_first(found)}
 
 
-async def read_tools(engine: Engine, source: Source) -> dict[str, dict[str, int]]:
+async def read_tools(reader: SumReader, source: Source) -> dict[str, dict[str, int]]:
     """Count the calls of each tool by the name of the agent whose traces they are in."""
-    rows = await _fetch(
-        engine,
+    found = await reader.read(
         source,
-        f"""SELECT agent_name, tool, sum(calls) AS total
-        FROM ({source.select(("agent_name", "tools", "tool_calls"))})
-        ARRAY JOIN tools AS tool, tool_calls AS calls
-        GROUP BY agent_name, tool HAVING total > 0 ORDER BY agent_name, total DESC, tool""",
+        lambda rows: (
+            f"""SELECT agent_name, tool, sum(calls) AS total
+        FROM ({rows.select(("agent_name", "tools", "tool_calls"))})
+        ARRAY JOIN tools AS tool, tool_calls AS calls GROUP BY agent_name, tool"""
+        ),
+        keys=2,
         tag="analytics_tools",
     )
     heatmap: dict[str, dict[str, int]] = {}
-    for row in rows:
-        tools = heatmap.setdefault(row["agent_name"] or NO_NAME, {})
-        tools[row["tool"]] = tools.get(row["tool"], 0) + row["total"]
+    for (agent, tool), total in sorted(_most_first(found), key=lambda item: str(item[0][0])):
+        tools = heatmap.setdefault(agent or NO_NAME, {})
+        tools[tool] = tools.get(tool, 0) + total
     return heatmap
 
 
-async def _fetch(engine: Engine, source: Source, sql: str, *, tag: str) -> Rows:
-    return await engine.fetch(f"{sql} {source.settings}", source.parameters, tag=tag)
+def _sums(measures: Sequence[str]) -> str:
+    return ", ".join(f"sum(row.{name}) AS {name}" for name in measures)
+
+
+def _most_first(found: Sums) -> list[tuple[tuple[Any, ...], int]]:
+    """Groups that have something, by their only sum, then by their last key."""
+    groups = [(keys, total) for keys, (total,) in found.items() if total]
+    return sorted(groups, key=lambda group: (-group[1], group[0][-1]))
 
 
 def bucket_of(question: Question) -> str:
     return _BUCKETS[question.granularity]
 
 
-def _seconds(row: Mapping[str, Any]) -> int:
-    bucket: datetime = row["bucket"]
+def _seconds(bucket: datetime) -> int:
     return int(bucket.replace(tzinfo=UTC).timestamp())

@@ -6,6 +6,7 @@ no two tables can mean different things by the same name.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -103,6 +104,8 @@ class Source:
     rollup: str | None = None
     slices: str | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
+    # The rollup's rows that are meant here do not change as long as the mark is this.
+    swept_until: datetime | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -130,6 +133,15 @@ class Source:
             )
         return " UNION ALL ".join(parts)
 
+    def split(self) -> "tuple[Source | None, Source | None]":
+        """Return the rows of the rollup, with what they alone bind, and the other rows."""
+        if self.rollup is None:
+            return None, self
+        bound = {name: self.parameters[name] for name in re.findall(r"{(\w+):", self.rollup)}
+        settled = Source(None, self.rollup, parameters=bound, swept_until=self.swept_until)
+        is_all = self.traces is None and self.slices is None
+        return settled, None if is_all else replace(self, rollup=None)
+
 
 def read_traces(workspace: str, question: Question) -> Source:
     """Answer from the traces alone, whatever the filters."""
@@ -155,7 +167,7 @@ async def find_source(
         return read_traces(workspace, question)
     if marks.slices is not None:
         plan = slice_hours(plan, marks.first_sliced, period, found.slices)
-    return _compile(workspace, question, plan)
+    return replace(_compile(workspace, question, plan), swept_until=marks.hours)
 
 
 def can_use_rollup(wanted: TraceFilter) -> bool:

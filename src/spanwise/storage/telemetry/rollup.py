@@ -35,6 +35,7 @@ from spanwise.storage.telemetry.analytics_source import (
 from spanwise.storage.telemetry.changes import Changes
 from spanwise.storage.telemetry.conditions import to_engine_seconds, to_engine_time
 from spanwise.storage.telemetry.engine import Engine, Rows, query_rows
+from spanwise.storage.telemetry.sums import SumReader
 from spanwise.storage.telemetry.values import in_utc
 
 # Longer than any insert may take: a row that is not visible yet is never swept past.
@@ -68,7 +69,7 @@ class Interrupted(Exception):  # noqa: N818 -- an outcome, not a defect
 
 
 class Rollup:
-    """The rollup of one engine. `find_source` is what readers need of it.
+    """The rollup of one engine. `find_source` and `sums` are what readers need of it.
 
     `visible_until` and `changes` say up to when all that was written is visible, and what was
     written lately, where that is known exactly.
@@ -83,6 +84,7 @@ class Rollup:
         min_slice_traces: int = MIN_SLICE_TRACES,
         slices_back: timedelta = SLICES_BACK,
     ) -> None:
+        self.sums = SumReader(engine)
         self._dirty = DirtySteps(engine, changes)
         self._engine = engine
         self._quiet_seconds = quiet_seconds

@@ -1,9 +1,9 @@
 """Reads traces: lists by filters, one by its id, the values for filter menus, conversations."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from spanwise.model.filters import Order, TraceFilter, TraceSort
@@ -11,10 +11,12 @@ from spanwise.model.noun import utc_now
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.spans import Trace
 from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.analytics import count_traces
 from spanwise.storage.telemetry.analytics_source import Source
-from spanwise.storage.telemetry.conditions import Conditions, to_engine_time, trace_conditions
-from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.conditions import Conditions, trace_conditions
+from spanwise.storage.telemetry.engine import Engine, Rows
 from spanwise.storage.telemetry.places import STARTS_IN_PLACE, Place
+from spanwise.storage.telemetry.sums import SumReader
 from spanwise.storage.telemetry.values import in_utc, or_none
 
 COLUMNS = """lower(hex(trace_id)) AS id, start, name, agent_name, status, error_type, duration_ns,
@@ -31,6 +33,9 @@ _SORTS = {
     TraceSort.TOKENS: "input_tokens + output_tokens",
 }
 
+# Keys beyond those of a page: some may be of traces that are deleted, or have changed since.
+_SPARE_KEYS = 10
+
 # Agent name -> agent id, for the traces' `agentId`.
 AgentIds = Mapping[str, str]
 
@@ -43,103 +48,108 @@ async def find_traces(
     agent_ids: AgentIds,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
-    source: Source | None = None,
+    counting: Awaitable[int] | None = None,
 ) -> Listing[Trace]:
-    """Return one page of traces and how many there are in all, as the source counts them."""
+    """Return one page of traces and how many there are in all, as they are being counted."""
     where = trace_conditions(workspace, wanted)
-    as_of = utc_now()
-    source = source or Source(where.sql, parameters=where.parameters)
-    counting = _count_traces(engine, source, as_of)
-    is_latest_first = sort is TraceSort.START_TIME and order is Order.DESC
-    if not is_latest_first:
-        counts = await counting
-        rows = await _read_page(engine, where, page, f"{_SORTS[sort]} {order}, start {order}")
-        return Listing([to_trace(row, agent_ids) for row in rows], int(counts["total"]))
-    # Most pages are of the last day: beside counting, see whether this one is.
-    last_day = trace_conditions(workspace, _narrowed(wanted, as_of, _WINDOW_DAYS[0]))
-    counts, rows = await asyncio.gather(counting, _read_page(engine, last_day, page, "start desc"))
-    total = int(counts["total"])
-    if len(rows) < page.limit and len(rows) < total - page.skip:
-        latest = _narrow_to_latest(wanted, as_of, counts, page.skip + page.limit)
-        rows = await _read_page(engine, trace_conditions(workspace, latest), page, "start desc")
+    if counting is None:
+        counting = count_traces(SumReader(engine), Source(where.sql, parameters=where.parameters))
+    if sort is TraceSort.START_TIME and order is Order.DESC:
+        reading = _read_latest(engine, workspace, wanted, page)
+    else:
+        reading = _read_page(engine, where, page, f"{_SORTS[sort]} {order}, start {order}")
+    total, rows = await asyncio.gather(counting, reading)
     return Listing([to_trace(row, agent_ids) for row in rows], total)
 
 
-async def _read_page(
-    engine: Engine, where: Conditions, page: PageRequest, order: str
-) -> list[dict[str, Any]]:
-    """Read a page: first its ids, from narrow columns; then all columns for those alone."""
+async def _read_latest(
+    engine: Engine, workspace: str, wanted: TraceFilter, page: PageRequest
+) -> Rows:
+    """Read a page of the latest traces without comparing the versions of all the others."""
+    if page.skip == 0:
+        # Most first pages are of the last day.
+        enough = page.limit + _SPARE_KEYS
+        for part in dict.fromkeys((_last_day_of(wanted), wanted)):
+            keys = await _find_latest_keys(engine, trace_conditions(workspace, part), enough)
+            # Who had the words still has them: that alone need not be asked again.
+            again = trace_conditions(workspace, replace(part, search=None))
+            rows = await _read_rows(engine, again, keys)
+            if len(rows) >= page.limit or (part == wanted and len(keys) < enough):
+                return rows[: page.limit]
+    where = trace_conditions(workspace, wanted)
+    after = page.skip + page.limit + _SPARE_KEYS
+    keys = await _find_latest_keys(engine, where, 1, skip=after)
+    if keys:
+        nearer = trace_conditions(workspace, wanted)
+        nearer.add("start >= {bound:DateTime64(9, 'UTC')}", bound=_to_start(keys[0]))
+        rows = await _read_page(engine, nearer, page, "start desc")
+        if len(rows) == page.limit:
+            return rows
+    return await _read_page(engine, where, page, "start desc")
+
+
+def _last_day_of(wanted: TraceFilter) -> TraceFilter:
+    start, end = wanted.period.start, wanted.period.end
+    day_before = (end or utc_now()) - timedelta(days=1)
+    return replace(wanted, period=TimeRange(max(start or day_before, day_before), end))
+
+
+async def _find_latest_keys(engine: Engine, where: Conditions, limit: int, skip: int = 0) -> Rows:
+    """Return the keys of the latest rows, also of rows that no longer count.
+
+    They are read in the order of the table, so only as many as it takes.
+    """
+    return await engine.fetch(
+        f"""SELECT toUnixTimestamp64Nano(start) AS nano, trace_id FROM (
+            SELECT DISTINCT toStartOfHour(start) AS hour, start, trace_id FROM traces
+            WHERE {where.sql} ORDER BY hour DESC, start DESC, trace_id DESC
+            LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}})
+        ORDER BY start DESC, trace_id DESC""",
+        {**where.parameters, "limit": limit, "skip": skip},
+        tag="find_latest_keys",
+        raw=True,
+    )
+
+
+async def _read_page(engine: Engine, where: Conditions, page: PageRequest, order: str) -> Rows:
+    """Read a page: first its keys, from narrow columns; then all columns for those alone."""
     direction = order.rpartition(" ")[2]
     keys = await engine.fetch(
         f"""SELECT toUnixTimestamp64Nano(start) AS nano, trace_id FROM traces FINAL
         WHERE {where.sql} ORDER BY {order}, trace_id {direction}
         LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
         {**where.parameters, "limit": page.limit, "skip": page.skip},
-        tag="find_traces",
+        tag="find_keys",
         raw=True,
     )
-    return await _read_rows(engine, where.workspace, keys)
+    return await _read_rows(engine, Conditions(where.workspace), keys)
 
 
-# The years before need not be sorted for the latest traces.
-_WINDOW_DAYS = (1, 7, 30)
-
-
-async def _count_traces(engine: Engine, source: Source, as_of: datetime) -> dict[str, Any]:
-    """Count the traces in all, and those that surely are of the latest days."""
-    windows = ", ".join(
-        f"sumIf(traces, moment >= {{as_of:DateTime64(9, 'UTC')}} - INTERVAL {days} DAY)"
-        f" AS last_{days}"
-        for days in _WINDOW_DAYS
-    )
-    rows = await engine.fetch(
-        f"SELECT sum(traces) AS total, {windows} FROM ({source.select(('traces',))})"
-        f" {source.settings}",
-        {**source.parameters, "as_of": to_engine_time(as_of)},
-        tag="count_traces",
-    )
-    return rows[0]
-
-
-def _narrow_to_latest(
-    wanted: TraceFilter, as_of: datetime, counts: Mapping[str, Any], needed: int
-) -> TraceFilter:
-    """Look only at the shortest of the windows that holds the whole page."""
-    for days in _WINDOW_DAYS:
-        if counts[f"last_{days}"] >= needed:
-            return _narrowed(wanted, as_of, days)
-    return wanted
-
-
-def _narrowed(wanted: TraceFilter, as_of: datetime, days: int) -> TraceFilter:
-    start, end = wanted.period.start, wanted.period.end
-    window = as_of - timedelta(days=days)
-    return replace(wanted, period=TimeRange(max(start or window, window), end))
-
-
-async def _read_rows(
-    engine: Engine, workspace: str, keys: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Read the whole rows of traces, in the order of their keys."""
+async def _read_rows(engine: Engine, where: Conditions, keys: Rows) -> Rows:
+    """Read the whole rows of those traces that meet the conditions, in the order of their keys."""
     if not keys:
         return []
-    ids = [key["trace_id"].hex() for key in keys]
-    where = Conditions(workspace)
-    # Each key's own place in the table, so that few other rows are read.
-    where.add(
-        """start IN {starts:Array(DateTime64(9, 'UTC'))}
-        AND lower(hex(trace_id)) IN {ids:Array(String)}""",
-        starts=[f"{key['nano'] // 10**9}.{key['nano'] % 10**9:09}" for key in keys],
-        ids=ids,
-    )
+    places = {(key["nano"], key["trace_id"].hex()): place for place, key in enumerate(keys)}
     rows = await engine.fetch(
-        f"""SELECT {COLUMNS} FROM traces WHERE {where.sql} ORDER BY {_LATEST} LIMIT 1 BY trace_id
-        SETTINGS max_threads = 1""",
-        where.parameters,
+        # By the key first, which is the same in all versions of a row: few others are read.
+        f"""SELECT {COLUMNS}, toUnixTimestamp64Nano(start) AS nano FROM traces FINAL
+        PREWHERE workspace = {{workspace:String}}
+            AND start IN {{starts:Array(DateTime64(9, 'UTC'))}}
+            AND lower(hex(trace_id)) IN {{ids:Array(String)}}
+        WHERE {where.sql} SETTINGS max_threads = 1""",
+        {
+            **where.parameters,
+            "starts": [_to_start(key) for key in keys],
+            "ids": [trace_id for _, trace_id in places],
+        },
         tag="read_traces",
     )
-    place = {trace_id: position for position, trace_id in enumerate(ids)}
-    return sorted(rows, key=lambda row: place[row["id"]])
+    found = {places.get((row["nano"], row["id"]), -1): row for row in rows}
+    return [found[place] for place in sorted(found) if place >= 0]
+
+
+def _to_start(key: Mapping[str, Any]) -> str:
+    return f"{key['nano'] // 10**9}.{key['nano'] % 10**9:09}"
 
 
 async def find_trace(engine: Engine, place: Place, agent_ids: AgentIds) -> Trace | None:
