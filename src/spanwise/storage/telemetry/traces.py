@@ -97,14 +97,15 @@ def _last_day_of(wanted: TraceFilter) -> TraceFilter:
 async def _find_latest_keys(engine: Engine, where: Conditions, limit: int, skip: int = 0) -> Rows:
     """Return the keys of the latest rows, also of rows that no longer count.
 
-    They are read in the order of the table, so only as many as it takes.
+    They are read in the order of the table, so only as many as it takes, rounded up to a block of
+    each part.
     """
     return await engine.fetch(
         f"""SELECT toUnixTimestamp64Nano(start) AS nano, trace_id FROM (
             SELECT DISTINCT toStartOfHour(start) AS hour, start, trace_id FROM traces
             WHERE {where.sql} ORDER BY hour DESC, start DESC, trace_id DESC
             LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}})
-        ORDER BY start DESC, trace_id DESC""",
+        ORDER BY start DESC, trace_id DESC SETTINGS max_block_size = 1024, max_threads = 1""",
         {**where.parameters, "limit": limit, "skip": skip},
         tag="find_latest_keys",
         raw=True,
