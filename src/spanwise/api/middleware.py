@@ -1,6 +1,7 @@
 """What surrounds every request: its id, its log line, its caller, its limits, safe headers."""
 
 import re
+import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -18,7 +19,6 @@ from spanwise.api.otlp import PATHS, answer_otlp_error
 from spanwise.api.rate_limits import headers_of, limits_from, refuse, tier_of
 from spanwise.api.services import Services
 from spanwise.model.errors import SpanwiseError
-from spanwise.model.noun import new_id
 
 log = structlog.get_logger()
 
@@ -232,4 +232,4 @@ def _request_id(scope: Scope) -> str:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             given: str = value.decode()
             return given
-    return new_id("req")
+    return f"req_{secrets.token_hex(12)}"

@@ -33,6 +33,9 @@ _SORTS = {
     TraceSort.TOKENS: "input_tokens + output_tokens",
 }
 
+# Where a first page is looked for first: each further month takes the engine longer.
+_FIRST_PAGE_DAYS = (1, 30)
+
 # Keys beyond those of a page: some may be of traces that are deleted, or have changed since.
 _SPARE_KEYS = 10
 
@@ -67,9 +70,9 @@ async def _read_latest(
 ) -> Rows:
     """Read a page of the latest traces without comparing the versions of all the others."""
     if page.skip == 0:
-        # Most first pages are of the last day.
         enough = page.limit + _SPARE_KEYS
-        for part in dict.fromkeys((_last_day_of(wanted), wanted)):
+        parts = (*(_last_days_of(wanted, days) for days in _FIRST_PAGE_DAYS), wanted)
+        for part in dict.fromkeys(parts):
             keys = await _find_latest_keys(engine, trace_conditions(workspace, part), enough)
             # Who had the words still has them: that alone need not be asked again.
             again = trace_conditions(workspace, replace(part, search=None))
@@ -88,10 +91,10 @@ async def _read_latest(
     return await _read_page(engine, where, page, "start desc")
 
 
-def _last_day_of(wanted: TraceFilter) -> TraceFilter:
+def _last_days_of(wanted: TraceFilter, days: int) -> TraceFilter:
     start, end = wanted.period.start, wanted.period.end
-    day_before = (end or utc_now()) - timedelta(days=1)
-    return replace(wanted, period=TimeRange(max(start or day_before, day_before), end))
+    before = (end or utc_now()) - timedelta(days=days)
+    return replace(wanted, period=TimeRange(max(start or before, before), end))
 
 
 async def _find_latest_keys(engine: Engine, where: Conditions, limit: int, skip: int = 0) -> Rows:
