@@ -245,6 +245,19 @@ async def test_no_more_is_remembered_than_there_is_room_for(
     assert len(await ask(ada, "/traces/requests-over-time")) == 5
 
 
+async def test_a_trace_that_moves_to_another_hour_and_is_deleted_leaves_nothing_in_either(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    late = new_span(DAY)
+    await send(ada, late, new_span(DAY))
+    await sweep(service, rollup)
+    # Its first root comes later; no sweep sees it before it is deleted.
+    await send(ada, new_span(DAY - timedelta(hours=1), traceId=late["traceId"]))
+    await ada.data("DELETE", f"/spans/traces/{late['traceId']}")
+    await sweep(service, rollup)
+    assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+
+
 async def test_an_interrupted_sweep_moves_no_mark(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:

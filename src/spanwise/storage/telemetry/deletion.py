@@ -32,9 +32,10 @@ _BEFORE = "version < {version:UInt64}"
 _AT = "BETWEEN {first:DateTime('UTC')} AND {last:DateTime('UTC')}"
 
 _STATEMENTS = (
-    # A row that says so, since it is by rows written that rollups learn of a change.
+    # A row that says so, since it is by rows written that rollups learn of a change; also where the
+    # trace no longer was, of which perhaps no rollup has learned yet.
     f"""INSERT INTO traces (workspace, start, trace_id, version, is_deleted)
-    SELECT workspace, start, trace_id, {{version:UInt64}}, 1 FROM traces FINAL
+    SELECT DISTINCT workspace, start, trace_id, {{version:UInt64}}, 1 FROM traces
     WHERE {_MINE}{_BINARY} AND {_BEFORE} AND toStartOfHour(start) {_AT}""",
     f"DELETE FROM traces WHERE {_MINE}{_BINARY} AND {_BEFORE} AND toStartOfHour(start) {_AT}",
     f"DELETE FROM spans WHERE {_MINE}{_BINARY} AND {_BEFORE} AND hour {_AT}",
