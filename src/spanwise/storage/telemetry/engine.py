@@ -209,6 +209,8 @@ class Engine:
         """
         if self.address.folder is None or not THREADS_HAVE_PRIORITIES:
             return
+        with self.client() as client:
+            client.query(_START_THREADS)
         for task in Path("/proc/self/task").iterdir():
             if (task / "comm").read_text().startswith("MergeMutate"):
                 os.setpriority(os.PRIO_PROCESS, int(task.name), MERGE_NICENESS)
@@ -239,6 +241,13 @@ _SETTINGS: dict[str, Any] = {
     # Clocks may be off by any number of months, and one request's spans by many of them.
     "max_partitions_per_insert_block": 0,
 }
+
+# A merge takes up to 64 threads of the pool that queries take theirs from. One that it had to start
+# would keep its low priority, and slow down whatever query gets it later: they are there before.
+_START_THREADS = """
+SELECT sum(sleepEachRow(0.005)) FROM numbers_mt(256)
+SETTINGS max_threads = 128, max_block_size = 1, max_threads_min_free_memory_per_thread = 0
+"""
 
 
 def yield_to_readers() -> None:
