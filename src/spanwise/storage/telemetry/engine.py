@@ -238,6 +238,12 @@ _SETTINGS: dict[str, Any] = {
     "session_timezone": "UTC",
     "lightweight_deletes_sync": 0,
     "apply_mutations_on_fly": 1,
+    # Answers read a few columns of each part: giving every column to a thread costs more than it.
+    "merge_tree_use_prefixes_deserialization_thread_pool": 0,
+    # Compiling what is asked for the third time would take longer than the answer.
+    "compile_expressions": 0,
+    "compile_aggregate_expressions": 0,
+    "compile_sort_description": 0,
     # Clocks may be off by any number of months, and one request's spans by many of them.
     "max_partitions_per_insert_block": 0,
 }

@@ -40,9 +40,6 @@ PARALLEL_INSERTS = 2
 # Planning and compiling are most of what a small batch costs; the cores are busy with others.
 _FRUGAL: Mapping[str, object] = {
     "short_circuit_function_evaluation": "disable",
-    "compile_expressions": 0,
-    "compile_aggregate_expressions": 0,
-    "compile_sort_description": 0,
     "optimize_on_insert": 0,
     "max_insert_threads": 1,
     "max_threads": 1,
