@@ -74,6 +74,8 @@ async def _read_latest(
         parts = (*(_last_days_of(wanted, days) for days in _FIRST_PAGE_DAYS), wanted)
         for part in dict.fromkeys(parts):
             keys = await _find_latest_keys(engine, trace_conditions(workspace, part), enough)
+            if len(keys) < page.limit and part != wanted:
+                continue
             # Who had the words still has them: that alone need not be asked again.
             again = trace_conditions(workspace, replace(part, search=None))
             rows = await _read_rows(engine, again, keys)
