@@ -191,7 +191,7 @@ def ask_analytics(folder: Path, spans: int) -> dict[str, Any]:
     pool = folder / "pool-analytics"
     if not pool.exists():
         write_pool(pool, 200, 50)
-    answer = measure_analytics(place, pool, 200, spans, 5 if QUICK else 20)
+    answer = measure_analytics(place, pool, 200, spans, 5 if QUICK else 60)
     show_analytics(console, answer, spans)
     return answer
 
