@@ -37,7 +37,7 @@ PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
 # Two inserts at a time are 1.3 times as fast as one; the cores are busy then.
 PARALLEL_INSERTS = 2
 
-# Planning and compiling are most of what a small batch costs; the cores are busy with others.
+# Planning is most of what a small batch costs; the cores are busy with others.
 _FRUGAL: Mapping[str, object] = {
     "short_circuit_function_evaluation": "disable",
     "optimize_on_insert": 0,
