@@ -152,7 +152,12 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         retention.start()
         stack.push_async_callback(retention.stop)
         receiver = Receiver(pipeline, meter)
-        rollup = Rollup(engine, visible_until=writer.visible_until, changes=writer.changes)
+        rollup = Rollup(
+            engine,
+            visible_until=writer.visible_until,
+            changes=writer.changes,
+            settle=pipeline.settle if is_alone else None,
+        )
         sweeper = Sweeper(rollup)
         sweeper.start()
         stack.push_async_callback(sweeper.stop)

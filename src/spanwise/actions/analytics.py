@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from spanwise.actions.agents import AgentDirectory
 from spanwise.actions.alerts import count_active_alerts
-from spanwise.ingest.pipeline import Pipeline
+from spanwise.ingest.pipeline import Pipeline, accepted_age
 from spanwise.model.analytics import (
     NO_NAME,
     CostPoint,
@@ -222,7 +222,7 @@ class Analytics:
         question = replace(question, wanted=wanted)
         if self._rollup is None:
             return read_traces(workspace, question)
-        return await self._rollup.find_source(workspace, question)
+        return await self._rollup.find_source(workspace, question, accepted_age.get())
 
     async def _with_agent_name(self, workspace: str, wanted: TraceFilter) -> TraceFilter:
         if wanted.agent_name is None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from spanwise.actions.agents import AgentDirectory
 from spanwise.ingest.deletions import prepare_deletion
-from spanwise.ingest.pipeline import Pipeline
+from spanwise.ingest.pipeline import Pipeline, accepted_age
 from spanwise.model.analytics import Question
 from spanwise.model.conventions import USAGE_KINDS
 from spanwise.model.errors import NotFound
@@ -91,7 +91,7 @@ class Traces:
     async def _find_source(self, workspace: str, wanted: TraceFilter) -> Source:
         """Choose what counts: reading millions of traces one by one would be most of the time."""
         question = Question(wanted.period.or_all(), wanted, Granularity.MONTHLY)
-        return await self._rollup.find_source(workspace, question)
+        return await self._rollup.find_source(workspace, question, accepted_age.get())
 
     async def _find_place(self, workspace: str, trace_id: str) -> Place:
         place = await find_place(self._engine, workspace, trace_id)

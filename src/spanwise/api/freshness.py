@@ -1,6 +1,6 @@
 """How fresh an answer has to be: it holds all that was acknowledged, or all but the last seconds.
 
-`Cache-Control: max-age=2` in a request is HTTP's way of saying that an answer two seconds old will
+`Cache-Control: max-age=5` in a request is HTTP's way of saying that an answer five seconds old will
 do. A page that refreshes itself says so, and is then never kept waiting by ingest.
 """
 

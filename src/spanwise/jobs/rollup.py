@@ -11,7 +11,8 @@ from spanwise.storage.telemetry.rollup import Rollup
 log = structlog.get_logger()
 
 SWEEP_SECONDS = 60.0
-SLICE_SECONDS = 5.0
+# Often enough for a dashboard, which accepts what is five seconds old.
+SLICE_SECONDS = 2.0
 
 
 class Sweeper:

@@ -49,7 +49,7 @@ function sleep(seconds: number, signal?: AbortSignal | null): Promise<void> {
 }
 
 /** How old what a page shows may be: so much, and ingest never keeps it waiting. */
-const ACCEPTED_AGE_SECONDS = 2;
+const ACCEPTED_AGE_SECONDS = 5;
 const ONE_OF_MANY = /^\/api\/spans\/(traces|sessions)\/./;
 let lastWrite = -Infinity;
 

@@ -7,7 +7,7 @@ no two tables can mean different things by the same name.
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -150,23 +150,30 @@ def read_traces(workspace: str, question: Question) -> Source:
 
 
 async def find_source(
-    workspace: str, question: Question, marks: Marks | None, dirty: "DirtySteps"
+    workspace: str,
+    question: Question,
+    marks: Marks | None,
+    dirty: "DirtySteps",
+    *,
+    are_slices_fresh: bool = False,
 ) -> Source:
     """Choose what to read: clean hours, days and months from the rollup, the rest from the traces.
 
-    Of hours that are written to at the moment, clean slices are read and not the traces.
+    Of hours that are written to at the moment, clean slices are read and not the traces; all of
+    them when they are as fresh as the answer has to be.
     """
     if marks is None or not can_use_rollup(question.wanted):
         return read_traces(workspace, question)
     period = _possible(question.period)
     if marks.slices is None and period.end - period.start < 2 * _HOUR:
         return read_traces(workspace, question)
-    found = await dirty.find(workspace, period, marks)
-    plan = make_plan(period, found.hours, question.granularity)
+    hours = await dirty.find_hours(workspace, period, marks)
+    plan = make_plan(period, hours, question.granularity)
     if plan is None:
         return read_traces(workspace, question)
     if marks.slices is not None:
-        plan = slice_hours(plan, marks.first_sliced, period, found.slices)
+        slices = set() if are_slices_fresh else await dirty.find_slices(workspace, period, marks)
+        plan = slice_hours(plan, marks.first_sliced, period, slices)
     return replace(_compile(workspace, question, plan), swept_until=marks.hours)
 
 
@@ -176,74 +183,89 @@ def can_use_rollup(wanted: TraceFilter) -> bool:
     return wanted == known
 
 
-@dataclass(frozen=True)
-class Dirty:
-    """The hours, and the slices of hours that have some, that were written to since swept."""
-
-    hours: set[datetime]
-    slices: set[datetime] = field(default_factory=set)
-
-    def within(self, period: BoundedRange) -> "Dirty":
-        """Return what of this the period touches."""
-        return Dirty(
-            {at for at in self.hours if period.start < at + _HOUR and at < period.end},
-            {at for at in self.slices if period.start < at + _SLICE and at < period.end},
-        )
-
-
 class DirtySteps:
-    """Knows what is dirty. Where all changes are known, it looks once and then adds them."""
+    """Knows which hours, and slices of hours that have some, were written to since swept.
+
+    Where all changes are known, it looks once and then adds them.
+    """
 
     def __init__(self, engine: Engine, changes: Changes | None) -> None:
         self._engine = engine
         self._changes = changes
-        self._found: dict[tuple[str, Marks], tuple[int, Dirty]] = {}
+        self._found: dict[tuple[object, ...], tuple[int, set[datetime]]] = {}
 
-    async def find(self, workspace: str, period: BoundedRange, marks: Marks) -> Dirty:
-        """Return what of a period cannot be read from the rollup."""
+    async def find_hours(self, workspace: str, period: BoundedRange, marks: Marks) -> set[datetime]:
+        """Return the hours of a period that cannot be read from the rollup."""
+        found = await self._find(
+            (workspace, marks.hours, marks.slices is None),
+            workspace,
+            period,
+            lambda within: _find_dirty_hours(self._engine, workspace, within, marks),
+        )
+        hours = {_floor_hour(moment) for moment in found}
+        return {at for at in hours if period.start < at + _HOUR and at < period.end}
+
+    async def find_slices(
+        self, workspace: str, period: BoundedRange, marks: Marks
+    ) -> set[datetime]:
+        """Return the slices of a period that cannot be read from `trace_slices`."""
+        found = await self._find(
+            (workspace, marks),
+            workspace,
+            period,
+            lambda within: _find_dirty_slices(self._engine, workspace, within, marks),
+        )
+        first = max(marks.first_sliced, period.start)
+        return {at for at in found if first < at + _SLICE and at < period.end}
+
+    async def _find(
+        self,
+        key: tuple[object, ...],
+        workspace: str,
+        period: BoundedRange,
+        look: Callable[[BoundedRange], Awaitable[set[datetime]]],
+    ) -> set[datetime]:
         if self._changes is None:
-            return await _find_all_dirty(self._engine, workspace, period, marks)
+            return await look(period)
         number = self._changes.number
-        known = self._recall(workspace, marks)
+        known = self._recall(key, workspace)
         if known is None:
-            known = await _find_all_dirty(self._engine, workspace, _ALL_TIME, marks)
+            known = await look(_ALL_TIME)
         if len(self._found) > _MAX_REMEMBERED:
             self._found.clear()
-        self._found[workspace, marks] = number, known
-        return known.within(period)
+        self._found[key] = number, known
+        return known
 
-    def _recall(self, workspace: str, marks: Marks) -> Dirty | None:
+    def _recall(self, key: tuple[object, ...], workspace: str) -> set[datetime] | None:
         """Return what was found before and what was changed since; None to look anew."""
-        if self._changes is None or (workspace, marks) not in self._found:
+        if self._changes is None or key not in self._found:
             return None
-        number, known = self._found[workspace, marks]
+        number, known = self._found[key]
         moments = self._changes.since(number, workspace)
-        if moments is None:
-            return None
-        hours = {floor_time(moment, Granularity.HOURLY) for moment in moments}
-        slices = {moment for moment in moments if moment >= marks.first_sliced}
-        return Dirty(known.hours | hours, known.slices | slices if marks.slices else set())
+        return None if moments is None else known | moments
 
 
-async def _find_all_dirty(
+async def _find_dirty_hours(
     engine: Engine, workspace: str, period: BoundedRange, marks: Marks
-) -> Dirty:
+) -> set[datetime]:
     if marks.slices is None:
-        return Dirty(
-            await _find_dirty(engine, workspace, period, "toStartOfHour(start)", marks.hours)
-        )
+        return await _find_dirty(engine, workspace, period, "toStartOfHour(start)", marks.hours)
     # All that is new is in these hours: looking at it would take long while much comes in.
     first, end = marks.last_hour, marks.last_hour + _DAY
-    surely = Dirty(set(_hours(first, end))).within(period).hours
     before = BoundedRange(period.start, min(period.end, first))
     after = BoundedRange(max(period.start, end), period.end)
-    sliced = BoundedRange(max(period.start, marks.first_sliced), period.end)
-    late, future, slices = await asyncio.gather(
+    late, future = await asyncio.gather(
         _find_dirty(engine, workspace, before, "toStartOfHour(start)", marks.hours),
         _find_dirty(engine, workspace, after, "toStartOfHour(start)", marks.hours),
-        _find_dirty(engine, workspace, sliced, SLICE, marks.slices),
     )
-    return Dirty(surely | late | future, slices)
+    return {*_hours(first, end), *late, *future}
+
+
+async def _find_dirty_slices(
+    engine: Engine, workspace: str, period: BoundedRange, marks: Marks
+) -> set[datetime]:
+    sliced = BoundedRange(max(period.start, marks.first_sliced), period.end)
+    return await _find_dirty(engine, workspace, sliced, SLICE, marks.slices or marks.hours)
 
 
 async def _find_dirty(
@@ -290,7 +312,7 @@ def slice_hours(plan: Plan, first: datetime, period: BoundedRange, dirty: set[da
     edges = (period.start, period.end)
     cut = {_floor_slice(edge) for edge in edges if _floor_slice(edge) != edge}
     apart = {at for at in dirty | cut if floor_time(at, Granularity.HOURLY) in hours}
-    runs = _join(sorted(apart))
+    runs = join_slices(sorted(apart))
     if len(runs) > MAX_RUNS_APART:
         return plan
     return replace(
@@ -301,7 +323,7 @@ def slice_hours(plan: Plan, first: datetime, period: BoundedRange, dirty: set[da
     )
 
 
-def _join(slices: Sequence[datetime]) -> list[BoundedRange]:
+def join_slices(slices: Sequence[datetime]) -> list[BoundedRange]:
     """Join slices, given in order, that follow one another."""
     runs: list[BoundedRange] = []
     for at in slices:
@@ -310,6 +332,30 @@ def _join(slices: Sequence[datetime]) -> list[BoundedRange]:
         else:
             runs.append(BoundedRange(at, at + _SLICE))
     return runs
+
+
+def _join_hours(hours: Sequence[datetime], period: BoundedRange) -> list[BoundedRange]:
+    """Join hours, given in order, that follow one another, as far as the period goes."""
+    runs: list[BoundedRange] = []
+    for at in hours:
+        start, end = max(at, period.start), min(at + _HOUR, period.end)
+        if runs and runs[-1].end == start:
+            start = runs.pop().start
+        runs.append(BoundedRange(start, end))
+    return runs
+
+
+def _without(ranges: Sequence[BoundedRange], runs: Sequence[BoundedRange]) -> list[BoundedRange]:
+    """Return what the runs leave of the ranges; both are given in order."""
+    left: list[BoundedRange] = []
+    for piece in ranges:
+        start = piece.start
+        for run in runs:
+            if run.start < piece.end and run.end > start:
+                left.append(BoundedRange(start, max(start, run.start)))
+                start = run.end
+        left.append(BoundedRange(start, max(start, piece.end)))
+    return [piece for piece in left if piece.start < piece.end]
 
 
 def make_plan(period: BoundedRange, dirty: set[datetime], by: Granularity) -> Plan | None:
@@ -363,8 +409,7 @@ def _compile(workspace: str, question: Question, plan: Plan) -> Source:
     of_rollup.equals("agent_name", question.wanted.agent_name)
     of_rollup.equals("environment", question.wanted.environment)
     parameters = dict(where.parameters)
-    for number, run in enumerate(plan.runs_apart):
-        parameters.update(_bind_range(f"run_{number}", run))
+    parameters |= bind_runs(plan.runs_apart)
     hours_apart = [*plan.trace_hours, *plan.sliced_hours]
     rollup = " OR ".join(
         condition
@@ -376,25 +421,17 @@ def _compile(workspace: str, question: Question, plan: Plan) -> Source:
         if condition
     )
     # Not as DateTime: of a bound in whole seconds the engine's index loses the last second.
-    traces = _in_runs("start", "DateTime64(9, 'UTC')", plan)
+    traces = in_runs("start", "DateTime64(9, 'UTC')", plan.runs_apart)
     if plan.trace_hours:
         traces.append("toStartOfHour(start) IN {trace_hours:Array(DateTime)}")
         parameters["trace_hours"] = _bind(plan.trace_hours)
-    slices = None
-    if plan.sliced_hours:
-        apart = "".join(f" AND NOT ({run})" for run in _in_runs("moment", "DateTime('UTC')", plan))
-        slices = (
-            f"{of_rollup.sql} AND step = 'slice' AND {_between('slice')} "
-            f"AND toStartOfHour(moment) IN {{sliced_hours:Array(DateTime)}}{apart}"
-        )
-        parameters.update(
-            _bind_range("slice", _possible(question.period)),
-            sliced_hours=_bind(plan.sliced_hours),
-        )
+    clean = _without(_join_hours(plan.sliced_hours, _possible(question.period)), plan.runs_apart)
+    parameters |= bind_runs(clean, "slices")
+    slices = " OR ".join(in_runs("moment", "DateTime('UTC')", clean, "slices"))
     return Source(
         f"{where.sql} AND ({' OR '.join(traces)})" if traces else None,
         f"{of_rollup.sql} AND ({rollup})" if rollup else None,
-        slices,
+        f"{of_rollup.sql} AND step = 'slice' AND ({slices})" if slices else None,
         parameters,
     )
 
@@ -419,12 +456,21 @@ def _compile_steps(
     return f"(step = '{step}' AND moment IN {{{step}s:Array(DateTime)}})"
 
 
-def _in_runs(column: str, kind: str, plan: Plan) -> list[str]:
-    """Conditions for the runs of slices: as ranges, so that the key finds them."""
+def in_runs(column: str, kind: str, runs: Sequence[BoundedRange], name: str = "run") -> list[str]:
+    """Conditions for runs of slices: as ranges, so that the key finds them."""
+    names = [f"{name}_{number}" for number in range(len(runs))]
     return [
-        f"{column} >= {{first_run_{number}:{kind}}} AND {column} < {{end_run_{number}:{kind}}}"
-        for number in range(len(plan.runs_apart))
+        f"{column} >= {{first_{run}:{kind}}} AND {column} < {{end_{run}:{kind}}}" for run in names
     ]
+
+
+def bind_runs(runs: Sequence[BoundedRange], name: str = "run") -> dict[str, Any]:
+    """Return what `in_runs` binds."""
+    return {
+        key: moment
+        for number, run in enumerate(runs)
+        for key, moment in _bind_range(f"{name}_{number}", run).items()
+    }
 
 
 def _between(step: str) -> str:

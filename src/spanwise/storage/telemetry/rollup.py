@@ -13,15 +13,16 @@ them `trace_slices` is kept in the same way, in slices of ten seconds, every few
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.analytics import Question
-from spanwise.model.times import Granularity, floor_time, next_bucket
+from spanwise.model.times import BoundedRange, Granularity, floor_time, next_bucket
 from spanwise.storage.telemetry.analytics_source import (
     LATENCY_BOUNDS_MS,
     MEASURES,
@@ -30,7 +31,10 @@ from spanwise.storage.telemetry.analytics_source import (
     DirtySteps,
     Marks,
     Source,
+    bind_runs,
     find_source,
+    in_runs,
+    join_slices,
 )
 from spanwise.storage.telemetry.changes import Changes
 from spanwise.storage.telemetry.conditions import to_engine_seconds, to_engine_time
@@ -42,13 +46,14 @@ from spanwise.storage.telemetry.values import in_utc
 QUIET_SECONDS = 600
 MARK_SECONDS = 10
 # Fewer traces than this are read as fast as slices of them.
-MIN_SLICE_TRACES = 5000
+MIN_SLICE_TRACES = 2000
 # A month is merged into one part when nothing has come in for it for so long.
 QUIET_MONTH_SECONDS = 7200
 _CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 # What a sweep computes at once, at most.
 _STRETCH, _STRETCH_TRACES = 31 * _DAY, 200_000
+_RUNS_AT_ONCE = 50
 
 _SUMS = (
     *("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost"),
@@ -72,7 +77,8 @@ class Rollup:
     """The rollup of one engine. `find_source` and `sums` are what readers need of it.
 
     `visible_until` and `changes` say up to when all that was written is visible, and what was
-    written lately, where that is known exactly.
+    written lately, where that is known exactly. `settle` waits until all is visible that was
+    acknowledged before.
     """
 
     def __init__(
@@ -81,6 +87,7 @@ class Rollup:
         quiet_seconds: float = QUIET_SECONDS,
         visible_until: Callable[[], datetime | None] = lambda: None,
         changes: Changes | None = None,
+        settle: Callable[[], Awaitable[None]] | None = None,
         min_slice_traces: int = MIN_SLICE_TRACES,
         slices_back: timedelta = SLICES_BACK,
     ) -> None:
@@ -89,10 +96,13 @@ class Rollup:
         self._engine = engine
         self._quiet_seconds = quiet_seconds
         self._visible_until = visible_until
+        self._settle = settle
         self._min_slice_traces = min_slice_traces
         self._slices_back = slices_back
         self._marks: Marks | None = None
         self._marks_expire = 0.0
+        # What the slices hold at least: all that was acknowledged before then, by these marks.
+        self._sliced: tuple[Marks | None, float] = None, 0.0
         self._clients: dict[str, Client] = {}
         self._interrupted = threading.Event()
 
@@ -103,13 +113,21 @@ class Rollup:
         traces a little longer.
         """
         if time.monotonic() > self._marks_expire:
-            self._marks = self._to_marks(await self._engine.fetch(_MARKS, {}, tag="rollup_marks"))
-            self._marks_expire = time.monotonic() + MARK_SECONDS
+            rows = await self._engine.fetch(_MARKS, {}, tag="rollup_marks")
+            self._note_marks(self._to_marks(rows))
         return self._marks
 
-    async def find_source(self, workspace: str, question: Question) -> Source:
-        """Choose what answers a question: the rollup as far as it goes."""
-        return await find_source(workspace, question, await self.marks(), self._dirty)
+    async def find_source(
+        self, workspace: str, question: Question, accepted_age: float = 0.0
+    ) -> Source:
+        """Choose what answers a question: the rollup as far as it goes.
+
+        It may miss what was acknowledged in the last seconds, as many as are accepted.
+        """
+        marks = await self.marks()
+        sliced, settled_at = self._sliced
+        is_fresh = marks == sliced and time.monotonic() - settled_at <= accepted_age
+        return await find_source(workspace, question, marks, self._dirty, are_slices_fresh=is_fresh)
 
     async def keep_up(self) -> None:
         """Sweep, then merge a month that has gone quiet; what runs by the clock."""
@@ -124,7 +142,13 @@ class Rollup:
 
     async def sweep_slices(self) -> int:
         """Bring the slices up to date; returns how many traces were new, 0 if they can wait."""
-        return await asyncio.to_thread(self._sweep_slices)
+        settled_at = time.monotonic()
+        if self._settle is not None:
+            await self._settle()
+        new = await asyncio.to_thread(self._sweep_slices)
+        if new and self._settle is not None:
+            self._sliced = self._marks, settled_at
+        return new
 
     async def rebuild(self) -> int:
         """Compute the whole rollup anew; returns for how many days. Nobody may read meanwhile."""
@@ -167,17 +191,25 @@ class Rollup:
             "since": _milliseconds(marks.slices or _BEGINNING),
             "until": _milliseconds(until),
         }
-        (new,) = query_rows(client, f"SELECT count() AS traces FROM traces WHERE {_NEW}", written)
-        if new["traces"] < self._min_slice_traces:
+        rows = query_rows(client, _NEW_SLICES, written)
+        new = sum(row["traces"] for row in rows)
+        if new < self._min_slice_traces:
             return 0
-        client.command(_add_up_slices(), parameters={**written, "version": time.time_ns()})
+        runs = join_slices([in_utc(row["slice"]) for row in rows])
+        for first in range(0, len(runs), _RUNS_AT_ONCE):
+            _build_slices(client, runs[first : first + _RUNS_AT_ONCE])
         self._move_mark(client, "slice_sweeps", until)
-        return int(new["traces"])
+        self._note_marks(replace(marks, slices=until))
+        return int(new)
 
     def _move_mark(self, client: Client, table: str, until: datetime) -> None:
         move = _MOVE_MARK.format(table=table)
         client.command(move, parameters={"until": _milliseconds(until)})
         self._marks_expire = 0.0
+
+    def _note_marks(self, marks: Marks | None) -> None:
+        self._marks = marks
+        self._marks_expire = time.monotonic() + MARK_SECONDS
 
     def _to_marks(self, rows: Rows) -> Marks | None:
         found = {row["step"]: in_utc(row["mark"]) for row in rows}
@@ -293,25 +325,24 @@ def _of_finer(step: str) -> str:
             AND (workspace, {floor}) IN ({_quiet(step)}))"""
 
 
-# The latest row of each trace, of few: FINAL would compare all rows between the first and the last.
-_LATEST_OF_FEW = "ORDER BY version DESC, written_at DESC LIMIT 1 BY workspace, start, trace_id"
 # What was written since the last sweep to hours that have slices.
-_NEW = """start >= {from:DateTime64(9, 'UTC')}
-    AND written_at > {since:DateTime64(3, 'UTC')} AND written_at <= {until:DateTime64(3, 'UTC')}"""
+_NEW_SLICES = f"""
+SELECT {SLICE} AS slice, count() AS traces FROM traces
+WHERE start >= {{from:DateTime64(9, 'UTC')}}
+    AND written_at > {{since:DateTime64(3, 'UTC')}} AND written_at <= {{until:DateTime64(3, 'UTC')}}
+GROUP BY slice ORDER BY slice"""
 
 
-def _add_up_slices() -> str:
+def _build_slices(client: Client, runs: Sequence[BoundedRange]) -> None:
+    """Compute all slices of some runs anew."""
     measures = ", ".join(f"{sql} AS {name}" for name, sql in MEASURES.items())
-    changed = (
-        f"(SELECT workspace, {SLICE} AS slice FROM traces WHERE {_NEW} GROUP BY workspace, slice)"
+    starts = " OR ".join(in_runs("start", "DateTime64(9, 'UTC')", runs))
+    moments = " OR ".join(in_runs("moment", "DateTime('UTC')", runs))
+    rows = f"SELECT workspace, {SLICE} AS moment, {measures} FROM traces FINAL WHERE {starts}"
+    client.command(
+        _add_up("trace_slices", "slice", rows, f"({moments})"),
+        parameters={**bind_runs(runs), "version": time.time_ns()},
     )
-    rows = f"""
-        SELECT workspace, {SLICE} AS moment, {measures}
-        FROM (
-            SELECT * FROM traces WHERE start >= {{from:DateTime64(9, 'UTC')}}
-            AND (workspace, {SLICE}) IN {changed} {_LATEST_OF_FEW})
-        WHERE NOT is_deleted"""
-    return _add_up("trace_slices", "slice", rows, f"(workspace, moment) IN {changed}")
 
 
 def _add_up(table: str, step: str, rows: str, changed: str) -> str:
