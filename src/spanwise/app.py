@@ -156,7 +156,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             engine,
             visible_until=writer.visible_until,
             changes=writer.changes,
-            settle=pipeline.settle if is_alone else None,
+            visible_as_of=pipeline.visible_as_of,
         )
         sweeper = Sweeper(rollup)
         sweeper.start()

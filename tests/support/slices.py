@@ -14,7 +14,7 @@ async def slice_everything(service: Service, writer: Writer | None = None) -> Ro
         quiet_seconds=0,
         visible_until=writer.visible_until if writer else lambda: None,
         changes=writer.changes if writer else None,
-        settle=service.services.pipeline.settle if writer else None,
+        visible_as_of=service.services.pipeline.visible_as_of,
         min_slice_traces=1,
         slices_back=timedelta(days=9000),
     )

@@ -32,6 +32,9 @@ from spanwise.storage.telemetry.filter_values import find_filter_values
 from spanwise.storage.telemetry.places import Place, find_place
 from spanwise.storage.telemetry.rollup import Rollup
 
+# Where so many pages of traces started lately, one may be read without looking for its keys.
+_MANY_PAGES = 20
+
 
 class Traces:
     def __init__(
@@ -57,8 +60,9 @@ class Traces:
             wanted = replace(wanted, agent_name=name)
         source = await self._find_source(workspace, wanted)
         counting = count_traces(self._rollup.sums, source)
+        busy_since = self._rollup.busy_since(workspace, wanted, _MANY_PAGES * page.limit)
         return await stored.find_traces(
-            self._engine, workspace, wanted, page, ids, sort, order, counting
+            self._engine, workspace, wanted, page, ids, sort, order, counting, busy_since
         )
 
     async def get(self, workspace: str, trace_id: str) -> WholeTrace:

@@ -196,6 +196,11 @@ class Pipeline:
             self._has_enough.notify()
         await asyncio.wait([future], timeout=timeout_seconds)
 
+    def visible_as_of(self) -> float:
+        """Return a time of the monotonic clock: all that was acknowledged before can be read."""
+        with self._lock:
+            return self._journaled_at[0][0] if self._journaled_at else time.monotonic()
+
     def _acknowledged(self, seconds_ago: float) -> int:
         """Up to which sequence all was acknowledged so long ago."""
         latest = time.monotonic() - seconds_ago

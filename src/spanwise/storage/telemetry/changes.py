@@ -1,16 +1,16 @@
 """Remembers which traces' times the latest batches changed, so that readers need not look."""
 
 import threading
-from collections import deque
-from collections.abc import Mapping, Set
+from collections import Counter, deque
+from collections.abc import Mapping
 from datetime import datetime
 
 # A batch that changes more moments than this is looked up in the store like an unknown one.
 MAX_MOMENTS = 1000
 _REMEMBERED = 100
 
-# Workspace -> moments, each the beginning of a slice in which a trace starts that was changed.
-Moments = Mapping[str, Set[datetime]]
+# Workspace -> agent -> the beginnings of the slices in which changed traces start -> how many.
+Moments = Mapping[str, Mapping[str, Mapping[datetime, int]]]
 
 
 class Changes:
@@ -23,7 +23,7 @@ class Changes:
 
     def note(self, moments: Moments | None) -> None:
         """Note a change, once it is visible; None when nobody knows what it changed."""
-        if moments is not None and sum(map(len, moments.values())) > MAX_MOMENTS:
+        if moments is not None and _count(moments) > MAX_MOMENTS:
             moments = None
         with self._lock:
             self._log.append(moments)
@@ -45,5 +45,32 @@ class Changes:
         for moments in latest:
             if moments is None:
                 return None
-            found |= moments.get(workspace, set())
+            for of_agent in moments.get(workspace, {}).values():
+                found.update(of_agent)
         return found
+
+    def busy_since(
+        self, workspace: str, agent: str | None, traces: int, before: datetime | None
+    ) -> datetime | None:
+        """Return since when about so many traces have started; None when that is not known.
+
+        A trace that was changed more than once counts more than once.
+        """
+        with self._lock:
+            latest = list(self._log)
+        counts = Counter[datetime]()
+        for moments in latest:
+            by_agent = moments.get(workspace, {}) if moments else {}
+            for name, of_agent in by_agent.items():
+                counts.update(of_agent if agent in (None, name) else {})
+        for moment in sorted(counts, reverse=True):
+            if before is not None and moment >= before:
+                continue
+            traces -= counts[moment]
+            if traces <= 0:
+                return moment
+        return None
+
+
+def _count(moments: Moments) -> int:
+    return sum(len(of_agent) for agents in moments.values() for of_agent in agents.values())

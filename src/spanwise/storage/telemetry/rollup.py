@@ -11,9 +11,10 @@ them `trace_slices` is kept in the same way, in slices of ten seconds, every few
 """
 
 import asyncio
+import math
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,6 +23,7 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.analytics import Question
+from spanwise.model.filters import TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, floor_time, next_bucket
 from spanwise.storage.telemetry.analytics_source import (
     LATENCY_BOUNDS_MS,
@@ -50,6 +52,7 @@ MIN_SLICE_TRACES = 2000
 # A month is merged into one part when nothing has come in for it for so long.
 QUIET_MONTH_SECONDS = 7200
 _CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 # What a sweep computes at once, at most.
 _STRETCH, _STRETCH_TRACES = 31 * _DAY, 200_000
@@ -77,8 +80,8 @@ class Rollup:
     """The rollup of one engine. `find_source` and `sums` are what readers need of it.
 
     `visible_until` and `changes` say up to when all that was written is visible, and what was
-    written lately, where that is known exactly. `settle` waits until all is visible that was
-    acknowledged before.
+    written lately, where that is known exactly; `visible_as_of` is a time of the monotonic clock:
+    all that was acknowledged before is visible.
     """
 
     def __init__(
@@ -87,22 +90,23 @@ class Rollup:
         quiet_seconds: float = QUIET_SECONDS,
         visible_until: Callable[[], datetime | None] = lambda: None,
         changes: Changes | None = None,
-        settle: Callable[[], Awaitable[None]] | None = None,
+        visible_as_of: Callable[[], float] = lambda: -math.inf,
         min_slice_traces: int = MIN_SLICE_TRACES,
         slices_back: timedelta = SLICES_BACK,
     ) -> None:
         self.sums = SumReader(engine)
         self._dirty = DirtySteps(engine, changes)
+        self._changes = changes
         self._engine = engine
         self._quiet_seconds = quiet_seconds
         self._visible_until = visible_until
-        self._settle = settle
+        self._visible_as_of = visible_as_of
         self._min_slice_traces = min_slice_traces
         self._slices_back = slices_back
         self._marks: Marks | None = None
         self._marks_expire = 0.0
-        # What the slices hold at least: all that was acknowledged before then, by these marks.
-        self._sliced: tuple[Marks | None, float] = None, 0.0
+        # The slices that follow this hour hold all that was acknowledged before then.
+        self._sliced: tuple[datetime, float] = _BEGINNING, -math.inf
         self._clients: dict[str, Client] = {}
         self._interrupted = threading.Event()
 
@@ -125,9 +129,21 @@ class Rollup:
         It may miss what was acknowledged in the last seconds, as many as are accepted.
         """
         marks = await self.marks()
-        sliced, settled_at = self._sliced
-        is_fresh = marks == sliced and time.monotonic() - settled_at <= accepted_age
+        first, as_of = self._sliced
+        is_fresh = (
+            marks is not None
+            and marks.first_sliced >= first
+            and time.monotonic() - as_of <= accepted_age
+        )
         return await find_source(workspace, question, marks, self._dirty, are_slices_fresh=is_fresh)
+
+    def busy_since(self, workspace: str, wanted: TraceFilter, traces: int) -> datetime | None:
+        """Return since when about so many of an agent's or all traces have started, if known."""
+        if self._changes is None:
+            return None
+        start, end = wanted.period.start, wanted.period.end
+        since = self._changes.busy_since(workspace, wanted.agent_name, traces, end)
+        return since if since and (start is None or start <= since) else None
 
     async def keep_up(self) -> None:
         """Sweep, then merge a month that has gone quiet; what runs by the clock."""
@@ -142,13 +158,7 @@ class Rollup:
 
     async def sweep_slices(self) -> int:
         """Bring the slices up to date; returns how many traces were new, 0 if they can wait."""
-        settled_at = time.monotonic()
-        if self._settle is not None:
-            await self._settle()
-        new = await asyncio.to_thread(self._sweep_slices)
-        if new and self._settle is not None:
-            self._sliced = self._marks, settled_at
-        return new
+        return await asyncio.to_thread(self._sweep_slices)
 
     async def rebuild(self) -> int:
         """Compute the whole rollup anew; returns for how many days. Nobody may read meanwhile."""
@@ -185,7 +195,8 @@ class Rollup:
         marks = self._to_marks(query_rows(client, _MARKS, {}))
         if marks is None:
             return 0
-        until = self._visible_until() or _now(client) - timedelta(seconds=self._quiet_seconds)
+        as_of, visible = self._visible_as_of(), self._visible_until()
+        until = visible or _now(client) - timedelta(seconds=self._quiet_seconds)
         written = {
             "from": to_engine_seconds(marks.first_sliced),
             "since": _milliseconds(marks.slices or _BEGINNING),
@@ -200,6 +211,8 @@ class Rollup:
             _build_slices(client, runs[first : first + _RUNS_AT_ONCE])
         self._move_mark(client, "slice_sweeps", until)
         self._note_marks(replace(marks, slices=until))
+        if visible is not None:
+            self._sliced = marks.first_sliced, as_of
         return int(new)
 
     def _move_mark(self, client: Client, table: str, until: datetime) -> None:
@@ -224,7 +237,6 @@ class Rollup:
         return self._clients[work]
 
 
-_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _MARKS = """
 SELECT 'hour' AS step, max(swept_until) AS mark FROM rollup_sweeps HAVING count() > 0
 UNION ALL

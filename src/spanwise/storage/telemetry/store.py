@@ -18,7 +18,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from spanwise.model.agents import MAX_NAME, Sighting
 from spanwise.model.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.analytics_source import SLICE
-from spanwise.storage.telemetry.changes import MAX_MOMENTS, Changes, Moments
+from spanwise.storage.telemetry.changes import Changes, Moments
 from spanwise.storage.telemetry.deletion import TraceDeletion, delete_traces
 from spanwise.storage.telemetry.engine import Engine, Rows, query_rows, yield_to_readers
 from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
@@ -262,7 +262,7 @@ class Writer:
 # What a batch wrote, by agent: when its traces start.
 _WRITTEN = f"""
 SELECT workspace, leftUTF8(agent_name, {{max_name:UInt16}}) AS name, min(start) AS first,
-    max(start) AS last, groupUniqArray({MAX_MOMENTS + 1})({SLICE}) AS moments
+    max(start) AS last, sumMap([{SLICE}], [1]) AS moments
 FROM traces WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}
 GROUP BY workspace, name"""
 
@@ -272,9 +272,11 @@ WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND NOT is_priced AND mod
 
 
 def _moments_of(rows: Rows) -> Moments:
-    moments: dict[str, set[datetime]] = defaultdict(set)
+    moments: dict[str, dict[str, dict[datetime, int]]] = defaultdict(dict)
     for row in rows:
-        moments[row["workspace"]].update(map(in_utc, row["moments"]))
+        starts, counts = row["moments"]
+        of_agent = dict(zip(map(in_utc, starts), counts, strict=True))
+        moments[row["workspace"]][row["name"]] = of_agent
     return moments
 
 

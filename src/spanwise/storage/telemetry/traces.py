@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from spanwise.model.filters import Order, TraceFilter, TraceSort
@@ -52,13 +52,17 @@ async def find_traces(
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
     counting: Awaitable[int] | None = None,
+    busy_since: datetime | None = None,
 ) -> Listing[Trace]:
-    """Return one page of traces and how many there are in all, as they are being counted."""
+    """Return one page of traces and how many there are in all, as they are being counted.
+
+    Many have started since `busy_since`, if it is given: the latest are looked for there first.
+    """
     where = trace_conditions(workspace, wanted)
     if counting is None:
         counting = count_traces(SumReader(engine), Source(where.sql, parameters=where.parameters))
     if sort is TraceSort.START_TIME and order is Order.DESC:
-        reading = _read_latest(engine, workspace, wanted, page)
+        reading = _read_latest(engine, workspace, wanted, page, busy_since)
     else:
         reading = _read_page(engine, where, page, f"{_SORTS[sort]} {order}, start {order}")
     total, rows = await asyncio.gather(counting, reading)
@@ -66,9 +70,18 @@ async def find_traces(
 
 
 async def _read_latest(
-    engine: Engine, workspace: str, wanted: TraceFilter, page: PageRequest
+    engine: Engine,
+    workspace: str,
+    wanted: TraceFilter,
+    page: PageRequest,
+    busy_since: datetime | None,
 ) -> Rows:
     """Read a page of the latest traces without comparing the versions of all the others."""
+    if page.skip == 0 and busy_since is not None and wanted.search is None:
+        near = replace(wanted, period=TimeRange(busy_since, wanted.period.end))
+        rows = await _read_first_rows(engine, trace_conditions(workspace, near), page.limit)
+        if len(rows) == page.limit:
+            return rows
     if page.skip == 0:
         enough = page.limit + _SPARE_KEYS
         parts = (*(_last_days_of(wanted, days) for days in _FIRST_PAGE_DAYS), wanted)
@@ -93,6 +106,15 @@ async def _read_latest(
     return await _read_page(engine, where, page, "start desc")
 
 
+async def _read_first_rows(engine: Engine, where: Conditions, limit: int) -> Rows:
+    return await engine.fetch(
+        f"""SELECT {COLUMNS} FROM traces FINAL WHERE {where.sql}
+        ORDER BY start DESC, trace_id DESC LIMIT {{limit:UInt32}} SETTINGS max_threads = 1""",
+        {**where.parameters, "limit": limit},
+        tag="read_first_traces",
+    )
+
+
 def _last_days_of(wanted: TraceFilter, days: int) -> TraceFilter:
     start, end = wanted.period.start, wanted.period.end
     before = (end or utc_now()) - timedelta(days=days)
@@ -106,11 +128,11 @@ async def _find_latest_keys(engine: Engine, where: Conditions, limit: int, skip:
     each part.
     """
     return await engine.fetch(
-        f"""SELECT toUnixTimestamp64Nano(start) AS nano, trace_id FROM (
-            SELECT DISTINCT toStartOfHour(start) AS hour, start, trace_id FROM traces
-            WHERE {where.sql} ORDER BY hour DESC, start DESC, trace_id DESC
-            LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}})
-        ORDER BY start DESC, trace_id DESC SETTINGS max_block_size = 1024, max_threads = 1""",
+        f"""SELECT DISTINCT toStartOfHour(start) AS hour, start, trace_id,
+            toUnixTimestamp64Nano(start) AS nano
+        FROM traces WHERE {where.sql} ORDER BY hour DESC, start DESC, trace_id DESC
+        LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}
+        SETTINGS max_block_size = 1024, max_threads = 1""",
         {**where.parameters, "limit": limit, "skip": skip},
         tag="find_latest_keys",
         raw=True,
@@ -141,13 +163,8 @@ async def _read_rows(engine: Engine, where: Conditions, keys: Rows) -> Rows:
         f"""SELECT {COLUMNS}, toUnixTimestamp64Nano(start) AS nano FROM traces FINAL
         PREWHERE workspace = {{workspace:String}}
             AND start IN {{starts:Array(DateTime64(9, 'UTC'))}}
-            AND lower(hex(trace_id)) IN {{ids:Array(String)}}
         WHERE {where.sql} SETTINGS max_threads = 1""",
-        {
-            **where.parameters,
-            "starts": [_to_start(key) for key in keys],
-            "ids": [trace_id for _, trace_id in places],
-        },
+        {**where.parameters, "starts": [_to_start(key) for key in keys]},
         tag="read_traces",
     )
     found = {places.get((row["nano"], row["id"]), -1): row for row in rows}
