@@ -89,8 +89,8 @@ async def _read_latest(
             keys = await _find_latest_keys(engine, trace_conditions(workspace, part), enough)
             if len(keys) < page.limit and part != wanted:
                 continue
-            # Who had the words still has them: that alone need not be asked again.
-            again = trace_conditions(workspace, replace(part, search=None))
+            # Who had the words still has them, and a key its time: no need to ask for them again.
+            again = trace_conditions(workspace, replace(part, search=None, period=TimeRange()))
             rows = await _read_rows(engine, again, keys)
             if len(rows) >= page.limit or (part == wanted and len(keys) < enough):
                 return rows[: page.limit]
