@@ -48,6 +48,7 @@ async def test_it_is_known_where_it_is_busy(
     assert rollup.busy_since(workspace, TraceFilter(agent_name="often"), 80) is not None
     assert rollup.busy_since(workspace, TraceFilter(agent_name="rare"), 80) is None
     assert rollup.busy_since(workspace, TraceFilter(), 4 * TRACES) is None
+    assert rollup.busy_since(workspace, TraceFilter(environment="dev"), 80) is None
     assert rollup.busy_since("wsp_of_nobody", TraceFilter(), 1) is None
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 
 # A batch that changes more moments than this is looked up in the store like an unknown one.
-MAX_MOMENTS = 1000
+MAX_MOMENTS = 3000
 _REMEMBERED = 100
+_LATEST = 10
 
 # Workspace -> agent -> the beginnings of the slices in which changed traces start -> how many.
 Moments = Mapping[str, Mapping[str, Mapping[datetime, int]]]
@@ -52,12 +53,12 @@ class Changes:
     def busy_since(
         self, workspace: str, agent: str | None, traces: int, before: datetime | None
     ) -> datetime | None:
-        """Return since when about so many traces have started; None when that is not known.
+        """Return since when about so many traces have started, as the latest changes tell.
 
         A trace that was changed more than once counts more than once.
         """
         with self._lock:
-            latest = list(self._log)
+            latest = list(self._log)[-_LATEST:]
         counts = Counter[datetime]()
         for moments in latest:
             by_agent = moments.get(workspace, {}) if moments else {}

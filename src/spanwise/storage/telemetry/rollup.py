@@ -139,7 +139,7 @@ class Rollup:
 
     def busy_since(self, workspace: str, wanted: TraceFilter, traces: int) -> datetime | None:
         """Return since when about so many of an agent's or all traces have started, if known."""
-        if self._changes is None:
+        if self._changes is None or wanted != TraceFilter(wanted.period, wanted.agent_name):
             return None
         start, end = wanted.period.start, wanted.period.end
         since = self._changes.busy_since(workspace, wanted.agent_name, traces, end)

@@ -56,7 +56,7 @@ async def find_traces(
 ) -> Listing[Trace]:
     """Return one page of traces and how many there are in all, as they are being counted.
 
-    Many have started since `busy_since`, if it is given: the latest are looked for there first.
+    Many of them have started since `busy_since`, if it is given: the latest are looked for there.
     """
     where = trace_conditions(workspace, wanted)
     if counting is None:
@@ -77,7 +77,7 @@ async def _read_latest(
     busy_since: datetime | None,
 ) -> Rows:
     """Read a page of the latest traces without comparing the versions of all the others."""
-    if page.skip == 0 and busy_since is not None and wanted.search is None:
+    if page.skip == 0 and busy_since is not None:
         near = replace(wanted, period=TimeRange(busy_since, wanted.period.end))
         rows = await _read_first_rows(engine, trace_conditions(workspace, near), page.limit)
         if len(rows) == page.limit:
