@@ -5,25 +5,28 @@ month, and one of `trace_slices` for those of ten seconds. The measures are name
 no two tables can mean different things by the same name.
 """
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from spanwise.model.analytics import Question
 from spanwise.model.filters import TraceFilter
-from spanwise.model.times import BoundedRange, Granularity, TimeRange, floor_time, next_bucket
-from spanwise.storage.telemetry.changes import Changes
+from spanwise.model.times import BoundedRange, Granularity, floor_time, next_bucket
 from spanwise.storage.telemetry.conditions import (
     Conditions,
     to_engine_seconds,
-    to_engine_time,
     trace_conditions,
 )
-from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.values import in_utc
+from spanwise.storage.telemetry.dirty_steps import (
+    FIRST_START,
+    LAST_START,
+    SLICE_LENGTH,
+    DirtySteps,
+    Marks,
+    hours_of,
+)
 
 # Latencies that separate the buckets of the distribution, in milliseconds.
 LATENCY_BOUNDS_MS = (200, 500, 1000, 2000, 5000)
@@ -64,36 +67,7 @@ MEASURES = {
 MAX_HOURS_APART = 2000
 # More runs of slices than this apart, and reading the traces of their hours is no slower.
 MAX_RUNS_APART = 200
-_MAX_REMEMBERED = 100
-# The times that ingest lets a trace have.
-_FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 2, tzinfo=UTC)
-_ALL_TIME = BoundedRange(_FIRST, _LAST)
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
-_SLICE = timedelta(seconds=10)
-
-# A trace's slice of ten seconds.
-SLICE = "toDateTime(intDiv(toUnixTimestamp(start), 10) * 10, 'UTC')"
-# How long before the mark of the hours a trace may start and still be in the slices.
-SLICES_BACK = 2 * _HOUR
-
-
-@dataclass(frozen=True)
-class Marks:
-    """Up to when all that was written is in the rollup of hours, and in that of slices."""
-
-    hours: datetime
-    slices: datetime | None = None
-    slices_back: timedelta = SLICES_BACK
-
-    @property
-    def last_hour(self) -> datetime:
-        """The first hour that cannot be whole in the rollup of hours."""
-        return floor_time(self.hours, Granularity.HOURLY)
-
-    @property
-    def first_sliced(self) -> datetime:
-        """The first hour of which every change is in the slices."""
-        return self.last_hour - self.slices_back
 
 
 @dataclass(frozen=True)
@@ -153,7 +127,7 @@ async def find_source(
     workspace: str,
     question: Question,
     marks: Marks | None,
-    dirty: "DirtySteps",
+    dirty: DirtySteps,
     *,
     are_slices_fresh: bool = False,
 ) -> Source:
@@ -181,108 +155,6 @@ def can_use_rollup(wanted: TraceFilter) -> bool:
     """Whether the rollup can tell the traces apart that are wanted from the others."""
     known = TraceFilter(wanted.period, wanted.agent_name, environment=wanted.environment)
     return wanted == known
-
-
-class DirtySteps:
-    """Knows which hours, and slices of hours that have some, were written to since swept.
-
-    Where all changes are known, it looks once and then adds them.
-    """
-
-    def __init__(self, engine: Engine, changes: Changes | None) -> None:
-        self._engine = engine
-        self._changes = changes
-        self._found: dict[tuple[object, ...], tuple[int, set[datetime]]] = {}
-
-    async def find_hours(self, workspace: str, period: BoundedRange, marks: Marks) -> set[datetime]:
-        """Return the hours of a period that cannot be read from the rollup."""
-        found = await self._find(
-            (workspace, marks.hours, marks.slices is None),
-            workspace,
-            period,
-            lambda within: _find_dirty_hours(self._engine, workspace, within, marks),
-        )
-        hours = {_floor_hour(moment) for moment in found}
-        return {at for at in hours if period.start < at + _HOUR and at < period.end}
-
-    async def find_slices(
-        self, workspace: str, period: BoundedRange, marks: Marks
-    ) -> set[datetime]:
-        """Return the slices of a period that cannot be read from `trace_slices`."""
-        found = await self._find(
-            (workspace, marks),
-            workspace,
-            period,
-            lambda within: _find_dirty_slices(self._engine, workspace, within, marks),
-        )
-        first = max(marks.first_sliced, period.start)
-        return {at for at in found if first < at + _SLICE and at < period.end}
-
-    async def _find(
-        self,
-        key: tuple[object, ...],
-        workspace: str,
-        period: BoundedRange,
-        look: Callable[[BoundedRange], Awaitable[set[datetime]]],
-    ) -> set[datetime]:
-        if self._changes is None:
-            return await look(period)
-        number = self._changes.number
-        known = self._recall(key, workspace)
-        if known is None:
-            known = await look(_ALL_TIME)
-        if len(self._found) > _MAX_REMEMBERED:
-            self._found.clear()
-        self._found[key] = number, known
-        return known
-
-    def _recall(self, key: tuple[object, ...], workspace: str) -> set[datetime] | None:
-        """Return what was found before and what was changed since; None to look anew."""
-        if self._changes is None or key not in self._found:
-            return None
-        number, known = self._found[key]
-        moments = self._changes.since(number, workspace)
-        return None if moments is None else known | moments
-
-
-async def _find_dirty_hours(
-    engine: Engine, workspace: str, period: BoundedRange, marks: Marks
-) -> set[datetime]:
-    if marks.slices is None:
-        return await _find_dirty(engine, workspace, period, "toStartOfHour(start)", marks.hours)
-    # All that is new is in these hours: looking at it would take long while much comes in.
-    first, end = marks.last_hour, marks.last_hour + _DAY
-    before = BoundedRange(period.start, min(period.end, first))
-    after = BoundedRange(max(period.start, end), period.end)
-    late, future = await asyncio.gather(
-        _find_dirty(engine, workspace, before, "toStartOfHour(start)", marks.hours),
-        _find_dirty(engine, workspace, after, "toStartOfHour(start)", marks.hours),
-    )
-    return {*_hours(first, end), *late, *future}
-
-
-async def _find_dirty_slices(
-    engine: Engine, workspace: str, period: BoundedRange, marks: Marks
-) -> set[datetime]:
-    sliced = BoundedRange(max(period.start, marks.first_sliced), period.end)
-    return await _find_dirty(engine, workspace, sliced, SLICE, marks.slices or marks.hours)
-
-
-async def _find_dirty(
-    engine: Engine, workspace: str, period: BoundedRange, step: str, swept_until: datetime
-) -> set[datetime]:
-    """Return the steps of a period of which a trace was written since they were swept."""
-    if period.start >= period.end:
-        return set()
-    where = Conditions(workspace)
-    where.within("start", TimeRange(period.start, period.end))
-    where.add("written_at > {swept:DateTime64(3, 'UTC')}", swept=to_engine_time(swept_until)[:-3])
-    rows = await engine.fetch(
-        f"SELECT DISTINCT {step} AS step FROM traces WHERE {where.sql} SETTINGS max_threads = 1",
-        where.parameters,
-        tag="find_dirty",
-    )
-    return {in_utc(row["step"]) for row in rows}
 
 
 @dataclass(frozen=True)
@@ -328,9 +200,9 @@ def join_slices(slices: Sequence[datetime]) -> list[BoundedRange]:
     runs: list[BoundedRange] = []
     for at in slices:
         if runs and runs[-1].end == at:
-            runs[-1] = BoundedRange(runs[-1].start, at + _SLICE)
+            runs[-1] = BoundedRange(runs[-1].start, at + SLICE_LENGTH)
         else:
-            runs.append(BoundedRange(at, at + _SLICE))
+            runs.append(BoundedRange(at, at + SLICE_LENGTH))
     return runs
 
 
@@ -373,8 +245,8 @@ def make_plan(period: BoundedRange, dirty: set[datetime], by: Granularity) -> Pl
     if by is Granularity.HOURLY or days is None:
         return Plan(trace_hours, hours)
     plan = _plan_days(trace_hours, days, by)
-    loose = [*_hours(hours.start, days.start), *_hours(days.end, hours.end)]
-    loose += [hour for day in plan.days_apart for hour in _hours(day, day + _DAY)]
+    loose = [*hours_of(hours.start, days.start), *hours_of(days.end, hours.end)]
+    loose += [hour for day in plan.days_apart for hour in hours_of(day, day + _DAY)]
     if len(loose) > MAX_HOURS_APART:
         return None
     return replace(plan, hours=sorted(set(loose) - set(trace_hours)))
@@ -487,7 +359,10 @@ def _bind(moments: Sequence[datetime]) -> list[str]:
 
 
 def _possible(period: BoundedRange) -> BoundedRange:
-    return BoundedRange(min(max(period.start, _FIRST), _LAST), max(min(period.end, _LAST), _FIRST))
+    return BoundedRange(
+        min(max(period.start, FIRST_START), LAST_START),
+        max(min(period.end, LAST_START), FIRST_START),
+    )
 
 
 def _whole(period: BoundedRange, granularity: Granularity) -> BoundedRange | None:
@@ -503,11 +378,7 @@ def _floor_hour(moment: datetime) -> datetime:
 
 
 def _floor_slice(moment: datetime) -> datetime:
-    return moment - (moment - _FIRST) % _SLICE
-
-
-def _hours(start: datetime, end: datetime) -> list[datetime]:
-    return [start + n * _HOUR for n in range((end - start) // _HOUR)]
+    return moment - (moment - FIRST_START) % SLICE_LENGTH
 
 
 def _days(start: datetime, end: datetime) -> list[datetime]:

@@ -28,10 +28,6 @@ from spanwise.model.times import BoundedRange, Granularity, floor_time, next_buc
 from spanwise.storage.telemetry.analytics_source import (
     LATENCY_BOUNDS_MS,
     MEASURES,
-    SLICE,
-    SLICES_BACK,
-    DirtySteps,
-    Marks,
     Source,
     bind_runs,
     find_source,
@@ -40,6 +36,7 @@ from spanwise.storage.telemetry.analytics_source import (
 )
 from spanwise.storage.telemetry.changes import Changes
 from spanwise.storage.telemetry.conditions import to_engine_seconds, to_engine_time
+from spanwise.storage.telemetry.dirty_steps import SLICE, SLICES_BACK, DirtySteps, Marks
 from spanwise.storage.telemetry.engine import Engine, Rows, query_rows
 from spanwise.storage.telemetry.sums import SumReader
 from spanwise.storage.telemetry.values import in_utc

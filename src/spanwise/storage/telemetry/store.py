@@ -17,9 +17,9 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise.model.agents import MAX_NAME, Sighting
 from spanwise.model.prices import PriceKey, PricePeriod
-from spanwise.storage.telemetry.analytics_source import SLICE
 from spanwise.storage.telemetry.changes import Changes, Moments
 from spanwise.storage.telemetry.deletion import TraceDeletion, delete_traces
+from spanwise.storage.telemetry.dirty_steps import SLICE
 from spanwise.storage.telemetry.engine import Engine, Rows, query_rows, yield_to_readers
 from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.prices import put_prices
