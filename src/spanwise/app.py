@@ -33,6 +33,7 @@ from spanwise.actions.webhook_guard import WebhookGuard
 from spanwise.actions.webhooks import Webhooks
 from spanwise.analysis.prices import find_list_prices
 from spanwise.api.alert_metrics import AlertCollector
+from spanwise.api.assign_lane import AssignLane
 from spanwise.api.cross_origin import CrossOrigin
 from spanwise.api.dashboard import install_dashboard
 from spanwise.api.docs_page import install_docs
@@ -291,9 +292,11 @@ def create_app(services: Services) -> FastAPI:
     install_dashboard(app)
     install_error_handlers(app)
     # The last one added is the outermost.
-    app.add_middleware(ShortWay, routes=[*experiments.hot_routes, *otlp.routes])
+    app.add_middleware(ShortWay, routes=otlp.routes)
     app.add_middleware(CallerLimits, services=services)
-    app.add_middleware(RequestContext, meter=RequestMeter(registry))
+    meter = RequestMeter(registry)
+    app.add_middleware(RequestContext, meter=meter)
+    app.state.assign_lane = AssignLane(services, meter)
     if services.settings.cors_origins:
         app.add_middleware(CrossOrigin, allow_origins=services.settings.cors_origins)
     return app

@@ -10,7 +10,7 @@ import pytest
 
 from spanwise.api.otlp import PATHS
 from spanwise.api.rate_limits import tier_of
-from spanwise.api.routes import experiments, otlp
+from spanwise.api.routes import otlp
 from support.openapi import Operation, operations
 from support.service import CODES, Person, Service, start_service
 
@@ -297,7 +297,7 @@ async def test_every_route_of_the_service_is_in_the_document(
 ) -> None:
     described = {operation.path for operation in routes}
     served = set()
-    for route in (*service.app.router.routes, *otlp.routes, *experiments.hot_routes):
+    for route in (*service.app.router.routes, *otlp.routes):
         served |= _paths_under(route)
     hidden = {"/api/openapi.json", "/api/docs", "/api/docs/start.js", "/api/docs/assets"}
     # Beside its own path, OTLP is taken on those that exporters for other products use.

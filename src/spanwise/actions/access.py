@@ -87,10 +87,20 @@ class Access:
 
     async def by_key(self, secret: str) -> Principal:
         grant = await self._find_grant(secret)
-        now = utc_now()
-        if grant is None or (grant.valid_until is not None and grant.valid_until <= now):
+        if grant is None:
             raise Unauthorized("the API key is not valid")
-        account = await self._find_account(grant.user_id)
+        return self._admit(grant, await self._find_account(grant.user_id))
+
+    def recall_key(self, secret: str) -> Principal | None:
+        """Do the same for a key seen just now, without waiting; None says nothing of the key."""
+        grant = self._grants.get(hash_secret(secret))
+        account = self._accounts.get(grant.user_id) if grant is not None else None
+        return None if grant is None or account is None else self._admit(grant, account)
+
+    def _admit(self, grant: KeyGrant, account: Account | None) -> Principal:
+        now = utc_now()
+        if grant.valid_until is not None and grant.valid_until <= now:
+            raise Unauthorized("the API key is not valid")
         if account is None or account.user.disabled:
             raise Unauthorized("the account does not exist or is disabled")
         self._last_uses[grant.key_id] = now

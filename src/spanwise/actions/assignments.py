@@ -1,9 +1,11 @@
 """Which variant a unit gets, and the exposure that is written down when it gets it."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from spanwise.analysis.assignment import choose_variant, is_in_traffic
 from spanwise.ingest.exposures import prepare_exposures
@@ -37,10 +39,14 @@ class Definitions:
         self._entries: dict[tuple[str, str], _Entry] = {}
         self._generation = 0
 
+    def recall(self, workspace: str, key: str) -> _Entry | None:
+        """Return what was read in the last seconds, which may be that there is none."""
+        entry = self._entries.get((workspace, key))
+        return entry if entry is not None and entry.fresh_until > time.monotonic() else None
+
     async def find(self, workspace: str, key: str) -> Experiment | None:
         """Return the experiment with this id or name."""
-        entry = self._entries.get((workspace, key))
-        if entry is not None and entry.fresh_until > time.monotonic():
+        if (entry := self.recall(workspace, key)) is not None:
             return entry.experiment
         generation = self._generation
         async with self._catalog.read() as tx:
@@ -75,10 +81,19 @@ class _Remembered:
         key = (experiment_id, unit_id)
         return self._recent.get(key) or self._older.get(key)
 
-    def put(self, experiment_id: str, unit_id: str, at: datetime) -> None:
-        if len(self._recent) >= _REMEMBERED_UNITS:
-            self._older, self._recent = self._recent, {}
-        self._recent[experiment_id, unit_id] = at
+    def put(
+        self,
+        experiment_id: str,
+        unit_ids: Sequence[str],
+        at: datetime,
+        stored: asyncio.Future[None],
+    ) -> None:
+        if stored.cancelled() or stored.exception() is not None:
+            return
+        for unit_id in unit_ids:
+            if len(self._recent) >= _REMEMBERED_UNITS:
+                self._older, self._recent = self._recent, {}
+            self._recent[experiment_id, unit_id] = at
 
 
 class Assignments:
@@ -90,14 +105,18 @@ class Assignments:
         self._engine = engine
         self._remembered = _Remembered()
 
-    async def assign(self, workspace: str, key: str, unit_id: str | None) -> Assignment:
+    async def assign(self, workspace: str, key: str, unit_id: str) -> Assignment:
         experiment = await self._find(workspace, key)
-        if not unit_id:
-            raise Invalid.field("unitId", "is required: the id of a user, a session or another")
-        if len(unit_id) > MAX_UNIT_ID or "\x00" in unit_id:
-            raise Invalid.field("unitId", f"must have at most {MAX_UNIT_ID} characters and no NUL")
         [assignment] = await self.assign_in(workspace, experiment, [unit_id])
         return assignment
+
+    def recall_running(self, workspace: str, key: str) -> Experiment | None:
+        """Return the experiment when it runs and was read in the last seconds."""
+        entry = self._definitions.recall(workspace, key)
+        if entry is None or entry.experiment is None:
+            return None
+        is_running = entry.experiment.status is ExperimentStatus.RUNNING
+        return entry.experiment if is_running else None
 
     async def assign_many(
         self, workspace: str, key: str, unit_ids: Sequence[str]
@@ -118,7 +137,10 @@ class Assignments:
             case ExperimentStatus.DRAFT:
                 raise Invalid.field("status", "the experiment is a draft; start it first")
             case ExperimentStatus.RUNNING:
-                return await self._expose(workspace, experiment, unit_ids, now)
+                answers, stored = self.expose(workspace, experiment, unit_ids)
+                if stored is not None:
+                    await stored
+                return answers
             case ExperimentStatus.PAUSED:
                 return await self._keep(workspace, experiment, unit_ids, now)
             case ExperimentStatus.STOPPED:
@@ -128,10 +150,14 @@ class Assignments:
                     _answer(experiment, unit_id, final, now, inside=False) for unit_id in unit_ids
                 ]
 
-    async def _expose(
-        self, workspace: str, experiment: Experiment, unit_ids: Sequence[str], now: datetime
-    ) -> list[Assignment]:
-        """Give units their variant, and write down those that had none yet."""
+    def expose(
+        self, workspace: str, experiment: Experiment, unit_ids: Sequence[str]
+    ) -> tuple[list[Assignment], asyncio.Future[None] | None]:
+        """Give units their variant, and write down those that had none yet.
+
+        The answers may be told when the future, if there is one, is done without a failure.
+        """
+        now = utc_now()
         answers: list[Assignment] = []
         new: dict[str, int] = {}
         for unit_id in unit_ids:
@@ -143,12 +169,12 @@ class Assignments:
             if earlier is None:
                 new[unit_id] = place
             answers.append(_answer(experiment, unit_id, place, earlier or now, inside=True))
-        if new:
-            record = prepare_exposures(workspace, experiment.id, now, new.items())
-            await self._pipeline.submit([record])
-            for unit_id in new:
-                self._remembered.put(experiment.id, unit_id, now)
-        return answers
+        if not new:
+            return answers, None
+        record = prepare_exposures(workspace, experiment.id, now, new.items())
+        stored = self._pipeline.enqueue([record])
+        stored.add_done_callback(partial(self._remembered.put, experiment.id, list(new), now))
+        return answers, stored
 
     async def _keep(
         self, workspace: str, experiment: Experiment, unit_ids: Sequence[str], now: datetime
@@ -173,8 +199,7 @@ def _answer(
     experiment: Experiment, unit_id: str, place: int, at: datetime, *, inside: bool = True
 ) -> Assignment:
     variant = experiment.variants[place]
-    # Nothing to check: all of it is ours, and this runs thousands of times a second.
-    return Assignment.model_construct(
+    return Assignment(
         experiment_id=experiment.id,
         unit_id=unit_id,
         variant=variant.key,

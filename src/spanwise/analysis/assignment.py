@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 _RESOLUTION = 2**64
+_ALL_PERCENT = 100
 
 
 def unit_interval(salt: str, purpose: str, unit_id: str) -> float:
@@ -22,13 +23,18 @@ def unit_interval(salt: str, purpose: str, unit_id: str) -> float:
 
 
 def is_in_traffic(salt: str, unit_id: str, traffic_percent: float) -> bool:
-    return unit_interval(salt, "traffic", unit_id) * 100 < traffic_percent
+    if traffic_percent >= _ALL_PERCENT:
+        return True
+    return unit_interval(salt, "traffic", unit_id) * _ALL_PERCENT < traffic_percent
 
 
 def choose_variant(salt: str, unit_id: str, weights: Sequence[float]) -> int:
     """Return the index of the unit's variant; weights need not add up to anything in particular."""
     edges = list(accumulate(weights))
     point = unit_interval(salt, "variant", unit_id) * edges[-1]
-    # A weight of zero has no width, so nothing lands on it; rounding must not fall off the end.
-    last = max(index for index, weight in enumerate(weights) if weight > 0)
-    return min(bisect_right(edges, point), last)
+    # A weight of zero has no width, so nothing lands on it.
+    index = bisect_right(edges, point)
+    if index < len(weights):
+        return index
+    # Rounding must not fall off the end.
+    return max(index for index, weight in enumerate(weights) if weight > 0)

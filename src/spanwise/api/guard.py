@@ -21,18 +21,27 @@ MAX_BODY_BYTES = 1_048_576
 
 async def authenticate(access: Access, headers: Mapping[str, str]) -> Principal:
     """Find the principal behind `x-api-key`, `Authorization: Bearer` or `Authorization: Basic`."""
-    if key := headers.get("x-api-key"):
-        return await access.by_key(key.strip())
-    scheme, _, credentials = headers.get("authorization", "").partition(" ")
-    credentials = credentials.strip()
-    match scheme.lower():
-        case "bearer" if credentials.startswith(KEY_PREFIX):
-            return await access.by_key(credentials)
-        case "bearer" if credentials:
-            return await access.by_token(credentials)
-        case "basic":
-            return await access.by_key(_basic_password(credentials))
+    if (key := find_key(headers)) is not None:
+        return await access.by_key(key)
+    scheme, credentials = _authorization(headers)
+    if scheme == "bearer" and credentials:
+        return await access.by_token(credentials)
     raise Unauthorized("send a token as 'Authorization: Bearer …' or a key as 'x-api-key: …'")
+
+
+def find_key(headers: Mapping[str, str]) -> str | None:
+    """Return the API key that a request carries, if it does."""
+    if key := headers.get("x-api-key"):
+        return key.strip()
+    scheme, credentials = _authorization(headers)
+    if scheme == "basic":
+        return _basic_password(credentials)
+    return credentials if scheme == "bearer" and credentials.startswith(KEY_PREFIX) else None
+
+
+def _authorization(headers: Mapping[str, str]) -> tuple[str, str]:
+    scheme, _, credentials = headers.get("authorization", "").partition(" ")
+    return scheme.lower(), credentials.strip()
 
 
 def _basic_password(credentials: str) -> str:

@@ -12,10 +12,11 @@ from typing import Any
 import structlog
 import uvicorn
 import uvloop
+from fastapi import FastAPI
 
 from spanwise.actions.alerts import Clock
 from spanwise.api.grpc import start_grpc, stop_grpc
-from spanwise.api.http_protocol import EnvelopeProtocol
+from spanwise.api.http_protocol import with_lane
 from spanwise.api.services import Services
 from spanwise.app import create_app, open_services
 from spanwise.cli.flags import new_command, with_settings
@@ -56,19 +57,7 @@ async def run_service(
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     async with open_services(settings, clock) as services:
-        server = uvicorn.Server(
-            uvicorn.Config(
-                create_app(services),
-                http=EnvelopeProtocol,
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                # There are no WebSockets here; asking for one gets the ordinary answer.
-                ws="none",
-                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-            )
-        )
+        server = new_server(create_app(services))
         # The server raises the signal again when it is done. By default that would end the
         # process before the stores are closed.
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -88,6 +77,22 @@ async def run_service(
         if grpc_server is not None:
             await stop_grpc(grpc_server)
     log.info("stopped")
+
+
+def new_server(app: FastAPI) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=with_lane(app.state.assign_lane),
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            # There are no WebSockets here; asking for one gets the ordinary answer.
+            ws="none",
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+    )
 
 
 @asynccontextmanager

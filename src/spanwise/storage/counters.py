@@ -53,6 +53,9 @@ class Counters(Protocol):
     async def hit(self, limit: Limit, caller: str) -> Count:
         """Count one more, and say how the caller stands."""
 
+    def hit_at_once(self, limit: Limit, caller: str) -> Count | None:
+        """Count one more without waiting; nothing is counted where that cannot be."""
+
     async def peek(self, limit: Limit, caller: str) -> Count:
         """Say how the caller stands without counting."""
 
@@ -68,6 +71,9 @@ class MemoryCounters:
         self._windows = FixedWindowRateLimiter(MemoryStorage())
 
     async def hit(self, limit: Limit, caller: str) -> Count:
+        return self.hit_at_once(limit, caller)
+
+    def hit_at_once(self, limit: Limit, caller: str) -> Count:
         within = self._windows.hit(_item(limit), limit.name, caller)
         return self._count(limit, caller, exceeded=not within)
 
@@ -122,6 +128,9 @@ class RedisCounters:
 
     async def hit(self, limit: Limit, caller: str) -> Count:
         return await self._ask(self._windows.hit, self._fallback.hit, limit, caller)
+
+    def hit_at_once(self, _limit: Limit, _caller: str) -> None:
+        """Redis is asked, and that takes a while."""
 
     async def peek(self, limit: Limit, caller: str) -> Count:
         return await self._ask(self._windows.test, self._fallback.peek, limit, caller)

@@ -2,17 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import Query, Request, Response
-from starlette.routing import Route
+from fastapi import Query
 
-from spanwise.api.envelope import (
-    Deleted,
-    Success,
-    SuccessPage,
-    succeed,
-    succeed_page,
-    write_success,
-)
+from spanwise.actions.assignments import MAX_UNIT_ID
+from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.experiment_bodies import (
     ExperimentChange,
     ExperimentStart,
@@ -20,10 +13,10 @@ from spanwise.api.experiment_bodies import (
     NewExperiment,
     UnitBatch,
 )
-from spanwise.api.guard import Assigner, Ingester, Reader, Writer, may_assign
+from spanwise.api.guard import Assigner, Ingester, Reader, Writer
 from spanwise.api.noun_router import NounRouter
 from spanwise.api.parameters import Paged, Period
-from spanwise.api.services import Use, get_services
+from spanwise.api.services import Use
 from spanwise.model.experiment_results import ExperimentResults
 from spanwise.model.experiments import Assignment, Experiment, ExperimentStatus
 
@@ -113,27 +106,6 @@ async def stop_experiment(
     return succeed(await use.experiments.stop(caller, id, body.winner if body else None))
 
 
-async def answer_assignment(request: Request) -> Response:
-    """Do what `get_assignment` says, without FastAPI: this is asked thousands of times a second."""
-    caller = await may_assign(request)
-    unit_id = request.query_params.get("unitId")
-    assignments = get_services(request).assignments
-    assignment = await assignments.assign(caller.workspace_id, request.path_params["id"], unit_id)
-    return write_success(
-        {
-            "experimentId": assignment.experiment_id,
-            "unitId": assignment.unit_id,
-            "variant": assignment.variant,
-            "config": assignment.config,
-            "inExperiment": assignment.in_experiment,
-            "assignedAt": assignment.assigned_at,
-        }
-    )
-
-
-hot_routes = [Route("/api/experiments/{id}/assign", answer_assignment, methods=["GET"])]
-
-
 @router.get("/{id}/assign")
 async def get_assignment(
     id: str,  # noqa: A002
@@ -142,7 +114,7 @@ async def get_assignment(
         Query(
             alias="unitId",
             min_length=1,
-            max_length=512,
+            max_length=MAX_UNIT_ID,
             description="The id of a user, a session or anything else that gets one variant.",
         ),
     ],

@@ -1,0 +1,263 @@
+"""Plain requests for a variant take a lane of their own; what is said is what the others say."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from starlette.types import Scope
+
+from spanwise.api.assign_lane import AssignLane, Begun
+from spanwise.cli.serve import listen, new_server
+from support.experiments import create, start
+from support.service import Person, Service, assert_error, start_service
+
+# They differ from one answer to the next.
+OF_ONE_ANSWER = {"date", "x-request-id"}
+
+
+@dataclass
+class Lane:
+    """The lane of a service, and which requests took it."""
+
+    lane: AssignLane
+    taken: list[bool] = field(default_factory=list)
+
+    def begin(self, scope: Scope) -> Begun | None:
+        begun = self.lane.begin(scope)
+        self.taken.append(begun is not None)
+        return begun
+
+
+@dataclass
+class Listening:
+    service: Service
+    server: uvicorn.Server
+    port: int
+    http: httpx.AsyncClient
+    lane: Lane
+
+    async def assign(self, experiment: dict[str, Any], unit: str, key: str) -> httpx.Response:
+        path = f"/api/experiments/{experiment['id']}/assign"
+        return await self.http.get(path, params={"unitId": unit}, headers={"x-api-key": key})
+
+    async def warm_up(self, experiment: dict[str, Any], key: str) -> None:
+        """Make key and experiment known; the lane looks nothing up."""
+        assert (await self.assign(experiment, "the first", key)).is_success
+        self.lane.taken.clear()
+
+
+@asynccontextmanager
+async def listening(service: Service) -> AsyncIterator[Listening]:
+    """Let the service listen on a port, as `spanwise serve` does."""
+    lane = Lane(service.app.state.assign_lane)
+    service.app.state.assign_lane = lane
+    server = new_server(service.app)
+    socket = listen("127.0.0.1", 0)
+    port = socket.getsockname()[1]
+    serving = asyncio.create_task(server.serve(sockets=[socket]))
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
+        try:
+            yield Listening(service, server, port, http, lane)
+        finally:
+            server.should_exit = True
+    await serving
+
+
+async def raw(port: int, request: str) -> bytes:
+    """Send bytes, and read until the service closes the connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request.encode())
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+def get(experiment: dict[str, Any], unit: str, key: str, *headers: str) -> str:
+    lines = [
+        f"GET /api/experiments/{experiment['id']}/assign?unitId={unit} HTTP/1.1",
+        "Host: test",
+        f"x-api-key: {key}",
+        *headers,
+    ]
+    return "\r\n".join(lines) + "\r\n\r\n"
+
+
+async def someone(service: Service) -> tuple[Person, str]:
+    ann = await service.sign_up()
+    return ann, (await ann.new_key(scopes=["ingest"]))["key"]
+
+
+async def test_the_lane_answers_as_the_ordinary_way_does(service: Service) -> None:
+    ann, key = await someone(service)
+    running = await start(ann, variants=[{"key": "a", "config": {"m": "x"}}, {"key": "b"}])
+    async with listening(service) as here:
+        await here.warm_up(running, key)
+        for unit in ("user-1", "ünit ☃ &?/", "x" * 512):
+            new = await here.assign(running, unit, key)
+            path = f"/api/experiments/{running['id']}/assign"
+            headers = {"x-api-key": key}
+            params = {"unitId": unit}
+            ordinary = await service.http.get(path, params=params, headers=headers)
+            assert new.json() == ordinary.json() == (await here.assign(running, unit, key)).json()
+            told = {n: v for n, v in new.headers.items() if n not in OF_ONE_ANSWER}
+            assert told == {n: v for n, v in ordinary.headers.items() if n not in OF_ONE_ANSWER}
+        assert here.lane.taken == [True] * 6
+
+
+async def test_an_exposure_is_stored_once_and_before_it_is_told(service: Service) -> None:
+    ann, key = await someone(service)
+    running = await start(ann)
+    async with listening(service) as here:
+        await here.warm_up(running, key)
+        units = [f"user-{number % 50}" for number in range(200)]
+        await asyncio.gather(*(here.assign(running, unit, key) for unit in units))
+        assert all(here.lane.taken)
+    await service.services.pipeline.settle()
+    rows = await service.services.engine.fetch(
+        "SELECT uniqExact(unit_id) AS units FROM exposures WHERE experiment_id = {id:String}",
+        {"id": running["id"]},
+    )
+    assert rows == [{"units": 51}]
+
+
+async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None:
+    ann, key = await someone(service)
+    running, draft = await start(ann), await create(ann)
+    path = f"/api/experiments/{running['id']}/assign"
+    async with listening(service) as here:
+        await here.warm_up(running, key)
+        http, headers = here.http, {"x-api-key": key}
+        assert_error(await http.get(path, headers=headers), 400, "unitId")
+        assert_error(await http.get(f"{path}?unitId=", headers=headers), 400, "unitId")
+        assert_error(await http.get(f"{path}?unitId=a&unitId=", headers=headers), 400, "unitId")
+        assert_error(await here.assign(running, "x" * 513, key), 400, "unitId")
+        assert_error(await http.get(f"{path}?unitId=a%00b", headers=headers), 400)
+        assert_error(await here.assign(draft, "u", key), 400, "status")
+        assert_error(await here.assign({"id": "exp_0"}, "u", key), 404)
+        assert_error(await http.get(f"{path}?unitId=u"), 401)
+        assert_error(await here.assign(running, "u", "sw_" + "0" * 48), 401)
+        assert_error(await http.post(f"{path}?unitId=u", headers=headers), 404)
+        assert not any(here.lane.taken)
+
+
+async def test_another_workspace_and_a_revoked_key_get_nothing(service: Service) -> None:
+    ann, key = await someone(service)
+    running = await start(ann)
+    bob, bobs = await someone(service)
+    theirs = await start(bob)
+    async with listening(service) as here:
+        await here.warm_up(running, key)
+        await here.warm_up(theirs, bobs)
+        assert_error(await here.assign(running, "u", bobs), 404)
+        ours = (await ann.data("GET", "/keys"))[0]
+        await ann.data("POST", f"/keys/{ours['id']}/revoke")
+        assert_error(await here.assign(running, "u", key), 401)
+        assert not any(here.lane.taken)
+
+
+async def test_a_pause_and_a_stop_are_heeded_at_once(service: Service) -> None:
+    ann, key = await someone(service)
+    running = await start(ann)
+    async with listening(service) as here:
+        await here.warm_up(running, key)
+        await ann.data("POST", f"/experiments/{running['id']}/pause")
+        assert (await here.assign(running, "late", key)).json()["data"]["inExperiment"] is False
+        assert here.lane.taken == [False]
+
+
+async def test_limits_are_counted_in_the_lane_too(tmp_path: Path) -> None:
+    async with start_service(tmp_path, rate_limit_standard=8) as service:
+        ann, key = await someone(service)
+        running, unknown = await start(ann), await start(ann)
+        async with listening(service) as here:
+            await here.warm_up(running, key)
+            answers = [await here.assign(unknown, "user-0", key)]
+            answers += [await here.assign(running, f"user-{n}", key) for n in range(8)]
+        left = [int(answer.headers["x-ratelimit-remaining"]) for answer in answers]
+        assert left[:7] == [6, 5, 4, 3, 2, 1, 0]
+        assert [answer.status_code for answer in answers] == [200] * 7 + [429] * 2
+        assert here.lane.taken == [False] + [True] * 6 + [False] * 2
+
+
+async def test_a_journal_that_takes_nothing_is_told(tmp_path: Path) -> None:
+    async with start_service(tmp_path) as service:
+        ann, key = await someone(service)
+        running = await start(ann)
+        async with listening(service) as here:
+            await here.warm_up(running, key)
+            pipeline = service.services.pipeline
+            pipeline._min_free_bytes, pipeline._disk_is_good_until = 2**62, 0.0
+            refused = await here.assign(running, "user-1", key)
+            assert_error(refused, 503)
+            assert refused.headers["retry-after"] == "5"
+            pipeline._min_free_bytes = 0
+            assert (await here.assign(running, "user-1", key)).is_success
+            assert here.lane.taken == [True, True]
+
+
+async def test_requests_of_one_connection_are_answered_in_their_order(service: Service) -> None:
+    ann, key = await someone(service)
+    running = await start(ann)
+    async with listening(service) as here:
+        await here.warm_up(running, key)
+        # Sent at once, and many: the first time nobody knows them, the second time all are known.
+        units = [f"user-{number}" for number in range(2000)]
+        for _ in range(2):
+            asked = [get(running, unit, key) for unit in units]
+            asked.append(get(running, "the-last", key, "Connection: close"))
+            answer = (await raw(here.port, "".join(asked))).decode()
+            assert answer.count("HTTP/1.1 200 OK") == 2001
+            told = [part.partition('"')[0] for part in answer.split('"unitId":"')[1:]]
+            assert told == [*units, "the-last"]
+    assert here.lane.taken.count(True) >= 2000
+
+
+async def test_an_id_that_was_sent_comes_back_and_requests_are_counted(service: Service) -> None:
+    ann, key = await someone(service)
+    running = await start(ann)
+    async with listening(service) as here:
+        await here.warm_up(running, key)
+        headers = {"x-api-key": key, "x-request-id": "my-request-1"}
+        path = f"/api/experiments/{running['id']}/assign?unitId=u"
+        answer = await here.http.get(path, headers=headers)
+        assert answer.headers["x-request-id"] == "my-request-1"
+        from_page = await here.http.get(path, headers={**headers, "origin": "https://a.example"})
+        assert from_page.is_success
+        assert here.lane.taken == [True, False]
+        text = (await here.http.get("/metrics")).text
+        label = 'method="GET",route="/api/experiments/{id}/assign",status="200"'
+        assert f"spanwise_http_requests_total{{{label}}} 3.0" in text
+
+
+async def test_a_stop_lets_a_request_that_waits_for_the_journal_finish(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, key = await someone(service)
+    running = await start(ann)
+    journal = service.services.pipeline._journal
+    append, may_write, is_writing = journal.append, threading.Event(), threading.Event()
+
+    def append_later(*arguments: Any) -> None:
+        is_writing.set()
+        may_write.wait(20)
+        append(*arguments)
+
+    async with listening(service) as here:
+        await here.warm_up(running, key)
+        monkeypatch.setattr(journal, "append", append_later)
+        asking = asyncio.create_task(raw(here.port, get(running, "user-1", key)))
+        await asyncio.to_thread(is_writing.wait, 20)
+        here.server.should_exit = True
+        await asyncio.sleep(0.3)
+        assert not asking.done()
+        may_write.set()
+        # The answer is whole, and only then the connection ends.
+        assert (await asking).endswith(b"}}")
+        assert here.lane.taken == [True]
