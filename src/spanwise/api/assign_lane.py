@@ -1,8 +1,10 @@
 """A lane for plain requests for a variant, past the layers that all others go through.
 
-They come thousands of times a second, and the layers take three times as long as the answer. What
-is not plain goes the ordinary way, which says what is wrong: a key or an experiment that was not
-seen in the last seconds, bad input, a limit, a journal that takes nothing.
+They come thousands of times a second, and the layers take three times as long as the answer. Every
+other request goes the ordinary way, which says what is wrong if something is: a key or an
+experiment that was not seen in the last seconds, an experiment that does not run, a person's token,
+a page of another origin, bad input, a journal that takes nothing, a limit that is reached or that
+Redis counts.
 """
 
 import asyncio
@@ -20,7 +22,7 @@ from starlette.types import Scope
 from spanwise.actions.assignments import MAX_UNIT_ID
 from spanwise.api.envelope import success_bytes
 from spanwise.api.guard import find_key, may_assign
-from spanwise.api.middleware import API_HEADERS, RequestMeter, request_id_of
+from spanwise.api.middleware import API_HEADERS, ASSIGN_ROUTE, RequestMeter, request_id_of
 from spanwise.api.rate_limits import Tier, headers_of, limits_from
 from spanwise.api.services import Services
 from spanwise.model.accounts import Principal
@@ -30,7 +32,6 @@ from spanwise.model.experiments import Assignment
 log = structlog.get_logger()
 
 _OK = 200
-_ROUTE = "/api/experiments/{id}/assign"
 _PATH = re.compile(r"/api/experiments/([^/]+)/assign")
 _HEAD = b"content-type: application/json\r\n" + b"".join(
     name + b": " + value + b"\r\n" for name, value in API_HEADERS
@@ -57,7 +58,7 @@ class AssignLane:
         self._log = log.bind()
 
     def begin(self, scope: Scope) -> Begun | None:
-        """Begin to answer a request; None leaves it to the ordinary way, with nothing done yet."""
+        """Begin to answer a request; None leaves it to the ordinary way."""
         started = time.perf_counter()
         found = _PATH.fullmatch(scope["path"])
         if found is None or scope["method"] != "GET":
@@ -66,14 +67,18 @@ class AssignLane:
             return self._assign(scope, found[1], started)
         except SpanwiseError:
             return None
+        except Exception:
+            # The server would take it for a request that is no HTTP.
+            log.exception("assign_lane_crashed")
+            return None
 
     def _assign(self, scope: Scope, key: str, started: float) -> Begun | None:
         caller = self._recall_caller(Headers(scope=scope))
         unit_id = _unit_id(scope["query_string"])
-        if caller is None or not 0 < len(unit_id) <= MAX_UNIT_ID or "\x00" in unit_id:
+        if caller is None or not 0 < len(unit_id) <= MAX_UNIT_ID or b"%00" in scope["query_string"]:
             return None
         experiment = self._assignments.recall_running(caller.workspace_id, key)
-        if experiment is None or (limit_head := self._count(caller)) is None:
+        if experiment is None or (limit_head := self._count(scope, caller)) is None:
             return None
         [assignment], stored = self._assignments.expose(caller.workspace_id, experiment, [unit_id])
         request_id = request_id_of(scope)
@@ -88,11 +93,13 @@ class AssignLane:
         caller = self._access.recall_key(key)
         return may_assign.admit(caller) if caller is not None else None
 
-    def _count(self, caller: Principal) -> bytes | None:
+    def _count(self, scope: Scope, caller: Principal) -> bytes | None:
         """Count the request and say so in headers; None when it is one too many or cannot be."""
         if self._limit is None:
             return b""
         count = self._counters.hit_at_once(self._limit, caller.caller_id)
+        # The ordinary way does not count it again.
+        scope["state"]["count"] = count
         if count is None or count.exceeded:
             return None
         lines = headers_of(self._limit, count).items()
@@ -100,7 +107,7 @@ class AssignLane:
 
     def _note_sent(self, path: str, request_id: str, started: float) -> None:
         seconds = time.perf_counter() - started
-        self._meter.observe("GET", _ROUTE, _OK, seconds)
+        self._meter.observe("GET", ASSIGN_ROUTE, _OK, seconds)
         ms = round(seconds * 1000, 2)
         self._log.debug(
             "request", method="GET", path=path, status=_OK, ms=ms, request_id=request_id

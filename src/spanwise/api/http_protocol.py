@@ -1,6 +1,7 @@
-"""HTTP as the server speaks it, but for two things: how it sends an answer, and to whom it cannot.
+"""HTTP as the server speaks it, but for three things.
 
-An answer's head leaves together with its body, and a request that cannot be read gets an envelope.
+An answer's head leaves together with its body, a plain request for a variant takes a lane of its
+own, and a request that cannot be read gets an envelope.
 """
 
 import asyncio
@@ -62,8 +63,10 @@ class EnvelopeProtocol(HttpToolsProtocol):
         super().connection_made(cast("asyncio.Transport", self._joining))
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        # The one before it may have been answered from within the same packet.
+        self._unset_keepalive_if_required()
         # With others in line behind it, an answer at once would begin the next from within.
-        is_plain = cycle.keep_alive and not cycle.flow.write_paused and not self.pipeline
+        is_plain = not cycle.flow.write_paused and not self.pipeline
         begun = self.lane.begin(cast("Scope", cycle.scope)) if is_plain else None
         if begun is None:
             super()._start_asgi_task(cycle, app)
@@ -86,16 +89,17 @@ class EnvelopeProtocol(HttpToolsProtocol):
             self._answer(cycle, begun)
 
     def _answer(self, cycle: RequestResponseCycle, begun: Begun) -> None:
-        if cycle.disconnected:
-            return
-        date = b"".join(b"%b: %b\r\n" % header for header in self.server_state.default_headers)
-        cycle.response_started = cycle.response_complete = True
-        self.transport.write(b"HTTP/1.1 200 OK\r\n" + date + begun.answer)
+        if not cycle.disconnected and not self.transport.is_closing():
+            headers = [*self.server_state.default_headers]
+            if not cycle.keep_alive:
+                headers.append((b"connection", b"close"))
+            head = b"".join(b"%b: %b\r\n" % header for header in headers)
+            cycle.response_started = cycle.response_complete = True
+            self.transport.write(b"HTTP/1.1 200 OK\r\n" + head + begun.answer)
+            if not cycle.keep_alive:
+                self.transport.close()
+            self.on_response_complete()
         begun.note_sent()
-        # The service may have begun to stop since the request came.
-        if not cycle.keep_alive:
-            self.transport.close()
-        self.on_response_complete()
 
     def on_response_complete(self) -> None:
         self._joining.end_answer()

@@ -29,6 +29,9 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9_-]{8,64}")
 _ids = random.Random()  # noqa: S311
 
 _FAILED = 400
+ASSIGN_ROUTE = "/api/experiments/{id}/assign"
+# They come thousands of times a second: those that went well are counted, not told.
+_UNTOLD = {*PATHS, ASSIGN_ROUTE}
 
 RawHeader = tuple[bytes, bytes]
 
@@ -129,9 +132,9 @@ class RequestContext:
             await answer_crash()(scope, receive, send_with_headers)
         finally:
             seconds = time.perf_counter() - started
-            self._meter.observe(scope["method"], _template(scope), status, seconds)
-            # What comes thousands of times a second and went well is counted, not told.
-            is_told = status >= _FAILED or not scope["state"].get("took_short_way")
+            route = _template(scope)
+            self._meter.observe(scope["method"], route, status, seconds)
+            is_told = status >= _FAILED or route not in _UNTOLD
             (self._log.info if is_told else self._log.debug)(
                 "request",
                 method=scope["method"],
@@ -190,7 +193,7 @@ class CallerLimits:
             return {}, None
         client = scope.get("client")
         caller = getattr(principal, "caller_id", None) or (client[0] if client else "unknown")
-        count = await self._counters.hit(limit, caller)
+        count = scope["state"].get("count") or await self._counters.hit(limit, caller)
         return headers_of(limit, count), refuse(limit, count) if count.exceeded else None
 
 
@@ -217,7 +220,6 @@ class ShortWay:
             found = route.path_regex.match(scope["path"])
             if found and scope["method"] in (route.methods or ()):
                 scope["route"], scope["path_params"] = route, found.groupdict()
-                scope["state"]["took_short_way"] = True
                 return route
         return None
 

@@ -54,11 +54,12 @@ class Listening:
 
 
 @asynccontextmanager
-async def listening(service: Service) -> AsyncIterator[Listening]:
+async def listening(service: Service, keep_alive_seconds: float = 5) -> AsyncIterator[Listening]:
     """Let the service listen on a port, as `spanwise serve` does."""
     lane = Lane(service.app.state.assign_lane)
     service.app.state.assign_lane = lane
     server = new_server(service.app)
+    server.config.timeout_keep_alive = keep_alive_seconds  # type: ignore[assignment]
     socket = listen("127.0.0.1", 0)
     port = socket.getsockname()[1]
     serving = asyncio.create_task(server.serve(sockets=[socket]))
@@ -139,11 +140,14 @@ async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None
         assert_error(await http.get(f"{path}?unitId=a&unitId=", headers=headers), 400, "unitId")
         assert_error(await here.assign(running, "x" * 513, key), 400, "unitId")
         assert_error(await http.get(f"{path}?unitId=a%00b", headers=headers), 400)
+        assert_error(await http.get(f"{path}?unitId=a&x=%00", headers=headers), 400)
         assert_error(await here.assign(draft, "u", key), 400, "status")
         assert_error(await here.assign({"id": "exp_0"}, "u", key), 404)
         assert_error(await http.get(f"{path}?unitId=u"), 401)
         assert_error(await here.assign(running, "u", "sw_" + "0" * 48), 401)
         assert_error(await http.post(f"{path}?unitId=u", headers=headers), 404)
+        odd = {b"authorization": "Basic é".encode("latin-1")}
+        assert_error(await http.get(f"{path}?unitId=u", headers=odd), 401)
         assert not any(here.lane.taken)
 
 
@@ -186,8 +190,8 @@ async def test_limits_are_counted_in_the_lane_too(tmp_path: Path) -> None:
         assert here.lane.taken == [False] + [True] * 6 + [False] * 2
 
 
-async def test_a_journal_that_takes_nothing_is_told(tmp_path: Path) -> None:
-    async with start_service(tmp_path) as service:
+async def test_a_journal_that_takes_nothing_is_told_and_counted_once(tmp_path: Path) -> None:
+    async with start_service(tmp_path, rate_limit_standard=100) as service:
         ann, key = await someone(service)
         running = await start(ann)
         async with listening(service) as here:
@@ -197,8 +201,11 @@ async def test_a_journal_that_takes_nothing_is_told(tmp_path: Path) -> None:
             refused = await here.assign(running, "user-1", key)
             assert_error(refused, 503)
             assert refused.headers["retry-after"] == "5"
+            assert refused.headers["x-ratelimit-remaining"] == "98"
             pipeline._min_free_bytes = 0
-            assert (await here.assign(running, "user-1", key)).is_success
+            accepted = await here.assign(running, "user-1", key)
+            assert accepted.is_success
+            assert accepted.headers["x-ratelimit-remaining"] == "97"
             assert here.lane.taken == [True, True]
 
 
@@ -216,6 +223,7 @@ async def test_requests_of_one_connection_are_answered_in_their_order(service: S
             assert answer.count("HTTP/1.1 200 OK") == 2001
             told = [part.partition('"')[0] for part in answer.split('"unitId":"')[1:]]
             assert told == [*units, "the-last"]
+            assert answer.count("connection: close") == 1
     assert here.lane.taken.count(True) >= 2000
 
 
@@ -236,11 +244,11 @@ async def test_an_id_that_was_sent_comes_back_and_requests_are_counted(service: 
         assert f"spanwise_http_requests_total{{{label}}} 3.0" in text
 
 
-async def test_a_stop_lets_a_request_that_waits_for_the_journal_finish(
+@asynccontextmanager
+async def a_journal_that_waits(
     service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ann, key = await someone(service)
-    running = await start(ann)
+) -> AsyncIterator[tuple[threading.Event, threading.Event]]:
+    """Let the journal write only when told; says when it wants to."""
     journal = service.services.pipeline._journal
     append, may_write, is_writing = journal.append, threading.Event(), threading.Event()
 
@@ -249,15 +257,46 @@ async def test_a_stop_lets_a_request_that_waits_for_the_journal_finish(
         may_write.wait(20)
         append(*arguments)
 
+    monkeypatch.setattr(journal, "append", append_later)
+    try:
+        yield is_writing, may_write
+    finally:
+        may_write.set()
+
+
+async def test_a_stop_lets_a_request_that_waits_for_the_journal_finish(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, key = await someone(service)
+    running = await start(ann)
     async with listening(service) as here:
         await here.warm_up(running, key)
-        monkeypatch.setattr(journal, "append", append_later)
-        asking = asyncio.create_task(raw(here.port, get(running, "user-1", key)))
-        await asyncio.to_thread(is_writing.wait, 20)
-        here.server.should_exit = True
-        await asyncio.sleep(0.3)
-        assert not asking.done()
-        may_write.set()
-        # The answer is whole, and only then the connection ends.
-        assert (await asking).endswith(b"}}")
+        async with a_journal_that_waits(service, monkeypatch) as (is_writing, may_write):
+            asking = asyncio.create_task(raw(here.port, get(running, "user-1", key)))
+            await asyncio.to_thread(is_writing.wait, 20)
+            here.server.should_exit = True
+            await asyncio.sleep(0.3)
+            assert not asking.done()
+            may_write.set()
+            # The answer is whole, and only then the connection ends.
+            answer = await asking
+        assert b"connection: close" in answer
+        assert answer.endswith(b"}}")
         assert here.lane.taken == [True]
+
+
+async def test_an_answer_does_not_end_the_connection_of_the_request_that_came_with_it(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, key = await someone(service)
+    running = await start(ann)
+    async with listening(service, keep_alive_seconds=0.2) as here:
+        await here.warm_up(running, key)
+        async with a_journal_that_waits(service, monkeypatch) as (is_writing, may_write):
+            both = get(running, "the%20first", key) + get(running, "user-1", key)
+            asking = asyncio.create_task(raw(here.port, both))
+            await asyncio.to_thread(is_writing.wait, 20)
+            # Longer than a connection may be idle.
+            await asyncio.sleep(0.6)
+            may_write.set()
+            assert (await asking).count(b"HTTP/1.1 200 OK") == 2
