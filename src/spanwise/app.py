@@ -33,7 +33,6 @@ from spanwise.actions.webhook_guard import WebhookGuard
 from spanwise.actions.webhooks import Webhooks
 from spanwise.analysis.prices import find_list_prices
 from spanwise.api.alert_metrics import AlertCollector
-from spanwise.api.assign_lane import AssignLane
 from spanwise.api.cross_origin import CrossOrigin
 from spanwise.api.dashboard import install_dashboard
 from spanwise.api.docs_page import install_docs
@@ -294,9 +293,8 @@ def create_app(services: Services) -> FastAPI:
     # The last one added is the outermost.
     app.add_middleware(ShortWay, routes=otlp.routes)
     app.add_middleware(CallerLimits, services=services)
-    meter = RequestMeter(registry)
-    app.add_middleware(RequestContext, meter=meter)
-    app.state.assign_lane = AssignLane(services, meter)
+    app.state.meter = RequestMeter(registry)
+    app.add_middleware(RequestContext, meter=app.state.meter)
     if services.settings.cors_origins:
         app.add_middleware(CrossOrigin, allow_origins=services.settings.cors_origins)
     return app

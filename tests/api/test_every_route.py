@@ -124,7 +124,10 @@ async def send(
     body = operation.body()
     content = {} if body is None else {"json": body}
     url = path or operation.address()
-    return await service.http.request(operation.method, url, headers=headers, **content)
+    params = operation.query()
+    return await service.http.request(
+        operation.method, url, params=params, headers=headers, **content
+    )
 
 
 async def test_without_credentials_a_guarded_route_is_401(

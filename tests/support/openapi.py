@@ -32,6 +32,11 @@ class Operation:
     def path_parameters(self) -> list[dict[str, Any]]:
         return [p for p in self.spec.get("parameters", []) if p["in"] == "path"]
 
+    def query(self) -> dict[str, str]:
+        """The parameters without which a request is refused, whatever it asks for."""
+        parameters = self.spec.get("parameters", [])
+        return {p["name"]: "x" for p in parameters if p["in"] == "query" and p["required"]}
+
     def success(self) -> tuple[int, dict[str, Any]]:
         """The status and the specification of the answer when all goes well."""
         [(status, answer)] = [

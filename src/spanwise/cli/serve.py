@@ -15,6 +15,7 @@ import uvloop
 from fastapi import FastAPI
 
 from spanwise.actions.alerts import Clock
+from spanwise.api.assign_lane import AssignLane
 from spanwise.api.grpc import start_grpc, stop_grpc
 from spanwise.api.http_protocol import with_lane
 from spanwise.api.services import Services
@@ -57,7 +58,8 @@ async def run_service(
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     async with open_services(settings, clock) as services:
-        server = new_server(create_app(services))
+        app = create_app(services)
+        server = new_server(app, AssignLane(services, app.state.meter))
         # The server raises the signal again when it is done. By default that would end the
         # process before the stores are closed.
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -79,11 +81,11 @@ async def run_service(
     log.info("stopped")
 
 
-def new_server(app: FastAPI) -> uvicorn.Server:
+def new_server(app: FastAPI, lane: AssignLane) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http=with_lane(app.state.assign_lane),
+            http=with_lane(lane),
             lifespan="off",
             log_config=None,
             access_log=False,

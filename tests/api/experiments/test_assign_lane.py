@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,15 @@ from support.service import Person, Service, assert_error, start_service
 OF_ONE_ANSWER = {"date", "x-request-id"}
 
 
-@dataclass
-class Lane:
-    """The lane of a service, and which requests took it."""
+class Lane(AssignLane):
+    """Knows which requests took it."""
 
-    lane: AssignLane
-    taken: list[bool] = field(default_factory=list)
+    def __init__(self, service: Service) -> None:
+        super().__init__(service.services, service.app.state.meter)
+        self.taken: list[bool] = []
 
     def begin(self, scope: Scope) -> Begun | None:
-        begun = self.lane.begin(scope)
+        begun = super().begin(scope)
         self.taken.append(begun is not None)
         return begun
 
@@ -56,9 +56,8 @@ class Listening:
 @asynccontextmanager
 async def listening(service: Service, keep_alive_seconds: float = 5) -> AsyncIterator[Listening]:
     """Let the service listen on a port, as `spanwise serve` does."""
-    lane = Lane(service.app.state.assign_lane)
-    service.app.state.assign_lane = lane
-    server = new_server(service.app)
+    lane = Lane(service)
+    server = new_server(service.app, lane)
     server.config.timeout_keep_alive = keep_alive_seconds  # type: ignore[assignment]
     socket = listen("127.0.0.1", 0)
     port = socket.getsockname()[1]
