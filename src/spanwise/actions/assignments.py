@@ -88,6 +88,7 @@ class _Remembered:
         at: datetime,
         stored: asyncio.Future[None],
     ) -> None:
+        """Remember units whose exposure is no longer on its way, unless it was not stored."""
         if stored.cancelled() or stored.exception() is not None:
             return
         for unit_id in unit_ids:

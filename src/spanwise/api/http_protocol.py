@@ -58,8 +58,8 @@ class EnvelopeProtocol(HttpToolsProtocol):
 
     lane: AssignLane
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        self._joining = JoiningTransport(transport)
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._joining = JoiningTransport(cast("asyncio.Transport", transport))
         super().connection_made(cast("asyncio.Transport", self._joining))
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:

@@ -135,7 +135,7 @@ class Engine:
     def _embedded_client(self, folder: Path, settings: Mapping[str, Any] | None) -> Client:
         folder.mkdir(parents=True, exist_ok=True)
         # Read when the engine is loaded, at the first client: its allocator would keep what is
-        # freed for five seconds, which was 250 MB more at the peak of ingest.
+        # freed for five seconds, which was some 200 MB more at the peak of ingest.
         os.environ.setdefault("JE_MALLOC_CONF", "dirty_decay_ms:500")
         # The engine takes what ingest's queue and Python itself leave of the limit.
         engine_bytes = int(self._memory_limit_mb * _MIB * 0.7)
