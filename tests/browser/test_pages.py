@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from support.browser import OpenTab, Site, Tab
 
@@ -98,3 +99,21 @@ def test_code_that_cannot_be_had_is_missed_only_when_it_is_asked_for(opener: Ope
         page.get_by_role("navigation").get_by_role("link", name="Administration").click()
         page.get_by_role("heading", level=1).filter(has_text="Administration").wait_for()
         tab.troubles.clear()
+
+
+def test_a_chart_that_comes_back_is_as_it_was_unless_its_data_are_others(tab: Tab) -> None:
+    page = tab.open("/?from=2025-01-01T00:00:00Z&to=2040-01-01T00:00:00Z")
+    chart = page.get_by_role("img", name="Requests by agent over time")
+    picture = "element => element.querySelector('canvas').toDataURL()"
+    first = chart.evaluate(picture)
+    chart.evaluate("element => { element.querySelector('canvas').wasHere = true }")
+    page.get_by_role("link", name="Experiments").click()
+    expect(chart).to_have_count(0)
+    page.get_by_role("link", name="Overview").click()
+    expect(chart.locator("canvas")).to_be_visible()
+    assert chart.evaluate("element => element.querySelector('canvas').wasHere"), "drawn anew"
+    page.get_by_role("link", name="Traces").click()
+    page.get_by_label("Agent", exact=True).select_option("code-reviewer")
+    page.get_by_role("link", name="Overview").click()
+    tab.settle()
+    assert chart.evaluate(picture) != first, "the chart of another agent is the same"

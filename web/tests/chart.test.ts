@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { buildOption, type ChartInput } from "@/ui/chart/option";
+
+// jsdom has no media.
+vi.stubGlobal("matchMedia", () => ({ matches: false }));
 
 const DAY = 86_400_000;
 const today = new Date(Math.floor(Date.now() / DAY) * DAY);
@@ -9,7 +12,12 @@ const dates = [4, 3, 2, 1, 0].map((ago) =>
 
 function drawn(part: Partial<ChartInput>) {
   const input: ChartInput = { dates, granularity: "daily", series: [], format: String, ...part };
-  return buildOption(input, 600).series as { type: string; data: unknown[]; areaStyle?: object }[];
+  return buildOption(input, 600).series as {
+    type: string;
+    stack: string;
+    data: unknown[];
+    areaStyle?: object;
+  }[];
 }
 
 test("gaps stay gaps and zeros stay zeros", () => {
@@ -23,9 +31,11 @@ test("gaps stay gaps and zeros stay zeros", () => {
 
 test("the running bucket is lighter: a pale bar, a dashed end of a line", () => {
   const values = [1, 2, 3, 4, 5];
-  const [bars] = drawn({ series: [{ name: "n", colour: "red", values, type: "bar" }] });
-  expect(bars?.data.slice(0, 4)).toEqual([1, 2, 3, 4]);
-  expect(bars?.data[4]).toMatchObject({ value: 5, itemStyle: { opacity: 0.4 } });
+  const [full, pale] = drawn({ series: [{ name: "n", colour: "red", values, type: "bar" }] });
+  expect(full?.data).toEqual([1, 2, 3, 4, null]);
+  expect(pale).toMatchObject({ data: [null, null, null, null, 5], itemStyle: { opacity: 0.4 } });
+  // On one another, not side by side at half the width.
+  expect(pale?.stack).toBe(full?.stack);
   const [solid, dashed] = drawn({ series: [{ name: "n", colour: "red", values }] });
   expect(solid?.data).toEqual([1, 2, 3, 4, null]);
   expect(dashed?.data).toEqual([null, null, null, 4, 5]);
@@ -38,4 +48,15 @@ test("an incident is marked from its bucket to its last one", () => {
     markArea: { data: { xAxis: number }[][] };
   };
   expect(marks.markArea.data[0]?.map((end) => end.xAxis)).toEqual([1, 2]);
+});
+
+test("hundreds of bars are drawn as one path, a few as bars", () => {
+  const many = Array.from({ length: 168 }, (_, hour) =>
+    new Date(today.getTime() - (168 - hour) * 3_600_000).toISOString(),
+  );
+  const bars = (count: number) => [
+    { name: "n", colour: "red", values: new Array(count).fill(1), type: "bar" as const },
+  ];
+  expect(drawn({ dates: many, series: bars(168) })[0]).toMatchObject({ large: true });
+  expect(drawn({ series: bars(5) })[0]).toMatchObject({ large: false });
 });

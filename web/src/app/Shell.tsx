@@ -2,6 +2,7 @@
 import { useIsFetching } from "@tanstack/react-query";
 import { Outlet, useMatches, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { whenIdle } from "@/lib/idle";
 import { useFilterValues } from "@/lib/queries";
 import { useRange, useSetRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
@@ -72,7 +73,7 @@ function useIdleLoading() {
     let isWanted = true;
     const loadRest = async () => {
       while (isWanted && unloaded.length > 0) {
-        await new Promise(whenIdle);
+        await new Promise<void>(whenIdle);
         if (isWanted)
           await unloaded
             .shift()
@@ -88,10 +89,6 @@ function useIdleLoading() {
 }
 
 const unloaded = PAGES.filter((page) => !page.isPublic);
-
-// Safari has no idle callback.
-const whenIdle = (then: (value: unknown) => void): unknown =>
-  "requestIdleCallback" in window ? requestIdleCallback(then) : setTimeout(then, 200);
 
 function useGlobalKeys(openPalette: () => void, openHelp: () => void) {
   const navigate = useNavigate();

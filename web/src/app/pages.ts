@@ -21,7 +21,7 @@ import type { Search } from "@/lib/url";
 interface PageCode {
   default: ComponentType;
   /** Asks for what the page shows first, at the click and not when the page has been drawn. */
-  ask?: (search: Search) => void;
+  ask?: (search: Search, params: Record<string, string>) => void;
 }
 
 export interface Page {

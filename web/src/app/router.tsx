@@ -43,11 +43,11 @@ function toRoute(page: Page) {
     getParentRoute: () => (page.isPublic ? root : frame) as typeof root,
     path: page.path,
     component: lazyRouteComponent(page.load),
-    loader: ({ cause, location }) => {
+    loader: ({ cause, location, params }) => {
       // A pointer that only passes over a link asks for nothing: there is a rate limit.
       if (cause !== "enter") return;
       page.load().then(
-        (code) => code.ask?.(location.search as Search),
+        (code) => code.ask?.(location.search as Search, params),
         () => undefined,
       );
     },

@@ -1,5 +1,6 @@
 /** Agents and models keep one colour each, in every chart and on every visit. */
 import { useSyncExternalStore } from "react";
+import { isDark } from "./theme";
 
 const SLOTS = 10;
 const KEY = "spanwise.colours";
@@ -25,6 +26,8 @@ function load(): Slots {
 }
 
 let slots: Slots = load();
+/** By theme and colour: asking the browser makes it lay out the page, dozens of times a chart. */
+const resolved = new Map<string, string>();
 const listeners = new Set<() => void>();
 
 /**
@@ -67,6 +70,7 @@ function variableOf(name: string): string {
 /** Colours are variables by name, so that what is on the page already changes with them. */
 function publish() {
   const { style } = document.documentElement;
+  resolved.clear();
   for (const [name, slot] of Object.entries(slots)) {
     style.setProperty(variableOf(name), `var(--series-${slot})`);
   }
@@ -92,10 +96,17 @@ export function useColours(): Slots {
 
 /** A canvas cannot read variables: resolve `var(--x)` to what it means in the current theme. */
 export function resolveColour(colour: string): string {
+  const key = `${isDark()} ${colour}`;
+  const known = resolved.get(key) ?? readColour(colour);
+  resolved.set(key, known);
+  return known;
+}
+
+function readColour(colour: string): string {
   const probe = document.createElement("span");
   probe.style.color = colour;
   document.body.append(probe);
-  const resolved = getComputedStyle(probe).color;
+  const read = getComputedStyle(probe).color;
   probe.remove();
-  return resolved;
+  return read;
 }

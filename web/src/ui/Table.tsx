@@ -10,6 +10,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { afterPaint } from "@/lib/idle";
 import { cx } from "./cx";
 
 export interface Column<Row> {
@@ -103,16 +104,7 @@ const FIRST_ROWS = 12;
 
 function useFirstFrame(): boolean {
   const [isFirst, setIsFirst] = useState(true);
-  useEffect(() => {
-    let timer = 0;
-    const frame = requestAnimationFrame(() => {
-      timer = window.setTimeout(() => setIsFirst(false));
-    });
-    return () => {
-      cancelAnimationFrame(frame);
-      clearTimeout(timer);
-    };
-  }, []);
+  useEffect(() => void afterPaint().then(() => setIsFirst(false)), []);
   return isFirst;
 }
 

@@ -1,4 +1,5 @@
 /** What a page shows when there is nothing yet, nothing at all, or something wrong. */
+import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { ApiError } from "@/lib/api";
@@ -13,12 +14,13 @@ export function Skeleton({ className }: { className?: string }) {
 /** Rows of a table that is on its way. */
 export function SkeletonRows({ rows = 12 }: { rows?: number }) {
   return (
-    <div aria-busy="true">
+    // They pulse as one: fifty animations are slower to begin than the rows to come.
+    <div aria-busy="true" className="animate-pulse">
       {Array.from({ length: rows }, (_, row) => (
         <div key={row} className="flex h-8 items-center gap-4 border-b px-3">
-          <Skeleton className="h-3 w-28" />
-          <Skeleton className="h-3 flex-1" />
-          <Skeleton className="h-3 w-16" />
+          <div className="h-3 w-28 rounded-md bg-raised" />
+          <div className="h-3 flex-1 rounded-md bg-raised" />
+          <div className="h-3 w-16 rounded-md bg-raised" />
         </div>
       ))}
     </div>
@@ -75,6 +77,30 @@ export function ErrorState({
         {onRetry && !isOver && <Button onClick={onRetry}>Try again</Button>}
         {children}
       </div>
+    </div>
+  );
+}
+
+interface AnswerProps<T> {
+  question: UseQueryResult<T>;
+  height: number;
+  children: (data: T) => ReactNode;
+}
+
+/** The same room for skeleton, error and content. */
+export function Answer<T>({ question, height, children }: AnswerProps<T>) {
+  const { data, error, refetch } = question;
+  return (
+    <div style={{ minHeight: height }}>
+      {data !== undefined ? (
+        children(data)
+      ) : error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : (
+        <div style={{ height }}>
+          <Skeleton className="h-full" />
+        </div>
+      )}
     </div>
   );
 }

@@ -1,34 +1,59 @@
 /** One agent: how it is doing over the range, its latest traces, and what it is watched by. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { BellPlus, Settings2 } from "lucide-react";
 import { useMemo } from "react";
 import { describeRule, severityTone } from "@/lib/alerts";
-import { type Agent, api, unwrap, unwrapPage } from "@/lib/api";
+import { type Agent, api, type Granularity, unwrap, unwrapPage } from "@/lib/api";
+import { queries } from "@/lib/client";
 import { colourOf } from "@/lib/colours";
 import { formatCost, formatCount, formatDuration, formatPercent } from "@/lib/format";
 import { previewText } from "@/lib/messages";
-import { rangeQuery, useRange } from "@/lib/range";
-import { useUrl } from "@/lib/url";
+import { currentRange, rangeQuery, useRange } from "@/lib/range";
+import { type Search, useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Button } from "@/ui/Button";
-import { TimeChart } from "@/ui/chart/TimeChart";
+import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { PageBody, Panel } from "@/ui/Panel";
-import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
+import { Answer, EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
-import { useAgentFigures } from "./figures";
+import { figuresOf, useAgentFigures } from "./figures";
+
+const HEIGHT = 180;
+
+function useAgentId(): string {
+  return (useParams({ strict: false }) as { agentId: string }).agentId;
+}
 
 export function useAgent() {
-  const { agentId } = useParams({ strict: false }) as { agentId: string };
+  const agentId = useAgentId();
   return useQuery({
     queryKey: ["agents", "one", agentId],
     queryFn: () => unwrap(api.GET("/api/agents/{agentId}", { params: { path: { agentId } } })),
   });
 }
 
+/** The agent as the page with all of them has it: who comes from there need not wait for it. */
+function findListed(agentId: string): Agent | undefined {
+  const lists = queries.getQueriesData<{ items: Agent[] }>({ queryKey: ["agents", "list"] });
+  return lists.flatMap(([, list]) => list?.items ?? []).find((agent) => agent.id === agentId);
+}
+
+export function ask(url: Search, { agentId }: Record<string, string>) {
+  const agent = findListed(agentId ?? "");
+  if (!agent) return;
+  const asked = figuresOf(agent.name, url, currentRange(url));
+  void queries.prefetchQuery(asked.outcomes);
+  void queries.prefetchQuery(asked.latency);
+  void queries.prefetchQuery(asked.costs);
+  void queries.prefetchQuery(asked.metrics);
+  void queries.prefetchQuery(asked.tools);
+}
+
 export default function AgentPage() {
-  const { data: agent, error, refetch } = useAgent();
+  const listed = findListed(useAgentId());
+  const { data: agent = listed, error, refetch } = useAgent();
   if (error) {
     return (
       <ErrorState error={error} onRetry={() => void refetch()}>
@@ -77,61 +102,19 @@ function Actions({ agent }: { agent: Agent }) {
   );
 }
 
+type Asked = ReturnType<typeof useAgentFigures>;
+type Data<K extends keyof Asked> = Asked[K] extends UseQueryResult<infer T> ? T : never;
+type Pick = (date: string) => void;
+
 function Figures({ agent }: { agent: Agent }) {
   const { granularity, metrics, outcomes, latency, costs, tools } = useAgentFigures(agent.name);
+  const chart = { agent: agent.name, granularity };
   const navigate = useNavigate();
-  const openTraces = (status?: string) => (date: string) =>
+  const openTraces: Pick = (date) =>
     void navigate({
       to: "/traces",
-      search: { agent: agent.name, from: date, range: undefined, status } as never,
+      search: { agent: agent.name, from: date, range: undefined } as never,
     });
-  const dates = useMemo(
-    () => outcomes.data?.trend.map((point) => point.date) ?? [],
-    [outcomes.data],
-  );
-  const requests = useMemo(
-    () => [
-      {
-        name: "succeeded",
-        colour: "var(--good)",
-        type: "bar" as const,
-        stack: "all",
-        values: outcomes.data?.trend.map((point) => point.success) ?? [],
-      },
-      {
-        name: "failed",
-        colour: "var(--bad)",
-        type: "bar" as const,
-        stack: "all",
-        values: outcomes.data?.trend.map((point) => point.failure) ?? [],
-      },
-    ],
-    [outcomes.data],
-  );
-  const latencies = useMemo(
-    () =>
-      (["p50", "p95", "p99"] as const).map((name, index) => ({
-        name,
-        colour: `var(--series-${[0, 1, 3][index]})`,
-        values: latency.data?.map((point) => point[name]) ?? [],
-      })),
-    [latency.data],
-  );
-  const cost = useMemo(
-    () => [
-      {
-        name: "cost",
-        colour: "var(--series-2)",
-        type: "area" as const,
-        values: costs.data?.trend.map((point) => point.cost) ?? [],
-      },
-    ],
-    [costs.data],
-  );
-  const used = Object.entries(tools.data?.heatmap[agent.name] ?? {}).sort((a, b) => b[1] - a[1]);
-  const broken = [metrics, outcomes, latency, costs, tools].find((query) => query.isError);
-  if (broken) return <ErrorState error={broken.error} onRetry={() => void broken.refetch()} />;
-  if (!outcomes.data || !latency.data || !costs.data) return <Skeleton className="h-[44rem]" />;
   return (
     <div className="grid gap-3 lg:grid-cols-2">
       <dl className="grid grid-cols-2 gap-3 md:grid-cols-5 lg:col-span-2">
@@ -145,49 +128,122 @@ function Figures({ agent }: { agent: Agent }) {
         <Figure name="Cost" value={formatCost(metrics.data?.estimatedCost)} />
       </dl>
       <Panel title="Requests" unit="traces">
-        <TimeChart
-          label="Traces over time, by outcome"
-          dates={dates}
-          granularity={granularity}
-          series={requests}
-          format={formatCount}
-          onPick={openTraces()}
-        />
+        <Answer question={outcomes} height={HEIGHT + LEGEND_HEIGHT}>
+          {({ trend }) => <Requests {...chart} trend={trend} onPick={openTraces} />}
+        </Answer>
       </Panel>
       <Panel title="Latency" unit="of traces">
-        <TimeChart
-          label="Latency percentiles over time"
-          dates={latency.data?.map((point) => point.date) ?? []}
-          granularity={granularity}
-          series={latencies}
-          format={formatDuration}
-        />
+        <Answer question={latency} height={HEIGHT + LEGEND_HEIGHT}>
+          {(points) => <Latency {...chart} points={points} />}
+        </Answer>
       </Panel>
       <Panel title="Cost" unit="US dollars">
-        <TimeChart
-          label="Cost over time"
-          dates={costs.data?.trend.map((point) => point.date) ?? []}
-          granularity={granularity}
-          series={cost}
-          format={formatCost}
-          hasLegend={false}
-        />
+        <Answer question={costs} height={HEIGHT}>
+          {({ trend }) => <Cost {...chart} trend={trend} />}
+        </Answer>
       </Panel>
       <Panel title="Tools" unit="calls">
-        <BarList
-          bars={used.slice(0, 6).map(([name, value]) => ({
-            key: name,
-            label: name,
-            value,
-            shown: formatCount(value),
-            colour: colourOf(agent.name),
-          }))}
-          empty="No tool was called in this period"
-        />
+        <Answer question={tools} height={HEIGHT}>
+          {({ heatmap }) => <Tools agent={agent} calls={heatmap[agent.name] ?? {}} />}
+        </Answer>
       </Panel>
       <RecentTraces agent={agent} />
       <Rules agent={agent} />
     </div>
+  );
+}
+
+interface ChartProps {
+  agent: string;
+  granularity: Granularity;
+}
+
+interface RequestsProps extends ChartProps {
+  trend: Data<"outcomes">["trend"];
+  onPick: Pick;
+}
+
+function Requests({ agent, trend, granularity, onPick }: RequestsProps) {
+  const drawn = useMemo(() => {
+    const bars = { type: "bar", stack: "all" } as const;
+    const succeeded = trend.map((point) => point.success);
+    const failed = trend.map((point) => point.failure);
+    return {
+      dates: trend.map((point) => point.date),
+      series: [
+        { ...bars, name: "succeeded", colour: "var(--good)", values: succeeded },
+        { ...bars, name: "failed", colour: "var(--bad)", values: failed },
+      ],
+    };
+  }, [trend]);
+  return (
+    <TimeChart
+      label={`Traces of ${agent} over time, by outcome`}
+      {...drawn}
+      granularity={granularity}
+      format={formatCount}
+      height={HEIGHT}
+      onPick={onPick}
+    />
+  );
+}
+
+function Latency({ agent, points, granularity }: ChartProps & { points: Data<"latency"> }) {
+  const drawn = useMemo(
+    () => ({
+      dates: points.map((point) => point.date),
+      series: (["p50", "p95", "p99"] as const).map((name, index) => ({
+        name,
+        colour: `var(--series-${[0, 1, 3][index]})`,
+        values: points.map((point) => point[name]),
+      })),
+    }),
+    [points],
+  );
+  return (
+    <TimeChart
+      label={`Latency percentiles of ${agent} over time`}
+      {...drawn}
+      granularity={granularity}
+      format={formatDuration}
+      height={HEIGHT}
+    />
+  );
+}
+
+function Cost({ agent, trend, granularity }: ChartProps & { trend: Data<"costs">["trend"] }) {
+  const drawn = useMemo(() => {
+    const values = trend.map((point) => point.cost);
+    return {
+      dates: trend.map((point) => point.date),
+      series: [{ name: "cost", colour: "var(--series-2)", type: "area" as const, values }],
+    };
+  }, [trend]);
+  return (
+    <TimeChart
+      label={`Cost of ${agent} over time`}
+      {...drawn}
+      granularity={granularity}
+      format={formatCost}
+      height={HEIGHT}
+      hasLegend={false}
+    />
+  );
+}
+
+function Tools({ agent, calls }: { agent: Agent; calls: Record<string, number> }) {
+  const used = Object.entries(calls).sort((a, b) => b[1] - a[1]);
+  return (
+    <BarList
+      bars={used.slice(0, 6).map(([name, value]) => ({
+        key: name,
+        label: name,
+        value,
+        shown: formatCount(value),
+        colour: colourOf(agent.name),
+      }))}
+      empty="No tool was called in this period"
+    />
   );
 }
 

@@ -9,7 +9,7 @@ import { PageBody } from "@/ui/Panel";
 import { EmptyState, ErrorState } from "@/ui/states";
 import { Charts } from "./charts";
 import { Metrics } from "./Metrics";
-import { type Step, useOverview, useStep } from "./questions";
+import { type Step, useMetrics, useOverview, useStep } from "./questions";
 import { ErrorShares, LatencyShares, ModelShares, ToolMap } from "./shares";
 
 const STEPS: { value: Step; label: string }[] = [
@@ -72,8 +72,7 @@ function Content() {
 
 /** Beside the title, where it pushes nothing aside when it comes. */
 function ActiveAlerts() {
-  const { metrics } = useOverview();
-  const count = metrics.data?.activeAlerts;
+  const count = useMetrics().data?.activeAlerts;
   if (!count) return null;
   return (
     <Link

@@ -1,7 +1,7 @@
 /** The charts of the overview, each a panel that knows its own loading, emptiness and failure. */
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useMemo } from "react";
+import { useMemo } from "react";
 import type { Granularity } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import {
@@ -13,36 +13,12 @@ import {
 } from "@/lib/format";
 import { bucketEnd } from "@/lib/range";
 import { type Series, topSeries } from "@/ui/chart/series";
-import { TimeChart } from "@/ui/chart/TimeChart";
+import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
-import { ErrorState, Skeleton } from "@/ui/states";
+import { Answer } from "@/ui/states";
 import type { Overview } from "./questions";
 
 const HEIGHT = 190;
-
-interface QuestionProps<T> {
-  question: UseQueryResult<T>;
-  height?: number;
-  children: (data: T) => ReactNode;
-}
-
-/** The same room for skeleton, error and content. */
-export function Answer<T>({ question, height = HEIGHT + 20, children }: QuestionProps<T>) {
-  const { data, error, refetch } = question;
-  return (
-    <div style={{ minHeight: height }}>
-      {data !== undefined ? (
-        children(data)
-      ) : error ? (
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : (
-        <div style={{ height }}>
-          <Skeleton className="h-full" />
-        </div>
-      )}
-    </div>
-  );
-}
 
 /** A click on a bucket leads to its traces. */
 function usePick(granularity: Granularity, filter: Record<string, string> = {}) {
@@ -70,7 +46,7 @@ function ChartPanel<T extends { date: string }>(props: ChartProps<T>) {
   const { question, granularity, title, unit, format, max, className } = props;
   return (
     <Panel title={title} unit={unit} className={className}>
-      <Answer question={question}>
+      <Answer question={question} height={HEIGHT + LEGEND_HEIGHT}>
         {(points) => (
           <PointsChart
             points={points}

@@ -1,6 +1,7 @@
 /** What the overview asks: nine questions, all with the same filter. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { api, type Granularity, unwrap } from "@/lib/api";
+import { afterPaint } from "@/lib/idle";
 import { autoGranularity, useFilterQuery, useRange } from "@/lib/range";
 import { useUrlState } from "@/lib/url";
 
@@ -22,7 +23,8 @@ function useAsked<Query, Answer>(
 ) {
   return useQuery({
     queryKey: ["analytics", name, query],
-    queryFn: () => ask(query),
+    // What is known is painted first: nine requests take as long to send as the page to draw.
+    queryFn: () => afterPaint().then(() => ask(query)),
     placeholderData: keepPreviousData,
   });
 }
@@ -49,13 +51,17 @@ const ask = {
     unwrap(api.GET("/api/analytics/traces/tool-usage", { params: { query } })),
 };
 
+export function useMetrics() {
+  return useAsked("metrics", useFilterQuery(), ask.metrics);
+}
+
 export function useOverview() {
   const filter = useFilterQuery();
   const { granularity } = useStep();
   const series = { ...filter, granularity };
   return {
     granularity,
-    metrics: useAsked("metrics", filter, ask.metrics),
+    metrics: useMetrics(),
     requests: useAsked("requests", series, ask.requests),
     percentiles: useAsked("percentiles", series, ask.percentiles),
     distribution: useAsked("distribution", filter, ask.distribution),

@@ -12,7 +12,7 @@ import { useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Panel } from "@/ui/Panel";
-import { Answer } from "./charts";
+import { Answer } from "@/ui/states";
 import type { Overview } from "./questions";
 
 const HEIGHT = 200;

@@ -1,11 +1,18 @@
 /** The canvas, the crosshair that all charts share, dragging for a range, clicking for a point. */
-import type { EChartsType } from "echarts/core";
-import { type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import {
+  type PointerEvent,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { useColours } from "@/lib/colours";
-import { init } from "@/lib/echarts";
+import { whenIdle } from "@/lib/idle";
 import { bucketEnd, useSetRange } from "@/lib/range";
 import { useIsDark } from "@/lib/theme";
 import { ChartTip } from "./ChartTip";
+import { type Canvas, isParked, parkCanvas, takeCanvas } from "./canvases";
 import { hover } from "./hover";
 import { buildOption, type ChartInput } from "./option";
 
@@ -18,53 +25,62 @@ interface Props {
   onPick?: ((date: string) => void) | undefined;
 }
 
-/** True from when the element is nearly in view: a page with ten charts draws what is seen first. */
-function useIsNear(element: RefObject<HTMLElement | null>): boolean {
-  const [isNear, setNear] = useState(false);
-  useEffect(() => {
-    if (!element.current) return;
-    const observer = new IntersectionObserver(
-      (entries) => entries.some((entry) => entry.isIntersecting) && setNear(true),
-      { rootMargin: "300px" },
-    );
-    observer.observe(element.current);
-    return () => observer.disconnect();
-  }, [element]);
-  return isNear;
+/** True at once for what is in sight or parked, and for all else when nobody waits for more. */
+function useMayDraw(element: RefObject<HTMLElement | null>, name: string): boolean {
+  const [mayDraw, setMayDraw] = useState(() => isParked(name));
+  useLayoutEffect(() => {
+    if (mayDraw) return;
+    const top = element.current?.getBoundingClientRect().top ?? 0;
+    if (top < window.innerHeight) setMayDraw(true);
+    else whenIdle(() => setMayDraw(true));
+  }, [element, mayDraw]);
+  return mayDraw;
 }
 
 export default function ChartCanvas({ input, height, label, onPick }: Props) {
   const { dates, granularity } = input;
   const host = useRef<HTMLDivElement>(null);
   const line = useRef<HTMLDivElement>(null);
-  const [chart, setChart] = useState<EChartsType | null>(null);
+  const [canvas, setCanvas] = useState<Canvas | null>(null);
   const [width, setWidth] = useState(0);
   const [tip, setTip] = useState<{ index: number; x: number } | null>(null);
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
-  const isNear = useIsNear(host);
+  const mayDraw = useMayDraw(host, label);
   const isDark = useIsDark();
   const colours = useColours();
   const { setCustom } = useSetRange();
+  const chart = canvas?.chart;
 
-  useEffect(() => {
-    if (!host.current || !isNear) return;
-    const made = init(host.current);
-    setChart(made);
-    const observer = new ResizeObserver(([entry]) => {
-      made.resize();
-      setWidth(entry?.contentRect.width ?? 0);
+  // Before the page is painted: what was parked is there at once.
+  useLayoutEffect(() => {
+    if (!host.current || !mayDraw) return;
+    const taken = takeCanvas(label, host.current);
+    const { chart, element } = taken;
+    setCanvas(taken);
+    setWidth(chart.getWidth());
+    const observer = new ResizeObserver(() => {
+      // It reports once at the beginning, and a chart of the same size would be drawn twice.
+      if (chart.getWidth() === element.clientWidth && chart.getHeight() === element.clientHeight)
+        return;
+      chart.resize();
+      setWidth(chart.getWidth());
     });
-    observer.observe(host.current);
+    observer.observe(element);
     return () => {
       observer.disconnect();
-      made.dispose();
+      parkCanvas(label, taken);
     };
-  }, [isNear]);
+  }, [mayDraw, label]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: theme and names decide the colours
-  useEffect(() => {
-    if (chart && width > 0) chart.setOption(buildOption(input, width), true);
-  }, [chart, width, isDark, colours, input]);
+  useLayoutEffect(() => {
+    if (!canvas || width === 0) return;
+    const option = buildOption(input, width);
+    const drawn = JSON.stringify([granularity, width, option]);
+    if (drawn === canvas.drawn) return;
+    canvas.chart.setOption(option, true);
+    canvas.drawn = drawn;
+  }, [canvas, width, isDark, colours, input]);
 
   useEffect(
     () =>

@@ -9,6 +9,8 @@ import type { Level, Series, Stretch } from "./series";
 const loading = import("./ChartCanvas");
 const ChartCanvas = lazy(() => loading);
 
+export const LEGEND_HEIGHT = 20;
+
 interface Props {
   /** What a screen reader hears. */
   label: string;
@@ -51,7 +53,10 @@ export function TimeChart({ height = 180, hasLegend = true, ...rest }: Props) {
 
 export function Legend({ series }: { series: Pick<Series, "name" | "colour">[] }) {
   return (
-    <ul className="flex h-5 gap-x-3 overflow-hidden text-sm text-muted">
+    <ul
+      className="flex gap-x-3 overflow-hidden text-sm text-muted"
+      style={{ height: LEGEND_HEIGHT }}
+    >
       {series.map((one) => (
         <li key={one.name} title={one.name} className="flex min-w-0 items-center gap-1.5">
           <Dot colour={one.colour} />
