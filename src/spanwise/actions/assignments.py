@@ -1,6 +1,5 @@
 """Which variant a unit gets, and the exposure that is written down when it gets it."""
 
-import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +8,9 @@ from functools import partial
 
 from spanwise.analysis.assignment import choose_variant, is_in_traffic
 from spanwise.ingest.exposures import prepare_exposures
-from spanwise.ingest.pipeline import Pipeline
-from spanwise.model.errors import Invalid, NotFound
+from spanwise.ingest.journal import Record
+from spanwise.ingest.pipeline import Pipeline, Tell
+from spanwise.model.errors import Invalid, NotFound, Unavailable
 from spanwise.model.experiments import Assignment, Experiment, ExperimentStatus
 from spanwise.model.noun import utc_now
 from spanwise.storage.catalog import Catalog
@@ -81,20 +81,21 @@ class _Remembered:
         key = (experiment_id, unit_id)
         return self._recent.get(key) or self._older.get(key)
 
-    def put(
-        self,
-        experiment_id: str,
-        unit_ids: Sequence[str],
-        at: datetime,
-        stored: asyncio.Future[None],
-    ) -> None:
-        """Remember units whose exposure is no longer on its way, unless it was not stored."""
-        if stored.cancelled() or stored.exception() is not None:
-            return
-        for unit_id in unit_ids:
+    def put(self, exposure: "Exposure") -> None:
+        for unit_id in exposure.unit_ids:
             if len(self._recent) >= _REMEMBERED_UNITS:
                 self._older, self._recent = self._recent, {}
-            self._recent[experiment_id, unit_id] = at
+            self._recent[exposure.experiment_id, unit_id] = exposure.at
+
+
+@dataclass(slots=True)
+class Exposure:
+    """Units that are given a variant for the first time, which is to be written down."""
+
+    experiment_id: str
+    unit_ids: Sequence[str]
+    at: datetime
+    record: Record
 
 
 class Assignments:
@@ -138,9 +139,10 @@ class Assignments:
             case ExperimentStatus.DRAFT:
                 raise Invalid.field("status", "the experiment is a draft; start it first")
             case ExperimentStatus.RUNNING:
-                answers, stored = self.expose(workspace, experiment, unit_ids)
-                if stored is not None:
-                    await stored
+                answers, exposure = self.choose(workspace, experiment, unit_ids)
+                if exposure is not None:
+                    await self._pipeline.submit([exposure.record])
+                    self._remembered.put(exposure)
                 return answers
             case ExperimentStatus.PAUSED:
                 return await self._keep(workspace, experiment, unit_ids, now)
@@ -151,13 +153,10 @@ class Assignments:
                     _answer(experiment, unit_id, final, now, inside=False) for unit_id in unit_ids
                 ]
 
-    def expose(
+    def choose(
         self, workspace: str, experiment: Experiment, unit_ids: Sequence[str]
-    ) -> tuple[list[Assignment], asyncio.Future[None] | None]:
-        """Give units their variant, and write down those that had none yet.
-
-        The answers may be told when the future, if there is one, is done without a failure.
-        """
+    ) -> tuple[list[Assignment], Exposure | None]:
+        """Give units their variant. What is new about it must be stored before it is told."""
         now = utc_now()
         answers: list[Assignment] = []
         new: dict[str, int] = {}
@@ -173,9 +172,16 @@ class Assignments:
         if not new:
             return answers, None
         record = prepare_exposures(workspace, experiment.id, now, new.items())
-        stored = self._pipeline.enqueue([record])
-        stored.add_done_callback(partial(self._remembered.put, experiment.id, list(new), now))
-        return answers, stored
+        return answers, Exposure(experiment.id, list(new), now, record)
+
+    def store(self, exposure: Exposure, tell: Tell) -> None:
+        """Write an exposure down without waiting for it: `tell` is called when it is safe."""
+        self._pipeline.enqueue([exposure.record], partial(self._note_stored, exposure, tell))
+
+    def _note_stored(self, exposure: Exposure, tell: Tell, failure: Unavailable | None) -> None:
+        if failure is None:
+            self._remembered.put(exposure)
+        tell(failure)
 
     async def _keep(
         self, workspace: str, experiment: Experiment, unit_ids: Sequence[str], now: datetime

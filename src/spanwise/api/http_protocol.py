@@ -14,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from spanwise.api.assign_lane import AssignLane, Begun
 from spanwise.api.errors import answer_error
-from spanwise.model.errors import Invalid
+from spanwise.model.errors import Invalid, Unavailable
 
 _INTERIM = b"HTTP/1.1 100 "
 
@@ -67,22 +67,21 @@ class EnvelopeProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         # With others in line behind it, an answer at once would begin the next from within.
         is_plain = not cycle.flow.write_paused and not self.pipeline
-        begun = self.lane.begin(cast("Scope", cycle.scope)) if is_plain else None
+        tell = partial(self._answer_stored, cycle, app)
+        begun = self.lane.begin(cast("Scope", cycle.scope), tell) if is_plain else None
         if begun is None:
             super()._start_asgi_task(cycle, app)
-        elif begun.stored is None:
+        elif not begun.is_waiting:
             self._answer(cycle, begun)
-        else:
-            begun.stored.add_done_callback(partial(self._answer_stored, cycle, app, begun))
 
     def _answer_stored(
         self,
         cycle: RequestResponseCycle,
         app: ASGI3Application,
         begun: Begun,
-        stored: asyncio.Future[None],
+        failure: Unavailable | None,
     ) -> None:
-        if stored.cancelled() or stored.exception() is not None:
+        if failure is not None:
             # Nothing was kept. The ordinary way tries again, or says why it cannot be.
             super()._start_asgi_task(cycle, app)
         else:

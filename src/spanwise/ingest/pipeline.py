@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -46,6 +47,8 @@ SUSPECT_TRIES = 10
 accepted_age: ContextVar[float] = ContextVar("accepted_age", default=0.0)
 
 Step = Callable[[Sequence[Record]], None]
+# Called with None when records are safe, or with the reason why nothing of them was kept.
+Tell = Callable[[Unavailable | None], None]
 
 
 class Refused(Exception):  # noqa: N818 -- an outcome, not a defect
@@ -87,7 +90,7 @@ class _Waiting:
 
     records: Sequence[Record]
     size_bytes: int
-    future: asyncio.Future[None]
+    tell: Tell
 
 
 @dataclass(frozen=True)
@@ -174,12 +177,13 @@ class Pipeline:
 
     async def submit(self, records: Sequence[Record]) -> None:
         """Return when the records are safe. Raises Unavailable, with nothing kept, when not."""
-        await self.enqueue(records)
-
-    def enqueue(self, records: Sequence[Record]) -> asyncio.Future[None]:
-        """Do the same without waiting: the future is done when the records are safe."""
-        size = sum(len(record.payload) for record in records)
         future: asyncio.Future[None] = self._loop.create_future()
+        self.enqueue(records, partial(_finish, future))
+        await future
+
+    def enqueue(self, records: Sequence[Record], tell: Tell) -> None:
+        """Do the same without waiting: the loop calls `tell` when it is known."""
+        size = sum(len(record.payload) for record in records)
         with self._lock:
             if self._stopping:
                 raise Unavailable("the service is stopping")
@@ -187,10 +191,9 @@ class Pipeline:
                 raise _store_is_stalled()
             if self._waiting and self._waiting_bytes + size > self._max_waiting_bytes:
                 raise Unavailable("too much is waiting to be stored")
-            self._waiting.append(_Waiting(records, size, future))
+            self._waiting.append(_Waiting(records, size, tell))
             self._waiting_bytes += size
             self._may_journal.notify()
-        return future
 
     async def settle(self, timeout_seconds: float | None = SETTLE_SECONDS) -> None:
         """Wait until all that is acknowledged by now can be read, unless the store is stuck."""
@@ -242,8 +245,7 @@ class Pipeline:
                 self._may_insert.notify()
                 if self._queued_bytes >= LINGER_BYTES:
                     self._has_enough.notify()
-            futures = [request.future for request in taken]
-            self._loop.call_soon_threadsafe(_finish, futures, failure)
+            self._loop.call_soon_threadsafe(_tell, taken, failure)
 
     def _take_waiting(self) -> list[_Waiting]:
         """Wait for requests and take the oldest; none when all is done and the service stops."""
@@ -395,7 +397,7 @@ class Pipeline:
             self._settling = [(t, f) for t, f in self._settling if t > batch.sequence]
             self._may_journal.notify()
         if done:
-            self._loop.call_soon_threadsafe(_finish, done, None)
+            self._loop.call_soon_threadsafe(_finish_all, done)
 
     # --- both -----------------------------------------------------------------------------------
 
@@ -447,7 +449,7 @@ class Pipeline:
             self._stalled = True
             waiting, self._settling = self._settling, []
             self._wake_all()
-        self._loop.call_soon_threadsafe(_finish, [future for _, future in waiting], None)
+        self._loop.call_soon_threadsafe(_finish_all, [future for _, future in waiting])
         with self._lock:
             return not self._may_finish.wait_for(lambda: self._stopping, timeout=RETRY_SECONDS)
 
@@ -460,11 +462,24 @@ def _store_is_stalled() -> Unavailable:
     return Unavailable("the store cannot take more at the moment", 5)
 
 
-def _finish(futures: Sequence[asyncio.Future[None]], failure: Exception | None) -> None:
+def _tell(requests: Sequence[_Waiting], failure: Unavailable | None) -> None:
+    for request in requests:
+        try:
+            request.tell(failure)
+        except Exception:
+            # The others are not to blame.
+            log.exception("tell_crashed")
+
+
+def _finish_all(futures: Sequence[asyncio.Future[None]]) -> None:
     for future in futures:
-        if future.done():
-            continue
-        if failure is None:
-            future.set_result(None)
-        else:
-            future.set_exception(failure)
+        _finish(future, None)
+
+
+def _finish(future: asyncio.Future[None], failure: Unavailable | None) -> None:
+    if future.done():
+        return
+    if failure is None:
+        future.set_result(None)
+    else:
+        future.set_exception(failure)

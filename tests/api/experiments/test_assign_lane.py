@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from starlette.types import Scope
 
-from spanwise.api.assign_lane import AssignLane, Begun
+from spanwise.api.assign_lane import AssignLane, Begun, TellBegun
 from spanwise.cli.serve import listen, new_server
 from support.experiments import create, start
 from support.service import Person, Service, assert_error, start_service
@@ -29,8 +29,8 @@ class Lane(AssignLane):
         super().__init__(service.services, service.app.state.meter)
         self.taken: list[bool] = []
 
-    def begin(self, scope: Scope) -> Begun | None:
-        begun = super().begin(scope)
+    def begin(self, scope: Scope, tell: TellBegun) -> Begun | None:
+        begun = super().begin(scope, tell)
         self.taken.append(begun is not None)
         return begun
 

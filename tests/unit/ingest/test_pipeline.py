@@ -122,6 +122,19 @@ async def test_the_order_of_submission_is_the_order_in_the_store(tmp_path: Path)
     assert store.versions == list(range(500))
 
 
+async def test_one_that_fails_to_be_told_keeps_no_other_waiting(tmp_path: Path) -> None:
+    def fail(_: object) -> None:
+        raise RuntimeError("a defect of the caller")
+
+    async with running(tmp_path, Shelf()) as pipeline:
+        # While the first is written the others gather, and are told together.
+        first = asyncio.create_task(pipeline.submit(rows(1)))
+        await asyncio.sleep(0)
+        pipeline.enqueue(rows(2), fail)
+        async with asyncio.timeout(5):
+            await asyncio.gather(first, *(pipeline.submit(rows(n)) for n in range(3, 50)))
+
+
 async def test_requests_share_one_fsync_and_one_insert(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
