@@ -67,6 +67,16 @@ class Definitions:
         self._entries = {key: e for key, e in self._entries.items() if key[0] != workspace}
 
 
+@dataclass(slots=True)
+class Exposure:
+    """Units that are given a variant for the first time, which is to be written down."""
+
+    experiment_id: str
+    unit_ids: Sequence[str]
+    at: datetime
+    record: Record
+
+
 class _Remembered:
     """When units were assigned by this process, for the latest of them.
 
@@ -81,21 +91,11 @@ class _Remembered:
         key = (experiment_id, unit_id)
         return self._recent.get(key) or self._older.get(key)
 
-    def put(self, exposure: "Exposure") -> None:
+    def put(self, exposure: Exposure) -> None:
         for unit_id in exposure.unit_ids:
             if len(self._recent) >= _REMEMBERED_UNITS:
                 self._older, self._recent = self._recent, {}
             self._recent[exposure.experiment_id, unit_id] = exposure.at
-
-
-@dataclass(slots=True)
-class Exposure:
-    """Units that are given a variant for the first time, which is to be written down."""
-
-    experiment_id: str
-    unit_ids: Sequence[str]
-    at: datetime
-    record: Record
 
 
 class Assignments:
@@ -175,7 +175,10 @@ class Assignments:
         return answers, Exposure(experiment.id, list(new), now, record)
 
     def store(self, exposure: Exposure, tell: Tell) -> None:
-        """Write an exposure down without waiting for it: `tell` is called when it is safe."""
+        """Write an exposure down without waiting: `tell` is called when it is safe, or cannot be.
+
+        Raises Unavailable at once, with nothing kept, when nothing can be taken.
+        """
         self._pipeline.enqueue([exposure.record], partial(self._note_stored, exposure, tell))
 
     def _note_stored(self, exposure: Exposure, tell: Tell, failure: Unavailable | None) -> None:

@@ -67,8 +67,10 @@ class EnvelopeProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         # With others in line behind it, an answer at once would begin the next from within.
         is_plain = not cycle.flow.write_paused and not self.pipeline
-        tell = partial(self._answer_stored, cycle, app)
-        begun = self.lane.begin(cast("Scope", cycle.scope), tell) if is_plain else None
+        begun = None
+        if is_plain:
+            tell = partial(self._answer_stored, cycle, app)
+            begun = self.lane.begin(cast("Scope", cycle.scope), tell)
         if begun is None:
             super()._start_asgi_task(cycle, app)
         elif not begun.is_waiting:

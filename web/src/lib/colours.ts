@@ -26,7 +26,7 @@ function load(): Slots {
 }
 
 let slots: Slots = load();
-/** By theme and colour: asking the browser makes it lay out the page, dozens of times a chart. */
+/** By theme and colour: asking the browser makes it work out styles, dozens of times a chart. */
 const resolved = new Map<string, string>();
 const listeners = new Set<() => void>();
 
@@ -97,9 +97,11 @@ export function useColours(): Slots {
 /** A canvas cannot read variables: resolve `var(--x)` to what it means in the current theme. */
 export function resolveColour(colour: string): string {
   const key = `${isDark()} ${colour}`;
-  const known = resolved.get(key) ?? readColour(colour);
-  resolved.set(key, known);
-  return known;
+  const known = resolved.get(key);
+  if (known !== undefined) return known;
+  const read = readColour(colour);
+  resolved.set(key, read);
+  return read;
 }
 
 function readColour(colour: string): string {

@@ -1,7 +1,9 @@
-/** Runs what nobody waits for once the browser has nothing else to do. */
+const MOST_MS = 500;
+
+/** Runs what nobody waits for once the browser has nothing else to do, but soon. */
 export function whenIdle(run: () => void) {
   // Safari has no idle callback.
-  if ("requestIdleCallback" in window) requestIdleCallback(run);
+  if ("requestIdleCallback" in window) requestIdleCallback(run, { timeout: MOST_MS });
   else setTimeout(run, 200);
 }
 

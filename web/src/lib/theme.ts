@@ -22,9 +22,10 @@ export function setTheme(theme: Theme) {
   for (const listener of listeners) listener();
 }
 
+/** What the page is at the moment; another tab may have chosen otherwise. */
 export function isDark(): boolean {
-  const theme = getTheme();
-  return theme === "dark" || (theme === "system" && systemIsDark().matches);
+  const { theme } = document.documentElement.dataset;
+  return theme ? theme === "dark" : systemIsDark().matches;
 }
 
 function subscribe(listener: () => void) {

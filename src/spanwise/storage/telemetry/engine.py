@@ -145,8 +145,8 @@ class Engine:
             "index_mark_cache_size": min(64 * _MIB, engine_bytes // 32),
             "primary_index_cache_size": min(128 * _MIB, engine_bytes // 16),
             "uncompressed_cache_size": 0,
-            # How many merges there are for each thread that merges. Each takes some 100 MB while it
-            # lasts; with one a thread, small ones would wait for large ones.
+            # How many merges there are for each of the two threads that merge. Each takes some
+            # 100 MB while it lasts; with one a thread, small ones would wait for large ones.
             "background_merges_mutations_concurrency_ratio": 1.5,
         }
         return clickhouse_connect.get_client(

@@ -81,7 +81,7 @@ export default function AgentPage() {
       actions={agent && <Actions agent={agent} />}
     >
       <p className="-mt-2 mb-3 min-h-5 text-muted">{agent?.description}</p>
-      {agent ? <Figures agent={agent} /> : <Skeleton className="h-[36rem]" />}
+      {agent ? <Figures key={agent.id} agent={agent} /> : <Skeleton className="h-[36rem]" />}
     </PageBody>
   );
 }
@@ -104,17 +104,19 @@ function Actions({ agent }: { agent: Agent }) {
 
 type Asked = ReturnType<typeof useAgentFigures>;
 type Data<K extends keyof Asked> = Asked[K] extends UseQueryResult<infer T> ? T : never;
-type Pick = (date: string) => void;
+type PickDate = (date: string) => void;
 
 function Figures({ agent }: { agent: Agent }) {
   const { granularity, metrics, outcomes, latency, costs, tools } = useAgentFigures(agent.name);
   const chart = { agent: agent.name, granularity };
   const navigate = useNavigate();
-  const openTraces: Pick = (date) =>
+  const openTraces: PickDate = (date) =>
     void navigate({
       to: "/traces",
       search: { agent: agent.name, from: date, range: undefined } as never,
     });
+  if (metrics.error && !metrics.data)
+    return <ErrorState error={metrics.error} onRetry={() => void metrics.refetch()} />;
   return (
     <div className="grid gap-3 lg:grid-cols-2">
       <dl className="grid grid-cols-2 gap-3 md:grid-cols-5 lg:col-span-2">
@@ -160,7 +162,7 @@ interface ChartProps {
 
 interface RequestsProps extends ChartProps {
   trend: Data<"outcomes">["trend"];
-  onPick: Pick;
+  onPick: PickDate;
 }
 
 function Requests({ agent, trend, granularity, onPick }: RequestsProps) {

@@ -55,15 +55,15 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
   useLayoutEffect(() => {
     if (!host.current || !mayDraw) return;
     const taken = takeCanvas(label, host.current);
-    const { chart, element } = taken;
+    const { chart: made, element } = taken;
     setCanvas(taken);
-    setWidth(chart.getWidth());
+    setWidth(made.getWidth());
     const observer = new ResizeObserver(() => {
       // It reports once at the beginning, and a chart of the same size would be drawn twice.
-      if (chart.getWidth() === element.clientWidth && chart.getHeight() === element.clientHeight)
+      if (made.getWidth() === element.clientWidth && made.getHeight() === element.clientHeight)
         return;
-      chart.resize();
-      setWidth(chart.getWidth());
+      made.resize();
+      setWidth(made.getWidth());
     });
     observer.observe(element);
     return () => {
@@ -77,9 +77,10 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
     if (!canvas || width === 0) return;
     const option = buildOption(input, width);
     const drawn = JSON.stringify([granularity, width, option]);
-    if (drawn === canvas.drawn) return;
+    if (drawn === canvas.drawn && input.format === canvas.format) return;
     canvas.chart.setOption(option, true);
     canvas.drawn = drawn;
+    canvas.format = input.format;
   }, [canvas, width, isDark, colours, input]);
 
   useEffect(

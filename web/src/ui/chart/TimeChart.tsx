@@ -45,7 +45,7 @@ export function TimeChart({ height = 180, hasLegend = true, ...rest }: Props) {
           </div>
         }
       >
-        <ChartCanvas input={input} label={label} height={height} onPick={onPick} />
+        <ChartCanvas key={label} input={input} label={label} height={height} onPick={onPick} />
       </Suspense>
     </div>
   );

@@ -8,8 +8,9 @@ const MOST_PARKED = 24;
 export interface Canvas {
   element: HTMLElement;
   chart: EChartsType;
-  /** What is on it. */
+  /** What is on it, and how its values are written. */
   drawn?: string;
+  format?: (value: number) => string;
 }
 
 const parked = new Map<string, Canvas>();
@@ -31,6 +32,8 @@ export function takeCanvas(name: string, host: HTMLElement): Canvas {
 export function parkCanvas(name: string, canvas: Canvas) {
   canvas.element.remove();
   drop(name);
+  // The next person must not be shown what the last one looked at.
+  if (!session.token()) return canvas.chart.dispose();
   parked.set(name, canvas);
   for (const oldest of parked.keys()) if (parked.size > MOST_PARKED) drop(oldest);
 }
@@ -40,7 +43,6 @@ function drop(name: string) {
   parked.delete(name);
 }
 
-// The next person must not be shown what the last one looked at.
 session.subscribe(() => {
   if (!session.token()) for (const name of parked.keys()) drop(name);
 });

@@ -144,6 +144,8 @@ function drawBars(one: Series, colour: string, isRunning: boolean): object[] {
     // As one path: an object for each bar takes ten times as long.
     large: areMany,
     largeThreshold: MANY_BARS,
+    // All in one frame, however many.
+    progressive: 0,
     itemStyle: { color: colour },
   };
   if (!isRunning) return [{ ...base, data: one.values }];
