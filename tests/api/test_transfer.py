@@ -11,8 +11,9 @@ from spanwise.analysis.prices import find_list_prices
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.storage.telemetry import transfer as stored
 from spanwise.storage.telemetry.store import Writer
+from support.ids import new_trace_id
 from support.service import Person, Service
-from support.spans import llm_call, new_trace_id, span
+from support.spans import llm_call, span
 
 NOW = datetime.now(UTC) - timedelta(hours=1)
 

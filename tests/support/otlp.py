@@ -1,6 +1,5 @@
 """OTLP requests for tests, as an exporter would send them."""
 
-import os
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest.rest import to_any_value
+from support.ids import new_span_id, new_trace_id
 
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
@@ -39,8 +39,8 @@ def make_span(
     """A span that started a second ago. Attributes are named with _ for the dots."""
     start = time.time_ns() - SECOND if start is None else start
     return Span(
-        trace_id=os.urandom(16) if trace_id is None else trace_id,
-        span_id=os.urandom(8) if span_id is None else span_id,
+        trace_id=bytes.fromhex(new_trace_id()) if trace_id is None else trace_id,
+        span_id=bytes.fromhex(new_span_id()) if span_id is None else span_id,
         parent_span_id=parent,
         name=name,
         start_time_unix_nano=start,

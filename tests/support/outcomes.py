@@ -1,10 +1,10 @@
 """Traces and signals of an experiment's units."""
 
-import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from support.ids import new_span_id, new_trace_id
 from support.service import Person
 
 
@@ -14,8 +14,8 @@ def make_trace(
     """A trace of one span that starts now, or some seconds ago."""
     start = datetime.now(UTC) - timedelta(seconds=ago_seconds)
     return {
-        "traceId": secrets.token_hex(16),
-        "spanId": secrets.token_hex(8),
+        "traceId": new_trace_id(),
+        "spanId": new_span_id(),
         "name": "answer",
         "kind": "llm",
         "startTime": start.isoformat(),

@@ -1,9 +1,9 @@
 """Spans as a client sends them, for tests."""
 
-import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from support.ids import new_span_id, new_trace_id
 from support.service import Person
 
 Body = dict[str, Any]
@@ -16,8 +16,8 @@ def iso(moment: datetime) -> str:
 def new_span(start: datetime, duration_ms: float = 100, **fields: Any) -> Body:
     """A span of a trace of its own unless `traceId` says otherwise."""
     return {
-        "traceId": secrets.token_hex(16),
-        "spanId": secrets.token_hex(8),
+        "traceId": new_trace_id(),
+        "spanId": new_span_id(),
         "name": "a span",
         "startTime": iso(start),
         "endTime": iso(start + timedelta(milliseconds=duration_ms)),
@@ -39,16 +39,12 @@ async def send(person: Person, *spans: Body) -> None:
     await person.data("POST", "/spans", json={"spans": list(spans)})
 
 
-def new_trace_id() -> str:
-    return secrets.token_hex(16)
-
-
 def span(trace_id: str | None = None, parent: str | None = None, **fields: Any) -> dict[str, Any]:
     """One span that took 100 ms; what a test is about it says itself."""
     start = fields.pop("start", datetime.now(UTC) - timedelta(minutes=5))
     return {
         "traceId": trace_id or new_trace_id(),
-        "spanId": secrets.token_hex(8),
+        "spanId": new_span_id(),
         "parentSpanId": parent,
         "name": "step",
         "startTime": start.isoformat(),

@@ -1,17 +1,10 @@
 """Spans as tests send them: only what a test is about has to be said."""
 
-import secrets
 from typing import Any
 
+from support.ids import new_span_id, new_trace_id
+
 NOON = "2026-03-10T12:00:00Z"
-
-
-def new_trace_id() -> str:
-    return secrets.token_hex(16)
-
-
-def new_span_id() -> str:
-    return secrets.token_hex(8)
 
 
 def make_span(trace_id: str | None = None, **fields: Any) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Traces that tests send."""
 
-import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from support.ids import new_span_id, new_trace_id
 from support.service import Person
 
 
@@ -18,8 +18,8 @@ def make_span(
     """A root span: a whole trace by itself."""
     start = start or datetime.now(UTC)
     return {
-        "traceId": secrets.token_hex(16),
-        "spanId": secrets.token_hex(8),
+        "traceId": new_trace_id(),
+        "spanId": new_span_id(),
         "name": "answer",
         "kind": "agent",
         "agentName": agent,

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from support.ids import new_trace_id
 from support.service import Person, Service, assert_error
-from support.telemetry import make_span, new_trace_id
+from support.telemetry import make_span
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from genai_prices import Usage, calc_price
 
+from support.ids import new_trace_id
 from support.service import Person, Service
-from support.spans import llm_call, new_trace_id, span
+from support.spans import llm_call, span
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 

@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
+from support.ids import new_trace_id
 from support.service import Person, Service, assert_error
-from support.telemetry import new_trace_id
 
 
 @pytest.fixture

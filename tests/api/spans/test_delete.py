@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from spanwise.storage.telemetry.rollup import Rollup
+from support.ids import new_trace_id
 from support.service import Person, Service, assert_error, start_service
-from support.telemetry import make_span, new_trace_id
+from support.telemetry import make_span
 
 LLM = {"kind": "llm", "model": "made-up", "inputTokens": 10, "outputTokens": 5, "cost": 0.5}
 

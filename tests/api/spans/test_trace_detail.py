@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from spanwise.model.spans import TraceWithSpans
+from support.ids import new_trace_id
 from support.service import Person, Service
-from support.telemetry import make_span, new_trace_id
+from support.telemetry import make_span
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "otel-genai"
 

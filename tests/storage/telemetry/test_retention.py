@@ -15,7 +15,8 @@ from spanwise.storage.telemetry.retention import AGING, remove_expired
 from spanwise.storage.telemetry.schema import statements_of_files
 from spanwise.storage.telemetry.store import Writer
 from spanwise.storage.telemetry.traces import find_traces
-from support.spans import new_trace_id, span
+from support.ids import new_trace_id
+from support.spans import span
 
 from .conftest import Store
 

@@ -35,7 +35,8 @@ from spanwise.storage.telemetry.rollup import Rollup
 from spanwise.storage.telemetry.spans import find_span, find_spans
 from spanwise.storage.telemetry.store import Batch, DataRefused, Writer
 from spanwise.storage.telemetry.traces import find_trace, find_traces
-from support.spans import llm_call, new_trace_id, span
+from support.ids import new_trace_id
+from support.spans import llm_call, span
 
 from .conftest import Store
 

@@ -11,6 +11,7 @@ from typing import Any
 from spanwise.model.alerts import Condition, Metric, WatchedRule, Window
 from spanwise.storage.telemetry.conditions import to_engine_time
 from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.places import binary_trace_id
 
 EXAMPLES = 5
 # Traces that take longer are not seen by alerts: the table is read by when traces started.
@@ -124,8 +125,8 @@ async def measure_signals(
             LEFT JOIN (
                 SELECT workspace, lower(hex(trace_id)) AS id, agent_name FROM traces FINAL
                 WHERE workspace IN {{workspaces:Array(String)}} AND ({began})
-                AND trace_id IN (SELECT unhex(trace_id) FROM signals WHERE {mine}
-                    AND notEmpty(trace_id))
+                AND trace_id IN (SELECT {binary_trace_id("trace_id")} FROM signals
+                    WHERE {mine} AND notEmpty(trace_id))
             ) AS t ON t.workspace = s.workspace AND t.id = s.trace_id)
         WHERE agent != '' GROUP BY workspace, agent, name, bucket""",
         parameters,
@@ -238,7 +239,7 @@ _SIGNAL_EXAMPLES = {
             SELECT workspace, lower(hex(trace_id)) AS id, agent_name FROM traces FINAL
             WHERE {_MINE} AND agent_name IN {{agents:Array(String)}}
                 AND start >= {_FROM} - INTERVAL {_SIGNAL_LAG_SECONDS} SECOND AND start < {_TO}
-                AND trace_id IN (SELECT unhex(trace_id) FROM {_SIGNALS})
+                AND trace_id IN (SELECT {binary_trace_id("trace_id")} FROM {_SIGNALS})
         ) AS t ON t.workspace = s.workspace AND t.id = s.trace_id
         ORDER BY value {order}, time DESC LIMIT {EXAMPLES} BY workspace, agent_name"""
     for condition, order in {

@@ -15,6 +15,7 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.signals import Signal
 from spanwise.storage.telemetry.conditions import Conditions
 from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.places import binary_trace_id
 from spanwise.storage.telemetry.traces import AgentIds
 from spanwise.storage.telemetry.values import in_utc, or_none
 
@@ -36,7 +37,8 @@ def complete_signals(where: Conditions, known_traces: str | None = None) -> str:
     looked up one by one, by their hours.
     """
     traces = known_traces or (
-        f"SELECT unhex(trace_id) FROM signals WHERE {where.sql} AND notEmpty(trace_id)"
+        f"SELECT {binary_trace_id('trace_id')} FROM signals"
+        f" WHERE {where.sql} AND notEmpty(trace_id)"
     )
     hours = f"AND {_TRACE_HOURS.format(traces=traces)}" if known_traces else ""
     # The workspace stands in both conditions on traces: there is no join across the border.
@@ -109,7 +111,7 @@ async def find_signals(
         ids=[key["id"] for key in keys],
         traces=sorted({key["trace_id"] for key in keys if key["trace_id"]}),
     )
-    traces = "SELECT unhex(arrayJoin({traces:Array(String)}))"
+    traces = f"SELECT {binary_trace_id('arrayJoin({traces:Array(String)})')}"
     return Listing(await _read_signals(engine, where, traces, agent_ids), total)
 
 
@@ -127,7 +129,8 @@ async def find_signals_of_trace(
     )
     if not some[0]["total"]:
         return []
-    return await _read_signals(engine, where, "SELECT unhex({trace_id:String})", agent_ids)
+    trace = f"SELECT {binary_trace_id('{trace_id:String}')}"
+    return await _read_signals(engine, where, trace, agent_ids)
 
 
 async def _read_signals(
