@@ -1,7 +1,7 @@
 """Reads traces: lists by filters, one by its id, the values for filter menus, conversations."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -61,10 +61,12 @@ async def find_traces(
     where = trace_conditions(workspace, wanted)
     if counting is None:
         counting = count_traces(SumReader(engine), Source(where.sql, parameters=where.parameters))
-    if sort is TraceSort.START_TIME and order is Order.DESC:
-        reading = _read_latest(engine, workspace, wanted, page, busy_since)
-    else:
+    if sort is not TraceSort.START_TIME or order is not Order.DESC:
         reading = _read_page(engine, where, page, f"{_SORTS[sort]} {order}, start {order}")
+    elif wanted.search is not None:
+        reading = _search_latest(engine, workspace, wanted, page)
+    else:
+        reading = _read_latest(engine, workspace, wanted, page, busy_since)
     total, rows = await asyncio.gather(counting, reading)
     return Listing([to_trace(row, agent_ids) for row in rows], total)
 
@@ -84,13 +86,12 @@ async def _read_latest(
             return rows
     if page.skip == 0:
         enough = page.limit + _SPARE_KEYS
-        parts = (*(_last_days_of(wanted, days) for days in _FIRST_PAGE_DAYS), wanted)
-        for part in dict.fromkeys(parts):
+        for part in _nearest_first(wanted):
             keys = await _find_latest_keys(engine, trace_conditions(workspace, part), enough)
             if len(keys) < page.limit and part != wanted:
                 continue
-            # Who had the words still has them, and a key its time: no need to ask for them again.
-            again = trace_conditions(workspace, replace(part, search=None, period=TimeRange()))
+            # A key has its time: no need to ask for it again.
+            again = trace_conditions(workspace, replace(part, period=TimeRange()))
             rows = await _read_rows(engine, again, keys)
             if len(rows) >= page.limit or (part == wanted and len(keys) < enough):
                 return rows[: page.limit]
@@ -106,6 +107,22 @@ async def _read_latest(
     return await _read_page(engine, where, page, "start desc")
 
 
+async def _search_latest(
+    engine: Engine, workspace: str, wanted: TraceFilter, page: PageRequest
+) -> Rows:
+    """Read a page of the latest traces with the words that are searched for.
+
+    Not in the order of the table: to find the words takes the engine longer than to sort what has
+    them.
+    """
+    rows: Rows = []
+    for part in _nearest_first(wanted):
+        rows = await _read_page(engine, trace_conditions(workspace, part), page, "start desc")
+        if len(rows) == page.limit:
+            break
+    return rows
+
+
 async def _read_first_rows(engine: Engine, where: Conditions, limit: int) -> Rows:
     return await engine.fetch(
         f"""SELECT {COLUMNS} FROM traces FINAL WHERE {where.sql}
@@ -113,6 +130,11 @@ async def _read_first_rows(engine: Engine, where: Conditions, limit: int) -> Row
         {**where.parameters, "limit": limit},
         tag="read_first_traces",
     )
+
+
+def _nearest_first(wanted: TraceFilter) -> Iterable[TraceFilter]:
+    """Return what is wanted of the last days alone, of more days, and all of it."""
+    return dict.fromkeys((*(_last_days_of(wanted, days) for days in _FIRST_PAGE_DAYS), wanted))
 
 
 def _last_days_of(wanted: TraceFilter, days: int) -> TraceFilter:
