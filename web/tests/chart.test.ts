@@ -33,12 +33,15 @@ test("the running bucket is lighter: a pale bar, a dashed end of a line", () => 
   const values = [1, 2, 3, 4, 5];
   const [full, pale] = drawn({ series: [{ name: "n", colour: "red", values, type: "bar" }] });
   expect(full?.data).toEqual([1, 2, 3, 4, null]);
-  expect(pale).toMatchObject({ data: [null, null, null, null, 5], itemStyle: { opacity: 0.4 } });
+  expect(pale).toMatchObject({ data: [[4, 5]], itemStyle: { opacity: 0.4 } });
   // On one another, not side by side at half the width.
   expect(pale?.stack).toBe(full?.stack);
   const [solid, dashed] = drawn({ series: [{ name: "n", colour: "red", values }] });
   expect(solid?.data).toEqual([1, 2, 3, 4, null]);
-  expect(dashed?.data).toEqual([null, null, null, 4, 5]);
+  expect(dashed?.data).toEqual([
+    [3, 4],
+    [4, 5],
+  ]);
 });
 
 test("an incident is marked from its bucket to its last one", () => {

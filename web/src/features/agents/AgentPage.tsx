@@ -1,59 +1,66 @@
 /** One agent: how it is doing over the range, its latest traces, and what it is watched by. */
-import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { BellPlus, Settings2 } from "lucide-react";
 import { useMemo } from "react";
 import { describeRule, severityTone } from "@/lib/alerts";
-import { type Agent, api, type Granularity, unwrap, unwrapPage } from "@/lib/api";
+import { type Agent, api, type Trace, unwrap } from "@/lib/api";
 import { queries } from "@/lib/client";
 import { colourOf } from "@/lib/colours";
 import { formatCost, formatCount, formatDuration, formatPercent } from "@/lib/format";
 import { previewText } from "@/lib/messages";
-import { currentRange, rangeQuery, useRange } from "@/lib/range";
-import { type Search, useUrl } from "@/lib/url";
+import { currentRange } from "@/lib/range";
+import type { Search } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Button } from "@/ui/Button";
-import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
+import { ChartAnswer, LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { PageBody, Panel } from "@/ui/Panel";
 import { Answer, EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
-import { figuresOf, useAgentFigures } from "./figures";
+import { figuresOf, useFiguresOf } from "./figures";
 
 const HEIGHT = 180;
+const RECENT_HEIGHT = 264;
+const MOST_TOOLS = 6;
 
 function useAgentId(): string {
   return (useParams({ strict: false }) as { agentId: string }).agentId;
 }
 
+/** The agent as the page with all of them has it: who comes from there need not wait for it. */
+function findListed(agentId: string) {
+  for (const { state } of queries.getQueryCache().findAll({ queryKey: ["agents", "list"] })) {
+    const { items } = (state.data ?? { items: [] }) as { items: Agent[] };
+    const agent = items.find((one) => one.id === agentId);
+    if (agent) return { agent, asOf: state.isInvalidated ? 0 : state.dataUpdatedAt };
+  }
+  return undefined;
+}
+
 export function useAgent() {
   const agentId = useAgentId();
+  const listed = findListed(agentId);
   return useQuery({
     queryKey: ["agents", "one", agentId],
     queryFn: () => unwrap(api.GET("/api/agents/{agentId}", { params: { path: { agentId } } })),
+    initialData: listed?.agent,
+    initialDataUpdatedAt: listed?.asOf,
   });
 }
 
-/** The agent as the page with all of them has it: who comes from there need not wait for it. */
-function findListed(agentId: string): Agent | undefined {
-  const lists = queries.getQueriesData<{ items: Agent[] }>({ queryKey: ["agents", "list"] });
-  return lists.flatMap(([, list]) => list?.items ?? []).find((agent) => agent.id === agentId);
-}
-
 export function ask(url: Search, { agentId }: Record<string, string>) {
-  const agent = findListed(agentId ?? "");
-  if (!agent) return;
-  const asked = figuresOf(agent.name, url, currentRange(url));
+  const listed = findListed(agentId ?? "");
+  if (!listed) return;
+  const asked = figuresOf(listed.agent.name, url, currentRange(url));
+  // Charts take longest to draw: while they are drawn, the service can answer the rest.
   void queries.prefetchQuery(asked.outcomes);
   void queries.prefetchQuery(asked.latency);
   void queries.prefetchQuery(asked.costs);
-  void queries.prefetchQuery(asked.metrics);
-  void queries.prefetchQuery(asked.tools);
 }
 
 export default function AgentPage() {
-  const listed = findListed(useAgentId());
-  const { data: agent = listed, error, refetch } = useAgent();
+  const { data: agent, error, refetch } = useAgent();
   if (error) {
     return (
       <ErrorState error={error} onRetry={() => void refetch()}>
@@ -102,72 +109,57 @@ function Actions({ agent }: { agent: Agent }) {
   );
 }
 
-type Asked = ReturnType<typeof useAgentFigures>;
-type Data<K extends keyof Asked> = Asked[K] extends UseQueryResult<infer T> ? T : never;
-type PickDate = (date: string) => void;
-
+/** Each asks for itself, so that an answer draws nothing but its own panel. */
 function Figures({ agent }: { agent: Agent }) {
-  const { granularity, metrics, outcomes, latency, costs, tools } = useAgentFigures(agent.name);
-  const chart = { agent: agent.name, granularity };
-  const navigate = useNavigate();
-  const openTraces: PickDate = (date) =>
-    void navigate({
-      to: "/traces",
-      search: { agent: agent.name, from: date, range: undefined } as never,
-    });
-  if (metrics.error && !metrics.data)
-    return <ErrorState error={metrics.error} onRetry={() => void metrics.refetch()} />;
   return (
     <div className="grid gap-3 lg:grid-cols-2">
-      <dl className="grid grid-cols-2 gap-3 md:grid-cols-5 lg:col-span-2">
-        <Figure name="Traces" value={formatCount(metrics.data?.totalTraces)} />
-        <Figure
-          name="Error rate"
-          value={formatPercent(metrics.data && 1 - metrics.data.successRate)}
-        />
-        <Figure name="Mean latency" value={formatDuration(metrics.data?.avgLatency)} />
-        <Figure name="p95 latency" value={formatDuration(metrics.data?.p95Latency)} />
-        <Figure name="Cost" value={formatCost(metrics.data?.estimatedCost)} />
-      </dl>
-      <Panel title="Requests" unit="traces">
-        <Answer question={outcomes} height={HEIGHT + LEGEND_HEIGHT}>
-          {({ trend }) => <Requests {...chart} trend={trend} onPick={openTraces} />}
-        </Answer>
-      </Panel>
-      <Panel title="Latency" unit="of traces">
-        <Answer question={latency} height={HEIGHT + LEGEND_HEIGHT}>
-          {(points) => <Latency {...chart} points={points} />}
-        </Answer>
-      </Panel>
-      <Panel title="Cost" unit="US dollars">
-        <Answer question={costs} height={HEIGHT}>
-          {({ trend }) => <Cost {...chart} trend={trend} />}
-        </Answer>
-      </Panel>
-      <Panel title="Tools" unit="calls">
-        <Answer question={tools} height={HEIGHT}>
-          {({ heatmap }) => <Tools agent={agent} calls={heatmap[agent.name] ?? {}} />}
-        </Answer>
-      </Panel>
+      <Totals agent={agent} />
+      <Requests agent={agent} />
+      <Latency agent={agent} />
+      <Cost agent={agent} />
+      <Tools agent={agent} />
       <RecentTraces agent={agent} />
       <Rules agent={agent} />
     </div>
   );
 }
 
-interface ChartProps {
-  agent: string;
-  granularity: Granularity;
+interface OfAgent {
+  agent: Agent;
 }
 
-interface RequestsProps extends ChartProps {
-  trend: Data<"outcomes">["trend"];
-  onPick: PickDate;
+function Totals({ agent }: OfAgent) {
+  const { data, error, refetch } = useQuery(useFiguresOf(agent.name).metrics);
+  if (error && !data) {
+    return (
+      <div className="lg:col-span-2">
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </div>
+    );
+  }
+  return (
+    <dl className="grid grid-cols-2 gap-3 md:grid-cols-5 lg:col-span-2">
+      <Figure name="Traces" value={formatCount(data?.totalTraces)} />
+      <Figure name="Error rate" value={formatPercent(data && 1 - data.successRate)} />
+      <Figure name="Mean latency" value={formatDuration(data?.avgLatency)} />
+      <Figure name="p95 latency" value={formatDuration(data?.p95Latency)} />
+      <Figure name="Cost" value={formatCost(data?.estimatedCost)} />
+    </dl>
+  );
 }
 
-function Requests({ agent, trend, granularity, onPick }: RequestsProps) {
+function Requests({ agent }: OfAgent) {
+  const { granularity, outcomes } = useFiguresOf(agent.name);
+  const question = useQuery(outcomes);
+  const navigate = useNavigate();
+  const openTraces = (date: string) =>
+    void navigate({
+      to: "/traces",
+      search: { agent: agent.name, from: date, range: undefined } as never,
+    });
   const drawn = useMemo(() => {
     const bars = { type: "bar", stack: "all" } as const;
+    const trend = question.data?.trend ?? [];
     const succeeded = trend.map((point) => point.success);
     const failed = trend.map((point) => point.failure);
     return {
@@ -177,75 +169,101 @@ function Requests({ agent, trend, granularity, onPick }: RequestsProps) {
         { ...bars, name: "failed", colour: "var(--bad)", values: failed },
       ],
     };
-  }, [trend]);
+  }, [question.data]);
   return (
-    <TimeChart
-      label={`Traces of ${agent} over time, by outcome`}
-      {...drawn}
-      granularity={granularity}
-      format={formatCount}
-      height={HEIGHT}
-      onPick={onPick}
-    />
+    <Panel title="Requests" unit="traces">
+      <ChartAnswer question={question} height={HEIGHT + LEGEND_HEIGHT}>
+        <TimeChart
+          label={`Traces of ${agent.name} over time, by outcome`}
+          {...drawn}
+          granularity={granularity}
+          format={formatCount}
+          height={HEIGHT}
+          onPick={openTraces}
+        />
+      </ChartAnswer>
+    </Panel>
   );
 }
 
-function Latency({ agent, points, granularity }: ChartProps & { points: Data<"latency"> }) {
-  const drawn = useMemo(
-    () => ({
+function Latency({ agent }: OfAgent) {
+  const { granularity, latency } = useFiguresOf(agent.name);
+  const question = useQuery(latency);
+  const drawn = useMemo(() => {
+    const points = question.data ?? [];
+    return {
       dates: points.map((point) => point.date),
       series: (["p50", "p95", "p99"] as const).map((name, index) => ({
         name,
         colour: `var(--series-${[0, 1, 3][index]})`,
         values: points.map((point) => point[name]),
       })),
-    }),
-    [points],
-  );
+    };
+  }, [question.data]);
   return (
-    <TimeChart
-      label={`Latency percentiles of ${agent} over time`}
-      {...drawn}
-      granularity={granularity}
-      format={formatDuration}
-      height={HEIGHT}
-    />
+    <Panel title="Latency" unit="of traces">
+      <ChartAnswer question={question} height={HEIGHT + LEGEND_HEIGHT}>
+        <TimeChart
+          label={`Latency percentiles of ${agent.name} over time`}
+          {...drawn}
+          granularity={granularity}
+          format={formatDuration}
+          height={HEIGHT}
+        />
+      </ChartAnswer>
+    </Panel>
   );
 }
 
-function Cost({ agent, trend, granularity }: ChartProps & { trend: Data<"costs">["trend"] }) {
+function Cost({ agent }: OfAgent) {
+  const { granularity, costs } = useFiguresOf(agent.name);
+  const question = useQuery(costs);
   const drawn = useMemo(() => {
+    const trend = question.data?.trend ?? [];
     const values = trend.map((point) => point.cost);
     return {
       dates: trend.map((point) => point.date),
       series: [{ name: "cost", colour: "var(--series-2)", type: "area" as const, values }],
     };
-  }, [trend]);
+  }, [question.data]);
   return (
-    <TimeChart
-      label={`Cost of ${agent} over time`}
-      {...drawn}
-      granularity={granularity}
-      format={formatCost}
-      height={HEIGHT}
-      hasLegend={false}
-    />
+    <Panel title="Cost" unit="US dollars">
+      <ChartAnswer question={question} height={HEIGHT}>
+        <TimeChart
+          label={`Cost of ${agent.name} over time`}
+          {...drawn}
+          granularity={granularity}
+          format={formatCost}
+          height={HEIGHT}
+          hasLegend={false}
+        />
+      </ChartAnswer>
+    </Panel>
   );
 }
 
-function Tools({ agent, calls }: { agent: Agent; calls: Record<string, number> }) {
-  const used = Object.entries(calls).sort((a, b) => b[1] - a[1]);
+function Tools({ agent }: OfAgent) {
+  const question = useQuery(useFiguresOf(agent.name).tools);
   return (
-    <BarList
-      bars={used.slice(0, 6).map(([name, value]) => ({
-        key: name,
-        label: name,
-        value,
-        shown: formatCount(value),
-        colour: colourOf(agent.name),
-      }))}
-      empty="No tool was called in this period"
-    />
+    <Panel title="Tools" unit="calls">
+      <Answer question={question} height={HEIGHT}>
+        {({ heatmap }) => (
+          <BarList
+            bars={Object.entries(heatmap[agent.name] ?? {})
+              .sort((a, b) => b[1] - a[1])
+              .slice(0, MOST_TOOLS)
+              .map(([name, value]) => ({
+                key: name,
+                label: name,
+                value,
+                shown: formatCount(value),
+                colour: colourOf(agent.name),
+              }))}
+            empty="No tool was called in this period"
+          />
+        )}
+      </Answer>
+    </Panel>
   );
 }
 
@@ -258,47 +276,49 @@ function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
-function RecentTraces({ agent }: { agent: Agent }) {
-  const range = useRange();
-  const { env } = useUrl();
-  const query = { ...rangeQuery(range), agentId: agent.name, environment: env, limit: 8 };
-  const { data } = useQuery({
-    queryKey: ["agents", "recent", query],
-    queryFn: () => unwrapPage(api.GET("/api/spans/traces", { params: { query } })),
-    placeholderData: keepPreviousData,
-  });
+function RecentTraces({ agent }: OfAgent) {
+  const question = useQuery(useFiguresOf(agent.name).recent);
   return (
     <Panel title="Latest traces">
-      {!data && <Skeleton className="h-64" />}
-      {data?.items.length === 0 && (
-        <p className="py-6 text-center text-muted">No trace in this period</p>
-      )}
-      <ul>
-        {data?.items.map((trace) => (
-          <li key={trace.traceId} className="border-b last:border-0">
-            <Link
-              to="/traces/$traceId"
-              params={{ traceId: trace.traceId } as never}
-              className="flex h-8 items-center gap-3 hover:text-accent"
-            >
-              <span className="w-20 shrink-0 text-muted">
-                <Time at={trace.startTime} />
-              </span>
-              <span className="min-w-0 flex-1 truncate">
-                {previewText(trace.inputPreview) || trace.name}
-              </span>
-              {trace.status === "error" && <Badge tone="bad">{trace.errorType ?? "error"}</Badge>}
-              <span className="w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
-              <span className="w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
-            </Link>
-          </li>
-        ))}
-      </ul>
+      <Answer question={question} height={RECENT_HEIGHT}>
+        {({ items }) => (
+          <ul>
+            {items.length === 0 && (
+              <li className="py-6 text-center text-muted">No trace in this period</li>
+            )}
+            {items.map((trace) => (
+              <RecentTrace key={trace.traceId} trace={trace} />
+            ))}
+          </ul>
+        )}
+      </Answer>
     </Panel>
   );
 }
 
-function Rules({ agent }: { agent: Agent }) {
+function RecentTrace({ trace }: { trace: Trace }) {
+  return (
+    <li className="border-b last:border-0">
+      <Link
+        to="/traces/$traceId"
+        params={{ traceId: trace.traceId } as never}
+        className="flex h-8 items-center gap-3 hover:text-accent"
+      >
+        <span className="w-20 shrink-0 text-muted">
+          <Time at={trace.startTime} />
+        </span>
+        <span className="min-w-0 flex-1 truncate">
+          {previewText(trace.inputPreview) || trace.name}
+        </span>
+        {trace.status === "error" && <Badge tone="bad">{trace.errorType ?? "error"}</Badge>}
+        <span className="w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
+        <span className="w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
+      </Link>
+    </li>
+  );
+}
+
+function Rules({ agent }: OfAgent) {
   const { rules, enabled } = agent.alertSettings;
   const navigate = useNavigate();
   const edit = () =>

@@ -1,48 +1,53 @@
-/** The analytics of one agent over the range of the page. */
-import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
-import { api, unwrap } from "@/lib/api";
+/** The questions about one agent over the range of the page. */
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { api, unwrap, unwrapPage } from "@/lib/api";
 import { autoGranularity, type Range, rangeQuery, useRange } from "@/lib/range";
 import { type Search, useUrl } from "@/lib/url";
 
+const RECENT = 8;
+
 export function figuresOf(agent: string, { env }: Search, range: Range) {
   const granularity = autoGranularity(range);
-  const filter = { ...rangeQuery(range), agentId: agent, environment: env };
-  const params = { query: { ...filter, granularity } };
+  const query = { ...rangeQuery(range), agentId: agent, environment: env };
+  const inTotal = { params: { query } };
+  const overTime = { params: { query: { ...query, granularity } } };
+  const recent = { params: { query: { ...query, limit: RECENT } } };
+  const shared = { placeholderData: keepPreviousData };
   return {
     granularity,
     metrics: queryOptions({
-      queryKey: ["agents", "metrics", filter],
-      queryFn: () => unwrap(api.GET("/api/analytics/metrics", { params: { query: filter } })),
+      ...shared,
+      queryKey: ["agents", "metrics", inTotal],
+      queryFn: () => unwrap(api.GET("/api/analytics/metrics", inTotal)),
     }),
     outcomes: queryOptions({
-      queryKey: ["agents", "outcomes", params.query],
-      queryFn: () => unwrap(api.GET("/api/analytics/traces/success-failure", { params })),
+      ...shared,
+      queryKey: ["agents", "outcomes", overTime],
+      queryFn: () => unwrap(api.GET("/api/analytics/traces/success-failure", overTime)),
     }),
     latency: queryOptions({
-      queryKey: ["agents", "latency", params.query],
-      queryFn: () => unwrap(api.GET("/api/analytics/traces/latency-percentiles", { params })),
+      ...shared,
+      queryKey: ["agents", "latency", overTime],
+      queryFn: () => unwrap(api.GET("/api/analytics/traces/latency-percentiles", overTime)),
     }),
     costs: queryOptions({
-      queryKey: ["agents", "costs", params.query],
-      queryFn: () => unwrap(api.GET("/api/analytics/costs", { params })),
+      ...shared,
+      queryKey: ["agents", "costs", overTime],
+      queryFn: () => unwrap(api.GET("/api/analytics/costs", overTime)),
     }),
     tools: queryOptions({
-      queryKey: ["agents", "tools", filter],
-      queryFn: () =>
-        unwrap(api.GET("/api/analytics/traces/tool-usage", { params: { query: filter } })),
+      ...shared,
+      queryKey: ["agents", "tools", inTotal],
+      queryFn: () => unwrap(api.GET("/api/analytics/traces/tool-usage", inTotal)),
+    }),
+    recent: queryOptions({
+      ...shared,
+      queryKey: ["agents", "recent", recent],
+      queryFn: () => unwrapPage(api.GET("/api/spans/traces", recent)),
     }),
   };
 }
 
-export function useAgentFigures(agent: string) {
-  const asked = figuresOf(agent, useUrl(), useRange());
-  const shared = { placeholderData: keepPreviousData };
-  return {
-    granularity: asked.granularity,
-    metrics: useQuery({ ...asked.metrics, ...shared }),
-    outcomes: useQuery({ ...asked.outcomes, ...shared }),
-    latency: useQuery({ ...asked.latency, ...shared }),
-    costs: useQuery({ ...asked.costs, ...shared }),
-    tools: useQuery({ ...asked.tools, ...shared }),
-  };
+export function useFiguresOf(agent: string) {
+  return figuresOf(agent, useUrl(), useRange());
 }

@@ -75,7 +75,7 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: theme and names decide the colours
   useLayoutEffect(() => {
     if (!canvas || width === 0) return;
-    const option = buildOption(input, width);
+    const option = dates.length > 0 ? buildOption(input, width) : {};
     const drawn = JSON.stringify([granularity, width, option]);
     if (drawn === canvas.drawn && input.format === canvas.format) return;
     canvas.chart.setOption(option, true);

@@ -1,8 +1,9 @@
 /** A chart over time: legend, then the canvas, which is loaded when the first chart is shown. */
-import { lazy, Suspense, useMemo } from "react";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import type { Granularity } from "@/lib/api";
 import { Dot } from "../Badge";
-import { Skeleton } from "../states";
+import { ErrorState, Skeleton } from "../states";
 import type { Level, Series, Stretch } from "./series";
 
 // Asked for at once, beside the data, not after it.
@@ -47,6 +48,26 @@ export function TimeChart({ height = 180, hasLegend = true, ...rest }: Props) {
       >
         <ChartCanvas key={label} input={input} label={label} height={height} onPick={onPick} />
       </Suspense>
+    </div>
+  );
+}
+
+interface AnswerProps {
+  question: UseQueryResult<unknown>;
+  height: number;
+  /** The chart, without points as long as there is no answer. */
+  children: ReactNode;
+}
+
+/** Like `Answer`, for a chart: its canvas is made while the answer is on its way. */
+export function ChartAnswer({ question, height, children }: AnswerProps) {
+  const { data, error, refetch } = question;
+  if (error && data === undefined)
+    return <ErrorState error={error} onRetry={() => void refetch()} />;
+  return (
+    <div className="relative" style={{ minHeight: height }}>
+      {children}
+      {data === undefined && <Skeleton className="absolute inset-0" />}
     </div>
   );
 }

@@ -64,7 +64,7 @@ export function buildOption(input: ChartInput, width: number): EChartsCoreOption
     },
     series: input.series.flatMap((one, index) => [
       ...drawSeries(one, isRunning),
-      ...(index === 0 ? [marks(input, muted)] : []),
+      ...(index === 0 && (input.levels || input.stretches) ? [marks(input, muted)] : []),
     ]),
   };
 }
@@ -119,7 +119,7 @@ function drawSeries(one: Series, isRunning: boolean): object[] {
   );
   if (isLonely) return [{ ...base, showSymbol: true, data: one.values }];
   if (!isRunning || one.stack) return [{ ...base, data: one.values }];
-  const running = one.values.map((value, index) => (index >= count - 2 ? value : null));
+  const running = [count - 2, count - 1].map((index) => [index, one.values[index] ?? null]);
   return [
     { ...base, data: one.values.map((value, index) => (index === count - 1 ? null : value)) },
     {
@@ -153,7 +153,7 @@ function drawBars(one: Series, colour: string, isRunning: boolean): object[] {
     { ...base, data: one.values.map((value, index) => (index === last ? null : value)) },
     {
       ...base,
-      data: one.values.map((value, index) => (index === last ? value : null)),
+      data: [[last, one.values[last] ?? null]],
       itemStyle: { color: colour, opacity: UNFINISHED },
     },
   ];
