@@ -14,7 +14,7 @@ import type { Search } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Button } from "@/ui/Button";
-import { ChartAnswer, LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
+import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { PageBody, Panel } from "@/ui/Panel";
 import { Answer, EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
@@ -53,7 +53,7 @@ export function ask(url: Search, { agentId }: Record<string, string>) {
   const listed = findListed(agentId ?? "");
   if (!listed) return;
   const asked = figuresOf(listed.agent.name, url, currentRange(url));
-  // Charts take longest to draw: while they are drawn, the service can answer the rest.
+  // What is asked for all at once comes all at once: the charts first, the rest from its panels.
   void queries.prefetchQuery(asked.outcomes);
   void queries.prefetchQuery(asked.latency);
   void queries.prefetchQuery(asked.costs);
@@ -172,16 +172,18 @@ function Requests({ agent }: OfAgent) {
   }, [question.data]);
   return (
     <Panel title="Requests" unit="traces">
-      <ChartAnswer question={question} height={HEIGHT + LEGEND_HEIGHT}>
-        <TimeChart
-          label={`Traces of ${agent.name} over time, by outcome`}
-          {...drawn}
-          granularity={granularity}
-          format={formatCount}
-          height={HEIGHT}
-          onPick={openTraces}
-        />
-      </ChartAnswer>
+      <Answer question={question} height={HEIGHT + LEGEND_HEIGHT}>
+        {() => (
+          <TimeChart
+            label={`Traces of ${agent.name} over time, by outcome`}
+            {...drawn}
+            granularity={granularity}
+            format={formatCount}
+            height={HEIGHT}
+            onPick={openTraces}
+          />
+        )}
+      </Answer>
     </Panel>
   );
 }
@@ -202,15 +204,17 @@ function Latency({ agent }: OfAgent) {
   }, [question.data]);
   return (
     <Panel title="Latency" unit="of traces">
-      <ChartAnswer question={question} height={HEIGHT + LEGEND_HEIGHT}>
-        <TimeChart
-          label={`Latency percentiles of ${agent.name} over time`}
-          {...drawn}
-          granularity={granularity}
-          format={formatDuration}
-          height={HEIGHT}
-        />
-      </ChartAnswer>
+      <Answer question={question} height={HEIGHT + LEGEND_HEIGHT}>
+        {() => (
+          <TimeChart
+            label={`Latency percentiles of ${agent.name} over time`}
+            {...drawn}
+            granularity={granularity}
+            format={formatDuration}
+            height={HEIGHT}
+          />
+        )}
+      </Answer>
     </Panel>
   );
 }
@@ -228,16 +232,18 @@ function Cost({ agent }: OfAgent) {
   }, [question.data]);
   return (
     <Panel title="Cost" unit="US dollars">
-      <ChartAnswer question={question} height={HEIGHT}>
-        <TimeChart
-          label={`Cost of ${agent.name} over time`}
-          {...drawn}
-          granularity={granularity}
-          format={formatCost}
-          height={HEIGHT}
-          hasLegend={false}
-        />
-      </ChartAnswer>
+      <Answer question={question} height={HEIGHT}>
+        {() => (
+          <TimeChart
+            label={`Cost of ${agent.name} over time`}
+            {...drawn}
+            granularity={granularity}
+            format={formatCost}
+            height={HEIGHT}
+            hasLegend={false}
+          />
+        )}
+      </Answer>
     </Panel>
   );
 }

@@ -1,20 +1,12 @@
 /** The canvas, the crosshair that all charts share, dragging for a range, clicking for a point. */
-import {
-  type PointerEvent,
-  type RefObject,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { type PointerEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useColours } from "@/lib/colours";
-import { whenIdle } from "@/lib/idle";
 import { bucketEnd, useSetRange } from "@/lib/range";
 import { useIsDark } from "@/lib/theme";
 import { ChartTip } from "./ChartTip";
-import { type Canvas, isParked, parkCanvas, takeCanvas } from "./canvases";
+import { type Canvas, parkCanvas, takeCanvas, updateCanvas } from "./canvases";
 import { hover } from "./hover";
-import { buildOption, type ChartInput } from "./option";
+import type { ChartInput } from "./layout";
 
 const DRAG_PX = 6;
 
@@ -25,63 +17,32 @@ interface Props {
   onPick?: ((date: string) => void) | undefined;
 }
 
-/** True at once for what is in sight or parked, and for all else when nobody waits for more. */
-function useMayDraw(element: RefObject<HTMLElement | null>, name: string): boolean {
-  const [mayDraw, setMayDraw] = useState(() => isParked(name));
-  useLayoutEffect(() => {
-    if (mayDraw) return;
-    const top = element.current?.getBoundingClientRect().top ?? 0;
-    if (top < window.innerHeight) setMayDraw(true);
-    else whenIdle(() => setMayDraw(true));
-  }, [element, mayDraw]);
-  return mayDraw;
-}
-
-export default function ChartCanvas({ input, height, label, onPick }: Props) {
+export function ChartCanvas({ input, height, label, onPick }: Props) {
   const { dates, granularity } = input;
   const host = useRef<HTMLDivElement>(null);
   const line = useRef<HTMLDivElement>(null);
-  const [canvas, setCanvas] = useState<Canvas | null>(null);
-  const [width, setWidth] = useState(0);
+  const canvas = useRef<Canvas>(null);
   const [tip, setTip] = useState<{ index: number; x: number } | null>(null);
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
-  const mayDraw = useMayDraw(host, label);
   const isDark = useIsDark();
   const colours = useColours();
   const { setCustom } = useSetRange();
-  const chart = canvas?.chart;
 
-  // Before the page is painted: what was parked is there at once.
   useLayoutEffect(() => {
-    if (!host.current || !mayDraw) return;
+    if (!host.current) return;
     const taken = takeCanvas(label, host.current);
-    const { chart: made, element } = taken;
-    setCanvas(taken);
-    setWidth(made.getWidth());
-    const observer = new ResizeObserver(() => {
-      // It reports once at the beginning, and a chart of the same size would be drawn twice.
-      if (made.getWidth() === element.clientWidth && made.getHeight() === element.clientHeight)
-        return;
-      made.resize();
-      setWidth(made.getWidth());
-    });
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      parkCanvas(label, taken);
-    };
-  }, [mayDraw, label]);
+    canvas.current = taken;
+    return () => parkCanvas(label, taken);
+  }, [label]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: theme and names decide the colours
   useLayoutEffect(() => {
-    if (!canvas || width === 0) return;
-    const option = dates.length > 0 ? buildOption(input, width) : {};
-    const drawn = JSON.stringify([granularity, width, option]);
-    if (drawn === canvas.drawn && input.format === canvas.format) return;
-    canvas.chart.setOption(option, true);
-    canvas.drawn = drawn;
-    canvas.format = input.format;
-  }, [canvas, width, isDark, colours, input]);
+    const taken = canvas.current;
+    if (!taken) return;
+    // It reports at the beginning too, when the page is laid out and not painted yet.
+    const observer = new ResizeObserver(() => updateCanvas(taken, input, [isDark, colours]));
+    observer.observe(taken.element);
+    return () => observer.disconnect();
+  }, [input, isDark, colours]);
 
   useEffect(
     () =>
@@ -89,20 +50,17 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
         const index = date === null ? -1 : dates.indexOf(date);
         if (!line.current) return;
         line.current.hidden = index < 0;
-        const x = chart?.convertToPixel({ xAxisIndex: 0 }, index);
-        line.current.style.transform = `translateX(${Math.round(Number(x))}px)`;
+        const x = canvas.current?.layout?.xOf(index) ?? 0;
+        line.current.style.transform = `translateX(${Math.round(x)}px)`;
       }),
-    [chart, dates],
+    [dates],
   );
 
   const xOf = (event: PointerEvent) =>
     event.clientX - event.currentTarget.getBoundingClientRect().left;
-  const indexOf = (x: number) => {
-    const raw = Math.round(Number(chart?.convertFromPixel({ xAxisIndex: 0 }, x)));
-    return Math.max(0, Math.min(dates.length - 1, raw));
-  };
+  const indexOf = (x: number) => canvas.current?.layout?.indexAt(x) ?? 0;
   const onMove = (event: PointerEvent) => {
-    if (!chart || dates.length === 0) return;
+    if (dates.length === 0) return;
     const x = xOf(event);
     if (drag) setDrag({ ...drag, to: x });
     const index = indexOf(x);
@@ -143,7 +101,7 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
       }}
       onPointerUp={onUp}
     >
-      <div ref={host} className="pointer-events-none absolute inset-0" />
+      <div ref={host} className="absolute inset-0" />
       <div
         ref={line}
         hidden
@@ -155,7 +113,7 @@ export default function ChartCanvas({ input, height, label, onPick }: Props) {
           style={{ left: Math.min(drag.from, drag.to), width: Math.abs(drag.to - drag.from) }}
         />
       )}
-      {tip && <ChartTip {...input} index={tip.index} x={tip.x} width={width} />}
+      {tip && <ChartTip {...input} {...tip} width={canvas.current?.layout?.width ?? 0} />}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { Dot } from "../Badge";
-import type { ChartInput } from "./option";
+import type { ChartInput } from "./layout";
 import { pointLabel } from "./series";
 
 interface Props extends ChartInput {

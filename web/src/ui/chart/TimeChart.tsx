@@ -1,14 +1,9 @@
-/** A chart over time: legend, then the canvas, which is loaded when the first chart is shown. */
-import type { UseQueryResult } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useMemo } from "react";
+/** A chart over time: legend, then the canvas. */
+import { useMemo } from "react";
 import type { Granularity } from "@/lib/api";
 import { Dot } from "../Badge";
-import { ErrorState, Skeleton } from "../states";
+import { ChartCanvas } from "./ChartCanvas";
 import type { Level, Series, Stretch } from "./series";
-
-// Asked for at once, beside the data, not after it.
-const loading = import("./ChartCanvas");
-const ChartCanvas = lazy(() => loading);
 
 export const LEGEND_HEIGHT = 20;
 
@@ -39,35 +34,7 @@ export function TimeChart({ height = 180, hasLegend = true, ...rest }: Props) {
   return (
     <div>
       {hasLegend && <Legend series={series} />}
-      <Suspense
-        fallback={
-          <div style={{ height }}>
-            <Skeleton className="h-full" />
-          </div>
-        }
-      >
-        <ChartCanvas key={label} input={input} label={label} height={height} onPick={onPick} />
-      </Suspense>
-    </div>
-  );
-}
-
-interface AnswerProps {
-  question: UseQueryResult<unknown>;
-  height: number;
-  /** The chart, without points as long as there is no answer. */
-  children: ReactNode;
-}
-
-/** Like `Answer`, for a chart: its canvas is made while the answer is on its way. */
-export function ChartAnswer({ question, height, children }: AnswerProps) {
-  const { data, error, refetch } = question;
-  if (error && data === undefined)
-    return <ErrorState error={error} onRetry={() => void refetch()} />;
-  return (
-    <div className="relative" style={{ minHeight: height }}>
-      {children}
-      {data === undefined && <Skeleton className="absolute inset-0" />}
+      <ChartCanvas key={label} input={input} label={label} height={height} onPick={onPick} />
     </div>
   );
 }
