@@ -37,7 +37,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    chunkSizeWarningLimit: 800,
   },
   server: { proxy: { "/api": "http://127.0.0.1:8787" } },
   test: { environment: "jsdom", include: ["tests/**/*.test.{ts,tsx}"] },

@@ -14,7 +14,7 @@ from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.versions import next_version
 from spanwise.model.analytics import Question
 from spanwise.model.errors import Unavailable
-from spanwise.model.filters import Order, TraceFilter, TraceSort
+from spanwise.model.filters import Order, SignalFilter, TraceFilter, TraceSort
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.spans import Trace
@@ -32,6 +32,7 @@ from spanwise.storage.telemetry.repricing import (
     reprice_piece,
 )
 from spanwise.storage.telemetry.rollup import Rollup
+from spanwise.storage.telemetry.signals import find_signals
 from spanwise.storage.telemetry.spans import find_span, find_spans
 from spanwise.storage.telemetry.store import Batch, DataRefused, Writer
 from spanwise.storage.telemetry.traces import find_trace, find_traces
@@ -355,6 +356,23 @@ async def test_a_search_reads_only_where_the_index_says(
         .split("/")
     )
     assert int(read) < int(whole)
+
+
+async def test_a_signal_with_an_id_of_another_length_harms_no_question(store: Store) -> None:
+    trace_id = new_trace_id()
+    store.send(span(trace_id, agentName="helper"))
+    with store.engine.client() as client:
+        client.command(
+            """INSERT INTO signals (workspace, id, name, time, metadata, trace_id)
+            SELECT {workspace:String}, trace_id, 'rating', now64(9), '{}', trace_id
+            FROM (SELECT arrayJoin({ids:Array(String)}) AS trace_id)""",
+            parameters={"workspace": store.workspace, "ids": [trace_id, trace_id + "ff", "ab"]},
+        )
+    wanted = SignalFilter(agent_name="helper")
+    found = await find_signals(store.engine, store.workspace, wanted, PageRequest(), {})
+    assert [signal.id for signal in found.items] == [trace_id]
+    found = await find_signals(store.engine, store.workspace, SignalFilter(), PageRequest(), {})
+    assert found.total == 3
 
 
 async def test_of_two_sums_with_one_version_the_later_counts(store: Store) -> None:

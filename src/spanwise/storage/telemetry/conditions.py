@@ -103,7 +103,7 @@ def _add_search(where: Conditions, wanted: TraceFilter) -> None:
     period = ""
     if wanted.period.start is not None:
         period += " AND hour >= toStartOfHour({after:DateTime64(9, 'UTC')})"
-    # Behind a function: else the engine sorts all the ids, for a key that begins with the time.
+    # Behind a function: else the engine sorts all the ids, for a key in which the id is the last.
     where.add(
         f"""identity(trace_id) IN (
             SELECT trace_id FROM spans WHERE workspace = {{workspace:String}}{period}

@@ -28,31 +28,24 @@ function useAgentId(): string {
   return (useParams({ strict: false }) as { agentId: string }).agentId;
 }
 
-/** The agent as the page with all of them has it: who comes from there need not wait for it. */
-function findListed(agentId: string) {
-  for (const { state } of queries.getQueryCache().findAll({ queryKey: ["agents", "list"] })) {
-    const { items } = (state.data ?? { items: [] }) as { items: Agent[] };
-    const agent = items.find((one) => one.id === agentId);
-    if (agent) return { agent, asOf: state.isInvalidated ? 0 : state.dataUpdatedAt };
-  }
-  return undefined;
-}
-
 export function useAgent() {
   const agentId = useAgentId();
-  const listed = findListed(agentId);
   return useQuery({
     queryKey: ["agents", "one", agentId],
     queryFn: () => unwrap(api.GET("/api/agents/{agentId}", { params: { path: { agentId } } })),
-    initialData: listed?.agent,
-    initialDataUpdatedAt: listed?.asOf,
   });
 }
 
+/** The agent as the page with all of them has it: who comes from there need not wait for it. */
+function findListed(agentId: string): Agent | undefined {
+  const lists = queries.getQueriesData<{ items: Agent[] }>({ queryKey: ["agents", "list"] });
+  return lists.flatMap(([, list]) => list?.items ?? []).find((agent) => agent.id === agentId);
+}
+
 export function ask(url: Search, { agentId }: Record<string, string>) {
-  const listed = findListed(agentId ?? "");
-  if (!listed) return;
-  const asked = figuresOf(listed.agent.name, url, currentRange(url));
+  const agent = findListed(agentId ?? "");
+  if (!agent) return;
+  const asked = figuresOf(agent.name, url, currentRange(url));
   // What is asked for all at once comes all at once: the charts first, the rest from its panels.
   void queries.prefetchQuery(asked.outcomes);
   void queries.prefetchQuery(asked.latency);
@@ -60,7 +53,8 @@ export function ask(url: Search, { agentId }: Record<string, string>) {
 }
 
 export default function AgentPage() {
-  const { data: agent, error, refetch } = useAgent();
+  const listed = findListed(useAgentId());
+  const { data: agent = listed, error, refetch } = useAgent();
   if (error) {
     return (
       <ErrorState error={error} onRetry={() => void refetch()}>

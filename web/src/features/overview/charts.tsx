@@ -38,12 +38,11 @@ interface ChartProps<T> {
   build: (points: T[]) => Series[];
   format: (value: number) => string;
   filter?: Record<string, string>;
-  max?: number;
   className?: string;
 }
 
 function ChartPanel<T extends { date: string }>(props: ChartProps<T>) {
-  const { question, granularity, title, unit, format, max, className } = props;
+  const { question, granularity, title, unit, format, className } = props;
   return (
     <Panel title={title} unit={unit} className={className}>
       <Answer question={question} height={HEIGHT + LEGEND_HEIGHT}>
@@ -55,7 +54,6 @@ function ChartPanel<T extends { date: string }>(props: ChartProps<T>) {
             label={`${title} over time`}
             format={format}
             filter={props.filter}
-            max={max}
           />
         )}
       </Answer>
@@ -70,11 +68,10 @@ interface PointsProps<T> {
   label: string;
   format: (value: number) => string;
   filter?: Record<string, string> | undefined;
-  max?: number | undefined;
 }
 
 function PointsChart<T extends { date: string }>(props: PointsProps<T>) {
-  const { points, build, granularity, label, format, max } = props;
+  const { points, build, granularity, label, format } = props;
   const dates = useMemo(() => points.map((point) => point.date), [points]);
   const series = useMemo(() => build(points), [points, build]);
   const pick = usePick(granularity, props.filter);
@@ -86,7 +83,6 @@ function PointsChart<T extends { date: string }>(props: PointsProps<T>) {
       series={series}
       format={format}
       height={HEIGHT}
-      max={max}
       onPick={pick}
     />
   );

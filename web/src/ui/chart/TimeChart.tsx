@@ -18,18 +18,16 @@ interface Props {
   hasLegend?: boolean;
   levels?: Level[];
   stretches?: Stretch[];
-  /** The top of the axis, for rates that end at 1. */
-  max?: number;
   /** A click on a point; without it clicks do nothing. Dragging always selects the range. */
   onPick?: (date: string) => void;
 }
 
 export function TimeChart({ height = 180, hasLegend = true, ...rest }: Props) {
-  const { label, dates, granularity, series, format, levels, stretches, max, onPick } = rest;
+  const { label, dates, granularity, series, format, levels, stretches, onPick } = rest;
   // The canvas draws anew when its input is another object.
   const input = useMemo(
-    () => ({ dates, granularity, series, format, levels, stretches, max }),
-    [dates, granularity, series, format, levels, stretches, max],
+    () => ({ dates, granularity, series, format, levels, stretches }),
+    [dates, granularity, series, format, levels, stretches],
   );
   return (
     <div>

@@ -1,6 +1,6 @@
 /** Canvases of pages that were left: a chart that comes back unchanged need not be painted again. */
 import { session } from "@/lib/session";
-import type { ChartInput, Layout } from "./layout";
+import { type ChartInput, type Layout, lastIsRunning } from "./layout";
 import { paintChart } from "./paint";
 
 const MOST_PARKED = 24;
@@ -28,7 +28,9 @@ export function takeCanvas(name: string, host: HTMLElement): Canvas {
 /** Paints what is not on it yet. `look` is what decides the colours. */
 export function updateCanvas(canvas: Canvas, input: ChartInput, look: unknown) {
   const { element } = canvas;
-  const painted = JSON.stringify([element.clientWidth, element.clientHeight, look, input]);
+  const size = [element.clientWidth, element.clientHeight, window.devicePixelRatio];
+  const isRunning = lastIsRunning(input.dates, input.granularity);
+  const painted = JSON.stringify([size, isRunning, look, input]);
   if (painted === canvas.painted && input.format === canvas.format) return;
   canvas.layout = paintChart(element, input);
   canvas.painted = painted;

@@ -11,7 +11,6 @@ export interface ChartInput {
   format: (value: number) => string;
   levels?: Level[] | undefined;
   stretches?: Stretch[] | undefined;
-  max?: number | undefined;
 }
 
 /** A series with what each of its points stands on: 0, or those below it in its stack. */
@@ -118,18 +117,21 @@ function stack(series: Series[]): Layer[] {
 function findTicks(input: ChartInput, layers: Layer[]): number[] {
   const levels = (input.levels ?? []).map((level) => level.value);
   const shown = layers.flatMap((layer) => layer.tops.filter((value) => value !== null));
-  let [least, most] = [0, input.max ?? 0];
+  let [least, most] = [0, 0];
   for (const value of [...shown, ...levels]) {
     least = Math.min(least, value);
-    if (input.max === undefined) most = Math.max(most, value);
+    most = Math.max(most, value);
   }
   if (least === most) most = 1;
   const rough = roundStep((most - least) / STEPS);
   const step = WHOLE.has(input.format) ? Math.max(1, rough) : rough;
-  const [first, last] = [Math.floor(least / step), Math.ceil(most / step)];
-  const ticks = Array.from({ length: last - first + 1 }, (_, n) => (first + n) * step);
-  // A rate ends at 1, also where no step does.
-  return ticks.map((value) => Math.min(Number(value.toPrecision(12)), input.max ?? value));
+  const [first, last] = [Math.floor(exact(least / step)), Math.ceil(exact(most / step))];
+  return Array.from({ length: last - first + 1 }, (_, n) => exact((first + n) * step));
+}
+
+/** 0.3, not 0.30000000000000004. */
+function exact(value: number): number {
+  return Number(value.toPrecision(12));
 }
 
 /** 1, 2 or 5 of a power of ten, whichever is nearest. */
@@ -178,7 +180,7 @@ function bucketAt(dates: string[], moment: string | number): number {
   return after === -1 ? dates.length - 1 : Math.max(0, after - 1);
 }
 
-function lastIsRunning(dates: string[], granularity: Granularity): boolean {
+export function lastIsRunning(dates: string[], granularity: Granularity): boolean {
   const last = dates.at(-1);
   return last !== undefined && bucketEnd(last, granularity) > Date.now();
 }

@@ -7,6 +7,8 @@ const MANY_BARS = 60;
 const WIDEST_BAR = 36;
 const LINE_WIDTH = 1.5;
 const DASH = [6, 3];
+/** Above a level for what it is called. */
+const LEVEL_ROOM = 6;
 const FONT = `11px ${getComputedStyle(document.body).fontFamily}`;
 
 type Context = CanvasRenderingContext2D;
@@ -82,13 +84,13 @@ function paintLine(context: Context, layout: Layout, layer: Layer) {
   context.setLineDash([]);
   for (const [first, last] of runs) if (first === last) paintDot(context, layout, tops, first);
   if (end === tops.length) return;
+  const unfinished = findRuns(tops).find(([, last]) => last === end);
+  if (!unfinished) return;
   context.globalAlpha = UNFINISHED + 0.2;
+  if (unfinished[0] === end) return paintDot(context, layout, tops, end);
   context.setLineDash(DASH);
   context.beginPath();
-  for (const run of findRuns(tops).filter(([, last]) => last === end)) {
-    if (run[0] === end) paintDot(context, layout, tops, end);
-    else trace(context, layout, tops, [end - 1, end]);
-  }
+  trace(context, layout, tops, [end - 1, end]);
   context.stroke();
 }
 
@@ -150,9 +152,8 @@ function paintStretches(context: Context, { stretches, xOf, band, top, bottom }:
   context.restore();
 }
 
-function paintLevels(context: Context, { left, right, yOf }: Layout, { levels }: ChartInput) {
+function paintLevels(context: Context, { left, right, top, yOf }: Layout, { levels }: ChartInput) {
   context.textAlign = "right";
-  context.textBaseline = "bottom";
   context.fillStyle = resolveColour("var(--muted)");
   context.lineWidth = 1;
   context.setLineDash(DASH);
@@ -163,6 +164,8 @@ function paintLevels(context: Context, { left, right, yOf }: Layout, { levels }:
     context.moveTo(left, y);
     context.lineTo(right, y);
     context.stroke();
-    context.fillText(label, right - 4, y - 3);
+    const isAtTop = y < top + LEVEL_ROOM;
+    context.textBaseline = isAtTop ? "top" : "bottom";
+    context.fillText(label, right - 4, isAtTop ? y + 3 : y - 3);
   }
 }

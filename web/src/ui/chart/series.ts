@@ -7,7 +7,7 @@ export interface Series {
   colour: string;
   values: (number | null)[];
   type?: "bar" | "line" | "area";
-  /** Bars and areas of one stack stand on each other. */
+  /** Bars and areas of one stack stand on each other; bars without one in the same place. */
   stack?: string;
   isDashed?: boolean;
 }
