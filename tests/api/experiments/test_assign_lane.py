@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 from starlette.types import Scope
 
+from spanwise.actions import access, assignments
 from spanwise.api.assign_lane import AssignLane, Begun, TellBegun
 from spanwise.cli.serve import listen, new_server
 from support.experiments import create, start
@@ -20,6 +21,13 @@ from support.service import Person, Service, assert_error, start_service
 
 # They differ from one answer to the next.
 OF_ONE_ANSWER = {"date", "x-request-id"}
+
+
+@pytest.fixture(autouse=True)
+def _long_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is: what was made known stays so while a test runs."""
+    monkeypatch.setattr(access, "CACHE_SECONDS", 60.0)
+    monkeypatch.setattr(assignments, "CACHE_SECONDS", 60.0)
 
 
 class Lane(AssignLane):
