@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from clickhouse_connect.driver.client import Client
 
 from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.versions import next_version
@@ -19,6 +20,7 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.spans import Trace
 from spanwise.model.times import Granularity, TimeRange
+from spanwise.storage.telemetry import repricing
 from spanwise.storage.telemetry.analytics_source import read_traces
 from spanwise.storage.telemetry.conditions import WORDS
 from spanwise.storage.telemetry.deletion import TraceDeletion
@@ -35,6 +37,7 @@ from spanwise.storage.telemetry.rollup import Rollup
 from spanwise.storage.telemetry.signals import find_signals
 from spanwise.storage.telemetry.spans import find_span, find_spans
 from spanwise.storage.telemetry.store import Batch, DataRefused, Writer
+from spanwise.storage.telemetry.summaries import summarize_traces
 from spanwise.storage.telemetry.traces import find_trace, find_traces
 from support.ids import new_trace_id
 from support.spans import llm_call, span
@@ -273,6 +276,30 @@ async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
     reprice([])
     assert [t.cost for t in (await listed(store)).items] == [0.0]
     assert [t.cost for t in (await listed(other)).items] == [0.0]
+
+
+async def test_a_trace_has_its_cost_whenever_the_engine_merges(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first spans of a model are stored, priced and stored again: a merge leaves the latter."""
+
+    def merge_first(client: Client, *rest: Any) -> None:
+        client.command("OPTIMIZE TABLE spans FINAL")
+        summarize_traces(client, *rest)
+        client.command("OPTIMIZE TABLE traces FINAL")
+
+    monkeypatch.setattr(repricing, "summarize_traces", merge_first)
+    period = PricePeriod(datetime(1970, 1, 1, tzinfo=UTC), Rates(2.0, 2.0, 2.0, 0.0, 0.0))
+    writer = Writer(store.engine, lambda provider, model: [period])
+    batch = store.batch(
+        llm_call(f"model of {store.workspace}", "acme", {"input": 1_000_000}, agentName="helper")
+    )
+    assert [seen.name for seen in writer.write(batch)] == ["helper"]
+    assert [t.cost for t in (await listed(store)).items] == [2.0]
+    # What is not known to have worked is done again, and still finds what it is about.
+    again = writer.finish(batch.first_version, batch.last_version)
+    assert [seen.name for seen in again] == ["helper"]
+    assert [t.cost for t in (await listed(store)).items] == [2.0]
 
 
 async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:

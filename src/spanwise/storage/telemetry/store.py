@@ -26,7 +26,11 @@ from spanwise.storage.telemetry.prices import put_prices
 from spanwise.storage.telemetry.repricing import reprice_batch
 from spanwise.storage.telemetry.schema import LANDINGS, apply_schema
 from spanwise.storage.telemetry.second_look import SETTLED_SECONDS, SecondLook
-from spanwise.storage.telemetry.summaries import summarize_batch, summarize_shared_batch
+from spanwise.storage.telemetry.summaries import (
+    VERSION_STEP,
+    summarize_batch,
+    summarize_shared_batch,
+)
 from spanwise.storage.telemetry.values import in_utc
 
 log = structlog.get_logger()
@@ -143,6 +147,8 @@ class Writer:
         has_spans: bool = True,
     ) -> list[Sighting]:
         """Compute what follows from a batch that is inserted, as all before it are."""
+        # With corrections of its rows: a merge leaves nothing else of a row that has one.
+        last_version += VERSION_STEP - 1
         with self._changing() as change:
             # What a deletion is about has a lower version, so their order within the batch is kept.
             delete_traces(self._client, deletions)

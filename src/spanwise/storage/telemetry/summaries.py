@@ -112,8 +112,7 @@ def summarize_batch(client: Client, first_version: int, last_version: int) -> No
     client.command(_summarize(_each_span_once(new)), parameters=versions)
     if has_seen:
         # Without those of the next batch: perhaps they are not all there yet.
-        of_batch = f"version < {{last:UInt64}} + {VERSION_STEP}"
-        summarize_traces(client, _SEEN_BEFORE, versions, of_batch)
+        summarize_traces(client, _SEEN_BEFORE, versions, "version <= {last:UInt64}")
 
 
 def summarize_shared_batch(client: Client, first_version: int, last_version: int) -> None:
