@@ -1,10 +1,12 @@
 """HTTP as the server speaks it, but for three things.
 
-An answer's head leaves together with its body, a plain request for a variant takes a lane of its
+An answer's head leaves together with its body, plain requests of some kinds take a lane of their
 own, and a request that cannot be read gets an envelope.
 """
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -12,10 +14,12 @@ from starlette.types import Scope
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from spanwise.api.assign_lane import AssignLane, Begun
 from spanwise.api.errors import answer_error
+from spanwise.api.lane import Begun, Lane
 from spanwise.model.errors import Invalid, Unavailable
 
+# How long the rest of a request may take that has begun to come.
+PATIENCE_SECONDS = 1.0
 _INTERIM = b"HTTP/1.1 100 "
 
 
@@ -53,24 +57,70 @@ class JoiningTransport:
         self._transport.close()
 
 
-class EnvelopeProtocol(HttpToolsProtocol):
-    """Speaks HTTP; a request for a variant takes the lane, one that is no HTTP gets an envelope."""
+@dataclass(slots=True)
+class _Held:
+    """A request for a lane whose body is not there yet."""
 
-    lane: AssignLane
+    cycle: RequestResponseCycle
+    app: ASGI3Application
+    lane: Lane
+    patience: asyncio.TimerHandle
+
+
+class EnvelopeProtocol(HttpToolsProtocol):
+    """Speaks HTTP; some requests take a lane, one that is no HTTP gets an envelope."""
+
+    lanes: Sequence[Lane]
+    _held: _Held | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._joining = JoiningTransport(cast("asyncio.Transport", transport))
         super().connection_made(cast("asyncio.Transport", self._joining))
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._let_go()
+        super().connection_lost(exc)
+
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         # The one before it may have been answered from within the same packet.
         self._unset_keepalive_if_required()
+        lane = self._find_lane(cycle)
+        if lane is None:
+            super()._start_asgi_task(cycle, app)
+        elif lane.awaits_body and cycle.more_body:
+            patience = self.loop.call_later(PATIENCE_SECONDS, self._lose_patience)
+            self._held = _Held(cycle, app, lane, patience)
+        else:
+            self._begin(cycle, app, lane)
+
+    def _find_lane(self, cycle: RequestResponseCycle) -> Lane | None:
         # With others in line behind it, an answer at once would begin the next from within.
-        is_plain = not cycle.flow.write_paused and not self.pipeline
-        begun = None
-        if is_plain:
-            tell = partial(self._answer_stored, cycle, app)
-            begun = self.lane.begin(cast("Scope", cycle.scope), tell)
+        if self.pipeline or cycle.flow.write_paused or cycle.waiting_for_100_continue:
+            return None
+        for lane in self.lanes:
+            if lane.takes(cast("Scope", cycle.scope)):
+                return lane
+        return None
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        if (held := self._let_go()) is not None:
+            self._begin(held.cycle, held.app, held.lane)
+
+    def _lose_patience(self) -> None:
+        """Leave a request that comes slowly to the ordinary way, which has its rules for that."""
+        if (held := self._let_go()) is not None:
+            super()._start_asgi_task(held.cycle, held.app)
+
+    def _let_go(self) -> _Held | None:
+        held, self._held = self._held, None
+        if held is not None:
+            held.patience.cancel()
+        return held
+
+    def _begin(self, cycle: RequestResponseCycle, app: ASGI3Application, lane: Lane) -> None:
+        tell = partial(self._answer_stored, cycle, app)
+        begun = lane.begin(cast("Scope", cycle.scope), bytes(cycle.body), tell)
         if begun is None:
             super()._start_asgi_task(cycle, app)
         elif not begun.is_waiting:
@@ -114,6 +164,6 @@ class EnvelopeProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def with_lane(lane: AssignLane) -> type[EnvelopeProtocol]:
+def with_lanes(*lanes: Lane) -> type[EnvelopeProtocol]:
     """Make the class that the server makes an object of for each connection."""
-    return type("LaneProtocol", (EnvelopeProtocol,), {"lane": lane})
+    return type("LaneProtocol", (EnvelopeProtocol,), {"lanes": lanes})

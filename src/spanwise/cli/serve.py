@@ -16,8 +16,10 @@ from fastapi import FastAPI
 
 from spanwise.actions.alerts import Clock
 from spanwise.api.assign_lane import AssignLane
+from spanwise.api.export_lane import ExportLane
 from spanwise.api.grpc import start_grpc, stop_grpc
-from spanwise.api.http_protocol import with_lane
+from spanwise.api.http_protocol import with_lanes
+from spanwise.api.lane import Lane
 from spanwise.api.services import Services
 from spanwise.app import create_app, open_services
 from spanwise.cli.flags import new_command, with_settings
@@ -59,7 +61,8 @@ async def run_service(
     sys.setswitchinterval(SWITCH_SECONDS)
     async with open_services(settings, clock) as services:
         app = create_app(services)
-        server = new_server(app, AssignLane(services, app.state.meter))
+        lanes = (lane(services, app.state.meter) for lane in (ExportLane, AssignLane))
+        server = new_server(app, *lanes)
         # The server raises the signal again when it is done. By default that would end the
         # process before the stores are closed.
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -81,11 +84,11 @@ async def run_service(
     log.info("stopped")
 
 
-def new_server(app: FastAPI, lane: AssignLane) -> uvicorn.Server:
+def new_server(app: FastAPI, *lanes: Lane) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http=with_lane(lane),
+            http=with_lanes(*lanes),
             lifespan="off",
             log_config=None,
             access_log=False,

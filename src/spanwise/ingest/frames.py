@@ -5,11 +5,12 @@ message. So a frame is a scope as it was sent, which must not have such fields i
 a head that says whose it is; spans that had to change are written anew in between.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import orjson
-from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from spanwise.model.errors import Invalid
 from spanwise.storage.telemetry.values import plain_any
@@ -20,27 +21,42 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 # The fields of an export that hold the resources, and of a resource and a scope their items.
 _RESOURCES, _SCOPES, ITEMS = 1, 2, 2
 
+# A larger description of a resource is made each time.
+_REMEMBERED_BYTES = 4096
+
 # Where a field begins, where its contents begin, and where it ends.
 Place = tuple[int, int, int]
 Part = bytes | memoryview
 
 
-def make_head(workspace: str, version: int, attributes: Iterable[KeyValue]) -> bytes:
+def make_head(workspace: str, version: int, resource: Resource) -> bytes:
     """Write down whose rows these are and what they came from."""
-    resource = {a.key: plain_any(a.value) for a in attributes}
-    environment = resource.get("deployment.environment.name") or resource.get(
-        "deployment.environment", ""
-    )
+    raw = resource.SerializeToString()
+    describe = _describe if len(raw) <= _REMEMBERED_BYTES else _describe.__wrapped__
     head = b"".join(
         (
             bytes_field(_WORKSPACE, workspace.encode()),
             varint(_VERSION << 3) + varint(version),
+            describe(raw),
+        )
+    )
+    return bytes_field(_HEAD, head)
+
+
+@lru_cache(maxsize=256)
+def _describe(raw: bytes) -> bytes:
+    """Write down a resource. A process sends the same with every request."""
+    resource = {a.key: plain_any(a.value) for a in Resource.FromString(raw).attributes}
+    environment = resource.get("deployment.environment.name") or resource.get(
+        "deployment.environment", ""
+    )
+    return b"".join(
+        (
             bytes_field(_SERVICE, str(resource.get("service.name", "")).encode()),
             bytes_field(_ENVIRONMENT, str(environment).encode()),
             bytes_field(_RESOURCE, orjson.dumps(resource, option=orjson.OPT_SORT_KEYS)),
         )
     )
-    return bytes_field(_HEAD, head)
 
 
 class Scope(NamedTuple):

@@ -73,7 +73,7 @@ def prepare_traces(
     found: list[NewSignal] = []
     rejected = 0
     for resource in request.resource_spans:
-        head = make_head(workspace, version, resource.resource.attributes)
+        head = make_head(workspace, version, resource.resource)
         for scope in resource.scope_spans:
             data = next(raw)
             changes = _change_spans(scope, data, found)
@@ -102,7 +102,7 @@ def prepare_logs(
     left = iter(raw)
     frames = []
     for resource in request.resource_logs:
-        head = make_head(workspace, version, resource.resource.attributes)
+        head = make_head(workspace, version, resource.resource)
         for scope in resource.scope_logs:
             data = next(left)
             frames += frame(data.parts(_cut_logs(scope, data)), head)
@@ -137,9 +137,7 @@ def prepare_metrics(
         part
         for resource in request.resource_metrics
         for _ in resource.scope_metrics
-        for part in frame(
-            next(raw).parts({}), make_head(workspace, version, resource.resource.attributes)
-        )
+        for part in frame(next(raw).parts({}), make_head(workspace, version, resource.resource))
     ]
     return _prepared(Kind.METRICS, version, frames, total)
 

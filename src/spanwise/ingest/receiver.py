@@ -17,8 +17,8 @@ from spanwise.ingest.journal import Kind
 from spanwise.ingest.meter import IngestMeter
 from spanwise.ingest.otlp import Prepared
 from spanwise.ingest.otlp_json import decode_json
-from spanwise.ingest.pipeline import Pipeline
-from spanwise.model.errors import Invalid
+from spanwise.ingest.pipeline import Pipeline, Tell
+from spanwise.model.errors import Invalid, Unavailable
 from spanwise.model.signals import Signal
 
 REQUESTS: dict[Kind, type[Message]] = {
@@ -65,6 +65,23 @@ class Receiver:
             raise
         return await self._store(prepared)
 
+    def take_otlp(self, workspace: str, kind: Kind, body: bytes, tell: Tell) -> bool:
+        """Do the same without waiting, if it is in protobuf and all of it can be stored.
+
+        `tell` is called when it is safe. Says whether it was taken; if not, nothing was kept.
+        """
+        prepared: Prepared = _PREPARE[kind](otlp.decode(REQUESTS[kind], body), workspace, body)
+        if prepared.rejected or not prepared.records:
+            return False
+
+        def tell_stored(failure: Unavailable | None) -> None:
+            if failure is None:
+                self._count(prepared)
+            tell(failure)
+
+        self._pipeline.enqueue(prepared.records, tell_stored)
+        return True
+
     async def receive_spans(self, workspace: str, body: bytes) -> int:
         request = await _off_loop(
             body, lambda: rest.spans_to_otlp(parse_spans(load_json(body), otlp.MAX_ITEMS))
@@ -85,9 +102,12 @@ class Receiver:
         # the queue must ascend.
         if prepared.records:
             await self._pipeline.submit(prepared.records)
-            kind = prepared.records[0].kind
-            self._meter.take(kind, prepared.accepted, prepared.rejected, prepared.records)
+            self._count(prepared)
         return prepared
+
+    def _count(self, prepared: Prepared) -> None:
+        kind = prepared.records[0].kind
+        self._meter.take(kind, prepared.accepted, prepared.rejected, prepared.records)
 
 
 async def _off_loop(body: bytes, work: Callable[[], T]) -> T:

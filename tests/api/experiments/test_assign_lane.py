@@ -1,26 +1,16 @@
 """Plain requests for a variant take a lane of their own; what is said is what the others say."""
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
-from starlette.types import Scope
 
 from spanwise.actions import access, assignments
-from spanwise.api.assign_lane import AssignLane, Begun, TellBegun
-from spanwise.cli.serve import listen, new_server
 from support.experiments import create, start
+from support.listening import Listening, a_journal_that_waits, lasting_headers, listening, raw
 from support.service import Person, Service, assert_error, start_service
-
-# They differ from one answer to the next.
-OF_ONE_ANSWER = {"date", "x-request-id"}
 
 
 @pytest.fixture(autouse=True)
@@ -30,71 +20,27 @@ def _long_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assignments, "CACHE_SECONDS", 60.0)
 
 
-class Lane(AssignLane):
-    """Knows which requests took it."""
-
-    def __init__(self, service: Service) -> None:
-        super().__init__(service.services, service.app.state.meter)
-        self.taken: list[bool] = []
-
-    def begin(self, scope: Scope, tell: TellBegun) -> Begun | None:
-        begun = super().begin(scope, tell)
-        self.taken.append(begun is not None)
-        return begun
+async def assign(
+    here: Listening, experiment: dict[str, Any], unit: str, key: str
+) -> httpx.Response:
+    path = f"/api/experiments/{experiment['id']}/assign"
+    return await here.http.get(path, params={"unitId": unit}, headers={"x-api-key": key})
 
 
-@dataclass
-class Listening:
-    service: Service
-    server: uvicorn.Server
-    port: int
-    http: httpx.AsyncClient
-    lane: Lane
-
-    async def assign(self, experiment: dict[str, Any], unit: str, key: str) -> httpx.Response:
-        path = f"/api/experiments/{experiment['id']}/assign"
-        return await self.http.get(path, params={"unitId": unit}, headers={"x-api-key": key})
-
-    async def warm_up(self, experiment: dict[str, Any], key: str) -> None:
-        """Make key and experiment known; the lane looks nothing up."""
-        assert (await self.assign(experiment, "the first", key)).is_success
-        self.lane.taken.clear()
+async def warm_up(here: Listening, experiment: dict[str, Any], key: str) -> None:
+    """Make key and experiment known; the lane looks nothing up."""
+    assert (await assign(here, experiment, "the first", key)).is_success
+    here.taken.clear()
 
 
-@asynccontextmanager
-async def listening(service: Service, keep_alive_seconds: float = 5) -> AsyncIterator[Listening]:
-    """Let the service listen on a port, as `spanwise serve` does."""
-    lane = Lane(service)
-    server = new_server(service.app, lane)
-    server.config.timeout_keep_alive = keep_alive_seconds  # type: ignore[assignment]
-    socket = listen("127.0.0.1", 0)
-    port = socket.getsockname()[1]
-    serving = asyncio.create_task(server.serve(sockets=[socket]))
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
-        try:
-            yield Listening(service, server, port, http, lane)
-        finally:
-            server.should_exit = True
-    await serving
-
-
-async def raw(port: int, request: str) -> bytes:
-    """Send bytes, and read until the service closes the connection."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(request.encode())
-    answer = await reader.read()
-    writer.close()
-    return answer
-
-
-def get(experiment: dict[str, Any], unit: str, key: str, *headers: str) -> str:
+def get(experiment: dict[str, Any], unit: str, key: str, *headers: str) -> bytes:
     lines = [
         f"GET /api/experiments/{experiment['id']}/assign?unitId={unit} HTTP/1.1",
         "Host: test",
         f"x-api-key: {key}",
         *headers,
     ]
-    return "\r\n".join(lines) + "\r\n\r\n"
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
 async def someone(service: Service) -> tuple[Person, str]:
@@ -106,27 +52,26 @@ async def test_the_lane_answers_as_the_ordinary_way_does(service: Service) -> No
     ann, key = await someone(service)
     running = await start(ann, variants=[{"key": "a", "config": {"m": "x"}}, {"key": "b"}])
     async with listening(service) as here:
-        await here.warm_up(running, key)
+        await warm_up(here, running, key)
         for unit in ("user-1", "ünit ☃ &?/", "x" * 512):
-            new = await here.assign(running, unit, key)
+            new = await assign(here, running, unit, key)
             path = f"/api/experiments/{running['id']}/assign"
             headers = {"x-api-key": key}
             params = {"unitId": unit}
             ordinary = await service.http.get(path, params=params, headers=headers)
-            assert new.json() == ordinary.json() == (await here.assign(running, unit, key)).json()
-            told = {n: v for n, v in new.headers.items() if n not in OF_ONE_ANSWER}
-            assert told == {n: v for n, v in ordinary.headers.items() if n not in OF_ONE_ANSWER}
-        assert here.lane.taken == [True] * 6
+            assert new.json() == ordinary.json() == (await assign(here, running, unit, key)).json()
+            assert lasting_headers(new) == lasting_headers(ordinary)
+        assert here.taken == [True] * 6
 
 
 async def test_an_exposure_is_stored_once_and_before_it_is_told(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)
     async with listening(service) as here:
-        await here.warm_up(running, key)
+        await warm_up(here, running, key)
         units = [f"user-{number % 50}" for number in range(200)]
-        await asyncio.gather(*(here.assign(running, unit, key) for unit in units))
-        assert all(here.lane.taken)
+        await asyncio.gather(*(assign(here, running, unit, key) for unit in units))
+        assert all(here.taken)
     await service.services.pipeline.settle()
     rows = await service.services.engine.fetch(
         "SELECT uniqExact(unit_id) AS units FROM exposures WHERE experiment_id = {id:String}",
@@ -140,22 +85,22 @@ async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None
     running, draft = await start(ann), await create(ann)
     path = f"/api/experiments/{running['id']}/assign"
     async with listening(service) as here:
-        await here.warm_up(running, key)
+        await warm_up(here, running, key)
         http, headers = here.http, {"x-api-key": key}
         assert_error(await http.get(path, headers=headers), 400, "unitId")
         assert_error(await http.get(f"{path}?unitId=", headers=headers), 400, "unitId")
         assert_error(await http.get(f"{path}?unitId=a&unitId=", headers=headers), 400, "unitId")
-        assert_error(await here.assign(running, "x" * 513, key), 400, "unitId")
+        assert_error(await assign(here, running, "x" * 513, key), 400, "unitId")
         assert_error(await http.get(f"{path}?unitId=a%00b", headers=headers), 400)
         assert_error(await http.get(f"{path}?unitId=a&x=%00", headers=headers), 400)
-        assert_error(await here.assign(draft, "u", key), 400, "status")
-        assert_error(await here.assign({"id": "exp_0"}, "u", key), 404)
+        assert_error(await assign(here, draft, "u", key), 400, "status")
+        assert_error(await assign(here, {"id": "exp_0"}, "u", key), 404)
         assert_error(await http.get(f"{path}?unitId=u"), 401)
-        assert_error(await here.assign(running, "u", "sw_" + "0" * 48), 401)
+        assert_error(await assign(here, running, "u", "sw_" + "0" * 48), 401)
         assert_error(await http.post(f"{path}?unitId=u", headers=headers), 404)
         odd = {b"authorization": "Basic é".encode("latin-1")}
         assert_error(await http.get(f"{path}?unitId=u", headers=odd), 401)
-        assert not any(here.lane.taken)
+        assert not any(here.taken)
 
 
 async def test_another_workspace_and_a_revoked_key_get_nothing(service: Service) -> None:
@@ -164,23 +109,23 @@ async def test_another_workspace_and_a_revoked_key_get_nothing(service: Service)
     bob, bobs = await someone(service)
     theirs = await start(bob)
     async with listening(service) as here:
-        await here.warm_up(running, key)
-        await here.warm_up(theirs, bobs)
-        assert_error(await here.assign(running, "u", bobs), 404)
+        await warm_up(here, running, key)
+        await warm_up(here, theirs, bobs)
+        assert_error(await assign(here, running, "u", bobs), 404)
         ours = (await ann.data("GET", "/keys"))[0]
         await ann.data("POST", f"/keys/{ours['id']}/revoke")
-        assert_error(await here.assign(running, "u", key), 401)
-        assert not any(here.lane.taken)
+        assert_error(await assign(here, running, "u", key), 401)
+        assert not any(here.taken)
 
 
 async def test_a_pause_and_a_stop_are_heeded_at_once(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)
     async with listening(service) as here:
-        await here.warm_up(running, key)
+        await warm_up(here, running, key)
         await ann.data("POST", f"/experiments/{running['id']}/pause")
-        assert (await here.assign(running, "late", key)).json()["data"]["inExperiment"] is False
-        assert here.lane.taken == [False]
+        assert (await assign(here, running, "late", key)).json()["data"]["inExperiment"] is False
+        assert here.taken == [False]
 
 
 async def test_limits_are_counted_in_the_lane_too(tmp_path: Path) -> None:
@@ -188,13 +133,13 @@ async def test_limits_are_counted_in_the_lane_too(tmp_path: Path) -> None:
         ann, key = await someone(service)
         running, unknown = await start(ann), await start(ann)
         async with listening(service) as here:
-            await here.warm_up(running, key)
-            answers = [await here.assign(unknown, "user-0", key)]
-            answers += [await here.assign(running, f"user-{n}", key) for n in range(8)]
+            await warm_up(here, running, key)
+            answers = [await assign(here, unknown, "user-0", key)]
+            answers += [await assign(here, running, f"user-{n}", key) for n in range(8)]
         left = [int(answer.headers["x-ratelimit-remaining"]) for answer in answers]
         assert left[:7] == [6, 5, 4, 3, 2, 1, 0]
         assert [answer.status_code for answer in answers] == [200] * 7 + [429] * 2
-        assert here.lane.taken == [False] + [True] * 6 + [False] * 2
+        assert here.taken == [False] + [True] * 6 + [False] * 2
 
 
 async def test_a_journal_that_takes_nothing_is_told_and_counted_once(tmp_path: Path) -> None:
@@ -202,73 +147,53 @@ async def test_a_journal_that_takes_nothing_is_told_and_counted_once(tmp_path: P
         ann, key = await someone(service)
         running = await start(ann)
         async with listening(service) as here:
-            await here.warm_up(running, key)
+            await warm_up(here, running, key)
             pipeline = service.services.pipeline
             pipeline._min_free_bytes, pipeline._disk_is_good_until = 2**62, 0.0
-            refused = await here.assign(running, "user-1", key)
+            refused = await assign(here, running, "user-1", key)
             assert_error(refused, 503)
             assert refused.headers["retry-after"] == "5"
             assert refused.headers["x-ratelimit-remaining"] == "98"
             pipeline._min_free_bytes = 0
-            accepted = await here.assign(running, "user-1", key)
+            accepted = await assign(here, running, "user-1", key)
             assert accepted.is_success
             assert accepted.headers["x-ratelimit-remaining"] == "97"
-            assert here.lane.taken == [True, True]
+            assert here.taken == [True, True]
 
 
 async def test_requests_of_one_connection_are_answered_in_their_order(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)
     async with listening(service) as here:
-        await here.warm_up(running, key)
+        await warm_up(here, running, key)
         # Sent at once, and many: the first time nobody knows them, the second time all are known.
         units = [f"user-{number}" for number in range(2000)]
         for _ in range(2):
             asked = [get(running, unit, key) for unit in units]
             asked.append(get(running, "the-last", key, "Connection: close"))
-            answer = (await raw(here.port, "".join(asked))).decode()
+            answer = (await raw(here.port, b"".join(asked))).decode()
             assert answer.count("HTTP/1.1 200 OK") == 2001
             told = [part.partition('"')[0] for part in answer.split('"unitId":"')[1:]]
             assert told == [*units, "the-last"]
             assert answer.count("connection: close") == 1
-    assert here.lane.taken.count(True) >= 2000
+    assert here.taken.count(True) >= 2000
 
 
 async def test_an_id_that_was_sent_comes_back_and_requests_are_counted(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)
     async with listening(service) as here:
-        await here.warm_up(running, key)
+        await warm_up(here, running, key)
         headers = {"x-api-key": key, "x-request-id": "my-request-1"}
         path = f"/api/experiments/{running['id']}/assign?unitId=u"
         answer = await here.http.get(path, headers=headers)
         assert answer.headers["x-request-id"] == "my-request-1"
         from_page = await here.http.get(path, headers={**headers, "origin": "https://a.example"})
         assert from_page.is_success
-        assert here.lane.taken == [True, False]
+        assert here.taken == [True, False]
         text = (await here.http.get("/metrics")).text
         label = 'method="GET",route="/api/experiments/{id}/assign",status="200"'
         assert f"spanwise_http_requests_total{{{label}}} 3.0" in text
-
-
-@asynccontextmanager
-async def a_journal_that_waits(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[tuple[threading.Event, threading.Event]]:
-    """Let the journal write only when told; says when it wants to."""
-    journal = service.services.pipeline._journal
-    append, may_write, is_writing = journal.append, threading.Event(), threading.Event()
-
-    def append_later(*arguments: Any) -> None:
-        is_writing.set()
-        may_write.wait(20)
-        append(*arguments)
-
-    monkeypatch.setattr(journal, "append", append_later)
-    try:
-        yield is_writing, may_write
-    finally:
-        may_write.set()
 
 
 async def test_a_stop_lets_a_request_that_waits_for_the_journal_finish(
@@ -277,7 +202,7 @@ async def test_a_stop_lets_a_request_that_waits_for_the_journal_finish(
     ann, key = await someone(service)
     running = await start(ann)
     async with listening(service) as here:
-        await here.warm_up(running, key)
+        await warm_up(here, running, key)
         async with a_journal_that_waits(service, monkeypatch) as (is_writing, may_write):
             asking = asyncio.create_task(raw(here.port, get(running, "user-1", key)))
             await asyncio.to_thread(is_writing.wait, 20)
@@ -289,7 +214,7 @@ async def test_a_stop_lets_a_request_that_waits_for_the_journal_finish(
             answer = await asking
         assert b"connection: close" in answer
         assert answer.endswith(b"}}")
-        assert here.lane.taken == [True]
+        assert here.taken == [True]
 
 
 async def test_an_answer_does_not_end_the_connection_of_the_request_that_came_with_it(
@@ -298,7 +223,7 @@ async def test_an_answer_does_not_end_the_connection_of_the_request_that_came_wi
     ann, key = await someone(service)
     running = await start(ann)
     async with listening(service, keep_alive_seconds=0.2) as here:
-        await here.warm_up(running, key)
+        await warm_up(here, running, key)
         async with a_journal_that_waits(service, monkeypatch) as (is_writing, may_write):
             both = get(running, "the%20first", key) + get(running, "user-1", key)
             asking = asyncio.create_task(raw(here.port, both))

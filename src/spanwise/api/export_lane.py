@@ -1,0 +1,46 @@
+"""The lane for small OTLP exports in protobuf of which nothing is rejected."""
+
+from functools import partial
+
+from starlette.types import Scope
+
+from spanwise.api.guard import may_ingest
+from spanwise.api.lane import Asked, Begun, Lane, TellBegun
+from spanwise.api.middleware import RequestMeter
+from spanwise.api.otlp import PATHS, PROTOBUF
+from spanwise.api.rate_limits import Tier
+from spanwise.api.services import Services
+
+# The server holds so much of each connection before anybody asks for it.
+MAX_BODY_BYTES = 65_536
+_MEDIA_TYPE = PROTOBUF.encode()
+
+
+class ExportLane(Lane):
+    awaits_body = True
+
+    def __init__(self, services: Services, meter: RequestMeter) -> None:
+        super().__init__(services, meter, Tier.INGESTION, may_ingest)
+        self._receiver = services.receiver
+
+    def takes(self, scope: Scope) -> bool:
+        if scope["method"] != "POST" or scope["path"] not in PATHS:
+            return False
+        headers = dict(scope["headers"])
+        size = headers.get(b"content-length", b"")
+        return (
+            headers.get(b"content-type") == _MEDIA_TYPE
+            and b"content-encoding" not in headers
+            and size.isdigit()
+            and int(size) <= MAX_BODY_BYTES
+        )
+
+    def answer(self, asked: Asked, tell: TellBegun) -> Begun | None:
+        path = asked.scope["path"]
+        # What is safe is said with an empty message.
+        begun = self.write(asked, path, _MEDIA_TYPE, b"")
+        begun.is_waiting = True
+        is_taken = self._receiver.take_otlp(
+            asked.caller.workspace_id, PATHS[path], asked.body, partial(tell, begun)
+        )
+        return begun if is_taken else None

@@ -1,0 +1,229 @@
+"""Small exports in protobuf take a lane of their own; what is said is what the others say."""
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from google.rpc import code_pb2
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+
+from spanwise.actions import access
+from spanwise.api import http_protocol
+from spanwise.api.export_lane import MAX_BODY_BYTES
+from support.listening import Listening, a_journal_that_waits, lasting_headers, listening, raw
+from support.otlp import (
+    JSON,
+    PROTOBUF,
+    Exporter,
+    make_logs,
+    make_metrics,
+    make_span,
+    make_traces,
+    status_of,
+)
+from support.service import Person, Service, start_service
+
+
+@pytest.fixture(autouse=True)
+def _long_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is: what was made known stays so while a test runs."""
+    monkeypatch.setattr(access, "CACHE_SECONDS", 60.0)
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[Service]:
+    async with start_service(tmp_path) as running:
+        yield running
+
+
+@dataclass
+class Sender:
+    """Somebody whose key is known, so that what they send may take the lane."""
+
+    person: Person
+    exporter: Exporter
+
+    @classmethod
+    async def of(cls, here: Listening) -> "Sender":
+        person = await here.service.sign_up()
+        exporter = Exporter(here.http, (await person.new_key(scopes=["ingest"]))["key"])
+        assert (await exporter.post(b"")).status_code == 200
+        here.taken.clear()
+        return cls(person, exporter)
+
+    def request(self, body: bytes, *headers: str) -> tuple[bytes, bytes]:
+        """The head and the body, as they go over the wire."""
+        lines = [
+            "POST /v1/traces HTTP/1.1",
+            "Host: test",
+            f"x-api-key: {self.exporter.key}",
+            f"Content-Type: {PROTOBUF}",
+            f"Content-Length: {len(body)}",
+            *headers,
+        ]
+        return ("\r\n".join(lines) + "\r\n\r\n").encode(), body
+
+    async def names(self) -> list[str]:
+        return sorted(trace["name"] for trace in await self.person.data("GET", "/spans/traces"))
+
+
+def traces(*names: str) -> bytes:
+    return make_traces([make_span(name=name) for name in names]).SerializeToString()
+
+
+@pytest.mark.parametrize("prefix", ["/api/otlp", ""])
+async def test_the_lane_answers_as_the_ordinary_way_does(service: Service, prefix: str) -> None:
+    exports = {"traces": make_traces([make_span()]), "logs": make_logs(), "metrics": make_metrics()}
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        ordinary = Exporter(service.http, sender.exporter.key)
+        for kind, body in exports.items():
+            path = f"{prefix}/v1/{kind}"
+            by_lane, other = await sender.exporter.post(body, path), await ordinary.post(body, path)
+            assert by_lane.status_code == other.status_code == 200
+            assert by_lane.content == other.content == b""
+            assert lasting_headers(by_lane) == lasting_headers(other)
+        assert here.taken == [True] * 3
+    assert len(await sender.person.data("GET", "/spans/traces")) == 1
+    assert len(await sender.person.data("GET", "/logs")) == 1
+
+
+async def test_an_export_is_stored_before_it_is_told(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        async with a_journal_that_waits(service, monkeypatch) as (is_writing, may_write):
+            sending = asyncio.create_task(sender.exporter.post(traces("kept")))
+            await asyncio.to_thread(is_writing.wait, 20)
+            await asyncio.sleep(0.2)
+            assert not sending.done()
+            may_write.set()
+            assert (await sending).status_code == 200
+        assert here.taken == [True]
+        text = (await here.http.get("/metrics")).text
+    assert 'http_requests_total{method="POST",route="/api/otlp/v1/traces",status="200"} 2.0' in text
+    assert 'spanwise_ingest_items_total{kind="traces"} 1.0' in text
+    assert await sender.names() == ["kept"]
+
+
+async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None:
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        post = sender.exporter.post
+        whole = traces("packed")
+        assert (await post(gzip.compress(whole), content_encoding="gzip")).status_code == 200
+        assert (await post(traces("of a page"), origin="https://a.example")).status_code == 200
+        assert (await post(b'{"resourceSpans":[]}', content_type=JSON)).status_code == 200
+        large = make_traces([make_span(name="large", text="x" * MAX_BODY_BYTES)])
+        assert (await post(large)).status_code == 200
+        half = make_traces([make_span(name="half"), make_span(b"short")])
+        told = ExportTraceServiceResponse.FromString((await post(half)).content)
+        assert told.partial_success.rejected_spans == 1
+        assert status_of(await post(b"\xff\xff")).code == code_pb2.INVALID_ARGUMENT
+        assert "/v1/logs" in status_of(await post(make_logs())).message
+        assert (await post(traces("x"), x_api_key="sw_" + "0" * 48)).status_code == 401
+        assert not any(here.taken)
+    assert await sender.names() == ["half", "large", "of a page", "packed"]
+
+
+async def test_the_body_may_come_in_pieces(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        monkeypatch.setattr(http_protocol, "PATIENCE_SECONDS", 30.0)
+        head, body = sender.request(traces("in pieces"), "Connection: close")
+        answer = await raw(here.port, head[:20], head[20:], body[:9], body[9:])
+        assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+        assert here.taken == [True]
+        # What takes its time is no longer held, and has the time that others have.
+        monkeypatch.setattr(http_protocol, "PATIENCE_SECONDS", 0.05)
+        head, body = sender.request(traces("slowly"), "Connection: close")
+        answer = await raw(here.port, head, body[:9], body[9:], seconds_between=0.3)
+        assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+        asks = sender.request(traces("asks first"), "Connection: close", "Expect: 100-continue")
+        answer = await raw(here.port, *asks)
+        assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+        assert here.taken == [True]
+    assert await sender.names() == ["asks first", "in pieces", "slowly"]
+
+
+async def test_a_connection_that_ends_early_leaves_nothing(service: Service) -> None:
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        head, body = sender.request(traces("gone"))
+        for part in (head, head + body[:9]):
+            _, writer = await asyncio.open_connection("127.0.0.1", here.port)
+            writer.write(part)
+            await asyncio.sleep(0.1)
+            writer.close()
+        await asyncio.sleep(0.1)
+        assert (await sender.exporter.post(traces("next"))).status_code == 200
+        assert here.taken == [True]
+    assert await sender.names() == ["next"]
+
+
+async def test_exports_of_one_connection_are_answered_in_their_order(service: Service) -> None:
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        names = [f"export {number:03}" for number in range(200)]
+        sent = [
+            b"".join(sender.request(traces(name), f"x-request-id: request-{name[-3:]}"))
+            for name in names
+        ]
+        last = sender.request(traces("last"), "x-request-id: request-end", "Connection: close")
+        answer = (await raw(here.port, b"".join(sent) + b"".join(last))).decode()
+        told = [part.split("\r\n")[0] for part in answer.split("x-request-id: request-")[1:]]
+        assert told == [*(name[-3:] for name in names), "end"]
+        assert answer.count("HTTP/1.1 200 OK") == 201
+        assert here.taken.count(True) >= 1
+    total = (await sender.person.call("GET", "/spans/traces")).json()["pagination"]["total"]
+    assert total == 201
+
+
+async def test_limits_are_counted_once_whichever_way(tmp_path: Path) -> None:
+    async with (
+        start_service(tmp_path, rate_limit_ingestion=6) as service,
+        listening(service) as here,
+    ):
+        sender = await Sender.of(here)
+        bodies: list[Any] = [traces("a"), b"\xff\xff", traces("b"), traces("c"), traces("d")]
+        answers = [await sender.exporter.post(body) for body in (*bodies, traces("e"))]
+        assert [answer.status_code for answer in answers] == [200, 400, 200, 200, 200, 429]
+        left = [int(answer.headers["x-ratelimit-remaining"]) for answer in answers]
+        assert left == [4, 3, 2, 1, 0, 0]
+        assert here.taken == [True, False, True, True, True, False]
+
+
+async def test_a_journal_that_takes_nothing_is_told(service: Service) -> None:
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        pipeline = service.services.pipeline
+        pipeline._min_free_bytes, pipeline._disk_is_good_until = 2**62, 0.0
+        refused = await sender.exporter.post(traces("lost"))
+        assert refused.status_code == 503
+        assert status_of(refused).code == code_pb2.UNAVAILABLE
+        assert refused.headers["retry-after"] == "5"
+        pipeline._min_free_bytes = 0
+        assert (await sender.exporter.post(traces("kept"))).status_code == 200
+        assert here.taken == [True, True]
+    assert await sender.names() == ["kept"]
+
+
+async def test_a_revoked_key_and_one_that_may_only_read_get_nothing(service: Service) -> None:
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        read_only = Exporter(here.http, (await sender.person.new_key(scopes=["read"]))["key"])
+        answers: list[httpx.Response] = [await read_only.post(traces("x")) for _ in range(2)]
+        for key in await sender.person.data("GET", "/keys"):
+            await sender.person.data("POST", f"/keys/{key['id']}/revoke")
+        answers.append(await sender.exporter.post(traces("x")))
+        assert [answer.status_code for answer in answers] == [403, 403, 401]
+        assert not any(here.taken)
+    assert await sender.names() == []
