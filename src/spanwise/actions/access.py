@@ -1,11 +1,8 @@
 """Turns credentials into a principal, without a database round trip for those seen just now."""
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
 
+from spanwise.actions.recently_seen import RecentlySeen
 from spanwise.actions.sign_in_tokens import TokenSigner, hash_secret
 from spanwise.model.accounts import Account, Principal
 from spanwise.model.errors import Unauthorized
@@ -19,51 +16,6 @@ KEY_PREFIX = "sw_"
 
 # A change made by another process is seen after this long at the latest; five seconds is promised.
 CACHE_SECONDS = 4.0
-_CACHE_ENTRIES = 10_000
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class _Entry(Generic[T]):
-    value: T
-    fresh_until: float
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """A read under way: how old its outcome is, and whether something was forgotten meanwhile."""
-
-    generation: int
-    started: float
-
-
-class _RecentlySeen(Generic[T]):
-    """Values read in the last seconds, forgotten at once when they change in this process."""
-
-    def __init__(self) -> None:
-        self._entries: dict[str, _Entry[T]] = {}
-        self._generation = 0
-
-    def get(self, key: str) -> T | None:
-        entry = self._entries.get(key)
-        return entry.value if entry is not None and entry.fresh_until > time.monotonic() else None
-
-    def begin_read(self) -> _Reading:
-        return _Reading(self._generation, time.monotonic())
-
-    def put(self, key: str, value: T, reading: _Reading) -> None:
-        """Keep what was read, unless something was forgotten while it was being read."""
-        if reading.generation != self._generation:
-            return
-        if len(self._entries) >= _CACHE_ENTRIES:
-            self._entries.clear()
-        # A slow read shows how things were when it began, so its age counts from there.
-        self._entries[key] = _Entry(value, reading.started + CACHE_SECONDS)
-
-    def forget(self, matches: Callable[[T], bool]) -> None:
-        self._generation += 1
-        self._entries = {k: e for k, e in self._entries.items() if not matches(e.value)}
 
 
 class Access:
@@ -72,8 +24,8 @@ class Access:
     def __init__(self, catalog: Catalog, signer: TokenSigner) -> None:
         self._catalog = catalog
         self._signer = signer
-        self._accounts = _RecentlySeen[Account]()
-        self._grants = _RecentlySeen[KeyGrant]()
+        self._accounts = RecentlySeen[str, Account]()
+        self._grants = RecentlySeen[str, KeyGrant]()
         self._last_uses: dict[str, datetime] = {}
 
     async def by_token(self, token: str) -> Principal:
@@ -110,11 +62,11 @@ class Access:
 
     def forget_user(self, user_id: str) -> None:
         """Let a change to the account take effect in this process at once."""
-        self._accounts.forget(lambda account: account.user.id == user_id)
-        self._grants.forget(lambda grant: grant.user_id == user_id)
+        self._accounts.forget(lambda _, account: account.user.id == user_id)
+        self._grants.forget(lambda _, grant: grant.user_id == user_id)
 
     def forget_key(self, key_id: str) -> None:
-        self._grants.forget(lambda grant: grant.key_id == key_id)
+        self._grants.forget(lambda _, grant: grant.key_id == key_id)
 
     async def write_last_uses(self) -> None:
         """Write the times of last use that have gathered; runs by the clock, not by request."""
@@ -131,11 +83,10 @@ class Access:
     async def _find_account(self, user_id: str) -> Account | None:
         account = self._accounts.get(user_id)
         if account is None:
-            reading = self._accounts.begin_read()
+            reading = self._accounts.begin_read(user_id)
             async with self._catalog.read() as tx:
                 account = await stored_users.find_account(tx, user_id)
-            if account is not None:
-                self._accounts.put(user_id, account, reading)
+            self._accounts.put(user_id, account, reading, CACHE_SECONDS)
         return account
 
     async def _find_grant(self, secret: str) -> KeyGrant | None:
@@ -144,9 +95,8 @@ class Access:
         secret_hash = hash_secret(secret)
         grant = self._grants.get(secret_hash)
         if grant is None:
-            reading = self._grants.begin_read()
+            reading = self._grants.begin_read(secret_hash)
             async with self._catalog.read() as tx:
                 grant = await stored_keys.find_grant(tx, secret_hash)
-            if grant is not None:
-                self._grants.put(secret_hash, grant, reading)
+            self._grants.put(secret_hash, grant, reading, CACHE_SECONDS)
         return grant

@@ -1,11 +1,11 @@
 """Which variant a unit gets, and the exposure that is written down when it gets it."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from spanwise.actions.recently_seen import RecentlySeen
 from spanwise.analysis.assignment import choose_variant, is_in_traffic
 from spanwise.ingest.exposures import prepare_exposures
 from spanwise.ingest.journal import Record
@@ -21,14 +21,14 @@ from spanwise.storage.telemetry.exposures import find_first_exposures
 # A change made by another process is seen after this long at the latest.
 CACHE_SECONDS = 2.0
 MAX_UNIT_ID = 512
-_CACHE_ENTRIES = 10_000
 _REMEMBERED_UNITS = 100_000
 
 
-@dataclass(frozen=True)
-class _Entry:
+@dataclass(slots=True)
+class Known:
+    """What is known of an experiment, which may be that there is none."""
+
     experiment: Experiment | None
-    fresh_until: float
 
 
 class Definitions:
@@ -36,35 +36,28 @@ class Definitions:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._entries: dict[tuple[str, str], _Entry] = {}
-        self._generation = 0
+        self._known = RecentlySeen[tuple[str, str], Known]()
 
-    def recall(self, workspace: str, key: str) -> _Entry | None:
-        """Return what was read in the last seconds, which may be that there is none."""
-        entry = self._entries.get((workspace, key))
-        return entry if entry is not None and entry.fresh_until > time.monotonic() else None
+    def recall(self, workspace: str, key: str) -> Known | None:
+        """Return what was read in the last seconds."""
+        return self._known.get((workspace, key))
 
     async def find(self, workspace: str, key: str) -> Experiment | None:
         """Return the experiment with this id or name."""
-        if (entry := self.recall(workspace, key)) is not None:
-            return entry.experiment
-        generation = self._generation
-        async with self._catalog.read() as tx:
-            experiment = await stored.find_experiment_by_key(tx, workspace, key)
-        if generation == self._generation:
-            if len(self._entries) >= _CACHE_ENTRIES:
-                self._entries.clear()
-            until = time.monotonic() + CACHE_SECONDS
-            self._entries[workspace, key] = _Entry(experiment, until)
-        return experiment
+        known = self.recall(workspace, key)
+        if known is None:
+            reading = self._known.begin_read((workspace, key))
+            async with self._catalog.read() as tx:
+                known = Known(await stored.find_experiment_by_key(tx, workspace, key))
+            self._known.put((workspace, key), known, reading, CACHE_SECONDS)
+        return known.experiment
 
     async def list_started(self, workspace: str, limit: int) -> list[Experiment]:
         async with self._catalog.read() as tx:
             return await stored.list_started_experiments(tx, workspace, limit)
 
     def forget(self, workspace: str) -> None:
-        self._generation += 1
-        self._entries = {key: e for key, e in self._entries.items() if key[0] != workspace}
+        self._known.forget(lambda key, _: key[0] == workspace)
 
 
 @dataclass(slots=True)
@@ -114,11 +107,11 @@ class Assignments:
 
     def recall_running(self, workspace: str, key: str) -> Experiment | None:
         """Return the experiment when it runs and was read in the last seconds."""
-        entry = self._definitions.recall(workspace, key)
-        if entry is None or entry.experiment is None:
+        known = self._definitions.recall(workspace, key)
+        if known is None or known.experiment is None:
             return None
-        is_running = entry.experiment.status is ExperimentStatus.RUNNING
-        return entry.experiment if is_running else None
+        is_running = known.experiment.status is ExperimentStatus.RUNNING
+        return known.experiment if is_running else None
 
     async def assign_many(
         self, workspace: str, key: str, unit_ids: Sequence[str]
