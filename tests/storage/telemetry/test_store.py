@@ -265,7 +265,7 @@ async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
 
     def reprice(periods: Sequence[PricePeriod]) -> None:
         with store.engine.client() as client:
-            put_prices(client, key, periods, next_version())
+            put_prices(client, {key: periods}, next_version())
             assert find_known_prices(client).get(key, []) == list(periods)
             for month in months_to_reprice(client, key):
                 for piece in pieces_of_month(client, key, month):
@@ -292,14 +292,17 @@ async def test_a_trace_has_its_cost_whenever_the_engine_merges(
     period = PricePeriod(datetime(1970, 1, 1, tzinfo=UTC), Rates(2.0, 2.0, 2.0, 0.0, 0.0))
     writer = Writer(store.engine, lambda provider, model: [period])
     batch = store.batch(
-        llm_call(f"model of {store.workspace}", "acme", {"input": 1_000_000}, agentName="helper")
+        *(
+            llm_call(f"{model} of {store.workspace}", "acme", {"input": n}, agentName="helper")
+            for model, n in (("small", 1_000_000), ("large", 3_000_000))
+        )
     )
     assert [seen.name for seen in writer.write(batch)] == ["helper"]
-    assert [t.cost for t in (await listed(store)).items] == [2.0]
+    assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
     # What is not known to have worked is done again, and still finds what it is about.
     again = writer.finish(batch.first_version, batch.last_version)
     assert [seen.name for seen in again] == ["helper"]
-    assert [t.cost for t in (await listed(store)).items] == [2.0]
+    assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
 
 
 async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:

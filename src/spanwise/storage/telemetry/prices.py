@@ -79,12 +79,21 @@ def cost_with(rates: str) -> str:
 
 def put_prices(
     client: Client,
-    key: PriceKey,
-    periods: Sequence[PricePeriod],
+    prices: Mapping[PriceKey, Sequence[PricePeriod]],
     version: int,
     cluster: str | None = None,
 ) -> None:
-    """Write the price of a model; no periods means that it has none (any more)."""
+    """Write the prices of models; no periods means that one has none (any more)."""
+    rows = [row for key, periods in prices.items() for row in _rows(client, key, periods, version)]
+    if rows:
+        client.insert("prices", rows, column_names=_COLUMNS)
+        everywhere = "" if cluster is None else f" ON CLUSTER '{cluster}'"
+        client.command(f"SYSTEM RELOAD DICTIONARY{everywhere} price_list")
+
+
+def _rows(
+    client: Client, key: PriceKey, periods: Sequence[PricePeriod], version: int
+) -> list[list[Any]]:
     known = query_rows(
         client,
         "SELECT valid_from FROM prices FINAL WHERE workspace = {workspace:String} "
@@ -96,14 +105,10 @@ def put_prices(
     rows = [_row(key, moment, _FOREVER, None, version) for moment in gone if moment not in kept]
     # Both ends of the dictionary's range belong to it.
     ends = [*(period.valid_from - timedelta(seconds=1) for period in periods[1:]), _FOREVER]
-    rows += [
+    return rows + [
         _row(key, period.valid_from, end, period, version)
         for period, end in zip(periods, ends, strict=False)
     ]
-    if rows:
-        client.insert("prices", rows, column_names=_COLUMNS)
-        everywhere = "" if cluster is None else f" ON CLUSTER '{cluster}'"
-        client.command(f"SYSTEM RELOAD DICTIONARY{everywhere} price_list")
 
 
 def find_known_prices(client: Client) -> dict[PriceKey, list[PricePeriod]]:

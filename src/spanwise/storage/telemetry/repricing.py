@@ -1,6 +1,6 @@
 """Gives earlier spans their cost when a price appears or changes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,11 +16,13 @@ from spanwise.storage.telemetry.summaries import summarize_traces
 # Ingest waits while a piece is re-priced, so a piece is about as much as a large batch of it.
 PIECE_SPANS = 50_000
 
+# What has a cost of its own keeps it.
+_DEPENDS = f"given_cost = 0 AND kind IN {USAGE_KINDS}"
 # A workspace's own price covers its spans of that model; everyone's covers one provider's.
 _MATCHES = f"""model = {{model:String}}
     AND ({{workspace:String}} = '' OR workspace = {{workspace:String}})
     AND ({{workspace:String}} != '' OR provider = {{provider:String}})
-    AND given_cost = 0 AND kind IN {USAGE_KINDS}"""
+    AND {_DEPENDS}"""
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,14 @@ class Piece:
     last_hour: datetime
 
 
-def reprice_batch(client: Client, key: PriceKey, first_version: int, last_version: int) -> None:
-    """Price the spans of one batch whose model's price was only just looked up."""
-    where = f"version BETWEEN {{first:UInt64}} AND {{last:UInt64}} AND {_MATCHES}"
-    _reprice(client, "spans", where, {**_of(key), "first": first_version, "last": last_version})
+def reprice_batch(
+    client: Client, models: Sequence[str], first_version: int, last_version: int
+) -> None:
+    """Price the spans of one batch of models whose prices were only just looked up."""
+    where = f"""version BETWEEN {{first:UInt64}} AND {{last:UInt64}}
+        AND model IN {{models:Array(String)}} AND {_DEPENDS}"""
+    parameters = {"models": models, "first": first_version, "last": last_version}
+    _reprice(client, "spans", where, parameters)
 
 
 def months_to_reprice(client: Client, key: PriceKey) -> list[int]:

@@ -198,7 +198,7 @@ class Writer:
 
     def put_prices(self, key: PriceKey, periods: Sequence[PricePeriod], version: int) -> None:
         """Write a price; spans of the next batch have it."""
-        self.exclusively(lambda client: put_prices(client, key, periods, version, self._cluster))
+        self.exclusively(lambda client: put_prices(client, {key: periods}, version, self._cluster))
 
     def look_again(self, seconds: float = SETTLED_SECONDS) -> None:
         """Add up again the traces of batches that other writers may have come across.
@@ -250,19 +250,17 @@ class Writer:
 
     def _learn_prices(self, first: int, last: int) -> bool:
         """Look up the price of models that have none yet, and price their spans with it."""
-        has_learned = False
         rows = query_rows(self._client, _UNPRICED, {"first": first, "last": last})
-        for key in {PriceKey("", row["provider"], row["model"]) for row in rows}:
-            if key in self._without_price:
-                continue
-            periods = self._find_prices(key.provider, key.model)
-            if periods:
-                put_prices(self._client, key, periods, last, self._cluster)
-                reprice_batch(self._client, key, first, last)
-                has_learned = True
-            else:
-                self._without_price.add(key)
-        return has_learned
+        unknown = {PriceKey("", row["provider"], row["model"]) for row in rows}
+        found = {
+            key: self._find_prices(key.provider, key.model) for key in unknown - self._without_price
+        }
+        self._without_price |= {key for key, periods in found.items() if not periods}
+        learned = {key: periods for key, periods in found.items() if periods}
+        if learned:
+            put_prices(self._client, learned, last, self._cluster)
+            reprice_batch(self._client, [key.model for key in learned], first, last)
+        return bool(learned)
 
 
 # What a batch wrote, by agent: when its traces start.
