@@ -46,6 +46,10 @@ class JoiningTransport:
         else:
             self._head, self._has_begun = data, True
 
+    def write_whole(self, answer: bytes) -> None:
+        """Send an answer that needs nothing else."""
+        self._transport.write(answer)
+
     def end_answer(self) -> None:
         """Send the head of an answer that has no body; what comes next is another's head."""
         if self._head is not None:
@@ -146,7 +150,7 @@ class EnvelopeProtocol(HttpToolsProtocol):
                 headers.append((b"connection", b"close"))
             head = b"".join(b"%b: %b\r\n" % header for header in headers)
             cycle.response_started = cycle.response_complete = True
-            self.transport.write(b"HTTP/1.1 200 OK\r\n" + head + begun.answer)
+            self._joining.write_whole(b"HTTP/1.1 200 OK\r\n" + head + begun.answer)
             if not cycle.keep_alive:
                 self.transport.close()
             self.on_response_complete()

@@ -5,20 +5,16 @@ from datetime import datetime
 
 import orjson
 
-from spanwise.ingest.bodies import to_unix_nano
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.versions import next_version
-
-_NANOS = 1_000_000_000
 
 
 def prepare_exposures(
     workspace: str, experiment_id: str, at: datetime, exposed: Iterable[tuple[str, int]]
 ) -> Record:
     """Make rows of units, each with the place of its variant in the experiment's list."""
-    seconds, nanos = divmod(to_unix_nano(at), _NANOS)
-    # As text: the engine would take a whole number for seconds.
-    first_at = f"{seconds}.{nanos:09}"
+    # As text: the engine would take a whole number for seconds. A float holds the microseconds.
+    first_at = f"{at.timestamp():.6f}"
     rows = [
         orjson.dumps(
             {

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 
@@ -31,8 +32,7 @@ class Kind(IntEnum):
     EXPOSURES = 6
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """One request's rows, ready for the store."""
 
     kind: Kind

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import structlog
 
@@ -84,8 +84,7 @@ class Load:
     is_stalled: bool
 
 
-@dataclass(frozen=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     """One request that is not safe yet."""
 
     records: Sequence[Record]
