@@ -10,10 +10,13 @@ from spanwise.api.middleware import RequestMeter
 from spanwise.api.otlp import PATHS, PROTOBUF
 from spanwise.api.rate_limits import Tier
 from spanwise.api.services import Services
+from spanwise.ingest.compression import unpack_small
 
 # The server holds so much of each connection before anybody asks for it.
 MAX_BODY_BYTES = 65_536
 _MEDIA_TYPE = PROTOBUF.encode()
+_PACKED = (b"content-encoding", b"gzip")
+_ENCODINGS = {b"", b"gzip"}
 
 
 class ExportLane(Lane):
@@ -30,17 +33,21 @@ class ExportLane(Lane):
         size = headers.get(b"content-length", b"")
         return (
             headers.get(b"content-type") == _MEDIA_TYPE
-            and b"content-encoding" not in headers
+            and headers.get(b"content-encoding", b"") in _ENCODINGS
             and size.isdigit()
             and int(size) <= MAX_BODY_BYTES
         )
 
     def answer(self, asked: Asked, tell: TellBegun) -> Begun | None:
         path = asked.scope["path"]
+        is_packed = _PACKED in asked.scope["headers"]
+        body = unpack_small(asked.body, MAX_BODY_BYTES) if is_packed else asked.body
+        if body is None:
+            return None
         # What is safe is said with an empty message.
         begun = self.write(asked, path, _MEDIA_TYPE, b"")
         begun.is_waiting = True
         is_taken = self._receiver.take_otlp(
-            asked.caller.workspace_id, PATHS[path], asked.body, partial(tell, begun)
+            asked.caller.workspace_id, PATHS[path], body, partial(tell, begun)
         )
         return begun if is_taken else None

@@ -11,6 +11,7 @@ from spanwise.model.errors import Invalid
 MAX_BODY_BYTES = 16 * 2**20
 
 _CHUNK_BYTES = 2**20
+_GZIP_BITS = 16 + zlib.MAX_WBITS
 
 
 class TooLarge(Invalid):
@@ -48,6 +49,16 @@ async def read_body(
         return await _collect(_unpack(chunks, unpacker), take_room)
     except (zlib.error, zstandard.ZstdError, EOFError) as error:
         raise Invalid(f"the body is not valid {encoding}: {error}") from None
+
+
+def unpack_small(body: bytes, max_bytes: int) -> bytes | None:
+    """Unpack a whole body in gzip at once; None if it is larger, or not what it says it is."""
+    stream = zlib.decompressobj(_GZIP_BITS)
+    try:
+        unpacked = stream.decompress(body, max_bytes)
+    except zlib.error:
+        return None
+    return unpacked if stream.eof and not stream.unused_data else None
 
 
 async def _collect(chunks: AsyncIterator[bytes], take_room: Callable[[int], None]) -> bytes:
@@ -115,7 +126,7 @@ class _Zstd:
 
 
 _UNPACKERS: dict[str, Callable[[], _Unpacker]] = {
-    "gzip": lambda: _Zlib(16 + zlib.MAX_WBITS),
+    "gzip": lambda: _Zlib(_GZIP_BITS),
     "deflate": lambda: _Zlib(zlib.MAX_WBITS),
     "zstd": _Zstd,
 }

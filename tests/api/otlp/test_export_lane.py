@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import zlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,11 @@ async def test_the_lane_answers_as_the_ordinary_way_does(service: Service, prefi
             assert by_lane.status_code == other.status_code == 200
             assert by_lane.content == other.content == b""
             assert lasting_headers(by_lane) == lasting_headers(other)
-        assert here.taken == [True] * 3
+            packed = gzip.compress(body.SerializeToString())
+            by_lane = await sender.exporter.post(packed, path, content_encoding="gzip")
+            assert by_lane.status_code == 200
+            assert lasting_headers(by_lane) == lasting_headers(other)
+        assert here.taken == [True] * 6
     assert len(await sender.person.data("GET", "/spans/traces")) == 1
     assert len(await sender.person.data("GET", "/logs")) == 1
 
@@ -116,12 +121,20 @@ async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None
     async with listening(service) as here:
         sender = await Sender.of(here)
         post = sender.exporter.post
+        # Two streams, one after the other, are one body as well.
         whole = traces("packed")
-        assert (await post(gzip.compress(whole), content_encoding="gzip")).status_code == 200
+        packed = gzip.compress(whole[:9]) + gzip.compress(whole[9:])
+        assert (await post(packed, content_encoding="gzip")).status_code == 200
+        assert (await post(packed[:-1], content_encoding="gzip")).status_code == 400
+        assert (await post(whole, content_encoding="gzip")).status_code == 400
+        deflated = zlib.compress(traces("deflated"))
+        assert (await post(deflated, content_encoding="deflate")).status_code == 200
         assert (await post(traces("of a page"), origin="https://a.example")).status_code == 200
         assert (await post(b'{"resourceSpans":[]}', content_type=JSON)).status_code == 200
         large = make_traces([make_span(name="large", text="x" * MAX_BODY_BYTES)])
         assert (await post(large)).status_code == 200
+        bomb = gzip.compress(bytes(2**25))
+        assert (await post(bomb, content_encoding="gzip")).status_code == 413
         half = make_traces([make_span(name="half"), make_span(b"short")])
         told = ExportTraceServiceResponse.FromString((await post(half)).content)
         assert told.partial_success.rejected_spans == 1
@@ -129,7 +142,7 @@ async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None
         assert "/v1/logs" in status_of(await post(make_logs())).message
         assert (await post(traces("x"), x_api_key="sw_" + "0" * 48)).status_code == 401
         assert not any(here.taken)
-    assert await sender.names() == ["half", "large", "of a page", "packed"]
+    assert await sender.names() == ["deflated", "half", "large", "of a page", "packed"]
 
 
 async def test_the_body_may_come_in_pieces(
