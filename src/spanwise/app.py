@@ -293,8 +293,7 @@ def create_app(services: Services) -> FastAPI:
     # The last one added is the outermost.
     app.add_middleware(ShortWay, routes=otlp.routes)
     app.add_middleware(CallerLimits, services=services)
-    app.state.meter = RequestMeter()
-    registry.register(app.state.meter)
+    app.state.meter = RequestMeter(registry)
     app.add_middleware(RequestContext, meter=app.state.meter)
     if services.settings.cors_origins:
         app.add_middleware(CrossOrigin, allow_origins=services.settings.cors_origins)

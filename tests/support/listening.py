@@ -10,11 +10,10 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from starlette.types import Scope
 
 from spanwise.api.assign_lane import AssignLane
 from spanwise.api.export_lane import ExportLane
-from spanwise.api.lane import Begun, Lane, TellBegun
+from spanwise.api.lane import Asked, Begun, Lane, TellBegun
 from spanwise.cli.serve import listen, new_server
 from support.service import Service
 
@@ -28,14 +27,14 @@ class Listening:
     server: uvicorn.Server
     port: int
     http: httpx.AsyncClient
-    # Of each request that looked like one for a lane: whether it took it.
+    # Of each request for a lane whose caller was known: whether it took it.
     taken: list[bool] = field(default_factory=list)
 
     def note(self, lane: Lane) -> None:
         begin = lane.begin
 
-        def begin_noted(scope: Scope, body: bytes, tell: TellBegun) -> Begun | None:
-            begun = begin(scope, body, tell)
+        def begin_noted(asked: Asked, body: bytes, tell: TellBegun) -> Begun | None:
+            begun = begin(asked, body, tell)
             self.taken.append(begun is not None)
             return begun
 
@@ -50,7 +49,7 @@ async def listening(service: Service, keep_alive_seconds: float = 5) -> AsyncIte
     socket = listen("127.0.0.1", 0)
     port = socket.getsockname()[1]
     serving = asyncio.create_task(server.serve(sockets=[socket]))
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
         here = Listening(service, server, port, http)
         for lane in lanes:
             here.note(lane)

@@ -27,7 +27,7 @@ class AssignLane(Lane):
     def takes(self, scope: Scope) -> bool:
         return scope["method"] == "GET" and _PATH.fullmatch(scope["path"]) is not None
 
-    def answer(self, asked: Asked, tell: TellBegun) -> Begun | None:
+    def answer(self, asked: Asked, _body: bytes, tell: TellBegun) -> Begun | None:
         scope, workspace = asked.scope, asked.caller.workspace_id
         unit_id = _unit_id(scope["query_string"])
         if not 0 < len(unit_id) <= MAX_UNIT_ID or b"%00" in scope["query_string"]:
@@ -37,7 +37,7 @@ class AssignLane(Lane):
         if experiment is None:
             return None
         [assignment], new = self._assignments.choose(workspace, experiment, [unit_id])
-        begun = self.write(asked, ASSIGN_ROUTE, b"application/json", _body(assignment))
+        begun = self.write(asked, ASSIGN_ROUTE, b"application/json", _write(assignment))
         if new is not None:
             begun.is_waiting = True
             self._assignments.store(new, partial(tell, begun))
@@ -51,7 +51,7 @@ def _unit_id(query: bytes) -> str:
     return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)).get("unitId", "")
 
 
-def _body(assignment: Assignment) -> bytes:
+def _write(assignment: Assignment) -> bytes:
     return success_bytes(
         {
             "experimentId": assignment.experiment_id,

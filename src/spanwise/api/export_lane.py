@@ -12,8 +12,10 @@ from spanwise.api.rate_limits import Tier
 from spanwise.api.services import Services
 from spanwise.ingest.compression import unpack_small
 
-# The server holds so much of each connection before anybody asks for it.
+# The server holds so much of each connection before anybody asks for it, so the intake need not
+# count it.
 MAX_BODY_BYTES = 65_536
+_MAX_DIGITS = len(str(MAX_BODY_BYTES))
 _MEDIA_TYPE = PROTOBUF.encode()
 _PACKED = (b"content-encoding", b"gzip")
 _ENCODINGS = {b"", b"gzip"}
@@ -29,25 +31,27 @@ class ExportLane(Lane):
     def takes(self, scope: Scope) -> bool:
         if scope["method"] != "POST" or scope["path"] not in PATHS:
             return False
-        headers = dict(scope["headers"])
+        # Of a name that comes twice the first counts, as everywhere.
+        headers = dict(scope["headers"][::-1])
         size = headers.get(b"content-length", b"")
         return (
             headers.get(b"content-type") == _MEDIA_TYPE
             and headers.get(b"content-encoding", b"") in _ENCODINGS
             and size.isdigit()
+            and len(size) <= _MAX_DIGITS
             and int(size) <= MAX_BODY_BYTES
         )
 
-    def answer(self, asked: Asked, tell: TellBegun) -> Begun | None:
+    def answer(self, asked: Asked, body: bytes, tell: TellBegun) -> Begun | None:
         path = asked.scope["path"]
         is_packed = _PACKED in asked.scope["headers"]
-        body = unpack_small(asked.body, MAX_BODY_BYTES) if is_packed else asked.body
-        if body is None:
+        unpacked = unpack_small(body, MAX_BODY_BYTES) if is_packed else body
+        if unpacked is None:
             return None
         # What is safe is said with an empty message.
         begun = self.write(asked, path, _MEDIA_TYPE, b"")
         begun.is_waiting = True
         is_taken = self._receiver.take_otlp(
-            asked.caller.workspace_id, PATHS[path], body, partial(tell, begun)
+            asked.caller.workspace_id, PATHS[path], unpacked, partial(tell, begun)
         )
         return begun if is_taken else None

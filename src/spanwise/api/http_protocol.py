@@ -1,7 +1,8 @@
-"""HTTP as the server speaks it, but for three things.
+"""HTTP as the server speaks it, but for four things.
 
 An answer's head leaves together with its body, plain requests of some kinds take a lane of their
-own, and a request that cannot be read gets an envelope.
+own, an offer to speak something else than HTTP/1.1 is declined, and a request that cannot be read
+gets an envelope.
 """
 
 import asyncio
@@ -10,15 +11,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
+import httptools
 from starlette.types import Scope
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from spanwise.api.errors import answer_error
-from spanwise.api.lane import Begun, Lane
+from spanwise.api.lane import Asked, Begun, Lane
 from spanwise.model.errors import Invalid, Unavailable
 
-# How long the rest of a request may take that has begun to come.
+# How long a lane waits for the rest of a request before it leaves it to the ordinary way.
 PATIENCE_SECONDS = 1.0
 _INTERIM = b"HTTP/1.1 100 "
 
@@ -46,10 +48,6 @@ class JoiningTransport:
         else:
             self._head, self._has_begun = data, True
 
-    def write_whole(self, answer: bytes) -> None:
-        """Send an answer that needs nothing else."""
-        self._transport.write(answer)
-
     def end_answer(self) -> None:
         """Send the head of an answer that has no body; what comes next is another's head."""
         if self._head is not None:
@@ -68,6 +66,7 @@ class _Held:
     cycle: RequestResponseCycle
     app: ASGI3Application
     lane: Lane
+    asked: Asked
     patience: asyncio.TimerHandle
 
 
@@ -82,34 +81,73 @@ class EnvelopeProtocol(HttpToolsProtocol):
         super().connection_made(cast("asyncio.Transport", self._joining))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._let_go()
         super().connection_lost(exc)
+        # The ordinary way counts a request that was not finished.
+        self._lose_patience()
+
+    def data_received(self, data: bytes) -> None:
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as offer:
+            if self._is_offer():
+                self._decline(data[offer.args[0] :])
+        except httptools.HttpParserError:
+            self.send_400_response("")
+
+    def _decline(self, rest: bytes) -> None:
+        """Read a request again that offers to go on in another protocol, without the offer.
+
+        The parser would leave out its body, and an export would be told that it is stored.
+        """
+        parser = httptools.HttpRequestParser(self)
+        parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        headers = [header for header in self.headers if header[0] != b"upgrade"]
+        lines = b"".join(b"%b: %b\r\n" % header for header in headers)
+        self.parser = parser
+        self.data_received(b"%b %b HTTP/%b\r\n%b\r\n" % (method, self.url, version, lines) + rest)
+
+    def _is_offer(self) -> bool:
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+
+    def on_headers_complete(self) -> None:
+        if not self._is_offer():
+            super().on_headers_complete()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         # The one before it may have been answered from within the same packet.
         self._unset_keepalive_if_required()
-        lane = self._find_lane(cycle)
-        if lane is None:
-            super()._start_asgi_task(cycle, app)
-        elif lane.awaits_body and cycle.more_body:
-            patience = self.loop.call_later(PATIENCE_SECONDS, self._lose_patience)
-            self._held = _Held(cycle, app, lane, patience)
-        else:
-            self._begin(cycle, app, lane)
-
-    def _find_lane(self, cycle: RequestResponseCycle) -> Lane | None:
         # With others in line behind it, an answer at once would begin the next from within.
         if self.pipeline or cycle.flow.write_paused or cycle.waiting_for_100_continue:
-            return None
+            super()._start_asgi_task(cycle, app)
+            return
         for lane in self.lanes:
-            if lane.takes(cast("Scope", cycle.scope)):
-                return lane
-        return None
+            if (asked := lane.ask(cast("Scope", cycle.scope))) is not None:
+                self._take(cycle, app, lane, asked)
+                return
+        super()._start_asgi_task(cycle, app)
+
+    def _take(
+        self, cycle: RequestResponseCycle, app: ASGI3Application, lane: Lane, asked: Asked
+    ) -> None:
+        if lane.awaits_body and cycle.more_body:
+            patience = self.loop.call_later(PATIENCE_SECONDS, self._lose_patience)
+            self._held = _Held(cycle, app, lane, asked, patience)
+            return
+        tell = partial(self._answer_stored, cycle, app)
+        begun = lane.begin(asked, bytes(cycle.body), tell)
+        if begun is None:
+            super()._start_asgi_task(cycle, app)
+        elif not begun.is_waiting:
+            self._answer(cycle, begun)
 
     def on_message_complete(self) -> None:
+        if self._is_offer():
+            return
         super().on_message_complete()
         if (held := self._let_go()) is not None:
-            self._begin(held.cycle, held.app, held.lane)
+            self._take(held.cycle, held.app, held.lane, held.asked)
 
     def _lose_patience(self) -> None:
         """Leave a request that comes slowly to the ordinary way, which has its rules for that."""
@@ -121,14 +159,6 @@ class EnvelopeProtocol(HttpToolsProtocol):
         if held is not None:
             held.patience.cancel()
         return held
-
-    def _begin(self, cycle: RequestResponseCycle, app: ASGI3Application, lane: Lane) -> None:
-        tell = partial(self._answer_stored, cycle, app)
-        begun = lane.begin(cast("Scope", cycle.scope), bytes(cycle.body), tell)
-        if begun is None:
-            super()._start_asgi_task(cycle, app)
-        elif not begun.is_waiting:
-            self._answer(cycle, begun)
 
     def _answer_stored(
         self,
@@ -150,7 +180,9 @@ class EnvelopeProtocol(HttpToolsProtocol):
                 headers.append((b"connection", b"close"))
             head = b"".join(b"%b: %b\r\n" % header for header in headers)
             cycle.response_started = cycle.response_complete = True
-            self._joining.write_whole(b"HTTP/1.1 200 OK\r\n" + head + begun.answer)
+            # An idle connection keeps its last cycle.
+            cycle.body = bytearray()
+            self.transport.write(b"HTTP/1.1 200 OK\r\n" + head + begun.answer)
             if not cycle.keep_alive:
                 self.transport.close()
             self.on_response_complete()

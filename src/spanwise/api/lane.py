@@ -8,11 +8,12 @@ nothing, a limit that is reached or that Redis counts.
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
 import structlog
+from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from spanwise.api.guard import Requires, find_key
@@ -55,13 +56,12 @@ TellBegun = Callable[[Begun, Unavailable | None], None]
 
 @dataclass(slots=True)
 class Asked:
-    """A request whose caller is known and may ask; what its limit leaves is in `limit_head`."""
+    """A request for a lane. What its limit leaves is in `limit_head`, once it is counted."""
 
     scope: Scope
-    body: bytes
     caller: Principal
-    limit_head: bytes
     started: float
+    limit_head: bytes = b""
 
 
 class Lane(ABC):
@@ -80,33 +80,42 @@ class Lane(ABC):
 
     @abstractmethod
     def takes(self, scope: Scope) -> bool:
-        """Say whether this looks like a request for the lane, before its body is there."""
+        """Say whether this looks like a request for the lane."""
 
     @abstractmethod
-    def answer(self, asked: Asked, tell: TellBegun) -> Begun | None:
+    def answer(self, asked: Asked, body: bytes, tell: TellBegun) -> Begun | None:
         """Do what was asked, or nothing at all."""
 
-    def begin(self, scope: Scope, body: bytes, tell: TellBegun) -> Begun | None:
+    def ask(self, scope: Scope) -> Asked | None:
+        """Say who asks, before the body is there; None leaves it to the ordinary way."""
+        if not self.takes(scope):
+            return None
+        started = time.perf_counter()
+        try:
+            caller = self._recall_caller(Headers(scope=scope))
+        except SpanwiseError:
+            return None
+        return None if caller is None else Asked(scope, caller, started)
+
+    def begin(self, asked: Asked, body: bytes, tell: TellBegun) -> Begun | None:
         """Begin to answer a request; None leaves it to the ordinary way.
 
         An answer that has to wait is given to `tell`, with the reason if it may not be sent.
         """
-        started = time.perf_counter()
         try:
-            caller = self._recall_caller(scope["headers"])
-            if caller is None or (limit_head := self._count(scope, caller)) is None:
+            limit_head = self._count(asked.scope, asked.caller)
+            if limit_head is None:
                 return None
-            return self.answer(Asked(scope, body, caller, limit_head, started), tell)
+            asked.limit_head = limit_head
+            return self.answer(asked, body, tell)
         except SpanwiseError:
             return None
         except Exception:
             # The server would take it for a request that is no HTTP.
-            log.exception("lane_crashed", path=scope["path"])
+            log.exception("lane_crashed", path=asked.scope["path"])
             return None
 
-    def _recall_caller(self, given: Sequence[RawHeader]) -> Principal | None:
-        # The first of a name counts, as with `Headers`, which looks through all of them each time.
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in given[::-1]}
+    def _recall_caller(self, headers: Headers) -> Principal | None:
         # Pages of other origins are told more, or nothing.
         if "origin" in headers or (key := find_key(headers)) is None:
             return None

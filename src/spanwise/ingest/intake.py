@@ -1,4 +1,7 @@
-"""Bounds what bodies hold in memory together, from their first byte to their answer."""
+"""Bounds what bodies hold in memory together, from their first byte to their answer.
+
+Small exports that take a lane (`api/export_lane.py`) are bounded by their connections instead.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

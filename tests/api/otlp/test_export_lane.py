@@ -27,6 +27,7 @@ from support.otlp import (
     make_traces,
     status_of,
 )
+from support.polling import until
 from support.service import Person, Service, start_service
 
 
@@ -167,7 +168,7 @@ async def test_the_body_may_come_in_pieces(
     assert await sender.names() == ["asks first", "in pieces", "slowly"]
 
 
-async def test_a_connection_that_ends_early_leaves_nothing(service: Service) -> None:
+async def test_a_connection_that_ends_early_leaves_nothing_but_a_count(service: Service) -> None:
     async with listening(service) as here:
         sender = await Sender.of(here)
         head, body = sender.request(traces("gone"))
@@ -176,10 +177,60 @@ async def test_a_connection_that_ends_early_leaves_nothing(service: Service) -> 
             writer.write(part)
             await asyncio.sleep(0.1)
             writer.close()
-        await asyncio.sleep(0.1)
+        label = 'http_requests_total{method="POST",route="/v1/traces",status="400"} 2.0'
+
+        async def is_counted() -> bool:
+            return label in (await here.http.get("/metrics")).text
+
+        await until(is_counted)
         assert (await sender.exporter.post(traces("next"))).status_code == 200
         assert here.taken == [True]
     assert await sender.names() == ["next"]
+
+
+@pytest.mark.parametrize("packets", [1, 2])
+async def test_an_offer_of_another_protocol_is_declined_and_the_export_stored(
+    service: Service, packets: int
+) -> None:
+    """As the HTTP client of Java makes it unless told otherwise."""
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        offer = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAA")
+        offered = sender.request(traces("offered"), *offer)
+        sent = [b"".join(offered)] if packets == 1 else list(offered)
+        sent.append(b"".join(sender.request(traces("next"), "Connection: close")))
+        answer = await raw(here.port, *sent)
+        assert answer.count(b"HTTP/1.1 200 OK") == 2
+        assert here.taken == [True, True]
+    assert await sender.names() == ["next", "offered"]
+
+
+async def test_a_stop_lets_exports_finish_that_came_or_come(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        head, body = sender.request(traces("held"))
+        _, unfinished = await asyncio.open_connection("127.0.0.1", here.port)
+        reader, held = await asyncio.open_connection("127.0.0.1", here.port)
+        for writer in (unfinished, held):
+            writer.write(head)
+        async with a_journal_that_waits(service, monkeypatch) as (is_writing, may_write):
+            waiting = asyncio.create_task(
+                raw(here.port, b"".join(sender.request(traces("waiting"))))
+            )
+            await asyncio.to_thread(is_writing.wait, 20)
+            here.server.should_exit = True
+            await asyncio.sleep(0.3)
+            held.write(body)
+            unfinished.close()
+            assert not waiting.done()
+            may_write.set()
+            for answer in (await waiting, await reader.read()):
+                assert answer.startswith(b"HTTP/1.1 200 OK")
+                assert b"connection: close" in answer
+        held.close()
+    assert await sender.names() == ["held", "waiting"]
 
 
 async def test_exports_of_one_connection_are_answered_in_their_order(service: Service) -> None:
@@ -214,8 +265,11 @@ async def test_limits_are_counted_once_whichever_way(tmp_path: Path) -> None:
         assert here.taken == [True, False, True, True, True, False]
 
 
-async def test_a_journal_that_takes_nothing_is_told(service: Service) -> None:
-    async with listening(service) as here:
+async def test_a_journal_that_takes_nothing_is_told_and_counted_once(tmp_path: Path) -> None:
+    async with (
+        start_service(tmp_path, rate_limit_ingestion=9) as service,
+        listening(service) as here,
+    ):
         sender = await Sender.of(here)
         pipeline = service.services.pipeline
         pipeline._min_free_bytes, pipeline._disk_is_good_until = 2**62, 0.0
@@ -223,10 +277,12 @@ async def test_a_journal_that_takes_nothing_is_told(service: Service) -> None:
         assert refused.status_code == 503
         assert status_of(refused).code == code_pb2.UNAVAILABLE
         assert refused.headers["retry-after"] == "5"
+        assert refused.headers["x-ratelimit-remaining"] == "7"
         pipeline._min_free_bytes = 0
-        assert (await sender.exporter.post(traces("kept"))).status_code == 200
+        kept = await sender.exporter.post(traces("kept"))
+        assert (kept.status_code, kept.headers["x-ratelimit-remaining"]) == (200, "6")
         assert here.taken == [True, True]
-    assert await sender.names() == ["kept"]
+        assert await sender.names() == ["kept"]
 
 
 async def test_a_revoked_key_and_one_that_may_only_read_get_nothing(service: Service) -> None:
