@@ -121,6 +121,7 @@ class Pipeline:
         self._may_finish = threading.Condition(self._lock)
         self._waiting: deque[_Waiting] = deque()
         self._waiting_bytes = 0
+        self._is_waking = False
         self._journaling = False
         self._backlog: deque[tuple[int, Record]] = deque()
         # Of all that is not in the store yet, and of what no batch has taken yet.
@@ -192,6 +193,17 @@ class Pipeline:
                 raise Unavailable("too much is waiting to be stored")
             self._waiting.append(_Waiting(records, size, tell))
             self._waiting_bytes += size
+        if not self._is_waking:
+            self._is_waking = True
+            self._loop.call_soon(self._wake_journal)
+
+    def _wake_journal(self) -> None:
+        """Wake the journal's thread once the loop has seen to all requests that are there.
+
+        Earlier it would get nowhere, as the loop holds the interpreter, but take the loop's core.
+        """
+        self._is_waking = False
+        with self._lock:
             self._may_journal.notify()
 
     async def settle(self, timeout_seconds: float | None = SETTLE_SECONDS) -> None:
