@@ -1,4 +1,4 @@
-"""The journal: what is in it survives `kill -9`. One fsync covers all requests that wait for it."""
+"""The journal: what is in it survives `kill -9`. One write covers all requests that wait for it."""
 
 import os
 import struct
@@ -73,7 +73,6 @@ class Journal:
                 self._rotate()
             try:
                 _write_all(self._file, data)
-                os.fdatasync(self._file)
             except OSError:
                 self._take_back()
                 raise
@@ -115,7 +114,8 @@ class Journal:
 
     def _open_segment(self) -> None:
         path = self.folder / f"{self._next_number:012}.journal"
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        # With O_DSYNC a write returns when the disk has it: one wait for the interpreter less.
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_DSYNC, 0o600)
         self._next_number += 1
         try:
             _sync_folder(self.folder)

@@ -1,4 +1,4 @@
-"""Group commit: many requests share one fsync, then one insert into the engine.
+"""Group commit: many requests share one write to disk, then one insert into the engine.
 
 A request is acknowledged when the journal has it on disk. A second thread inserts journalled
 records in batches that grow with the load, because an insert costs the engine some 30 ms before its

@@ -1,6 +1,8 @@
 """The journal: all of a batch or nothing, whatever happens to the process or the disk."""
 
+import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -128,6 +130,22 @@ def test_closing_an_empty_journal_leaves_no_file(tmp_path: Path) -> None:
     journal.release(1)
     journal.close()
     assert segments(tmp_path) == []
+
+
+def test_a_write_returns_when_the_disk_has_it(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, segment_bytes=1)
+    for number in range(3):
+        journal.append([record(number)], number)
+        assert _flags_of(segments(tmp_path)[-1]) & os.O_DSYNC
+
+
+def _flags_of(path: Path) -> int:
+    """Say how this process has a file open."""
+    for file in Path("/dev/fd").iterdir():
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(int(file.name)), path.stat()):
+                return fcntl.fcntl(int(file.name), fcntl.F_GETFL)
+    raise LookupError(path)
 
 
 class FullDisk:
