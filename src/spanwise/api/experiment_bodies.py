@@ -60,7 +60,10 @@ class NewMetric(Noun):
     @model_validator(mode="after")
     def _name_what_is_measured(self) -> Self:
         if self.source is MetricSource.TRACE and self.metric is None:
-            raise ValueError(f"needs a metric, one of {', '.join(TraceMetric)}")
+            raise ValueError(
+                f"needs a metric, one of {', '.join(TraceMetric)}; "
+                "or the source signal and a signalName"
+            )
         if self.source is MetricSource.SIGNAL and self.signal_name is None:
             raise ValueError("needs a signalName, since its source is signal")
         return self

@@ -126,6 +126,14 @@ async def test_bad_input_is_refused_by_name(service: Service) -> None:
     assert await ann.data("GET", "/experiments") == [draft]
 
 
+async def test_a_signal_without_its_source_is_told_what_is_missing(service: Service) -> None:
+    ann = await service.sign_up()
+    body = {"name": "prompt", "variants": TWO, "metrics": [{"signalName": "rating"}]}
+    answer = await ann.call("POST", "/experiments", json=body)
+    assert_error(answer, 400, "metrics.0")
+    assert "or the source signal and a signalName" in answer.json()["error"]["message"]
+
+
 async def test_a_draft_can_be_changed_field_by_field(service: Service) -> None:
     ann = await service.sign_up()
     draft = await create(ann, description="before", hypothesis="kept")
