@@ -181,6 +181,19 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert [found.version for found in reopen(tmp_path)] == [1, 4]
 
 
+def test_what_was_written_whole_before_the_disk_failed_is_taken_back_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path)
+    journal.append([record(1)], 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda file, data: (os.writev(file, [data]), _fail()))
+        with pytest.raises(OSError, match="No space"):
+            journal.append([record(2)], 2)
+    journal.append([record(3)], 2)
+    assert [found.version for found in reopen(tmp_path)] == [1, 3]
+
+
 def test_nothing_is_written_behind_a_tail_that_cannot_be_taken_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
