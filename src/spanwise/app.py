@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -74,12 +74,14 @@ from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
 from spanwise.jobs.retention import Retention
 from spanwise.jobs.rollup import Sweeper
+from spanwise.model.errors import StartError
 from spanwise.model.noun import new_id, utc_now
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 from spanwise.storage.telemetry.engine import Engine, EngineAddress
 from spanwise.storage.telemetry.rollup import Rollup
+from spanwise.storage.telemetry.schema import apply_schema
 from spanwise.storage.telemetry.store import Writer
 
 LAST_USE_SECONDS = 15
@@ -113,7 +115,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
     `clock` is what alerts are evaluated by; a test may turn it.
     """
     async with AsyncExitStack() as stack:
-        prepare_data_dir(settings)
+        # Before anything else: a process that may not have the journal changes nothing.
+        journal = stack.enter_context(closing(open_journal(settings)))
         signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
         catalog = await Catalog.open(settings.catalog_address)
         stack.push_async_callback(catalog.close)
@@ -129,10 +132,10 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         agents = AgentDirectory(catalog)
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
-        writer = Writer(engine, find_list_prices)
+        writer = open_writer(engine, catalog)
         stack.callback(writer.close)
         meter = IngestMeter()
-        pipeline = open_pipeline(settings, writer, agents, meter)
+        pipeline = open_pipeline(settings, journal, writer, agents, meter)
         sightings = Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings)
         sightings.start()
         stack.push_async_callback(sightings.stop)
@@ -221,19 +224,58 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
 
 @asynccontextmanager
 async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
-    """Open what export and import need; what a journal holds is taken into the engine first."""
+    """Open what export and import need.
+
+    The embedded engine has one process, so what a killed one left in the journal is stored first.
+    On a server the services may be running: their journals are theirs.
+    """
+    address, journal = telemetry_address(settings), None
     async with AsyncExitStack() as stack:
-        prepare_data_dir(settings)
+        if address.folder is not None:
+            journal = stack.enter_context(closing(open_journal(settings)))
         catalog = await Catalog.open(settings.catalog_address)
         stack.push_async_callback(catalog.close)
+        engine = Engine.open(address, settings.memory_limit_mb)
+        stack.callback(engine.close)
+        writer = open_writer(engine, catalog)
+        stack.callback(writer.close)
+        if journal is not None:
+            agents = AgentDirectory(catalog)
+            pipeline = open_pipeline(settings, journal, writer, agents, IngestMeter())
+            await pipeline.start()
+            stack.push_async_callback(pipeline.stop)
+            if pipeline.load().is_stalled:
+                raise StartError("the telemetry store cannot take in what the journal holds")
+        yield Transfer(catalog, writer)
+
+
+@asynccontextmanager
+async def open_stores(settings: Settings) -> AsyncIterator[tuple[Catalog, Engine]]:
+    """Open catalog and engine alone, with their schemas up to date, for the command line."""
+    async with AsyncExitStack() as stack:
+        # The engine first: when another process has it, the catalog stays as it is too.
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
-        writer = Writer(engine, find_list_prices)
-        stack.callback(writer.close)
-        pipeline = open_pipeline(settings, writer, AgentDirectory(catalog), IngestMeter())
-        await pipeline.start()
-        stack.push_async_callback(pipeline.stop)
-        yield Transfer(catalog, writer)
+        catalog = await Catalog.open(settings.catalog_address)
+        stack.push_async_callback(catalog.close)
+        with catalog.migration_lock(), engine.client() as client:
+            apply_schema(client, engine.address)
+        yield catalog, engine
+
+
+def journal_folder(settings: Settings) -> Path:
+    return settings.data_dir / "journal"
+
+
+def open_journal(settings: Settings) -> Journal:
+    prepare_data_dir(settings)
+    return Journal(journal_folder(settings))
+
+
+def open_writer(engine: Engine, catalog: Catalog) -> Writer:
+    """Bring the telemetry schema up to date, one replica at a time, and open its writer."""
+    with catalog.migration_lock():
+        return Writer(engine, find_list_prices)
 
 
 def telemetry_address(settings: Settings) -> EngineAddress:
@@ -246,7 +288,11 @@ def telemetry_address(settings: Settings) -> EngineAddress:
 
 
 def open_pipeline(
-    settings: Settings, writer: Writer, agents: AgentDirectory, meter: IngestMeter
+    settings: Settings,
+    journal: Journal,
+    writer: Writer,
+    agents: AgentDirectory,
+    meter: IngestMeter,
 ) -> Pipeline:
     """Put ingest together: the journal in front, the engine behind it."""
     loop = asyncio.get_running_loop()
@@ -258,12 +304,7 @@ def open_pipeline(
     # Enough for four bodies of the largest size; a longer queue would only answer later.
     queue_bytes = min(settings.memory_limit_mb * 2**20 // 16, 64 * 2**20)
     min_free_bytes = settings.min_free_disk_mb * 2**20
-    return Pipeline(
-        Journal(settings.data_dir / "journal"),
-        MeteredStore(sink, meter),
-        queue_bytes,
-        min_free_bytes,
-    )
+    return Pipeline(journal, MeteredStore(sink, meter), queue_bytes, min_free_bytes)
 
 
 def create_app(services: Services) -> FastAPI:

@@ -18,7 +18,7 @@ import threading
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -207,9 +207,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def run_clickhouse(folder: Path) -> Iterator[str]:
-    """Start the server in a process of its own and yield its address."""
-    command = [sys.executable, str(Path(__file__)), "--folder", str(folder)]
+def run_clickhouse(folder: Path, port: int = 0) -> Iterator[str]:
+    """Start the server in a process of its own and yield its address; kill it at the end."""
+    command = [sys.executable, str(Path(__file__)), "--folder", str(folder), "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -219,12 +219,37 @@ def run_clickhouse(folder: Path) -> Iterator[str]:
             process.kill()
 
 
+class ClickhouseServer:
+    """A server that can be killed and started again at the same address, with what it stored."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = 0
+        self._running = ExitStack()
+        self.url = ""
+
+    def start(self) -> None:
+        self.url = self._running.enter_context(run_clickhouse(self._folder, self._port))
+        self._port = urlsplit(self.url).port or 0
+
+    def kill(self) -> None:
+        self._running.close()
+
+    def __enter__(self) -> "ClickhouseServer":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
-    folder = parser.parse_args().folder
-    Handler.engine = Engine(folder)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    parser.add_argument("--port", type=int, default=0)
+    given = parser.parse_args()
+    Handler.engine = Engine(given.folder)
+    server = ThreadingHTTPServer(("127.0.0.1", given.port), Handler)
     server.daemon_threads = True
     sys.stdout.write(f"{server.server_address[1]}\n")
     sys.stdout.flush()

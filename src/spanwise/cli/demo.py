@@ -10,11 +10,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from spanwise.api.services import Services
+from spanwise.app import journal_folder
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.logs import configure_logs
 from spanwise.cli.serve import listen, run_service
 from spanwise.demo.story import EMAIL, MARKER, PASSWORD, Told, go_on, tell
 from spanwise.demo.watch import StoryClock
+from spanwise.ingest.journal import hold_journal
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings
 
@@ -43,7 +45,7 @@ def demo(
     settings = _with_defaults(settings)
     configure_logs(settings)
     if fresh:
-        _clear(settings.data_dir)
+        _clear(settings)
     listener = listen(settings.host, settings.port)
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
     clock, console = StoryClock(), Console(stderr=True)
@@ -68,13 +70,15 @@ def _with_defaults(settings: Settings) -> Settings:
     return settings.model_copy(update=changes)
 
 
-def _clear(folder: Path) -> None:
-    """Remove an earlier demo's folder, never another one."""
+def _clear(settings: Settings) -> None:
+    """Remove an earlier demo's folder, never another one, nor that of a demo that runs."""
+    folder = settings.data_dir
     if not folder.exists():
         return
     if not (folder / MARKER).exists() and folder != FOLDER:
         raise StartError(f"{folder} is not a demo's folder; it stays as it is")
-    shutil.rmtree(folder)
+    with hold_journal(journal_folder(settings)):
+        shutil.rmtree(folder)
 
 
 async def _tell(

@@ -14,8 +14,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from spanwise import __version__
-from spanwise.app import telemetry_address
+from spanwise.app import journal_folder, open_stores, telemetry_address
 from spanwise.cli.flags import new_command, with_settings
+from spanwise.ingest.journal import hold_journal
 from spanwise.model.errors import SpanwiseError, StartError
 from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, secret_file, show_setting
 from spanwise.storage.catalog import Catalog
@@ -23,7 +24,6 @@ from spanwise.storage.counters import open_counters
 from spanwise.storage.schema_state import SchemaState
 from spanwise.storage.telemetry.engine import Engine, EngineInUseError
 from spanwise.storage.telemetry.rollup import Rollup
-from spanwise.storage.telemetry.schema import apply_schema
 from spanwise.storage.telemetry.schema_state import inspect_schema
 from spanwise.storage.telemetry.sizes import measure_tables
 
@@ -91,13 +91,9 @@ async def _check_all(settings: Settings, console: Console) -> bool:
 
 async def _rebuild_rollup(settings: Settings) -> str:
     """Compute the rollup anew. The service must not run: it would read what is half done."""
-    engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
-    try:
-        with engine.client() as client:
-            apply_schema(client, engine.address)
-        days = await Rollup(engine).rebuild()
-    finally:
-        engine.close()
+    with hold_journal(journal_folder(settings)):
+        async with open_stores(settings) as (_, engine):
+            days = await Rollup(engine).rebuild()
     return f"The rollup of {days} days is computed anew."
 
 

@@ -30,7 +30,8 @@ def configure_logs(settings: Settings) -> None:
     structlog.configure(
         processors=[*shared, *final],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # A line is one write: the handler below writes to the same stream.
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
     )
     # Libraries that use the standard library's logging come out in the same shape.
     handler = logging.StreamHandler(sys.stderr)

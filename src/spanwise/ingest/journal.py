@@ -1,11 +1,16 @@
-"""The journal: what is in it survives `kill -9`. One write covers all requests that wait for it."""
+"""The journal: what is in it survives `kill -9`. One write covers all requests that wait for it.
 
+Its folder belongs to one process at a time: a second one would take what the first has not applied
+yet for left over, and remove the file that the first still writes to.
+"""
+
+import fcntl
 import os
 import struct
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -13,9 +18,12 @@ from typing import NamedTuple
 
 import structlog
 
+from spanwise.model.errors import StartError
+
 log = structlog.get_logger()
 
 SEGMENT_BYTES = 32 * 2**20
+LOCK_FILE = "lock"
 
 _CRC = struct.Struct("<I")
 _HEADER = struct.Struct("<IBQ")
@@ -46,11 +54,15 @@ class _Segment:
     last_sequence: int = 0
 
 
+class JournalInUseError(StartError):
+    """Another process has the journal's folder."""
+
+
 class Journal:
     """Appends batches of records to segment files and drops the files once all is applied."""
 
     def __init__(self, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        self._folder_lock = _lock_folder(folder)
         self.folder = folder
         self._segment_bytes = segment_bytes
         self._lock = threading.Lock()
@@ -91,6 +103,7 @@ class Journal:
         os.close(self._file)
         if self._size == 0:
             self._current.path.unlink(missing_ok=True)
+        os.close(self._folder_lock)
 
     def _take_back(self) -> None:
         """Remove what a failed write left, or never write behind it again."""
@@ -124,6 +137,42 @@ class Journal:
             path.unlink()
             raise
         self._current, self._file, self._size = _Segment(path), file, 0
+
+
+@contextmanager
+def hold_journal(folder: Path) -> Iterator[None]:
+    """Keep other processes from opening the journal while its owner must not run."""
+    file = _lock_folder(folder)
+    try:
+        yield
+    finally:
+        os.close(file)
+
+
+def _lock_folder(folder: Path) -> int:
+    """Lock the folder; the kernel unlocks it when this process ends, however it ends."""
+    path = folder / LOCK_FILE
+    try:
+        while True:
+            folder.mkdir(parents=True, exist_ok=True)
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # The file may have been removed since it was opened: then another one counts.
+                if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
+                    return file
+            except OSError:
+                os.close(file)
+                raise
+            os.close(file)
+    except BlockingIOError:
+        raise JournalInUseError(
+            f"the journal at {folder} is in use by another process, perhaps a running "
+            "`spanwise serve`: stop that one first, or give each process a SPANWISE_DATA_DIR of "
+            "its own"
+        ) from None
+    except OSError as error:
+        raise StartError(f"cannot use the journal at {folder}: {error.strerror}") from None
 
 
 def _sync_folder(folder: Path) -> None:

@@ -173,7 +173,6 @@ class Pipeline:
             self._wake_all()
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
-        self._journal.close()
 
     async def submit(self, records: Sequence[Record]) -> None:
         """Return when the records are safe. Raises Unavailable, with nothing kept, when not."""

@@ -63,7 +63,7 @@ async def test_whole_months_and_days_before_the_limit_are_gone(store: Store) -> 
 
 def test_every_table_of_telemetry_grows_old() -> None:
     tables = {
-        statement.split()[2] for statement in statements_of_files() if "CREATE TABLE" in statement
+        statement.split()[5] for statement in statements_of_files() if "CREATE TABLE" in statement
     }
     assert tables - {aging.table for aging in AGING} <= {
         "prices",

@@ -2,6 +2,8 @@
 
 import json
 import logging
+import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,24 @@ def test_json_is_one_object_a_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert [line["level"] for line in lines] == ["info", "warning", "error"]
     assert {line["request_id"] for line in lines} == {"req_1"}
     assert "ValueError: a text of 13" in lines[2]["exception"]
+
+
+def test_a_line_is_one_write_so_that_threads_do_not_mix_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes: list[str] = []
+
+    class Stream(StringIO):
+        def write(self, text: str) -> int:
+            writes.append(text)
+            return len(text)
+
+    monkeypatch.setattr(sys, "stderr", Stream())
+    configure_logs(load_settings(data_dir=tmp_path, log_format="json"))
+    structlog.get_logger().info("ours")
+    logging.getLogger("a.library").warning("theirs")
+    assert [json.loads(text)["event"] for text in writes] == ["ours", "theirs"]
+    assert all(text.endswith("\n") for text in writes)
 
 
 def test_a_line_comes_out_whatever_it_holds(

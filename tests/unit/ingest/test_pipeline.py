@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from spanwise.ingest import pipeline as module
 from spanwise.ingest.journal import Journal, Kind, Record
 from spanwise.ingest.pipeline import Pipeline, Refused, Suspect
 from spanwise.model.errors import Unavailable
+from support.journal import leave_over, read_as_left_over
 from support.polling import until
 
 MIB = 2**20
@@ -62,7 +63,7 @@ class Shelf:
 
 
 def files_in(folder: Path) -> list[Path]:
-    return list(folder.iterdir())
+    return list(folder.glob("*.journal"))
 
 
 def rows(version: int, size_bytes: int = 100) -> list[Record]:
@@ -73,12 +74,13 @@ def rows(version: int, size_bytes: int = 100) -> list[Record]:
 async def running(
     folder: Path, store: Shelf, max_waiting_bytes: int = 10 * MIB, min_free_bytes: int = 0
 ) -> AsyncIterator[Pipeline]:
-    pipeline = Pipeline(Journal(folder), store, max_waiting_bytes, min_free_bytes)
-    await pipeline.start()
-    try:
-        yield pipeline
-    finally:
-        await pipeline.stop()
+    with closing(Journal(folder)) as journal:
+        pipeline = Pipeline(journal, store, max_waiting_bytes, min_free_bytes)
+        await pipeline.start()
+        try:
+            yield pipeline
+        finally:
+            await pipeline.stop()
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +112,7 @@ async def test_an_acknowledged_record_is_in_the_journal_while_the_store_is_busy(
             await pipeline.submit(rows(1))
             await pipeline.submit(rows(2))
             # A kill at this moment loses neither.
-            assert [r.version for r in Journal(tmp_path).left_over()] == [1, 2]
+            assert [r.version for r in read_as_left_over(tmp_path)] == [1, 2]
             assert store.versions == []
 
 
@@ -338,7 +340,7 @@ async def test_the_store_recovers_without_a_restart(tmp_path: Path) -> None:
         await pipeline.submit(rows(50))
         await pipeline.settle()
         assert store.versions == list(range(51))
-    assert list(Journal(tmp_path).left_over()) == []
+    assert read_as_left_over(tmp_path) == []
 
 
 async def test_requests_that_wait_when_the_store_begins_to_fail_are_refused(
@@ -383,11 +385,13 @@ async def test_a_disk_with_too_little_room_refuses_before_it_is_full(tmp_path: P
 
 async def test_stopping_finishes_what_was_submitted(tmp_path: Path) -> None:
     store = Shelf()
-    pipeline = Pipeline(Journal(tmp_path), store, 64 * MIB)
+    journal = Journal(tmp_path)
+    pipeline = Pipeline(journal, store, 64 * MIB)
     await pipeline.start()
     tasks = [asyncio.create_task(pipeline.submit(rows(n, 10_000))) for n in range(300)]
     await asyncio.sleep(0)
     await pipeline.stop()
+    journal.close()
     await asyncio.gather(*tasks)
     assert store.versions == list(range(300))
     assert files_in(tmp_path) == []
@@ -400,12 +404,14 @@ async def test_stopping_while_the_store_fails_ends_and_keeps_what_was_acknowledg
 ) -> None:
     store = Shelf()
     store.failure = RuntimeError("no space")
-    pipeline = Pipeline(Journal(tmp_path), store, 64 * MIB)
+    journal = Journal(tmp_path)
+    pipeline = Pipeline(journal, store, 64 * MIB)
     await pipeline.start()
     await pipeline.submit(rows(1))
     await stalled(pipeline)
     async with asyncio.timeout(5):
         await pipeline.stop()
+    journal.close()
     healthy = Shelf()
     async with running(tmp_path, healthy):
         assert healthy.versions == [1]
@@ -414,8 +420,8 @@ async def test_stopping_while_the_store_fails_ends_and_keeps_what_was_acknowledg
 async def test_what_an_earlier_process_left_is_in_the_store_when_the_next_has_started(
     tmp_path: Path,
 ) -> None:
-    Journal(tmp_path).append([*rows(1), *rows(2)], 1)
-    Journal(tmp_path).append(rows(3), 1)
+    leave_over(tmp_path, *rows(1), *rows(2))
+    leave_over(tmp_path, *rows(3))
     store = Shelf()
     async with running(tmp_path, store) as pipeline:
         assert store.versions == [1, 2, 3]
@@ -427,7 +433,7 @@ async def test_what_an_earlier_process_left_is_in_the_store_when_the_next_has_st
 async def test_a_start_on_a_failing_store_serves_reads_and_keeps_what_was_left(
     tmp_path: Path,
 ) -> None:
-    Journal(tmp_path).append(rows(1), 1)
+    leave_over(tmp_path, *rows(1))
     store = Shelf()
     store.failure = RuntimeError("no space")
     async with asyncio.timeout(5), running(tmp_path, store) as pipeline:

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from spanwise.model.errors import StartError
-from spanwise.storage.catalog.migrate import inspect_schema, migrate
+from spanwise.storage.catalog.migrate import inspect_schema, migrate, migration_lock
 
 Transaction = AsyncConnection
 
@@ -27,6 +27,15 @@ class Catalog:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
+
+    @contextmanager
+    def migration_lock(self) -> Iterator[None]:
+        """Wait for the lock that all processes on this catalog migrate a store under."""
+        url = self._engine.url
+        with ExitStack() as stack:
+            with _refusing_to_start(url):
+                stack.enter_context(migration_lock(url))
+            yield
 
     @classmethod
     async def open(cls, address: str) -> "Catalog":

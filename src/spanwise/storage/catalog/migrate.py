@@ -4,13 +4,14 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.pool import NullPool
 
@@ -43,9 +44,15 @@ def inspect_schema(url: URL) -> SchemaState:
 
 
 def migrate(url: URL) -> None:
-    """Run the migrations that are missing, holding a lock that other processes wait for."""
+    """Run the migrations that are missing, holding a lock that other processes wait for.
+
+    All of them, or none when the process is killed: they are one transaction.
+    """
     engine = _sync_engine(url)
-    with engine.connect() as connection, _migration_lock(connection):
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _leave_transactions_to_us)
+        event.listen(engine, "begin", _begin_immediately)
+    with engine.connect() as connection, _locked(connection):
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
         config.attributes["connection"] = connection
@@ -54,13 +61,29 @@ def migrate(url: URL) -> None:
         connection.commit()
 
 
+@contextmanager
+def migration_lock(url: URL) -> Iterator[None]:
+    """Hold the same lock around something else; a process that is killed gives it back."""
+    with _sync_engine(url).connect() as connection, _locked(connection):
+        yield
+
+
 def _sync_engine(url: URL) -> Engine:
     sync_driver = "sqlite" if url.get_backend_name() == "sqlite" else "postgresql+psycopg"
     return create_engine(url.set(drivername=sync_driver), poolclass=NullPool)
 
 
+def _leave_transactions_to_us(connection: Any, _record: object) -> None:  # noqa: ANN401 -- a driver object
+    # The driver begins no transaction for statements that change tables: each would stand alone.
+    connection.isolation_level = None
+
+
+def _begin_immediately(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
 @contextmanager
-def _migration_lock(connection: Connection) -> Iterator[None]:
+def _locked(connection: Connection) -> Iterator[None]:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _MIGRATION_LOCK})
         connection.commit()

@@ -1,6 +1,6 @@
 -- Spans, one row a span; of two rows of the same span the later version counts. The hour in the key
 -- keeps a trace's spans together and lets old hours rest while new ones come in.
-CREATE TABLE spans
+CREATE TABLE IF NOT EXISTS spans
 (
     workspace LowCardinality(String),
     hour DateTime('UTC') CODEC(Delta(4), LZ4),
@@ -56,7 +56,7 @@ SETTINGS index_granularity = 1024, merge_selector_base = 10, max_compress_block_
 
 -- Between which hours a trace's spans lie, and when the first of them came: finds one trace without
 -- a scan. Minimum and maximum do not care how often a span is sent.
-CREATE TABLE trace_bounds
+CREATE TABLE IF NOT EXISTS trace_bounds
 (
     workspace LowCardinality(String),
     trace_id FixedString(16),
@@ -72,7 +72,7 @@ SETTINGS index_granularity = 512;
 
 -- What each trace adds up to. A row is computed anew from the trace's spans whenever one of them
 -- comes in, is re-priced or deleted, and never added to: so resending cannot count twice.
-CREATE TABLE traces
+CREATE TABLE IF NOT EXISTS traces
 (
     workspace LowCardinality(String),
     start DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
@@ -118,7 +118,7 @@ PARTITION BY toYYYYMM(start)
 ORDER BY (workspace, toStartOfHour(start), start, trace_id)
 SETTINGS index_granularity = 1024;
 
-CREATE TABLE logs
+CREATE TABLE IF NOT EXISTS logs
 (
     workspace LowCardinality(String),
     time DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
@@ -139,7 +139,7 @@ ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(time)
 ORDER BY (workspace, toStartOfHour(time), time, id);
 
-CREATE TABLE signals
+CREATE TABLE IF NOT EXISTS signals
 (
     workspace LowCardinality(String),
     id String,
@@ -164,7 +164,7 @@ CREATE TABLE signals
 ENGINE = ReplacingMergeTree(version, is_deleted)
 ORDER BY (workspace, id);
 
-CREATE TABLE metrics
+CREATE TABLE IF NOT EXISTS metrics
 (
     workspace LowCardinality(String),
     time DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
@@ -180,7 +180,7 @@ ORDER BY (workspace, time, service_name, metric);
 -- What a million tokens cost: a workspace's own prices (with no provider), and under an empty
 -- workspace everyone's, for the models that were seen. Beyond `above_tokens` of input the second set
 -- of rates holds for all tokens of a call.
-CREATE TABLE prices
+CREATE TABLE IF NOT EXISTS prices
 (
     workspace String,
     provider String,

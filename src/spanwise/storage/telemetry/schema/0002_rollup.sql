@@ -1,6 +1,6 @@
 -- What the traces of an hour or a day add up to, by agent and environment. Rows are computed anew
 -- from `traces` and never added to; of two rows of the same key the later version counts.
-CREATE TABLE trace_rollup
+CREATE TABLE IF NOT EXISTS trace_rollup
 (
     workspace LowCardinality(String),
     step Enum8('hour' = 1, 'day' = 2),
@@ -36,7 +36,7 @@ ORDER BY (workspace, step, moment, agent_name, environment)
 SETTINGS index_granularity = 1024;
 
 -- Every row of `traces` that was written up to the latest of these times is in the rollup.
-CREATE TABLE rollup_sweeps
+CREATE TABLE IF NOT EXISTS rollup_sweeps
 (
     swept_until DateTime64(3, 'UTC')
 )

@@ -2,7 +2,7 @@
 -- numbers join an order of magnitude faster than texts; a variant by its place in the experiment's
 -- list, which never changes once it has started. Minimum and maximum do not care how often an
 -- exposure is written; two variants that differ show a unit that saw both.
-CREATE TABLE exposures
+CREATE TABLE IF NOT EXISTS exposures
 (
     workspace LowCardinality(String),
     experiment_id LowCardinality(String),

@@ -2,7 +2,7 @@
 -- `trace_rollup`.
 ALTER TABLE trace_rollup MODIFY COLUMN step Enum8('slice' = 0, 'hour' = 1, 'day' = 2);
 
-CREATE TABLE trace_slices AS trace_rollup
+CREATE TABLE IF NOT EXISTS trace_slices AS trace_rollup
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMMDD(moment)
 ORDER BY (workspace, step, moment, agent_name, environment)
@@ -10,7 +10,7 @@ SETTINGS index_granularity = 1024;
 
 -- Every row of `traces` that was written up to the latest of these times, and is of an hour that
 -- has slices, is in them.
-CREATE TABLE slice_sweeps
+CREATE TABLE IF NOT EXISTS slice_sweeps
 (
     swept_until DateTime64(3, 'UTC')
 )

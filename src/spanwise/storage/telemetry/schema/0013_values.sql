@@ -1,16 +1,16 @@
 -- The values that occur, for the menus of filters, from as few rows as the sums. What was swept
 -- before has none of them: the next sweep computes all anew.
 ALTER TABLE trace_rollup
-    ADD COLUMN providers Array(LowCardinality(String)),
-    ADD COLUMN kinds Array(LowCardinality(String)),
-    ADD COLUMN named_errors Array(LowCardinality(String)),
-    ADD COLUMN experiments Array(LowCardinality(String));
+    ADD COLUMN IF NOT EXISTS providers Array(LowCardinality(String)),
+    ADD COLUMN IF NOT EXISTS kinds Array(LowCardinality(String)),
+    ADD COLUMN IF NOT EXISTS named_errors Array(LowCardinality(String)),
+    ADD COLUMN IF NOT EXISTS experiments Array(LowCardinality(String));
 
 ALTER TABLE trace_slices
-    ADD COLUMN providers Array(LowCardinality(String)),
-    ADD COLUMN kinds Array(LowCardinality(String)),
-    ADD COLUMN named_errors Array(LowCardinality(String)),
-    ADD COLUMN experiments Array(LowCardinality(String));
+    ADD COLUMN IF NOT EXISTS providers Array(LowCardinality(String)),
+    ADD COLUMN IF NOT EXISTS kinds Array(LowCardinality(String)),
+    ADD COLUMN IF NOT EXISTS named_errors Array(LowCardinality(String)),
+    ADD COLUMN IF NOT EXISTS experiments Array(LowCardinality(String));
 
 TRUNCATE TABLE trace_rollup;
 

@@ -28,6 +28,9 @@ _DURABLE = (
     "old_parts_lifetime = 480, ttl_only_drop_parts = 1"
 )
 
+_VERSIONS = """CREATE TABLE IF NOT EXISTS schema_versions (name String)
+ENGINE = MergeTree() ORDER BY name"""
+
 _BOUNDS = """CREATE MATERIALIZED VIEW IF NOT EXISTS trace_bounds_view TO trace_bounds AS
 SELECT workspace, trace_id, min(hour) AS first_hour, max(hour) AS last_hour,
     min(version) AS first_version, max(version) AS last_version
@@ -35,23 +38,24 @@ FROM spans GROUP BY workspace, trace_id"""
 
 
 def apply_schema(client: Client, address: EngineAddress) -> None:
-    """Run the files that are missing, then put the views in place that this version needs."""
+    """Run the files that are missing, then put the views in place that this version needs.
+
+    A file counts as done when all of it is: after a kill the next start runs it again from its
+    beginning, so every statement must be safe to run twice. Replicas take turns, under
+    `Catalog.migration_lock`, because a table that is truncated must not be filled already.
+    """
     cluster = address.cluster
     if cluster is not None:
         _refuse_shards(client, cluster)
-    client.command(
-        on_cluster(
-            "CREATE TABLE IF NOT EXISTS schema_versions (name String) "
-            "ENGINE = MergeTree() ORDER BY name",
-            cluster,
-        )
-    )
+    client.command(on_cluster(with_durability(_VERSIONS), cluster))
     done = {row["name"] for row in query_rows(client, "SELECT name FROM schema_versions", {})}
     for name, text in _files():
         if name not in done:
             for statement in split_statements(text):
                 client.command(on_cluster(with_durability(statement), cluster))
-            client.insert("schema_versions", [[name]], column_names=["name"])
+            client.command(
+                "INSERT INTO schema_versions SELECT {name:String}", parameters={"name": name}
+            )
     _create_views(client, address)
 
 
@@ -144,7 +148,7 @@ def on_cluster(statement: str, cluster: str | None) -> str:
         return statement
     head = re.compile(
         r"^(CREATE (?:OR REPLACE )?(?:TABLE|MATERIALIZED VIEW|DICTIONARY)(?: IF NOT EXISTS)?"
-        r"|DROP TABLE IF EXISTS|ALTER TABLE|TRUNCATE TABLE) (\w+)"
+        r"|DROP (?:TABLE|DICTIONARY) IF EXISTS|ALTER TABLE|TRUNCATE TABLE) (\w+)"
     )
     statement = head.sub(rf"\1 \2 ON CLUSTER '{cluster}'", statement, count=1)
     return re.sub(r"ENGINE = (\w*MergeTree)\b", r"ENGINE = Replicated\1", statement)
