@@ -1,0 +1,125 @@
+"""What tests of the telemetry schema do in processes of their own."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+
+from spanwise.analysis.prices import find_list_prices
+from spanwise.ingest import otlp, rest
+from spanwise.ingest.bodies import parse_spans
+from spanwise.storage.catalog.database import driver_url
+from spanwise.storage.catalog.migrate import migration_lock
+from spanwise.storage.telemetry.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.schema import apply_schema
+from spanwise.storage.telemetry.store import Batch, Writer
+from support.telemetry import make_span
+
+MEMORY_MB = 1024
+WORKSPACE = "wsp_1"
+
+
+def open_client(address: EngineAddress, tell: Callable[[str], None] | None = None) -> Client:
+    """Open a client that tells of each statement when it is done."""
+    client = Engine(address, MEMORY_MB).new_client()
+    run = client.command
+
+    def run_and_tell(statement: str, *arguments: Any, **options: Any) -> Any:
+        result = run(statement, *arguments, **options)
+        if tell is not None:
+            tell(statement)
+        return result
+
+    vars(client)["command"] = run_and_tell
+    return client
+
+
+def migrate_until_killed(address: EngineAddress, order: Sequence[str], last: int) -> None:
+    """Run the statements that are due, and be killed after the one at that place of the order."""
+    place = -1
+
+    def count(statement: str) -> None:
+        nonlocal place
+        # After the first, which every start runs, come those that an earlier start did not finish.
+        place = order.index(statement) if place <= 0 else place + 1
+        if place == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    apply_schema(open_client(address, count), address)
+
+
+def migrate_and_tell(address: EngineAddress, has_begun: Event) -> None:
+    """Say when the first table of telemetry is there."""
+
+    def tell(statement: str) -> None:
+        if " spans" in statement:
+            has_begun.set()
+
+    apply_schema(open_client(address, tell), address)
+
+
+def record_order(address: EngineAddress, path: Path) -> None:
+    """Migrate an empty store, and write down its statements and its tables."""
+    order: list[str] = []
+    client = open_client(address, order.append)
+    apply_schema(client, address)
+    path.write_text(json.dumps({"order": order, "tables": read_tables(client)}))
+
+
+def complete(address: EngineAddress, tables: Sequence[str]) -> None:
+    """Migrate as the next start does; the tables must be those of an undisturbed start."""
+    client = open_client(address)
+    apply_schema(client, address)
+    assert read_tables(client) == list(tables)
+
+
+def read_tables(client: Client) -> list[str]:
+    rows = query_rows(
+        client,
+        """SELECT replaceAll(create_table_query, currentDatabase(), 'db') AS ddl
+        FROM system.tables WHERE database = currentDatabase() ORDER BY name""",
+        {},
+    )
+    return [row["ddl"] for row in rows]
+
+
+def start_and_write(address: EngineAddress) -> None:
+    """A start as every other: a span goes in and comes out as a trace."""
+    engine = Engine.open(address, MEMORY_MB)
+    assert send_one(engine) == 1
+    engine.close()
+
+
+def send_one(engine: Engine) -> int:
+    """Send a trace and return how many there are."""
+    writer = Writer(engine, find_list_prices)
+    parsed = parse_spans({"spans": [make_span(name="needle", model="gpt-4o")]}, 10)
+    (record,) = otlp.prepare_traces(rest.spans_to_otlp(parsed), WORKSPACE).records
+    writer.write(Batch(record.version, record.version, spans=[record.payload]))
+    with engine.client() as client:
+        rows = query_rows(client, "SELECT count() AS traces FROM traces FINAL", {})
+    writer.close()
+    return int(rows[0]["traces"])
+
+
+def migrate_at(address: EngineAddress, catalog: str, moment: float) -> None:
+    engine = Engine.open(address, MEMORY_MB)
+    time.sleep(max(0, moment - time.time()))
+    with engine.client() as client, migration_lock(driver_url(catalog)):
+        apply_schema(client, address)
+    engine.close()
+
+
+def apply_twice(address: EngineAddress) -> None:
+    client = open_client(address)
+    apply_schema(client, address)
+    before = read_tables(client)
+    client.command("TRUNCATE TABLE schema_versions")
+    apply_schema(client, address)
+    assert read_tables(client) == before
