@@ -3,13 +3,12 @@
 import orjson
 
 from spanwise.ingest.journal import Kind, Record
-from spanwise.ingest.versions import next_version
 from spanwise.storage.telemetry.deletion import TraceDeletion
 
 
 def prepare_deletion(workspace: str, trace_id: str) -> Record:
     payload = orjson.dumps({"workspace": workspace, "trace_id": trace_id})
-    return Record(Kind.DELETIONS, payload, next_version())
+    return Record(Kind.DELETIONS, payload)
 
 
 def read_deletion(record: Record) -> TraceDeletion:

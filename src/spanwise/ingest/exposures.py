@@ -6,7 +6,6 @@ from datetime import datetime
 import orjson
 
 from spanwise.ingest.journal import Kind, Record
-from spanwise.ingest.versions import next_version
 
 
 def prepare_exposures(
@@ -29,4 +28,4 @@ def prepare_exposures(
         )
         for unit_id, variant in exposed
     ]
-    return Record(Kind.EXPOSURES, b"".join(rows), next_version())
+    return Record(Kind.EXPOSURES, b"".join(rows))

@@ -2,7 +2,8 @@
 
 Protobuf messages concatenate: the bytes of a ScopeSpans followed by more fields are again one
 message. So a frame is a scope as it was sent, which must not have such fields itself, followed by
-a head that says whose it is; spans that had to change are written anew in between.
+a head that says whose it is; spans that had to change are written anew in between. A frame ends
+with its version, which is only known once the journal takes the record.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,11 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 # The fields of an export that hold the resources, and of a resource and a scope their items.
 _RESOURCES, _SCOPES, ITEMS = 1, 2, 2
 
+# A version in nanoseconds takes nine bytes from 1973 until 2262, so it fits in place of none.
+_VERSION_BYTES = 9
+_VERSION_SHIFTS = range(0, 7 * _VERSION_BYTES, 7)
+_NO_VERSION = bytes((_VERSION << 3, *[0x80] * (_VERSION_BYTES - 1), 0))
+
 # A larger description of a resource is made each time.
 _REMEMBERED_BYTES = 4096
 
@@ -29,15 +35,15 @@ Place = tuple[int, int, int]
 Part = bytes | memoryview
 
 
-def make_head(workspace: str, version: int, resource: Resource) -> bytes:
-    """Write down whose rows these are and what they came from."""
+def make_head(workspace: str, resource: Resource) -> bytes:
+    """Write down whose rows these are and what they came from; `set_version` adds the version."""
     raw = resource.SerializeToString()
     describe = _describe if len(raw) <= _REMEMBERED_BYTES else _describe.__wrapped__
     head = b"".join(
         (
             bytes_field(_WORKSPACE, workspace.encode()),
-            varint(_VERSION << 3) + varint(version),
             describe(raw),
+            _NO_VERSION,
         )
     )
     return bytes_field(_HEAD, head)
@@ -113,6 +119,17 @@ def frame(scope: Sequence[Part], head: bytes) -> list[Part]:
     return [varint(sum(map(len, scope)) + len(head)), *scope, head]
 
 
+def set_version(frames: bytearray, version: int) -> None:
+    """Write the version into every frame, in place: a copy of a large request would cost more."""
+    encoded = bytearray([version >> shift & 0x7F | 0x80 for shift in _VERSION_SHIFTS])
+    encoded[-1] &= 0x7F
+    at = 0
+    while at < len(frames):
+        size, start = _read_varint(frames, at)
+        at = start + size
+        frames[at - _VERSION_BYTES : at] = encoded
+
+
 def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[Place]:
     """Find a repeated field."""
     tag_of_wanted = wanted << 3 | _BYTES
@@ -146,7 +163,7 @@ def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[Place]:
             raise Invalid("the body has a field of a kind that protobuf gave up (a group)")
 
 
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+def _read_varint(data: bytes | bytearray, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         byte = data[at]

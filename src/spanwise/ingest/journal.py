@@ -41,11 +41,11 @@ class Kind(IntEnum):
 
 
 class Record(NamedTuple):
-    """One request's rows, ready for the store."""
+    """One request's rows, ready for the store. The version is 0 until the journal takes it."""
 
     kind: Kind
-    payload: bytes
-    version: int
+    payload: bytes | bytearray
+    version: int = 0
 
 
 @dataclass
@@ -184,7 +184,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(file)
 
 
-def _encode(record: Record) -> tuple[bytes, bytes, bytes]:
+def _encode(record: Record) -> tuple[bytes, bytes, bytes | bytearray]:
     header = _HEADER.pack(len(record.payload), record.kind, record.version)
     crc = zlib.crc32(record.payload, zlib.crc32(header))
     return _CRC.pack(crc), header, record.payload

@@ -27,7 +27,6 @@ from spanwise.ingest.bodies import NewSignal
 from spanwise.ingest.cutting import MAX_VALUE_BYTES, cut_record, cut_span
 from spanwise.ingest.frames import Part, Scope, frame, make_head, split_scopes
 from spanwise.ingest.journal import Kind, Record
-from spanwise.ingest.versions import next_version
 from spanwise.model.errors import Invalid
 
 MAX_ITEMS = 10_000
@@ -65,7 +64,6 @@ def prepare_traces(
     request: ExportTraceServiceRequest, workspace: str, body: bytes | None = None
 ) -> Prepared:
     """Make a request ready; `body` is what it was decoded from, when that was protobuf."""
-    version = next_version()
     scopes = [scope for resource in request.resource_spans for scope in resource.scope_spans]
     total = _count(len(scope.spans) for scope in scopes)
     raw = iter(_raw_scopes(scopes, body))
@@ -73,7 +71,7 @@ def prepare_traces(
     found: list[NewSignal] = []
     rejected = 0
     for resource in request.resource_spans:
-        head = make_head(workspace, version, resource.resource)
+        head = make_head(workspace, resource.resource)
         for scope in resource.scope_spans:
             data = next(raw)
             changes = _change_spans(scope, data, found)
@@ -85,7 +83,7 @@ def prepare_traces(
             "none) and start time (after 1999, at most two days ahead); logs go to /v1/logs, not "
             "to /v1/traces"
         )
-    prepared = _prepared(Kind.TRACES, version, frames, total, rejected)
+    prepared = _prepared(Kind.TRACES, frames, total, rejected)
     if found:
         record = signals.prepare_signals(workspace, found).record
         prepared = replace(prepared, records=(*prepared.records, record))
@@ -97,16 +95,15 @@ def prepare_logs(
 ) -> Prepared:
     scopes = [scope for resource in request.resource_logs for scope in resource.scope_logs]
     total = _count(len(scope.log_records) for scope in scopes)
-    version = next_version()
     raw = _raw_scopes(scopes, body)
     left = iter(raw)
     frames = []
     for resource in request.resource_logs:
-        head = make_head(workspace, version, resource.resource)
+        head = make_head(workspace, resource.resource)
         for scope in resource.scope_logs:
             data = next(left)
             frames += frame(data.parts(_cut_logs(scope, data)), head)
-    prepared = _prepared(Kind.LOGS, version, frames, total)
+    prepared = _prepared(Kind.LOGS, frames, total)
     if any(coding_agents.may_be_coding_agent(scope.has) for scope in raw):
         calls = coding_agents.to_spans(request)
         if calls.resource_spans:
@@ -131,15 +128,14 @@ def prepare_metrics(
 ) -> Prepared:
     scopes = [scope for resource in request.resource_metrics for scope in resource.scope_metrics]
     total = _count(len(scope.metrics) for scope in scopes)
-    version = next_version()
     raw = iter(_raw_scopes(scopes, body))
     frames = [
         part
         for resource in request.resource_metrics
         for _ in resource.scope_metrics
-        for part in frame(next(raw).parts({}), make_head(workspace, version, resource.resource))
+        for part in frame(next(raw).parts({}), make_head(workspace, resource.resource))
     ]
-    return _prepared(Kind.METRICS, version, frames, total)
+    return _prepared(Kind.METRICS, frames, total)
 
 
 def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
@@ -159,10 +155,8 @@ def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
     return raw
 
 
-def _prepared(
-    kind: Kind, version: int, frames: list[Part], total: int, rejected: int = 0
-) -> Prepared:
-    records = (Record(kind, b"".join(frames), version),) if total else ()
+def _prepared(kind: Kind, frames: list[Part], total: int, rejected: int = 0) -> Prepared:
+    records = (Record(kind, bytearray().join(frames)),) if total else ()
     reason = "invalid traceId, spanId, parentSpanId or start time" if rejected else ""
     return Prepared(records, total - rejected, rejected, reason)
 

@@ -23,6 +23,7 @@ from typing import NamedTuple, Protocol
 import structlog
 
 from spanwise.ingest.journal import Journal, Record
+from spanwise.ingest.versions import next_version, start_after, with_version
 from spanwise.model.errors import Unavailable
 
 log = structlog.get_logger()
@@ -158,6 +159,8 @@ class Pipeline:
 
     def _load_left_over(self) -> None:
         self._backlog.extend((0, record) for record in self._journal.left_over())
+        # Whatever the clock says by now: these come first.
+        start_after(max((record.version for _, record in self._backlog), default=0))
         self._backlog_bytes = sum(len(record.payload) for _, record in self._backlog)
         self._queued_bytes = self._backlog_bytes
         if self._backlog:
@@ -303,6 +306,8 @@ class Pipeline:
             if self._stalled:
                 raise _store_is_stalled()
         self._check_free_space()
+        # Only here is their order final: small requests overtake large ones in the queue.
+        records = [with_version(record, next_version()) for record in records]
         sequence = self._journaled + 1
         self._journal.append(records, sequence)
         with self._lock:

@@ -98,8 +98,6 @@ class Receiver:
         return prepared.signals
 
     async def _store(self, prepared: Prepared) -> Prepared:
-        # Nothing may wait between preparing, which takes the version, and this: the versions of
-        # the queue must ascend.
         if prepared.records:
             await self._pipeline.submit(prepared.records)
             self._count(prepared)

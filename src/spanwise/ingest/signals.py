@@ -9,9 +9,11 @@ import orjson
 
 from spanwise.ingest.bodies import NewSignal
 from spanwise.ingest.journal import Kind, Record
-from spanwise.ingest.versions import next_version
 from spanwise.model.noun import new_id, utc_now
 from spanwise.model.signals import Signal
+
+# How a row ends before the journal has given it a version.
+_NO_VERSION = b',"version":0}\n'
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,18 @@ class PreparedSignals:
 
 
 def prepare_signals(workspace: str, new: Sequence[NewSignal]) -> PreparedSignals:
-    version = next_version()
     signals = [_complete(signal) for signal in new]
-    rows = b"\n".join(orjson.dumps(_to_row(workspace, version, signal)) for signal in signals)
-    return PreparedSignals(Record(Kind.SIGNALS, rows + b"\n", version), signals)
+    rows = (
+        orjson.dumps(_to_row(workspace, signal), option=orjson.OPT_APPEND_NEWLINE)
+        for signal in signals
+    )
+    return PreparedSignals(Record(Kind.SIGNALS, b"".join(rows)), signals)
+
+
+def set_row_versions(rows: bytes | bytearray, version: int) -> bytes | bytearray:
+    """Return rows with the version that the journal gives them."""
+    # No value can look like this: in a text, quotes and line breaks are escaped.
+    return rows.replace(_NO_VERSION, b',"version":%d}\n' % version)
 
 
 def _complete(new: NewSignal) -> Signal:
@@ -35,7 +45,7 @@ def _complete(new: NewSignal) -> Signal:
     return Signal(**values, created_at=now)
 
 
-def _to_row(workspace: str, version: int, signal: Signal) -> dict[str, Any]:
+def _to_row(workspace: str, signal: Signal) -> dict[str, Any]:
     """Name every column of the signals table; the engine has no NULLs."""
     return {
         "workspace": workspace,
@@ -53,7 +63,7 @@ def _to_row(workspace: str, version: int, signal: Signal) -> dict[str, Any]:
         "variant": signal.variant or "",
         "comment": signal.comment or "",
         "metadata": orjson.dumps(signal.metadata).decode() if signal.metadata else "",
-        "version": version,
+        "version": 0,
     }
 
 

@@ -102,11 +102,11 @@ def _to_batch(records: Sequence[Record]) -> Batch:
     )
 
 
-def _in_pieces(payloads: Sequence[bytes]) -> list[bytes]:
+def _in_pieces(payloads: Sequence[bytes | bytearray]) -> list[bytes]:
     """Join payloads into as many pieces, of about the same size, as are worth an insert each."""
     total = sum(len(payload) for payload in payloads)
     count = max(1, min(PARALLEL_INSERTS, total // _PIECE_BYTES))
-    pieces: list[list[bytes]] = [[] for _ in range(count)]
+    pieces: list[list[bytes | bytearray]] = [[] for _ in range(count)]
     size = 0
     for payload in payloads:
         pieces[min(count - 1, size * count // max(total, 1))].append(payload)

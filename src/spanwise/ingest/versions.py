@@ -1,12 +1,16 @@
 """The version of a row: of two rows of the same span or signal, the later version counts.
 
-Summaries rely on a batch having higher versions than the batch before it. That holds because a
-request takes its version and its place in the queue in one step of the event loop.
+Versions ascend in the order of the journal, which is the order in which records are applied:
+summaries and deletions rely on a batch having higher versions than the batch before it. So a record
+gets its version from the thread that journals it, and keeps it when the journal is replayed.
 """
 
 import time
 from threading import Lock
 
+from spanwise.ingest.frames import set_version
+from spanwise.ingest.journal import Kind, Record
+from spanwise.ingest.signals import set_row_versions
 from spanwise.storage.telemetry.summaries import VERSION_STEP
 
 
@@ -24,5 +28,27 @@ class VersionClock:
             self._last = max(self._last + VERSION_STEP, now)
             return self._last
 
+    def start_after(self, version: int) -> None:
+        """Let all versions to come be higher than one of an earlier process."""
+        with self._lock:
+            self._last = max(self._last, version)
 
-next_version = VersionClock().tick
+
+_clock = VersionClock()
+next_version = _clock.tick
+start_after = _clock.start_after
+
+
+def with_version(record: Record, version: int) -> Record:
+    """Return the record with its version, also in its rows. The payload may be changed in place."""
+    payload = record.payload
+    match record.kind:
+        case Kind.TRACES | Kind.LOGS | Kind.METRICS:
+            payload = bytearray(payload) if isinstance(payload, bytes) else payload
+            set_version(payload, version)
+        case Kind.SIGNALS:
+            payload = set_row_versions(payload, version)
+        case Kind.DELETIONS | Kind.EXPOSURES:
+            # Their rows have no version.
+            pass
+    return Record(record.kind, payload, version)

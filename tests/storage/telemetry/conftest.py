@@ -12,6 +12,7 @@ import pytest
 from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest import otlp, rest
 from spanwise.ingest.bodies import parse_spans
+from spanwise.ingest.versions import next_version, with_version
 from spanwise.storage.telemetry.engine import Engine, EngineAddress
 from spanwise.storage.telemetry.store import Batch, Writer
 from support.clickhouse_server import run_clickhouse
@@ -62,8 +63,9 @@ class Store:
     def batch(self, *spans: dict[str, Any]) -> Batch:
         """What one request with these spans becomes."""
         parsed = parse_spans({"spans": list(spans)}, 10_000)
-        (record,) = otlp.prepare_traces(rest.spans_to_otlp(parsed), self.workspace).records
-        return Batch(record.version, record.version, spans=[record.payload])
+        (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed), self.workspace).records
+        record = with_version(prepared, next_version())
+        return Batch(record.version, record.version, spans=[bytes(record.payload)])
 
     def send(self, *spans: dict[str, Any]) -> None:
         self.writer.write(self.batch(*spans))

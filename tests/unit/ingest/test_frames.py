@@ -1,14 +1,19 @@
 """Frames are the bytes that came, with the spans that changed written anew."""
 
+import io
 from collections.abc import Mapping
 
 import pytest
+from google.protobuf.empty_pb2 import Empty
+from google.protobuf.proto import parse_length_prefixed
+from google.protobuf.unknown_fields import UnknownFieldSet
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
-from spanwise.ingest.frames import Scope, split_scopes, varint
+from spanwise.ingest.frames import Scope, frame, make_head, set_version, split_scopes, varint
 from spanwise.model.errors import Invalid
 
 spans = st.lists(
@@ -62,3 +67,23 @@ def test_lengths_that_are_written_longer_than_needed_are_cut_right() -> None:
 def test_a_group_is_refused() -> None:
     with pytest.raises(Invalid):
         split_scopes(b"\x0b\x0c")
+
+
+@given(st.lists(spans, max_size=3), st.integers(0, 2**63 - 1), st.integers(0, 2**63 - 1))
+def test_every_frame_of_a_record_gets_the_version(
+    items: list[list[Span]], first: int, second: int
+) -> None:
+    head = make_head("wsp_1", Resource())
+    raw = [ScopeSpans(spans=some).SerializeToString() for some in items]
+    frames = bytearray().join(part for scope in raw for part in frame([scope], head))
+    # A record that could not be journalled may be tried again, with another version.
+    for version in (first, second):
+        set_version(frames, version)
+        stream = io.BytesIO(frames)
+        for some in items:
+            message = parse_length_prefixed(ScopeSpans, stream)
+            assert list(message.spans) == some
+            fields = UnknownFieldSet(Empty.FromString(UnknownFieldSet(message)[0].data))
+            last = fields[len(fields) - 1]
+            assert (last.field_number, last.data) == (2, version)
+        assert stream.read() == b""

@@ -13,6 +13,7 @@ import pytest
 from spanwise.ingest import pipeline as module
 from spanwise.ingest.journal import Journal, Kind, Record
 from spanwise.ingest.pipeline import Pipeline, Refused, Suspect
+from spanwise.ingest.versions import VersionClock
 from spanwise.model.errors import Unavailable
 from support.journal import leave_over, read_as_left_over
 from support.polling import until
@@ -25,6 +26,8 @@ class Shelf:
 
     def __init__(self) -> None:
         self.inserted: list[int] = []
+        # The numbers of records that are finished, and their versions.
+        self.finished: list[int] = []
         self.versions: list[int] = []
         self.batches: list[int] = []
         self.quarantined: list[int] = []
@@ -38,19 +41,20 @@ class Shelf:
         if self.failure is not None:
             raise self.failure
         for record in records:
-            if record.version in self.poison:
-                raise self.poison[record.version]
+            if number_of(record) in self.poison:
+                raise self.poison[number_of(record)]
         self.batches.append(len(records))
-        self.inserted += [record.version for record in records]
+        self.inserted += map(number_of, records)
 
     def finish(self, records: Sequence[Record]) -> None:
-        versions = [record.version for record in records]
-        assert set(versions) <= {*self.inserted, *self.quarantined}
-        self.versions += [version for version in versions if version in self.inserted]
+        numbers = [*map(number_of, records)]
+        assert set(numbers) <= {*self.inserted, *self.quarantined}
+        self.finished += [number for number in numbers if number in self.inserted]
+        self.versions += [record.version for record in records]
 
     def quarantine(self, record: Record, reason: str) -> None:
         assert reason
-        self.quarantined.append(record.version)
+        self.quarantined.append(number_of(record))
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -66,8 +70,12 @@ def files_in(folder: Path) -> list[Path]:
     return list(folder.glob("*.journal"))
 
 
-def rows(version: int, size_bytes: int = 100) -> list[Record]:
-    return [Record(Kind.TRACES, b"x" * size_bytes, version)]
+def rows(number: int, size_bytes: int = 100) -> list[Record]:
+    return [Record(Kind.EXPOSURES, number.to_bytes(4) + bytes(size_bytes - 4))]
+
+
+def number_of(record: Record) -> int:
+    return int.from_bytes(record.payload[:4])
 
 
 @asynccontextmanager
@@ -100,7 +108,7 @@ async def test_what_was_submitted_is_in_the_store_after_settling(tmp_path: Path)
     async with running(tmp_path, store) as pipeline:
         await pipeline.submit(rows(1))
         await pipeline.settle()
-        assert store.versions == [1]
+        assert store.finished == [1]
 
 
 async def test_an_acknowledged_record_is_in_the_journal_while_the_store_is_busy(
@@ -112,8 +120,8 @@ async def test_an_acknowledged_record_is_in_the_journal_while_the_store_is_busy(
             await pipeline.submit(rows(1))
             await pipeline.submit(rows(2))
             # A kill at this moment loses neither.
-            assert [r.version for r in read_as_left_over(tmp_path)] == [1, 2]
-            assert store.versions == []
+            assert [number_of(r) for r in read_as_left_over(tmp_path)] == [1, 2]
+            assert store.finished == []
 
 
 async def test_the_order_of_submission_is_the_order_in_the_store(tmp_path: Path) -> None:
@@ -121,7 +129,7 @@ async def test_the_order_of_submission_is_the_order_in_the_store(tmp_path: Path)
     async with running(tmp_path, store, max_waiting_bytes=64 * MIB) as pipeline:
         await asyncio.gather(*(pipeline.submit(rows(n, 50_000)) for n in range(500)))
         await pipeline.settle()
-    assert store.versions == list(range(500))
+    assert store.finished == list(range(500))
 
 
 async def test_one_that_fails_to_be_told_keeps_no_other_waiting(tmp_path: Path) -> None:
@@ -153,7 +161,7 @@ async def test_requests_share_one_write_and_one_insert(
     async with running(tmp_path, store) as pipeline:
         await asyncio.gather(*(pipeline.submit(rows(n)) for n in range(200)))
         await pipeline.settle()
-    assert len(store.versions) == 200
+    assert len(store.finished) == 200
     assert writes < 20
     assert len(store.batches) < 20
 
@@ -166,7 +174,7 @@ async def test_batches_for_the_store_are_bounded(tmp_path: Path) -> None:
             await asyncio.sleep(0.2)
         await asyncio.gather(*tasks)
         await pipeline.settle()
-    assert len(store.versions) == 30
+    assert len(store.finished) == 30
     assert max(store.batches) <= module.APPLY_BYTES // MIB
 
 
@@ -179,7 +187,7 @@ async def test_settling_waits_for_what_was_acknowledged_before(tmp_path: Path) -
             await asyncio.sleep(0.1)
             assert not settling.done()
         await settling
-        assert store.versions == [1]
+        assert store.finished == [1]
 
 
 async def test_a_reader_may_do_without_the_latest_but_not_without_what_is_older(
@@ -193,13 +201,13 @@ async def test_a_reader_may_do_without_the_latest_but_not_without_what_is_older(
             await pipeline.submit(rows(2))
             module.accepted_age.set(10)
             await asyncio.wait_for(pipeline.settle(), 1)
-            assert store.versions == []
+            assert store.finished == []
             module.accepted_age.set(0.2)
             settling = asyncio.create_task(pipeline.settle())
             await asyncio.sleep(0.1)
             assert not settling.done()
         await settling
-        assert 1 in store.versions
+        assert 1 in store.finished
 
 
 async def test_settling_does_not_wait_for_ever_on_a_slow_store(
@@ -232,7 +240,7 @@ async def test_overload_is_refused_at_once_and_what_waits_is_bounded(tmp_path: P
         await asyncio.wait(tasks)
         await pipeline.settle()
         acknowledged = [n for n, task in enumerate(tasks) if task.exception() is None]
-        assert sorted(store.versions) == acknowledged
+        assert sorted(store.finished) == acknowledged
 
 
 async def test_a_small_request_does_not_wait_for_a_store_that_is_behind(
@@ -255,7 +263,9 @@ async def test_a_small_request_does_not_wait_for_a_store_that_is_behind(
             assert not large.done()
             await large
         await pipeline.settle()
-    assert sorted(store.versions) == [1, 2, 3, 4]
+    # Versions are of the order in which they were journalled and applied, not of arrival.
+    assert store.finished == [1, 2, 4, 3]
+    assert store.versions == sorted(set(store.versions))
 
 
 async def test_one_large_request_is_taken_however_small_the_queue_is(tmp_path: Path) -> None:
@@ -263,7 +273,7 @@ async def test_one_large_request_is_taken_however_small_the_queue_is(tmp_path: P
     async with running(tmp_path, store, max_waiting_bytes=10) as pipeline:
         await pipeline.submit(rows(1, MIB))
         await pipeline.settle()
-    assert store.versions == [1]
+    assert store.finished == [1]
 
 
 async def test_a_refused_record_harms_only_itself(tmp_path: Path) -> None:
@@ -273,7 +283,7 @@ async def test_a_refused_record_harms_only_itself(tmp_path: Path) -> None:
         with store.held():
             await asyncio.gather(*(pipeline.submit(rows(n)) for n in range(100)))
         await pipeline.settle()
-        assert store.versions == [n for n in range(100) if n not in {3, 77}]
+        assert store.finished == [n for n in range(100) if n not in {3, 77}]
         assert store.quarantined == [3, 77]
         # The batch is halved, not taken apart record by record.
         assert len(store.batches) < 30
@@ -290,7 +300,7 @@ async def test_a_record_that_fails_again_and_again_for_no_known_reason_is_put_as
             await asyncio.gather(*(pipeline.submit(rows(n)) for n in range(3)))
 
         async def all_through() -> bool:
-            return store.versions == [0, 2]
+            return store.finished == [0, 2]
 
         await until(all_through)
         assert store.quarantined == [1]
@@ -305,7 +315,7 @@ async def test_a_failing_store_is_never_a_reason_to_put_a_record_aside(tmp_path:
         store.failure = None
 
         async def through() -> bool:
-            return store.versions == [1]
+            return store.finished == [1]
 
         await until(through)
     assert store.quarantined == []
@@ -339,7 +349,7 @@ async def test_the_store_recovers_without_a_restart(tmp_path: Path) -> None:
         await until(recovered)
         await pipeline.submit(rows(50))
         await pipeline.settle()
-        assert store.versions == list(range(51))
+        assert store.finished == list(range(51))
     assert read_as_left_over(tmp_path) == []
 
 
@@ -371,7 +381,7 @@ async def test_a_full_disk_refuses_and_lets_go_on_when_there_is_room_again(
                 await pipeline.submit(rows(1))
         await pipeline.submit(rows(2))
         await pipeline.settle()
-    assert store.versions == [2]
+    assert store.finished == [2]
 
 
 async def test_a_disk_with_too_little_room_refuses_before_it_is_full(tmp_path: Path) -> None:
@@ -380,7 +390,7 @@ async def test_a_disk_with_too_little_room_refuses_before_it_is_full(tmp_path: P
         with pytest.raises(Unavailable, match="almost full") as caught:
             await pipeline.submit(rows(1))
         assert 1 <= caught.value.retry_after_seconds <= 5
-    assert store.versions == []
+    assert store.finished == []
 
 
 async def test_stopping_finishes_what_was_submitted(tmp_path: Path) -> None:
@@ -393,7 +403,7 @@ async def test_stopping_finishes_what_was_submitted(tmp_path: Path) -> None:
     await pipeline.stop()
     journal.close()
     await asyncio.gather(*tasks)
-    assert store.versions == list(range(300))
+    assert store.finished == list(range(300))
     assert files_in(tmp_path) == []
     with pytest.raises(Unavailable):
         await pipeline.submit(rows(300))
@@ -414,7 +424,7 @@ async def test_stopping_while_the_store_fails_ends_and_keeps_what_was_acknowledg
     journal.close()
     healthy = Shelf()
     async with running(tmp_path, healthy):
-        assert healthy.versions == [1]
+        assert healthy.finished == [1]
 
 
 async def test_what_an_earlier_process_left_is_in_the_store_when_the_next_has_started(
@@ -424,10 +434,27 @@ async def test_what_an_earlier_process_left_is_in_the_store_when_the_next_has_st
     leave_over(tmp_path, *rows(3))
     store = Shelf()
     async with running(tmp_path, store) as pipeline:
-        assert store.versions == [1, 2, 3]
+        assert store.finished == [1, 2, 3]
         await pipeline.submit(rows(4))
-    assert store.versions == [1, 2, 3, 4]
+    assert store.finished == [1, 2, 3, 4]
     assert files_in(tmp_path) == []
+
+
+async def test_versions_go_on_after_those_of_an_earlier_process_whatever_the_clock_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A clock of its own: that of other tests shall not run ahead.
+    clock = VersionClock()
+    monkeypatch.setattr(module, "next_version", clock.tick)
+    monkeypatch.setattr(module, "start_after", clock.start_after)
+    ahead = time.time_ns() + 3600 * 10**9
+    Journal(tmp_path).append([rows(1)[0]._replace(version=ahead)], 1)
+    store = Shelf()
+    async with running(tmp_path, store) as pipeline:
+        await pipeline.submit(rows(2))
+        await pipeline.settle()
+    assert store.finished == [1, 2]
+    assert store.versions[0] == ahead < store.versions[1]
 
 
 async def test_a_start_on_a_failing_store_serves_reads_and_keeps_what_was_left(
@@ -443,11 +470,11 @@ async def test_a_start_on_a_failing_store_serves_reads_and_keeps_what_was_left(
         store.failure = None
 
         async def through() -> bool:
-            return store.versions == [1]
+            return store.finished == [1]
 
         await until(through)
         await pipeline.submit(rows(3))
-    assert store.versions == [1, 3]
+    assert store.finished == [1, 3]
 
 
 def _no_space(_file: int, _data: bytes) -> int:
