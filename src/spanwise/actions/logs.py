@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from spanwise.actions.agents import AgentDirectory
-from spanwise.ingest.bodies import load_json, parse_logs
-from spanwise.ingest.otlp import MAX_ITEMS
+from spanwise.ingest.bodies import NewLog, Parsed
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.model.errors import NotFound
@@ -25,18 +24,19 @@ class Logs:
         self._receiver = receiver
         self._agents = agents
 
-    async def record(self, workspace: str, body: bytes) -> int:
-        """Store one log or many, all or none, and say how many."""
-        logs = parse_logs(load_json(body), MAX_ITEMS)
+    async def record(self, workspace: str, body: bytes) -> Parsed[NewLog]:
+        """Store those logs of a body that can be stored; the answer has the others too."""
+        parsed = await self._receiver.read_logs(body)
         ids = await self._agents.ids_by_name(workspace)
         names = {agent_id: name for name, agent_id in ids.items()}
         named = [
             log.model_copy(update={"agent_name": names.get(log.agent_id, log.agent_id)})
             if log.agent_id and not log.agent_name
             else log
-            for log in logs
+            for log in parsed.items
         ]
-        return await self._receiver.receive_logs(workspace, named)
+        await self._receiver.receive_logs(workspace, named, rejected=len(parsed.rejections))
+        return parsed
 
     async def find(
         self, workspace: str, wanted: LogFilter, page: PageRequest, order: Order

@@ -6,6 +6,7 @@ from typing import Any, Generic, Literal, TypeVar
 import orjson
 from starlette.responses import Response
 
+from spanwise.ingest.bodies import MAX_PROBLEMS, Parsed
 from spanwise.model.errors import Code, FieldProblem
 from spanwise.model.noun import Noun
 from spanwise.model.page import Listing, PageRequest, Pagination
@@ -40,10 +41,32 @@ class Deleted(Noun):
     deleted: Literal[True] = True
 
 
+class RejectedRow(Noun):
+    """One row of a batch that was not stored."""
+
+    index: int
+    reason: str
+
+
 class Accepted(Noun):
-    """How many records were stored."""
+    """How many rows were stored; if some were not, how many, and why for the first 100."""
 
     accepted: int
+    rejected: int | None = None
+    details: list[RejectedRow] | None = None
+
+    @classmethod
+    def describe(cls, parsed: Parsed[Any]) -> "Accepted":
+        if not parsed.rejections:
+            return cls(accepted=len(parsed.items))
+        return cls(
+            accepted=len(parsed.items),
+            rejected=len(parsed.rejections),
+            details=[
+                RejectedRow(index=row.index, reason=row.reason)
+                for row in parsed.rejections[:MAX_PROBLEMS]
+            ],
+        )
 
 
 class Done(Noun):

@@ -23,11 +23,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.logs.v1.logs_pb2 import ScopeLogs
 
 from spanwise.ingest import coding_agents, documents, events, signals
-from spanwise.ingest.bodies import NewSignal
+from spanwise.ingest.bodies import NewSignal, to_unix_nano
 from spanwise.ingest.cutting import MAX_VALUE_BYTES, cut_record, cut_span
 from spanwise.ingest.frames import Part, Scope, frame, make_head, split_scopes
 from spanwise.ingest.journal import Kind, Record
 from spanwise.model.errors import Invalid
+from spanwise.model.times import EARLIEST_STORED, MAX_AHEAD
 
 MAX_ITEMS = 10_000
 TRACE_ID_BYTES = 16
@@ -36,9 +37,11 @@ _PARENT_ID_BYTES = {8, 0}
 # W3C Trace Context: ids of zeros alone are invalid.
 _NO_TRACE_ID, _NO_SPAN_ID = bytes(TRACE_ID_BYTES), bytes(SPAN_ID_BYTES)
 
-# Clocks may be off by a day; what lies further ahead, or before this service's time, is no time.
-_EARLIEST_NANO = 946_684_800 * 10**9
-_AHEAD_NANO = 2 * 86_400 * 10**9
+_EARLIEST_NANO = to_unix_nano(EARLIEST_STORED)
+_AHEAD_NANO = int(MAX_AHEAD.total_seconds()) * 10**9
+
+# The place of a span in its request, and why it cannot be stored.
+Rejection = tuple[int, str]
 
 M = TypeVar("M", bound=Message)
 
@@ -69,21 +72,23 @@ def prepare_traces(
     raw = iter(_raw_scopes(scopes, body))
     frames: list[Part] = []
     found: list[NewSignal] = []
-    rejected = 0
+    rejections: list[Rejection] = []
+    seen = 0
     for resource in request.resource_spans:
         head = make_head(workspace, resource.resource)
         for scope in resource.scope_spans:
             data = next(raw)
-            changes = _change_spans(scope, data, found)
-            rejected += sum(item is None for item in changes.values())
+            changes, problems = _change_spans(scope, data, found)
+            rejections += [(seen + index, problem) for index, problem in problems]
+            seen += len(scope.spans)
             frames += frame(data.parts(changes), head)
-    if total and rejected == total:
+    if total and len(rejections) == total:
         raise Invalid(
             "no span has a valid traceId (16 bytes), spanId (8 bytes), parentSpanId (8 bytes or "
             "none) and start time (after 1999, at most two days ahead); logs go to /v1/logs, not "
-            "to /v1/traces"
+            f"to /v1/traces. {_describe(rejections)}"
         )
-    prepared = _prepared(Kind.TRACES, frames, total, rejected)
+    prepared = _prepared(Kind.TRACES, frames, total, rejections)
     if found:
         record = signals.prepare_signals(workspace, found).record
         prepared = replace(prepared, records=(*prepared.records, record))
@@ -155,10 +160,26 @@ def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
     return raw
 
 
-def _prepared(kind: Kind, frames: list[Part], total: int, rejected: int = 0) -> Prepared:
+def _prepared(
+    kind: Kind,
+    frames: list[Part],
+    total: int,
+    rejections: Sequence[Rejection] = (),
+) -> Prepared:
     records = (Record(kind, bytearray().join(frames)),) if total else ()
-    reason = "invalid traceId, spanId, parentSpanId or start time" if rejected else ""
-    return Prepared(records, total - rejected, rejected, reason)
+    rejected = len(rejections)
+    return Prepared(records, total - rejected, rejected, _describe(rejections))
+
+
+def _describe(rejections: Sequence[Rejection]) -> str:
+    """Say how many spans have which problem, and where the first of each stands."""
+    by_problem: dict[str, list[int]] = {}
+    for index, problem in rejections:
+        by_problem.setdefault(problem, []).append(index)
+    return "; ".join(
+        f"{problem}: {len(places):,} of the spans, the first at index {places[0]}"
+        for problem, places in by_problem.items()
+    )
 
 
 def _count(sizes: Iterable[int]) -> int:
@@ -171,12 +192,18 @@ def _count(sizes: Iterable[int]) -> int:
 # --- spans --------------------------------------------------------------------------------------
 
 
-def _change_spans(scope: Any, raw: Scope, found: list[NewSignal]) -> dict[int, bytes | None]:  # noqa: ANN401 -- ScopeSpans
+def _change_spans(
+    scope: Any,  # noqa: ANN401 -- ScopeSpans
+    raw: Scope,
+    found: list[NewSignal],
+) -> tuple[dict[int, bytes | None], list[Rejection]]:
     """Say which spans of a scope go on otherwise than they came, and how; None is not at all.
 
-    Evaluation results among the events are added to `found`.
+    Returns why those are left out as well. Evaluation results among the events are added to
+    `found`.
     """
     changes: dict[int, bytes | None] = {}
+    rejections: list[Rejection] = []
     is_folded = documents.may_be_folded(scope.scope.name, raw.has)
     may_be_long = raw.size > MAX_VALUE_BYTES and any(
         end - start > MAX_VALUE_BYTES for start, _, end in raw.items()
@@ -186,20 +213,48 @@ def _change_spans(scope: Any, raw: Scope, found: list[NewSignal]) -> dict[int, b
     places = range(len(scope.spans)) if must_see_all else _find_special(scope.spans, latest)
     for index in places:
         span = scope.spans[index]
-        if not _are_valid([(value,) for value in _LOOKED_AT(span)], latest):
+        if problem := _problem_of(span, latest):
             changes[index] = None
+            rejections.append((index, problem))
             continue
-        is_changed = events.summarize(span) if span.events else False
+        is_changed = _drop_impossible_end(span, latest)
+        is_changed |= events.summarize(span) if span.events else False
         is_changed |= documents.unfold(span) if is_folded else False
         is_changed |= cut_span(span) if may_be_long else False
         if is_changed:
             changes[index] = span.SerializeToString()
         found += events.evaluations(span)
-    return changes
+    return changes, rejections
+
+
+def _problem_of(span: Any, latest: int) -> str:  # noqa: ANN401 -- Span
+    """Say why a span cannot be stored; empty when it can."""
+    if len(span.trace_id) != TRACE_ID_BYTES or span.trace_id == _NO_TRACE_ID:
+        return "traceId must be 16 bytes and not all zeros"
+    if len(span.span_id) != SPAN_ID_BYTES or span.span_id == _NO_SPAN_ID:
+        return "spanId must be 8 bytes and not all zeros"
+    if len(span.parent_span_id) not in _PARENT_ID_BYTES:
+        return "parentSpanId must be 8 bytes or none"
+    if not _EARLIEST_NANO <= span.start_time_unix_nano <= latest:
+        return "the start time must lie after 1999 and at most two days ahead"
+    return ""
+
+
+def _drop_impossible_end(span: Any, latest: int) -> bool:  # noqa: ANN401 -- Span
+    """Take an end that no clock can have shown for none: the span has no duration then."""
+    if span.end_time_unix_nano <= latest:
+        return False
+    span.end_time_unix_nano = span.start_time_unix_nano
+    return True
 
 
 _LOOKED_AT = operator.attrgetter(
-    "trace_id", "span_id", "parent_span_id", "start_time_unix_nano", "events"
+    "trace_id",
+    "span_id",
+    "parent_span_id",
+    "start_time_unix_nano",
+    "end_time_unix_nano",
+    "events",
 )
 
 
@@ -212,8 +267,8 @@ def _find_special(spans: Sequence[Any], latest: int) -> Iterable[int]:
 
 
 def _are_valid(columns: Sequence[Sequence[Any]], latest: int) -> bool:
-    """Say whether all spans are that these were looked up of."""
-    trace_ids, span_ids, parent_ids, starts, _ = columns
+    """Return whether every span in the columns is valid; `_problem_of` says what is not."""
+    trace_ids, span_ids, parent_ids, starts, ends, _ = columns
     return (
         set(map(len, trace_ids)) == {TRACE_ID_BYTES}
         and set(map(len, span_ids)) == {SPAN_ID_BYTES}
@@ -222,4 +277,5 @@ def _are_valid(columns: Sequence[Sequence[Any]], latest: int) -> bool:
         and _NO_SPAN_ID not in span_ids
         and min(starts) >= _EARLIEST_NANO
         and max(starts) <= latest
+        and max(ends) <= latest
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from google.protobuf.message import DecodeError, Message
@@ -12,7 +13,15 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanwise.ingest import otlp, rest, signals
-from spanwise.ingest.bodies import NewLog, NewSignal, load_json, parse_spans
+from spanwise.ingest.bodies import (
+    NewLog,
+    NewSignal,
+    NewSpan,
+    Parsed,
+    load_json,
+    parse_logs,
+    parse_spans,
+)
 from spanwise.ingest.journal import Kind
 from spanwise.ingest.meter import IngestMeter
 from spanwise.ingest.otlp import Prepared
@@ -82,14 +91,24 @@ class Receiver:
         self._pipeline.enqueue(prepared.records, tell_stored)
         return True
 
-    async def receive_spans(self, workspace: str, body: bytes) -> int:
-        request = await _off_loop(
-            body, lambda: rest.spans_to_otlp(parse_spans(load_json(body), otlp.MAX_ITEMS))
-        )
-        return (await self._store(otlp.prepare_traces(request, workspace))).accepted
+    async def receive_spans(self, workspace: str, body: bytes) -> Parsed[NewSpan]:
+        """Store the spans of a REST body that can be stored; the answer has the others too."""
 
-    async def receive_logs(self, workspace: str, logs: list[NewLog]) -> int:
-        return (await self._store(otlp.prepare_logs(rest.logs_to_otlp(logs), workspace))).accepted
+        def read() -> tuple[Parsed[NewSpan], ExportTraceServiceRequest]:
+            parsed = parse_spans(load_json(body), otlp.MAX_ITEMS)
+            return parsed, rest.spans_to_otlp(parsed.items)
+
+        parsed, request = await _off_loop(body, read)
+        prepared = otlp.prepare_traces(request, workspace)
+        await self._store(replace(prepared, rejected=len(parsed.rejections)))
+        return parsed
+
+    async def read_logs(self, body: bytes) -> Parsed[NewLog]:
+        return await _off_loop(body, lambda: parse_logs(load_json(body), otlp.MAX_ITEMS))
+
+    async def receive_logs(self, workspace: str, logs: list[NewLog], rejected: int = 0) -> None:
+        prepared = otlp.prepare_logs(rest.logs_to_otlp(logs), workspace)
+        await self._store(replace(prepared, rejected=rejected))
 
     async def receive_signals(self, workspace: str, new: list[NewSignal]) -> list[Signal]:
         prepared = signals.prepare_signals(workspace, new)

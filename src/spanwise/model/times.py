@@ -11,6 +11,11 @@ from spanwise.model.errors import Invalid
 MAX_BUCKETS = 10_000
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+# Telemetry outside of these is of no clock; the engine keeps what lies between them exactly.
+EARLIEST_STORED = datetime(2000, 1, 1, tzinfo=UTC)
+LATEST_STORED = datetime(2100, 1, 1, tzinfo=UTC)
+# Clocks may be off by a day or two.
+MAX_AHEAD = timedelta(days=2)
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?")

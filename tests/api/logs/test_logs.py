@@ -155,6 +155,29 @@ async def test_wrong_logs_are_named_and_none_is_stored(ann: Person) -> None:
     assert await _messages(ann) == set()
 
 
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ({"level": "info"}, "message: is required"),
+        (_log(level="loud"), "level: "),
+        (_log(traceId="abc"), "traceId: "),
+        (_log(timestamp="1999-12-31T23:59:59Z"), "timestamp: must lie between 2000 and 2099"),
+        (_log(timestamp="2100-01-01T00:00:00Z"), "timestamp: must lie between 2000 and 2099"),
+        (_log("x" * (2**20 + 1)), "message: "),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_a_log_that_cannot_be_stored_is_rejected_alone(
+    ann: Person, bad: dict[str, Any], reason: str
+) -> None:
+    data = await ann.data("POST", "/logs", json={"logs": [_log("a"), bad, _log("b")]})
+    assert (data["accepted"], data["rejected"]) == (2, 1)
+    [row] = data["details"]
+    assert row["index"] == 1
+    assert row["reason"].startswith(reason)
+    assert await _messages(ann) == {"a", "b"}
+
+
 async def test_logs_of_a_trace_need_a_trace_that_is_known(service: Service, ann: Person) -> None:
     trace_id = new_trace_id()
     assert_error(await ann.call("GET", f"/logs/trace/{trace_id}"), 404)

@@ -14,6 +14,7 @@ from google.protobuf import json_format
 from google.rpc import code_pb2
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
 from spanwise.ingest.compression import MAX_BODY_BYTES
@@ -165,6 +166,64 @@ async def test_an_absurd_end_gives_no_absurd_duration(
     assert trace["durationMs"] >= 0
     listed = await person.data("GET", "/spans/traces")
     assert [found["traceId"] for found in listed] == [span.trace_id.hex()]
+
+
+async def test_an_end_that_no_clock_shows_gives_no_duration(
+    exporter: Exporter, person: Person
+) -> None:
+    for end in (2**64 - 1, time.time_ns() + 3 * DAY):
+        span = make_span()
+        span.end_time_unix_nano = end
+        assert (await exporter.post(make_traces([span]))).status_code == 200
+        trace = await person.data("GET", f"/spans/traces/{span.trace_id.hex()}")
+        assert trace["durationMs"] == 0
+
+
+async def test_partial_success_says_which_spans_were_rejected_and_why(
+    exporter: Exporter, person: Person
+) -> None:
+    old, nameless = make_span(start=SECOND), make_span(span_id=b"")
+    request = make_traces([make_span(), old, old])
+    request.MergeFrom(make_traces([nameless, make_span()]))
+    response = await exporter.post(request)
+    assert response.status_code == 200
+    partial = ExportTraceServiceResponse.FromString(response.content).partial_success
+    assert partial.rejected_spans == 3
+    assert partial.error_message == (
+        "the start time must lie after 1999 and at most two days ahead: 2 of the spans, the first "
+        "at index 1; spanId must be 8 bytes and not all zeros: 1 of the spans, the first at index 3"
+    )
+    assert await stored_traces(person) == 2
+
+
+@pytest.mark.parametrize("cost", [1e30, 1e6, -5.0, float("nan"), float("inf")])
+async def test_a_cost_that_cannot_be_kept_counts_as_none_and_its_attribute_stays(
+    exporter: Exporter, person: Person, cost: float
+) -> None:
+    span = make_span(
+        gen_ai__operation__name="chat",
+        gen_ai__request__model="gpt-4o-mini",
+        gen_ai__provider__name="openai",
+        gen_ai__usage__input_tokens=1_000_000,
+        gen_ai__usage__cost=cost,
+    )
+    assert (await exporter.post(make_traces([span]))).status_code == 200
+    trace = await person.data("GET", f"/spans/traces/{span.trace_id.hex()}")
+    assert trace["cost"] == pytest.approx(0.15)
+    assert "gen_ai.usage.cost" in trace["spans"][0]["attributes"]
+
+
+async def test_cached_tokens_beyond_what_a_count_holds_do_not_wrap_around(
+    exporter: Exporter, person: Person
+) -> None:
+    span = make_span(
+        gen_ai__operation__name="chat",
+        gen_ai__usage__cache_read__input_tokens=2**32 - 1,
+        gen_ai__usage__cache_creation__input_tokens=2**32 - 1,
+    )
+    assert (await exporter.post(make_traces([span]))).status_code == 200
+    trace = await person.data("GET", f"/spans/traces/{span.trace_id.hex()}")
+    assert trace["inputTokens"] == 2**32 - 1
 
 
 async def test_nan_and_infinity_are_kept_as_attributes_and_harm_no_sum(

@@ -62,7 +62,7 @@ class Store:
 
     def batch(self, *spans: dict[str, Any]) -> Batch:
         """What one request with these spans becomes."""
-        parsed = parse_spans({"spans": list(spans)}, 10_000)
+        parsed = parse_spans({"spans": list(spans)}, 10_000).items
         (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed), self.workspace).records
         record = with_version(prepared, next_version())
         return Batch(record.version, record.version, spans=[bytes(record.payload)])

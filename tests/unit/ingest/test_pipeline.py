@@ -448,7 +448,7 @@ async def test_versions_go_on_after_those_of_an_earlier_process_whatever_the_clo
     monkeypatch.setattr(module, "next_version", clock.tick)
     monkeypatch.setattr(module, "start_after", clock.start_after)
     ahead = time.time_ns() + 3600 * 10**9
-    Journal(tmp_path).append([rows(1)[0]._replace(version=ahead)], 1)
+    leave_over(tmp_path, rows(1)[0]._replace(version=ahead))
     store = Shelf()
     async with running(tmp_path, store) as pipeline:
         await pipeline.submit(rows(2))

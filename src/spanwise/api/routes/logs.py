@@ -42,11 +42,16 @@ async def _log_filter(
 Filtered = Annotated[LogFilter, Depends(_log_filter)]
 
 
-@router.post("", status_code=201, openapi_extra=describe_body(NewLog | NewLogs))
+@router.post(
+    "",
+    status_code=201,
+    openapi_extra=describe_body(NewLog | NewLogs),
+    response_model_exclude_none=True,
+)
 async def record_logs(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
     """Record one log, or many under `logs`. The same log sent again counts once."""
     async with json_body(request) as body:
-        return succeed(Accepted(accepted=await use.logs.record(caller.workspace_id, body)))
+        return succeed(Accepted.describe(await use.logs.record(caller.workspace_id, body)))
 
 
 @router.get("")

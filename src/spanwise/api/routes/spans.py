@@ -31,12 +31,17 @@ class NewSpans(Noun):
     spans: list[NewSpan]
 
 
-@router.post("", status_code=201, openapi_extra=describe_body(NewSpan | NewSpans))
+@router.post(
+    "",
+    status_code=201,
+    openapi_extra=describe_body(NewSpan | NewSpans),
+    response_model_exclude_none=True,
+)
 async def add_spans(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
     """Store one span, or many under `spans`. Sending the same span again changes nothing."""
     async with json_body(request) as body:
-        accepted = await use.receiver.receive_spans(caller.workspace_id, body)
-    return succeed(Accepted(accepted=accepted))
+        parsed = await use.receiver.receive_spans(caller.workspace_id, body)
+    return succeed(Accepted.describe(parsed))
 
 
 @router.get("/traces")

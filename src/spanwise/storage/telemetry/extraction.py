@@ -73,6 +73,7 @@ PREVIEW_CHARACTERS = 200
 
 _EARLIEST_NANO = 946_684_800_000_000_000
 _LATEST_NANO = 4_102_444_800_000_000_000
+_MAX_UINT32 = 2**32 - 1
 _MOMENT = "toDateTime(intDiv(s.start_time_unix_nano, 1000000000), 'UTC')"
 _PRECEDENCE_BITS = 6
 _POSITION_BITS = 20
@@ -146,8 +147,8 @@ def spans_select(source: str) -> str:
   {_number(text("cached_tokens"))} AS cached_tokens,
   {_number(text("cache_write_tokens"))} AS cache_write_tokens,
   {_number(text("reasoning_tokens"))} AS reasoning_tokens,
-  given_input + if(cached_tokens + cache_write_tokens > given_input,
-   cached_tokens + cache_write_tokens, 0) AS input_tokens,
+  least(given_input + if(cached_tokens + cache_write_tokens > given_input,
+   cached_tokens + cache_write_tokens, 0), {_MAX_UINT32}) AS input_tokens,
   toDecimal64OrZero({text("given_cost")}, 12) AS given_cost,
   empty(s.parent_span_id) OR bitAnd(s.flags, 768) = 768 AS is_root,
   {rates_of("head.workspace", "provider", "model", _MOMENT)} AS rates""",

@@ -16,8 +16,8 @@ from spanwise.storage.telemetry.summaries import summarize_traces
 # Ingest waits while a piece is re-priced, so a piece is about as much as a large batch of it.
 PIECE_SPANS = 50_000
 
-# What has a cost of its own keeps it.
-_DEPENDS = f"given_cost = 0 AND kind IN {USAGE_KINDS}"
+# What has a cost of its own keeps it; a negative one is none.
+_DEPENDS = f"given_cost <= 0 AND kind IN {USAGE_KINDS}"
 # A workspace's own price covers its spans of that model; everyone's covers one provider's.
 _MATCHES = f"""model = {{model:String}}
     AND ({{workspace:String}} = '' OR workspace = {{workspace:String}})
