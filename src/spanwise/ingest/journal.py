@@ -38,6 +38,8 @@ class Kind(IntEnum):
     SIGNALS = 4
     DELETIONS = 5
     EXPOSURES = 6
+    # As TRACES, but with calls among the spans that a coding agent may report twice.
+    CALLS = 7
 
 
 class Record(NamedTuple):

@@ -9,6 +9,7 @@ on as the bytes that came.
 import operator
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import compress, count
 from typing import Any, TypeVar
@@ -64,7 +65,11 @@ def decode(message: type[M], body: bytes) -> M:
 
 
 def prepare_traces(
-    request: ExportTraceServiceRequest, workspace: str, body: bytes | None = None
+    request: ExportTraceServiceRequest,
+    workspace: str,
+    body: bytes | None = None,
+    *,
+    has_calls: bool = False,
 ) -> Prepared:
     """Make a request ready; `body` is what it was decoded from, when that was protobuf."""
     scopes = [scope for resource in request.resource_spans for scope in resource.scope_spans]
@@ -78,7 +83,9 @@ def prepare_traces(
         head = make_head(workspace, resource.resource)
         for scope in resource.scope_spans:
             data = next(raw)
-            changes, problems = _change_spans(scope, data, found)
+            is_agent = coding_agents.is_agent(scope.scope.name, head)
+            has_calls |= is_agent
+            changes, problems = _change_spans(scope, data, found, is_agent=is_agent)
             rejections += [(seen + index, problem) for index, problem in problems]
             seen += len(scope.spans)
             frames += frame(data.parts(changes), head)
@@ -88,7 +95,8 @@ def prepare_traces(
             "none) and start time (after 1999, at most two days ahead); logs go to /v1/logs, not "
             f"to /v1/traces. {_describe(rejections)}"
         )
-    prepared = _prepared(Kind.TRACES, frames, total, rejections)
+    kind = Kind.CALLS if has_calls else Kind.TRACES
+    prepared = _prepared(kind, frames, total, rejections)
     if found:
         record = signals.prepare_signals(workspace, found).record
         prepared = replace(prepared, records=(*prepared.records, record))
@@ -103,16 +111,19 @@ def prepare_logs(
     raw = _raw_scopes(scopes, body)
     left = iter(raw)
     frames = []
+    has_agent = any(coding_agents.may_be_coding_agent(scope.has) for scope in raw)
     for resource in request.resource_logs:
         head = make_head(workspace, resource.resource)
         for scope in resource.scope_logs:
             data = next(left)
+            has_agent |= coding_agents.is_agent(scope.scope.name, head)
             frames += frame(data.parts(_cut_logs(scope, data)), head)
     prepared = _prepared(Kind.LOGS, frames, total)
-    if any(coding_agents.may_be_coding_agent(scope.has) for scope in raw):
-        calls = coding_agents.to_spans(request)
-        if calls.resource_spans:
-            records = prepare_traces(calls, workspace).records
+    calls = coding_agents.to_spans(request) if has_agent else ExportTraceServiceRequest()
+    if calls.resource_spans:
+        # Records whose times no clock shows are logs alone.
+        with suppress(Invalid):
+            records = prepare_traces(calls, workspace, has_calls=True).records
             prepared = replace(prepared, records=(*prepared.records, *records))
     return prepared
 
@@ -196,6 +207,8 @@ def _change_spans(
     scope: Any,  # noqa: ANN401 -- ScopeSpans
     raw: Scope,
     found: list[NewSignal],
+    *,
+    is_agent: bool,
 ) -> tuple[dict[int, bytes | None], list[Rejection]]:
     """Say which spans of a scope go on otherwise than they came, and how; None is not at all.
 
@@ -209,7 +222,7 @@ def _change_spans(
         end - start > MAX_VALUE_BYTES for start, _, end in raw.items()
     )
     latest = time.time_ns() + _AHEAD_NANO
-    must_see_all = is_folded or may_be_long
+    must_see_all = is_folded or may_be_long or is_agent
     places = range(len(scope.spans)) if must_see_all else _find_special(scope.spans, latest)
     for index in places:
         span = scope.spans[index]
@@ -220,6 +233,7 @@ def _change_spans(
         is_changed = _drop_impossible_end(span, latest)
         is_changed |= events.summarize(span) if span.events else False
         is_changed |= documents.unfold(span) if is_folded else False
+        is_changed |= coding_agents.name_call(span) if is_agent else False
         is_changed |= cut_span(span) if may_be_long else False
         if is_changed:
             changes[index] = span.SerializeToString()

@@ -124,6 +124,7 @@ class Receiver:
 
     def _count(self, prepared: Prepared) -> None:
         kind = prepared.records[0].kind
+        kind = Kind.TRACES if kind is Kind.CALLS else kind
         self._meter.take(kind, prepared.accepted, prepared.rejected, prepared.records)
 
 

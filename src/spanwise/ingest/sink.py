@@ -27,6 +27,8 @@ log = structlog.get_logger()
 _PASSING = frozenset({159, 160, 164, 198, 201, 202, 209, 210, 225, 236, 241, 242, 243, 252, 999})
 
 
+_SPANS = frozenset({Kind.TRACES, Kind.CALLS})
+
 # Below this a second insert costs more to plan than it saves.
 _PIECE_BYTES = 6 * 2**20
 
@@ -57,7 +59,8 @@ class Sink:
                 min(versions),
                 max(versions),
                 deletions=[read_deletion(r) for r in records if r.kind is Kind.DELETIONS],
-                has_spans=any(record.kind is Kind.TRACES for record in records),
+                has_spans=any(record.kind in _SPANS for record in records),
+                has_calls=any(record.kind is Kind.CALLS for record in records),
             )
         self._on_agents(agents)
 
@@ -94,7 +97,7 @@ def _to_batch(records: Sequence[Record]) -> Batch:
     return Batch(
         first_version=min(versions),
         last_version=max(versions),
-        spans=_in_pieces([r.payload for r in records if r.kind is Kind.TRACES]),
+        spans=_in_pieces([r.payload for r in records if r.kind in _SPANS]),
         logs=joined(Kind.LOGS),
         metrics=joined(Kind.METRICS),
         signals=joined(Kind.SIGNALS),

@@ -43,7 +43,7 @@ def with_version(record: Record, version: int) -> Record:
     """Return the record with its version, also in its rows. The payload may be changed in place."""
     payload = record.payload
     match record.kind:
-        case Kind.TRACES | Kind.LOGS | Kind.METRICS:
+        case Kind.TRACES | Kind.CALLS | Kind.LOGS | Kind.METRICS:
             payload = bytearray(payload) if isinstance(payload, bytes) else payload
             set_version(payload, version)
         case Kind.SIGNALS:

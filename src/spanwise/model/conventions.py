@@ -42,6 +42,10 @@ Source = str | Inside | Where
 
 # Attributes that ingest adds: they serve the table and are not shown.
 OWN_PREFIX = "spanwise."
+# The id of a call that a coding agent may report twice, as a span and as a log record; the second
+# name marks the span that was derived from the record.
+CALL_ID = f"{OWN_PREFIX}call.id"
+CALL_IS_DERIVED = f"{OWN_PREFIX}call.derived"
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,12 @@ from datetime import timedelta
 from itertools import repeat
 from typing import Any
 
+from spanwise.model.conventions import CALL_ID, CALL_IS_DERIVED
 from spanwise.model.messages import with_instructions
 from spanwise.model.spans import Span, SpanFields
 from spanwise.storage.telemetry.engine import Columns, Engine
 from spanwise.storage.telemetry.places import IN_PLACE, Place
+from spanwise.storage.telemetry.summaries import SUPERSEDED
 from spanwise.storage.telemetry.told import Told, fill_in, find_told
 from spanwise.storage.telemetry.traces import AgentIds
 from spanwise.storage.telemetry.values import (
@@ -34,6 +36,7 @@ _SHORT = """substring(input, 1, {shown:UInt32}) AS input,
     length(spans.output) > {shown:UInt32} AS output_is_cut"""
 _WHOLE = "input, 0 AS input_is_cut, output, 0 AS output_is_cut"
 _NO_PARENT = b"0" * 16
+_CALL_ID, _CALL_IS_DERIVED = CALL_ID.encode(), CALL_IS_DERIVED.encode()
 
 
 async def find_spans(
@@ -65,7 +68,7 @@ async def find_span(engine: Engine, place: Place, span_id: str, agent_ids: Agent
         {**place.parameters, "span": span_id},
         tag="find_span",
     )
-    if not columns:
+    if not columns or columns["kind"][0] == SUPERSEDED.encode():
         return None
     told = await find_told(engine, place.workspace, place.trace_id)
     [span] = _show(columns, place.trace_id, columns["agent_name"], agent_ids)
@@ -78,6 +81,7 @@ def _to_spans(
 ) -> list[SpanFields]:
     if not columns:
         return []
+    columns = _without_superseded(columns)
     said = zip(
         _inherited(columns, "agent_name"),
         _inherited(columns, "workflow_name"),
@@ -89,6 +93,17 @@ def _to_spans(
     for span in spans if told else ():
         fill_in(span, told.get(span["spanId"]), MAX_SHOWN_BYTES)
     return [spans[place] for place in _order(columns)]
+
+
+def _without_superseded(columns: Columns) -> Columns:
+    """Leave out calls that were derived from a log record if the agent's own span is there."""
+    stored = columns["attributes"]
+    derived = {at for at, values in enumerate(stored) if _CALL_IS_DERIVED in values}
+    if not derived:
+        return columns
+    own = {v[_CALL_ID] for at, v in enumerate(stored) if at not in derived and _CALL_ID in v}
+    kept = [at for at, v in enumerate(stored) if at not in derived or v[_CALL_ID] not in own]
+    return {name: [values[at] for at in kept] for name, values in columns.items()}
 
 
 def _order(columns: Columns) -> list[int]:

@@ -17,6 +17,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise.model.agents import MAX_NAME, Sighting
 from spanwise.model.prices import PriceKey, PricePeriod
+from spanwise.storage.telemetry.calls import supersede_derived_calls
 from spanwise.storage.telemetry.changes import Changes, Moments
 from spanwise.storage.telemetry.deletion import TraceDeletion, delete_traces
 from spanwise.storage.telemetry.dirty_steps import SLICE
@@ -145,6 +146,7 @@ class Writer:
         *,
         deletions: Sequence[TraceDeletion] = (),
         has_spans: bool = True,
+        has_calls: bool = False,
     ) -> list[Sighting]:
         """Compute what follows from a batch that is inserted, as all before it are."""
         # With corrections of its rows: a merge leaves nothing else of a row that has one.
@@ -155,7 +157,11 @@ class Writer:
             if not has_spans:
                 change.moments = None if deletions else {}
                 return []
-            has_repriced = self._add_up(first_version, last_version)
+            if has_calls:
+                # Without those of the next batch: perhaps they are not all there yet.
+                only = "1" if self._shared is not None else "version <= {last:UInt64}"
+                supersede_derived_calls(self._client, first_version, last_version, only)
+            has_repriced = self._add_up(first_version, last_version, has_calls=has_calls)
             rows = query_rows(
                 self._client,
                 _WRITTEN,
@@ -207,8 +213,10 @@ class Writer:
         """
         if self._shared is None:
             return
-        for first, last in self._shared.take_settled(seconds):
+        for first, last, has_calls in self._shared.take_settled(seconds):
             with self._changing():
+                if has_calls:
+                    supersede_derived_calls(self._client, first, last)
                 summarize_shared_batch(self._client, first, last)
 
     def _insert_all(self, batch: Batch) -> None:
@@ -222,13 +230,13 @@ class Writer:
         if batch.exposures:
             self._insert("exposures", batch.exposures, "JSONEachRow", "")
 
-    def _add_up(self, first: int, last: int) -> bool:
+    def _add_up(self, first: int, last: int, *, has_calls: bool) -> bool:
         """Add up the traces of a batch; returns whether others may have been, for a price."""
         if self._shared is None:
             summarize_batch(self._client, first, last)
         else:
             summarize_shared_batch(self._client, first, last)
-            self._shared.note(first, last)
+            self._shared.note(first, last, has_calls=has_calls)
         return self._learn_prices(first, last)
 
     def _insert_spans(self, pieces: Sequence[bytes]) -> None:

@@ -11,6 +11,10 @@ from spanwise.storage.telemetry.engine import query_rows
 # Versions are this far apart: the numbers in between are for corrections of a row.
 VERSION_STEP = 1024
 
+# The kind of a span that adds nothing to its trace, since another one tells of the same call.
+SUPERSEDED = "superseded"
+_IS_SUPERSEDED = f"s.kind = '{SUPERSEDED}'"
+
 # Columns of a span that a summary needs: narrow ones, never the contents.
 _NARROW = (
     "workspace, hour, trace_id, span_id, version, is_root, name, kind, start, duration_ns, status, "
@@ -62,7 +66,7 @@ FROM
         workspace, trace_id, max(s.version) AS last_version,
         argMinIf((s.start, s.name, s.agent_name, s.service_name, s.status, s.error_type,
             s.duration_ns, s.session_id, s.user_id, s.environment, s.experiment_id, s.variant,
-            s.input_preview, s.output_preview), s.start, s.is_root) AS first,
+            s.input_preview, s.output_preview), ({_IS_SUPERSEDED}, s.start), s.is_root) AS first,
         groupUniqArrayIf(s.start, s.is_root) AS root_starts,
         anyIf(s.trace_name, s.trace_name != '') AS given_name,
         argMinIf(s.agent_name, s.start, s.agent_name != '') AS agent,
@@ -70,7 +74,7 @@ FROM
         anyIf(s.session_id, s.session_id != '') AS any_session,
         anyIf(s.user_id, s.user_id != '') AS any_user,
         argMinIf((s.experiment_id, s.variant), s.start, s.experiment_id != '') AS any_experiment,
-        count() AS span_count,
+        countIf(NOT {_IS_SUPERSEDED}) AS span_count,
         countIf(s.status = 'error') AS error_count,
         sumIf(s.input_tokens, {_COUNTS}) AS total_input,
         sumIf(s.output_tokens, {_COUNTS}) AS total_output,
@@ -80,7 +84,7 @@ FROM
         groupUniqArrayIf(s.model, {_COUNTS} AND NOT s.is_priced AND s.model != '') AS unpriced,
         groupUniqArrayIf(s.provider, s.provider != '') AS all_providers,
         sumMapIf([s.tool_name], [toUInt64(1)], s.tool_name != '') AS by_tool,
-        groupUniqArray(s.kind) AS all_kinds
+        groupUniqArrayIf(s.kind, NOT {_IS_SUPERSEDED}) AS all_kinds
     FROM ({spans}) AS s
     GROUP BY workspace, trace_id
     HAVING notEmpty(root_starts)
@@ -126,18 +130,22 @@ def summarize_traces(
     client: Client, traces: str, parameters: Mapping[str, Any], only: str = "1"
 ) -> None:
     """Compute anew the summaries of traces, given as SQL for their workspaces and ids."""
-    # Every hour of the traces, so that the key finds their spans wherever they lie.
-    places = f"""
+    places = hours_of_traces(traces)
+    spans = (
+        f"SELECT {_NARROW} FROM spans WHERE (workspace, hour, trace_id) IN ({places}) AND {only}"
+    )
+    client.command(_summarize(_each_span_once(spans)), parameters=dict(parameters))
+
+
+def hours_of_traces(traces: str) -> str:
+    """SQL for every hour of some traces, so that the key finds their spans wherever they lie."""
+    return f"""
     SELECT workspace, arrayJoin(arrayMap(n -> from_hour + 3600 * n,
         range(toUInt32(dateDiff('hour', from_hour, to_hour) + 1)))) AS hour, trace_id
     FROM (
         SELECT workspace, trace_id, min(first_hour) AS from_hour, max(last_hour) AS to_hour
         FROM trace_bounds WHERE (workspace, trace_id) IN ({traces})
         GROUP BY workspace, trace_id)"""
-    spans = (
-        f"SELECT {_NARROW} FROM spans WHERE (workspace, hour, trace_id) IN ({places}) AND {only}"
-    )
-    client.command(_summarize(_each_span_once(spans)), parameters=dict(parameters))
 
 
 def _each_span_once(spans: str) -> str:
