@@ -1,4 +1,4 @@
-"""`make bench`: measures writes, reads, assignments, alerts and results; prints tables, keeps JSON.
+"""`make bench`: measures the service, and how often its experiments err; prints tables, keeps JSON.
 
 BENCH_QUICK=1 takes some minutes less. BENCH_PARTS=writes,alerts runs only those parts.
 """
@@ -20,11 +20,13 @@ from bench.analytics import measure_analytics, show_analytics
 from bench.assign import BODY_SPANS, Assign, measure_assign
 from bench.load import Task
 from bench.payload import make_rare_body, write_pool
+from bench.peeking import RUNS
+from bench.peeking import SIZES as PEEKING_SIZES
 from bench.reads import time_reads
 from bench.service import Service, free_port, run_engine, run_module, run_service
 
 QUICK = bool(os.environ.get("BENCH_QUICK"))
-ALL_PARTS = "writes,reads,analytics,assign,alerts,results"
+ALL_PARTS = "writes,reads,analytics,assign,alerts,results,peeking"
 PARTS = os.environ.get("BENCH_PARTS", ALL_PARTS).split(",")
 RESULTS = Path(__file__).parent / "results"
 # Spans a body -> bodies in the pool, requests a measurement.
@@ -33,6 +35,7 @@ QUICK_SIZES = {8: (500, 1500), 200: (60, 200), 1600: (12, 40)}
 READ_SIZES = (200_000,) if QUICK else (1_000_000, 10_000_000)
 ASSIGN_REQUESTS = 5000 if QUICK else 20_000
 UNITS = 100_000 if QUICK else 1_000_000
+PEEKING_RUNS = 50 if QUICK else RUNS
 TEMPLATE_SPANS = 50_000 if QUICK else 100_000
 console = Console(width=140)
 
@@ -78,6 +81,9 @@ def main() -> None:
         if "results" in PARTS:
             results["results"] = run_module("bench.results", str(folder / "results"), str(UNITS))
             show_results(results["results"])
+        if "peeking" in PARTS:
+            results["peeking"] = run_module("bench.peeking", str(PEEKING_RUNS))
+            show_peeking(results["peeking"])
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{datetime.now(UTC):%Y%m%d-%H%M%S}{'-quick' if QUICK else ''}.json"
     path.write_text(json.dumps(results, indent=2) + "\n")
@@ -282,6 +288,23 @@ def show_results(results: dict[str, float]) -> None:
     console.print(
         f"results of an experiment of {results['units']:,} units: {results['seconds']:.2f} s, "
         f"{results['cpu_seconds']:.2f} CPU s\n"
+    )
+
+
+def show_peeking(peeking: dict[str, Any]) -> None:
+    table = Table(title=f"Called significant without a difference, {peeking['runs']:,} runs")
+    sizes = [f"{units:,}" for units in PEEKING_SIZES]
+    for heading in ("metric", *(f"{split}, {n}" for split in ("50:50", "90:10") for n in sizes)):
+        table.add_column(heading, justify="left" if heading == "metric" else "right")
+    for row in peeking["called"]:
+        table.add_row(row["metric"], *(f"{share:.1%}" for share in row["even"] + row["uneven"]))
+    console.print(table)
+    for name, share in peeking["missed"].items():
+        console.print(f"{name}: the interval ever missed the truth in {share:.1%}")
+    console.print(
+        f"+10 % on 30 %: found with {peeking['units_to_find']:,.0f} units (median)\n"
+        f"sample ratio: false alarms {peeking['false_invalid']:.3%}, "
+        f"52:48 found by 20,000 units {peeking['found_52_48']:.1%}\n"
     )
 
 

@@ -7,7 +7,6 @@ from spanwise.analysis.clusters import to_quantile_arm
 from spanwise.analysis.comparison import Arm
 from spanwise.analysis.experiments import (
     Measured,
-    SumsByDay,
     check_sample_ratio,
     compare,
     count_units,
@@ -18,7 +17,7 @@ from spanwise.ingest.pipeline import Pipeline
 from spanwise.model.experiment_results import ExperimentResults
 from spanwise.model.experiments import Experiment, ExperimentStatus, MetricSource, TraceMetric
 from spanwise.model.noun import utc_now
-from spanwise.model.outcomes import ClusterSums
+from spanwise.model.outcomes import MetricSums
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.outcomes import (
     OutcomeScope,
@@ -90,7 +89,7 @@ class Results:
         ]
         # Also without such a metric: this is where torn units are found.
         traces = await sum_traces(self._engine, scope, means or [TraceMetric.SUCCESS_RATE])
-        sums: dict[TraceMetric, SumsByDay] = dict(zip(means, traces.sums, strict=False))
+        sums: dict[TraceMetric, MetricSums] = dict(zip(means, traces.sums, strict=False))
         measured = []
         for metric in experiment.metrics:
             if metric.source is MetricSource.SIGNAL:
@@ -106,12 +105,11 @@ class Results:
 
     async def _quantile_arms(self, scope: OutcomeScope) -> list[Arm]:
         below, quantiles = await sum_below_quantile(self._engine, scope)
-        totals = [ClusterSums() for _ in scope.variants]
-        for (place, _), sums in below.sums[0].items():
-            totals[place] += sums
         return [
-            to_quantile_arm(total, quantiles[place]) if place in quantiles else Arm(0, 0.0, 0.0)
-            for place, total in enumerate(totals)
+            to_quantile_arm(below.sums[0].total(place), quantiles[place])
+            if place in quantiles
+            else Arm(0, 0.0, 0.0)
+            for place in range(len(scope.variants))
         ]
 
 

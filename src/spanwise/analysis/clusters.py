@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spanwise.analysis.comparison import Arm, RatioSums, cuped_theta
+from spanwise.analysis.comparison import ROUNDING, Arm, cuped_theta
 from spanwise.model.outcomes import QUANTILE, QUANTILE_LEVELS, ClusterSums
 
 MIN_HISTORY = 100
@@ -30,7 +30,7 @@ class Adjustment:
 def find_adjustment(variants: Sequence[ClusterSums]) -> Adjustment | None:
     """Return how to use the units' past; None when too few have one, or it tells nothing."""
     total = sum(variants, ClusterSums())
-    if total.history < MIN_HISTORY or total.e == 0 or total.d == 0:
+    if total.history < MIN_HISTORY or 0 in (total.units, total.e, total.d):
         return None
     past = Adjustment(0.0, total.x / total.e, total.e / total.units, total.history)
     known = [sums for sums in variants if sums.units > 1 and sums.d > 0]
@@ -41,39 +41,67 @@ def find_adjustment(variants: Sequence[ClusterSums]) -> Adjustment | None:
     return Adjustment(theta, past.past_ratio, past.past_outcomes, total.history)
 
 
-def to_arm(sums: ClusterSums, adjustment: Adjustment | None = None) -> Arm:
-    if sums.units == 1 and sums.d > 0:
-        return Arm(1, sums.y / sums.d, 0.0)
-    plain = Arm.from_ratio(sums.units, RatioSums(sums.y, sums.d, sums.yy, sums.dd, sums.yd))
-    if adjustment is None or plain.units == 0:
-        return plain
-    covariance, variance, mean = _moments(sums, adjustment)
-    theta = adjustment.theta
-    spread = plain.variance - 2 * theta * covariance + theta**2 * variance
-    return Arm(plain.units, plain.mean - theta * mean, max(spread, 0.0))
+def to_arm(sums: ClusterSums, adjustment: Adjustment | None = None, origin: float = 0.0) -> Arm:
+    """Return the arm of a metric whose values were counted from `origin`."""
+    n = sums.units
+    if n == 0 or sums.d == 0:
+        return _NO_ARM
+    ratio, outcomes = sums.y / sums.d, sums.d / n
+    if n == 1:
+        return _checked(Arm(1, origin + ratio, 0.0))
+    spread = (
+        _covariance(n, sums.yy, sums.y, sums.y)
+        - 2 * ratio * _covariance(n, sums.yd, sums.y, sums.d)
+        + ratio * ratio * _covariance(n, sums.dd, sums.d, sums.d)
+    )
+    # The residuals y - ratio * d add up to zero, so this is their third central moment.
+    third = (
+        sums.yyy - 3 * ratio * (sums.yyd - ratio * sums.ydd) - ratio * ratio * ratio * sums.ddd
+    ) / n
+    variance, mean = spread / outcomes / outcomes, ratio
+    # What is rare stays as large with CUPED: the past does not foretell it.
+    event = third / spread / outcomes if spread > 0 else 0.0
+    if adjustment is not None:
+        covariance, past_variance, past_mean = _moments(sums, adjustment)
+        theta = adjustment.theta
+        variance += theta * (theta * past_variance - 2 * covariance)
+        mean -= theta * past_mean
+    rounding = ROUNDING * (abs(origin) + abs(mean))
+    if not variance > rounding * rounding:
+        return _checked(Arm(n, origin + mean, 0.0))
+    return _checked(Arm(n, origin + mean, variance, event))
+
+
+_NO_ARM = Arm(0, 0.0, 0.0)
+
+
+def _checked(arm: Arm) -> Arm:
+    """Sums that no float can hold measure nothing."""
+    is_finite = all(map(math.isfinite, (arm.mean, arm.variance, arm.event)))
+    return arm if is_finite else _NO_ARM
 
 
 def _moments(sums: ClusterSums, past: Adjustment) -> tuple[float, float, float]:
     """Covariance of present and past, variance of the past, mean of the past; linearised."""
     n, ratio, before = sums.units, sums.y / sums.d, past.past_ratio
     scale = sums.d / n * past.past_outcomes
-
-    def covariance(products: float, first: float, second: float) -> float:
-        return (products - first * second / n) / (n - 1)
-
     together = (
-        covariance(sums.yx, sums.y, sums.x)
-        - before * covariance(sums.ye, sums.y, sums.e)
-        - ratio * covariance(sums.dx, sums.d, sums.x)
-        + ratio * before * covariance(sums.de, sums.d, sums.e)
+        _covariance(n, sums.yx, sums.y, sums.x)
+        - before * _covariance(n, sums.ye, sums.y, sums.e)
+        - ratio * _covariance(n, sums.dx, sums.d, sums.x)
+        + ratio * before * _covariance(n, sums.de, sums.d, sums.e)
     )
     alone = (
-        covariance(sums.xx, sums.x, sums.x)
-        - 2 * before * covariance(sums.xe, sums.x, sums.e)
-        + before**2 * covariance(sums.ee, sums.e, sums.e)
+        _covariance(n, sums.xx, sums.x, sums.x)
+        - 2 * before * _covariance(n, sums.xe, sums.x, sums.e)
+        + before * before * _covariance(n, sums.ee, sums.e, sums.e)
     )
     mean = (sums.x - before * sums.e) / n / past.past_outcomes
-    return together / scale, alone / past.past_outcomes**2, mean
+    return together / scale, alone / past.past_outcomes / past.past_outcomes, mean
+
+
+def _covariance(units: int, products: float, first: float, second: float) -> float:
+    return (products - first * second / units) / (units - 1)
 
 
 def to_quantile_arm(below: ClusterSums, quantiles: Sequence[float]) -> Arm:
@@ -89,7 +117,9 @@ def to_quantile_arm(below: ClusterSums, quantiles: Sequence[float]) -> Arm:
     lower = _interpolate(quantiles, QUANTILE - error)
     upper = _interpolate(quantiles, QUANTILE + error)
     middle = quantiles[QUANTILE_LEVELS.index(QUANTILE)]
-    return Arm(share.units, middle, ((upper - lower) / 2) ** 2 * share.units)
+    slope = (upper - lower) / 2 / error if error else 0.0
+    variance = share.variance * slope * slope
+    return _checked(Arm(share.units, middle, variance, share.event * slope))
 
 
 def _interpolate(quantiles: Sequence[float], level: float) -> float:

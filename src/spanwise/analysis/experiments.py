@@ -1,9 +1,8 @@
 """From sums over units to what a person is told about a metric of each variant."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from spanwise.analysis.clusters import Adjustment, find_adjustment, to_arm
 from spanwise.analysis.comparison import (
@@ -13,10 +12,11 @@ from spanwise.analysis.comparison import (
     Estimate,
     Interval,
     chance_to_win,
+    estimate,
     holm,
-    relative_lift,
+    lift_interval,
+    mean_interval,
     sample_ratio_p_value,
-    sequential_interval,
     sequential_p_value,
 )
 from spanwise.model.experiment_results import (
@@ -30,14 +30,11 @@ from spanwise.model.experiment_results import (
     VariantUnits,
 )
 from spanwise.model.experiments import Direction, Metric, TraceMetric, Variant
-from spanwise.model.outcomes import ClusterSums
+from spanwise.model.outcomes import ClusterSums, MetricSums
 
-# With fewer units in an arm the sums are not near enough to a normal distribution.
+# With fewer units in an arm its variance is not known well enough for any interval.
 MIN_UNITS = 30
-MIN_EXPECTED = 5
 MAX_TREND_DAYS = 366
-
-SumsByDay = Mapping[tuple[int, date], ClusterSums]
 
 
 @dataclass(frozen=True)
@@ -50,44 +47,41 @@ class Measured:
     trend: Sequence[TrendPoint] = ()
 
     def estimates(self) -> list[Estimate | None]:
-        """The lift of each variant; there is none of the control."""
-        return [None, *(relative_lift(self.arms[0], arm) for arm in self.arms[1:])]
+        """Compare each variant with the control, which itself is compared with nothing."""
+        return [None, *(estimate(self.arms[0], arm) for arm in self.arms[1:])]
 
 
-def measure(metric: Metric, variants: Sequence[Variant], sums: SumsByDay) -> Measured:
-    totals = [
-        sum((s for (place, _), s in sums.items() if place == wanted), ClusterSums())
-        for wanted in range(len(variants))
-    ]
+def measure(metric: Metric, variants: Sequence[Variant], sums: MetricSums) -> Measured:
+    totals = [sums.total(place) for place in range(len(variants))]
     adjustment = find_adjustment(totals)
-    arms = [to_arm(total, adjustment) for total in totals]
-    cuped = None if adjustment is None else _describe_cuped(totals, arms, adjustment)
+    arms = [to_arm(total, adjustment, sums.origin) for total in totals]
+    cuped = None if adjustment is None else _describe_cuped(sums, arms, adjustment)
     return Measured(metric, arms, cuped, _trend(variants, sums, adjustment))
 
 
-def _describe_cuped(
-    totals: Sequence[ClusterSums], arms: Sequence[Arm], adjustment: Adjustment
-) -> Cuped:
-    before = sum(to_arm(total).variance for total in totals)
-    after = sum(arm.variance for arm in arms)
+def _describe_cuped(sums: MetricSums, arms: Sequence[Arm], adjustment: Adjustment) -> Cuped:
+    places = range(len(arms))
+    before = sum(to_arm(sums.total(place), origin=sums.origin).variance for place in places)
+    reduction = 1 - sum(arm.variance for arm in arms) / before if before else 0.0
     return Cuped(
         theta=adjustment.theta,
-        variance_reduction=1 - after / before if before else 0.0,
+        variance_reduction=reduction if math.isfinite(reduction) else 0.0,
         units_with_history=adjustment.units_with_history,
     )
 
 
 def _trend(
-    variants: Sequence[Variant], sums: SumsByDay, adjustment: Adjustment | None
+    variants: Sequence[Variant], sums: MetricSums, adjustment: Adjustment | None
 ) -> list[TrendPoint]:
-    days = sorted({day for _, day in sums})
+    days = sorted({day for _, day in sums.by_day})
     running = [ClusterSums()] * len(variants)
     points = []
     for day in days:
         running = [
-            total + sums.get((place, day), ClusterSums()) for place, total in enumerate(running)
+            total + sums.by_day.get((place, day), ClusterSums())
+            for place, total in enumerate(running)
         ]
-        arms = [to_arm(total, adjustment) for total in running]
+        arms = [to_arm(total, adjustment, sums.origin) for total in running]
         points.append(
             TrendPoint(
                 date=day.isoformat(),
@@ -101,15 +95,13 @@ def _trend(
 
 
 def _point(key: str, control: Arm, arm: Arm, *, is_control: bool) -> VariantPoint:
-    estimate = None if is_control else relative_lift(control, arm)
+    found = None if is_control else estimate(control, arm)
     return VariantPoint(
         variant=key,
         units=arm.units,
         mean=arm.mean if arm.units else None,
-        lift=None if estimate is None else estimate.lift,
-        lift_ci=None
-        if estimate is None
-        else to_bounds(sequential_interval(estimate, control.units + arm.units)),
+        lift=None if found is None else found.lift,
+        lift_ci=_lift_bounds(found),
     )
 
 
@@ -117,10 +109,10 @@ def compare(measured: Sequence[Measured], variants: Sequence[Variant]) -> list[M
     """Compare every variant with the control, adjusted for all the questions asked at once."""
     estimates = [m.estimates() for m in measured]
     p_values = {
-        (row, place): sequential_p_value(estimate, m.arms[0].units + m.arms[place].units)
-        for row, m in enumerate(measured)
-        for place, estimate in enumerate(estimates[row])
-        if estimate is not None
+        (row, place): sequential_p_value(found.score_squared(), found.units)
+        for row, of_metric in enumerate(estimates)
+        for place, found in enumerate(of_metric)
+        if found is not None and _has_enough_units(found)
     }
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     return [
@@ -150,12 +142,11 @@ def _result(
     measured: Measured,
     place: int,
     key: str,
-    estimate: Estimate | None,
+    found: Estimate | None,
     p_value: float | None,
     adjusted: float | None,
 ) -> VariantResult:
-    control, arm = measured.arms[0], measured.arms[place]
-    enough = min(control.units, arm.units) >= MIN_UNITS
+    arm = measured.arms[place]
     more_is_better = measured.metric.direction is Direction.INCREASE
     return VariantResult(
         variant=key,
@@ -163,22 +154,33 @@ def _result(
         mean=arm.mean if arm.units else None,
         stddev=math.sqrt(arm.variance) if arm.units > 1 else None,
         ci=_mean_bounds(measured.metric, arm),
-        lift=estimate.lift if estimate else None,
-        lift_ci=to_bounds(sequential_interval(estimate, control.units + arm.units))
-        if estimate
-        else None,
+        lift=None if found is None else found.lift,
+        lift_ci=_lift_bounds(found),
         p_value=p_value,
         adjusted_p_value=adjusted,
-        chance_to_win=chance_to_win(estimate, higher_is_better=more_is_better)
-        if estimate
-        else None,
-        significant=enough and adjusted is not None and adjusted <= ALPHA,
-        reason=None if place == 0 and arm.units > 1 else _explain(control, arm, estimate),
+        chance_to_win=None
+        if found is None or p_value is None
+        else chance_to_win(found, higher_is_better=more_is_better),
+        significant=adjusted is not None and adjusted <= ALPHA,
+        reason=None
+        if place == 0 and arm.units > 1
+        else _explain(measured.arms[0], arm, found, p_value, adjusted),
     )
 
 
+def _has_enough_units(found: Estimate) -> bool:
+    return min(found.control.units, found.variant.units) >= MIN_UNITS
+
+
+def _lift_bounds(found: Estimate | None) -> Bounds | None:
+    if found is None or not _has_enough_units(found):
+        return None
+    interval = lift_interval(found)
+    return None if interval is None else to_bounds(interval)
+
+
 def _explain(  # noqa: PLR0911 -- one sentence for each case
-    control: Arm, arm: Arm, estimate: Estimate | None
+    control: Arm, arm: Arm, found: Estimate | None, p_value: float | None, adjusted: float | None
 ) -> str | None:
     """Say why there is no answer, or why it does not count yet; None when all is well."""
     if arm.units == 0:
@@ -187,23 +189,24 @@ def _explain(  # noqa: PLR0911 -- one sentence for each case
         return "no unit of the control has an outcome yet"
     if min(arm.units, control.units) == 1:
         return "one unit has no variance: at least two a variant are needed"
-    if estimate is None:
-        if control.variance == 0 and arm.variance == 0:
-            return "all units have the same value, so there is no variance to judge by"
+    if found is None:
+        return "all units have the same value, so there is no variance to judge by"
+    if p_value is None or adjusted is None:
+        return f"too early: at least {MIN_UNITS} units in each variant are needed"
+    if found.lift is None:
         return "the control's mean is zero, so there is no relative lift"
-    if min(arm.units, control.units) < MIN_UNITS:
-        return f"too early: fewer than {MIN_UNITS} units in a variant are never called significant"
+    if lift_interval(found) is None:
+        return "the control's mean may still be zero, so the relative lift has no bounds yet"
+    if p_value <= ALPHA < adjusted:
+        return "the interval excludes zero, but not when all comparisons are counted (Holm)"
     return None
 
 
 def _mean_bounds(metric: Metric, arm: Arm) -> Bounds | None:
-    if arm.units < 2 or arm.variance == 0:  # noqa: PLR2004 -- one has no variance
-        return None
-    mean = Estimate(arm.mean, math.sqrt(arm.variance / arm.units), arm.units - 1)
-    interval = sequential_interval(mean, arm.units)
-    if metric.metric is TraceMetric.SUCCESS_RATE:
+    interval = mean_interval(arm) if arm.units >= MIN_UNITS else None
+    if interval is not None and metric.metric is TraceMetric.SUCCESS_RATE:
         interval = Interval(max(0.0, interval.lower), min(1.0, interval.upper))
-    return to_bounds(interval)
+    return None if interval is None else to_bounds(interval)
 
 
 def to_bounds(interval: Interval) -> Bounds:
@@ -211,10 +214,7 @@ def to_bounds(interval: Interval) -> Bounds:
 
 
 def check_sample_ratio(counts: Sequence[int], weights: Sequence[float]) -> SampleRatio:
-    """Test the split; with too few units expected in a variant there is nothing to test."""
-    total, weight = sum(counts), sum(weights)
-    if any(0 < w * total / weight < MIN_EXPECTED for w in weights):
-        return SampleRatio(p_value=None, ok=True)
+    """Test the split, at every look anew and with any number of units."""
     p_value = sample_ratio_p_value(counts, weights)
     return SampleRatio(p_value=p_value, ok=p_value is None or p_value >= SRM_ALPHA)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spanwise.analysis.comparison import units_until_found
-from spanwise.analysis.experiments import MIN_UNITS, Measured
+from spanwise.analysis.experiments import Measured
 from spanwise.model.experiment_results import (
     Decision,
     Forecast,
@@ -45,14 +45,14 @@ def decide(facts: Facts) -> Verdict:
     better = [v for v in primary.variants[1:] if v.significant and is_better(primary, v)]
     worse = [v for v in primary.variants[1:] if v.significant and not is_better(primary, v)]
     if better:
-        return _ship(facts, primary, max(better, key=lambda v: abs(v.lift or 0)))
+        control = primary.variants[0]
+        best = max(better, key=lambda v: abs((v.mean or 0) - (control.mean or 0)))
+        return _ship(facts, primary, best)
     if len(worse) == len(primary.variants) - 1:
-        control = primary.variants[0].variant
-        lifts = ", ".join(f"{v.variant} {_percent(v)}" for v in worse)
-        return _say(
-            Decision.SHIP, f"every variant is worse than {control} on {primary.key}: {lifts}",
-            control,
-        )  # fmt: skip
+        control_key = primary.variants[0].variant
+        lifts = ", ".join(f"{v.variant} {_change(primary, v)}" for v in worse)
+        reason = f"every variant is worse than {control_key} on {primary.key}: {lifts}"
+        return _say(Decision.SHIP, reason, control_key)
     return _without_winner(facts, primary)
 
 
@@ -66,9 +66,11 @@ def _ship(facts: Facts, primary: MetricResult, best: VariantResult) -> Verdict:
         and variant.significant
         and not is_better(metric, variant)
     ]
-    gain = f"{best.variant} is better on {primary.key}: {_percent(best)} ({_range(best)})"
+    gain = f"{best.variant} is better on {primary.key}: {_change(primary, best)}"
+    if best.lift_ci is not None:
+        gain += f" ({_range(best)})"
     if harmed:
-        losses = ", ".join(f"{metric.key} {_percent(variant)}" for metric, variant in harmed)
+        losses = ", ".join(f"{metric.key} {_change(metric, v)}" for metric, v in harmed)
         return _undecided(facts, f"{gain}, but worse on {losses}; weigh the two yourself")
     return _say(Decision.SHIP, f"{gain}, and no other metric is certainly worse", best.variant)
 
@@ -86,12 +88,10 @@ def _without_winner(facts: Facts, primary: MetricResult) -> Verdict:
             f"{ranges}",
         )
     nearest = max(known, key=lambda v: abs(v.lift or 0))
-    if min(v.units for v in primary.variants) < MIN_UNITS:
-        return _undecided(facts, f"too early: each variant needs at least {MIN_UNITS} units")
     return _undecided(
         facts,
         f"no certain difference on {primary.key} yet: {nearest.variant} is at "
-        f"{_percent(nearest)}, and the truth may be anywhere in {_range(nearest)}",
+        f"{_change(primary, nearest)}, and the truth may be anywhere in {_range(nearest)}",
     )
 
 
@@ -114,15 +114,15 @@ def forecast(measured: Sequence[Measured], units: int, active_days: float) -> Fo
     """When the primary metric's lift, or else the smallest that matters, would be certain."""
     primary = next(m for m in measured if m.metric.primary)
     known = [
-        (estimate, primary.arms[0].units + primary.arms[place].units)
-        for place, estimate in enumerate(primary.estimates())
-        if estimate is not None
+        (found, found.lift)
+        for found in primary.estimates()
+        if found is not None and found.lift is not None
     ]
     if not known or active_days <= 0 or units == 0:
         return None
-    estimate, compared = max(known, key=lambda pair: abs(pair[0].lift))
-    lift = max(abs(estimate.lift), SMALLEST_LIFT)
-    needed = units_until_found(estimate, compared, lift)
+    found, measured_lift = max(known, key=lambda pair: abs(pair[1]))
+    lift, compared = max(abs(measured_lift), SMALLEST_LIFT), found.units
+    needed = units_until_found(found, lift)
     if needed is None:
         return None
     # Of all units, only some are in the two arms compared and have outcomes.
@@ -137,7 +137,7 @@ def forecast(measured: Sequence[Measured], units: int, active_days: float) -> Fo
 
 
 def is_better(metric: MetricResult, variant: VariantResult) -> bool:
-    rises = (variant.lift or 0) > 0
+    rises = (variant.mean or 0) > (metric.variants[0].mean or 0)
     return rises == (metric.direction is Direction.INCREASE)
 
 
@@ -146,8 +146,10 @@ def _is_negligible(variant: VariantResult) -> bool:
     return bounds is not None and bounds.lower > -SMALLEST_LIFT and bounds.upper < SMALLEST_LIFT
 
 
-def _percent(variant: VariantResult) -> str:
-    return f"{variant.lift or 0:+.1%}"
+def _change(metric: MetricResult, variant: VariantResult) -> str:
+    if variant.lift is None:
+        return f"{metric.variants[0].mean:.4g} → {variant.mean:.4g}"
+    return f"{variant.lift:+.1%}"
 
 
 def _range(variant: VariantResult) -> str:

@@ -28,6 +28,7 @@ from pydantic_core import PydanticCustomError
 from spanwise.model.errors import FieldProblem, Invalid
 from spanwise.model.logs import LogLevel
 from spanwise.model.noun import Noun, UtcTime, utc_now
+from spanwise.model.signals import MAX_SIGNAL
 from spanwise.model.spans import ErrorType, SpanKind, SpanStatus
 from spanwise.model.times import EARLIEST, EARLIEST_STORED, LATEST, LATEST_STORED, MAX_AHEAD
 
@@ -195,7 +196,7 @@ class NewSignal(Noun):
     """A signal as `POST /signals` takes it. A chosen `id` makes a retry harmless."""
 
     signal_name: Annotated[str, StringConstraints(min_length=1, max_length=128)]
-    value: Number
+    value: Annotated[Number, Field(ge=-MAX_SIGNAL, le=MAX_SIGNAL)]
     id: Annotated[str, StringConstraints(min_length=1, max_length=128)] | None = None
     trace_id: TraceId | None = None
     span_id: SpanId | None = None

@@ -4,7 +4,6 @@ Their meaning is written into attributes of the span under `spanwise.` names, wh
 table knows; the events themselves stay as they are.
 """
 
-import math
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -25,6 +24,7 @@ from spanwise.model.messages import (
     read_flag,
     to_message,
 )
+from spanwise.model.signals import MAX_SIGNAL
 from spanwise.storage.telemetry.values import plain_any
 
 _MAX_COMMENT = 65_536
@@ -72,11 +72,12 @@ def evaluations(span: Span) -> list[NewSignal]:
 def to_signal(
     values: Mapping[str, Any], trace_id: bytes, span_id: bytes, time_unix_nano: int
 ) -> NewSignal | None:
-    """Make a signal of an evaluation result; None when it has no name or no score."""
+    """Make a signal of an evaluation result; None when it has no name or no usable score."""
     name, score = values.get("gen_ai.evaluation.name"), values.get("gen_ai.evaluation.score.value")
     if not isinstance(name, str) or not name or isinstance(score, bool):
         return None
-    if not isinstance(score, int | float) or not math.isfinite(score):
+    # Not a number compares as false.
+    if not isinstance(score, int | float) or not abs(score) <= MAX_SIGNAL:
         return None
     label, comment = (
         values.get(f"gen_ai.evaluation.{key}") for key in ("score.label", "explanation")

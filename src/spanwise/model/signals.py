@@ -4,6 +4,9 @@ from typing import Any
 
 from spanwise.model.noun import Noun, UtcTime
 
+# Statistics use third powers of sums of values; up to here they cannot overflow.
+MAX_SIGNAL = 1e15
+
 
 class Signal(Noun):
     id: str

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spanwise.analysis.clusters import find_adjustment, to_arm, to_quantile_arm
-from spanwise.analysis.comparison import relative_lift
+from spanwise.analysis.comparison import Arm, estimate
 from spanwise.model.outcomes import QUANTILE_LEVELS, ClusterSums
 
 
@@ -32,6 +32,10 @@ def sums_of(
         ye=float(y @ e),
         dx=float(d @ x),
         de=float(d @ e),
+        yyy=float((y * y) @ y),
+        yyd=float((y * y) @ d),
+        ydd=float((y * d) @ d),
+        ddd=float((d * d) @ d),
     )
 
 
@@ -87,12 +91,15 @@ def test_cuped_takes_variance_out_and_keeps_the_lift() -> None:
     rng = np.random.default_rng(4)
     totals = [sums_of(*people(rng, 5000)), sums_of(*people(rng, 5000, lift=0.1))]
     adjustment = find_adjustment(totals)
-    plain = relative_lift(*(to_arm(total) for total in totals))
-    adjusted = relative_lift(*(to_arm(total, adjustment) for total in totals))
-    assert plain is not None
-    assert adjusted is not None
-    assert adjusted.standard_error < 0.8 * plain.standard_error
-    assert adjusted.lift == pytest.approx(0.1, abs=4 * adjusted.standard_error)
+    plain, adjusted = ([to_arm(total, a) for total in totals] for a in (None, adjustment))
+
+    def error(arms: list[Arm]) -> float:
+        return math.sqrt(sum(arm.error_squared for arm in arms)) / arms[0].mean
+
+    found = estimate(*adjusted)
+    assert found is not None
+    assert error(adjusted) < 0.8 * error(plain)
+    assert found.lift == pytest.approx(0.1, abs=4 * error(adjusted))
 
 
 def test_without_history_there_is_no_adjustment() -> None:
@@ -125,5 +132,32 @@ def test_degenerate_clusters_have_no_arm() -> None:
     assert to_arm(ClusterSums(units=5)).units == 0
     one = to_arm(ClusterSums(units=1, y=3, d=4, yy=9, dd=16, yd=12))
     assert (one.units, one.mean, one.variance) == (1, 0.75, 0)
-    assert relative_lift(one, one) is None
+    assert estimate(one, one) is None
     assert to_quantile_arm(ClusterSums(), [1.0] * len(QUANTILE_LEVELS)).units == 0
+
+
+def test_the_size_of_an_event_is_the_third_moment_by_the_variance() -> None:
+    rng = np.random.default_rng(7)
+    y, d, _, _ = people(rng, 400)
+    residuals = (y - y.sum() / d.sum() * d) / d.mean()
+    expected = (residuals**3).mean() / residuals.var(ddof=1)
+    assert to_arm(sums_of(y, d)).event == pytest.approx(expected)
+    rare = np.zeros(10_000)
+    rare[:10] = 1
+    assert to_arm(sums_of(rare, np.ones(10_000))).event == pytest.approx(1, abs=0.01)
+
+
+def test_values_that_are_large_and_alike_keep_their_spread() -> None:
+    """Counted from their mean; without that the squares differ in digits that no float has."""
+    rng = np.random.default_rng(8)
+    d = 1.0 + rng.poisson(2, 500)
+    off = rng.normal(0, 1, 500) * d
+    arm = to_arm(sums_of(off, d), origin=1e9)
+    residuals = (off - off.sum() / d.sum() * d) / d.mean()
+    assert arm.mean == pytest.approx(1e9)
+    assert arm.variance == pytest.approx(residuals.var(ddof=1))
+
+
+def test_a_spread_of_rounding_is_none() -> None:
+    arm = to_arm(sums_of(np.array([1e-16, -1e-16, 0.0]), np.ones(3)), origin=0.1)
+    assert (arm.mean, arm.variance) == (0.1, 0)

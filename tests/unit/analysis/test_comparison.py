@@ -3,20 +3,23 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spanwise.analysis.comparison import (
+    ALPHA,
     Arm,
-    RatioSums,
+    Estimate,
     chance_to_win,
+    critical_score_squared,
     cuped_theta,
-    fixed_interval,
-    fixed_p_value,
+    estimate,
     holm,
-    relative_lift,
+    lift_interval,
+    mean_interval,
     sample_ratio_p_value,
-    sequential_interval,
     sequential_p_value,
-    units_to_detect,
+    units_until_found,
 )
 
 
@@ -24,58 +27,159 @@ def near(expected: float, places: int = 5) -> object:
     return pytest.approx(expected, abs=0.6 * 10**-places)
 
 
-def test_welch_lift_of_means_matches_the_vector() -> None:
-    control = Arm.from_sums(3407, 1396.87, 52377.9767)
-    variant = Arm.from_sums(3461, 2422.7, 134698.29)
-    estimate = relative_lift(control, variant)
-    assert estimate is not None
-    assert (estimate.lift, estimate.standard_error) == (near(0.70732), near(0.37879))
-    assert estimate.degrees_of_freedom == near(5841.742, 3)
-    interval = fixed_interval(estimate)
-    assert (interval.lower, interval.upper) == (near(-0.03526), near(1.44989))
-    assert fixed_p_value(estimate) == near(0.06191)
+def rate(units: int, successes: int) -> Arm:
+    share = successes / units
+    return Arm(units, share, share * (1 - share), 1 - 2 * share)
 
 
-def test_lift_of_proportions_matches_the_vector() -> None:
-    estimate = relative_lift(Arm.from_successes(28, 14), Arm.from_successes(30, 16))
-    assert estimate is not None
-    assert (estimate.lift, estimate.standard_error) == (near(0.06667), near(0.2717, 4))
-    interval = fixed_interval(estimate)
-    assert (interval.lower, interval.upper) == (near(-0.47767), near(0.61101))
-    assert fixed_p_value(estimate) == near(0.80707)
+def compared(control: Arm, variant: Arm) -> Estimate:
+    found = estimate(control, variant)
+    assert found is not None
+    return found
 
 
-def test_the_sequential_interval_matches_the_vector() -> None:
-    estimate = relative_lift(Arm.from_successes(3000, 1396), Arm.from_successes(3461, 2422))
-    assert estimate is not None
-    assert (estimate.lift, estimate.standard_error) == (near(0.50386), near(0.03386))
-    interval = sequential_interval(estimate, 6461, tuning=5000)
-    assert (interval.lower, interval.upper) == (near(0.40098), near(0.60675))
-    assert sequential_p_value(estimate, 6461, tuning=5000) == pytest.approx(5.17e-44, rel=0.01)
+def test_the_confidence_sequence_matches_the_vector() -> None:
+    """A standard error of 0.03386 with 6,461 units is an interval of ±0.10289 at every look."""
+    width = 0.03386 * math.sqrt(critical_score_squared(6461, tuning=5000))
+    assert width == pytest.approx(0.60675 - 0.50386, rel=1e-3)
+    score = 0.50386 / 0.03386
+    assert sequential_p_value(score**2, 6461, tuning=5000) == pytest.approx(5.17e-44, rel=0.05)
 
 
-def test_the_bayesian_chance_matches_the_vector() -> None:
-    estimate = relative_lift(Arm.from_successes(100, 49), Arm.from_successes(100, 51))
-    assert estimate is not None
-    assert (estimate.lift, estimate.standard_error) == (near(0.04082), near(0.14725))
-    assert chance_to_win(estimate, higher_is_better=True) == near(0.60918)
-    assert chance_to_win(estimate, higher_is_better=False) == near(1 - 0.60918)
+def test_the_lift_is_relative_to_the_control() -> None:
+    assert compared(rate(3000, 1396), rate(3461, 2422)).lift == near(0.50386)
+    assert compared(rate(28, 14), rate(30, 16)).lift == near(0.06667)
+
+
+def test_with_many_units_the_interval_is_that_of_the_delta_method() -> None:
+    """Fieller's interval and the delta method's differ by terms that vanish."""
+    control, variant = rate(1_000_000, 300_000), rate(1_000_000, 303_000)
+    interval = lift_interval(compared(control, variant))
+    assert interval is not None
+    error = math.sqrt(
+        variant.variance / 1e6 / control.mean**2
+        + control.variance / 1e6 * variant.mean**2 / control.mean**4
+    )
+    width = error * math.sqrt(critical_score_squared(2_000_000))
+    assert interval.lower == pytest.approx(0.01 - width, abs=width / 100)
+    assert interval.upper == pytest.approx(0.01 + width, abs=width / 100)
+
+
+def test_six_events_against_one_are_no_difference() -> None:
+    found = compared(rate(400, 6), rate(400, 1))
+    assert sequential_p_value(found.score_squared(), found.units) > 0.5
+    assert lift_interval(found) is None
+
+
+def test_a_small_arm_without_an_event_is_no_difference() -> None:
+    """Of 500 units with 1 % five events are expected, and none of them is not rare."""
+    found = compared(rate(4500, 45), rate(500, 0))
+    assert sequential_p_value(found.score_squared(), found.units) > ALPHA
+
+
+def test_a_variant_that_always_fails_is_found_and_may_still_succeed_rarely() -> None:
+    found = compared(rate(1000, 950), rate(1000, 0))
+    interval = lift_interval(found)
+    assert interval is not None
+    assert sequential_p_value(found.score_squared(), found.units) < 1e-9
+    assert interval.lower < -1 < interval.upper < -0.98
+
+
+def test_arms_that_are_constant_and_differ_are_told_apart() -> None:
+    found = compared(rate(500, 500), rate(500, 0))
+    assert sequential_p_value(found.score_squared(), found.units) < ALPHA
+    few = compared(rate(30, 30), rate(30, 0))
+    assert sequential_p_value(few.score_squared(), few.units) > ALPHA
+
+
+def test_a_control_of_zero_has_no_lift_but_a_difference() -> None:
+    found = compared(rate(1000, 0), rate(1000, 900))
+    assert found.lift is None
+    assert lift_interval(found) is None
+    assert sequential_p_value(found.score_squared(), found.units) < ALPHA
+
+
+def test_a_negative_baseline_still_has_a_sign() -> None:
+    found = compared(Arm(10_000, -2.0, 1.0), Arm(10_000, -1.0, 1.0))
+    interval = lift_interval(found)
+    assert interval is not None
+    assert found.lift == pytest.approx(0.5)
+    assert interval.lower < 0.5 < interval.upper
+    assert interval.lower > 0
+
+
+@pytest.mark.parametrize(
+    ("control", "variant"),
+    [
+        (Arm(0, 0.0, 0.0), Arm(10, 0.5, 0.25)),
+        (Arm(1, 3.0, 0.0), Arm(10, 0.5, 0.25)),
+        (Arm(10, 1.0, 0.0), Arm(10, 1.0, 0.0)),
+        (Arm(10, 0.0, 0.0), Arm(10, 0.0, 0.0)),
+        # All costs are a tenth; the last digit is rounding.
+        (Arm(10, 0.1, 0.0), Arm(10, 0.1 + 2e-17, 0.0)),
+    ],
+)
+def test_degenerate_arms_are_not_compared(control: Arm, variant: Arm) -> None:
+    assert estimate(control, variant) is None
+
+
+def test_the_interval_of_a_mean_is_not_symmetric_in_what_it_misses() -> None:
+    assert mean_interval(Arm(1, 1.0, 0.0)) is None
+    assert mean_interval(Arm(100, 1.0, 0.0)) is None
+    interval = mean_interval(rate(10_000, 3000))
+    assert interval is not None
+    assert interval.lower < 0.3 < interval.upper
+    assert interval.upper - interval.lower < 0.05
+
+
+def test_the_bayesian_chance_is_that_of_the_difference() -> None:
+    found = compared(rate(100, 49), rate(100, 51))
+    assert chance_to_win(found, higher_is_better=True) == near(0.61, 2)
+    lost = chance_to_win(found, higher_is_better=False)
+    assert lost == pytest.approx(1 - chance_to_win(found, higher_is_better=True))
+
+
+def test_a_smaller_lift_needs_more_units() -> None:
+    found = compared(rate(1000, 300), rate(1000, 310))
+    ten, five = units_until_found(found, 0.1), units_until_found(found, 0.05)
+    assert ten is not None
+    assert five is not None
+    assert 4000 < ten < five
+    assert units_until_found(compared(rate(1000, 0), rate(1000, 9)), 0.1) is None
 
 
 def test_a_sample_ratio_mismatch_is_found() -> None:
-    found = sample_ratio_p_value([821588, 815482], [0.5, 0.5])
-    assert found == pytest.approx(1.8218e-06, rel=1e-3)
+    found = sample_ratio_p_value([10_400, 9600], [0.5, 0.5])
+    assert found is not None
+    assert found < 0.001
+
+
+def test_the_sample_ratio_is_the_inverse_bayes_factor() -> None:
+    """Two arms and a beta prior: the beta-binomial likelihood against the fair coin's."""
+    prior, heads, tails = 250.0, 30, 12
+
+    def log_beta(a: float, b: float) -> float:
+        return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+    log_factor = log_beta(prior + heads, prior + tails) - log_beta(prior, prior)
+    log_factor += (heads + tails) * math.log(2)
+    assert sample_ratio_p_value([heads, tails], [1, 1]) == pytest.approx(math.exp(-log_factor))
 
 
 def test_the_sample_ratio_of_an_even_split_is_fine() -> None:
-    found = sample_ratio_p_value([5003, 4997], [50, 50])
-    assert found is not None
-    assert found > 0.9
+    assert sample_ratio_p_value([5003, 4997], [50, 50]) == 1
 
 
-@pytest.mark.parametrize(("counts", "weights"), [([0, 0], [1, 1]), ([5], [1]), ([5, 0], [1, 0])])
+@pytest.mark.parametrize(
+    ("counts", "weights"),
+    [([0, 0], [1, 1]), ([5], [1]), ([5, 0], [1, 0]), ([5, 5], [1e-320, 1e9])],
+)
 def test_a_ratio_of_nothing_has_no_p_value(counts: list[int], weights: list[float]) -> None:
     assert sample_ratio_p_value(counts, weights) is None
+
+
+def test_a_variant_without_weight_is_left_out_of_the_ratio() -> None:
+    assert sample_ratio_p_value([100, 0, 100], [1, 0, 1]) == 1
 
 
 def test_cuped_theta_matches_the_vector() -> None:
@@ -95,66 +199,20 @@ def test_holm_raises_p_values_in_their_order() -> None:
     assert holm([]) == []
 
 
-def test_a_ratio_metric_has_the_variance_of_the_delta_method() -> None:
-    tops, bottoms = [1.0, 2.0, 0.0, 4.0], [2.0, 3.0, 1.0, 5.0]
-    sums = RatioSums(
-        numerator=sum(tops),
-        denominator=sum(bottoms),
-        numerator_squares=sum(t * t for t in tops),
-        denominator_squares=sum(b * b for b in bottoms),
-        products=sum(t * b for t, b in zip(tops, bottoms, strict=True)),
-    )
-    arm = Arm.from_ratio(4, sums)
-    ratio, bottom_mean = 7 / 11, 11 / 4
-    residuals = [t - ratio * b for t, b in zip(tops, bottoms, strict=True)]
-    expected = sum(r * r for r in residuals) / 3 / bottom_mean**2
-    assert arm.mean == pytest.approx(ratio)
-    assert arm.variance == pytest.approx(expected)
-
-
-def test_a_ratio_of_one_unit_per_row_is_its_mean() -> None:
-    sums = RatioSums(30, 100, 30, 100, 30)
-    arm = Arm.from_ratio(100, sums)
-    assert arm.mean == pytest.approx(0.3)
-    assert arm.variance == pytest.approx(0.3 * 0.7 * 100 / 99)
-
-
-@pytest.mark.parametrize(
-    ("control", "variant"),
-    [
-        (Arm.from_sums(0, 0, 0), Arm.from_sums(10, 5, 5)),
-        (Arm.from_sums(1, 3, 9), Arm.from_sums(10, 5, 5)),
-        (Arm.from_sums(10, 0, 0), Arm.from_sums(10, 5, 5)),
-        (Arm.from_sums(10, 10, 10), Arm.from_sums(10, 10, 10)),
-        (Arm.from_ratio(1, RatioSums(1, 1, 1, 1, 1)), Arm.from_sums(10, 5, 5)),
-        (Arm.from_ratio(5, RatioSums(0, 0, 0, 0, 0)), Arm.from_sums(10, 5, 5)),
-    ],
+rates = st.integers(2, 100_000).flatmap(
+    lambda units: st.builds(rate, st.just(units), st.integers(0, units))
 )
-def test_degenerate_arms_have_no_lift(control: Arm, variant: Arm) -> None:
-    assert relative_lift(control, variant) is None
 
 
-def test_a_negative_baseline_still_has_a_sign() -> None:
-    estimate = relative_lift(Arm(100, -2.0, 1.0), Arm(100, -1.0, 1.0))
-    assert estimate is not None
-    assert estimate.lift == pytest.approx(0.5)
-
-
-def test_the_number_of_units_grows_with_the_square_of_precision() -> None:
-    control = Arm.from_successes(1000, 500)
-    ten, five = units_to_detect(control, 0.1), units_to_detect(control, 0.05)
-    assert ten is not None
-    assert five is not None
-    assert five == pytest.approx(4 * ten, rel=0.01)
-    assert ten == pytest.approx(3140, rel=0.01)
-
-
-@pytest.mark.parametrize("control", [Arm(10, 0.0, 1.0), Arm(10, 1.0, 0.0)])
-def test_no_number_of_units_is_promised_without_a_baseline(control: Arm) -> None:
-    assert units_to_detect(control, 0.1) is None
-
-
-def test_nothing_is_ever_not_a_number() -> None:
-    estimate = relative_lift(Arm(2, 1e-300, 1e-300), Arm(2, 1e-300, 1e-300))
-    values = [] if estimate is None else [estimate.lift, sequential_p_value(estimate, 4)]
-    assert all(math.isfinite(value) for value in values)
+@given(rates, rates)
+def test_the_interval_and_the_p_value_agree(control: Arm, variant: Arm) -> None:
+    found = estimate(control, variant)
+    interval = None if found is None else lift_interval(found)
+    if found is None or interval is None:
+        return
+    p_value = sequential_p_value(found.score_squared(), found.units)
+    # At the very edge the two are rounded differently.
+    if not math.isclose(p_value, ALPHA, rel_tol=1e-6):
+        assert (p_value <= ALPHA) == (not interval.lower <= 0 <= interval.upper)
+    assert found.lift is not None
+    assert interval.lower - 1e-9 <= found.lift <= interval.upper + 1e-9

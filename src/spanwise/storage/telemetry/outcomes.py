@@ -13,7 +13,8 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from spanwise.model.experiments import TraceMetric
-from spanwise.model.outcomes import QUANTILE, QUANTILE_LEVELS, ClusterSums
+from spanwise.model.outcomes import QUANTILE, QUANTILE_LEVELS, ClusterSums, MetricSums
+from spanwise.model.signals import MAX_SIGNAL
 from spanwise.storage.telemetry.conditions import Conditions, to_engine_time
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.signals import complete_signals
@@ -62,12 +63,12 @@ class Exposed:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Sums by metric, place of the variant and day of first exposure.
+    """Sums of each metric.
 
     `torn` counts, by place, the exposed units whose outcomes name another variant than theirs.
     """
 
-    sums: Sequence[Mapping[tuple[int, date], ClusterSums]]
+    sums: Sequence[MetricSums]
     torn: Mapping[int, int]
 
 
@@ -98,6 +99,8 @@ async def sum_signals(
     """Add up a signal, if asked without the units that are torn."""
     where = Conditions(scope.workspace)
     where.add("name = {signal:String}", signal=name)
+    # Signals that were stored before they were limited must not spoil all others.
+    where.add("abs(value) <= {max_signal:Float64}", max_signal=MAX_SIGNAL)
     where.add("time >= {since:DateTime64(9, 'UTC')} AND time < {until:DateTime64(9, 'UTC')}")
     signals = f"""
         SELECT user_id, session_id, sipHash64(id) AS own, time AS began, time AS ended,
@@ -222,6 +225,7 @@ async def _sum(
 ) -> Outcomes:
     rows = await engine.fetch(_sums_sql(outcomes, values, condition), parameters, tag=tag)
     sums: list[dict[tuple[int, date], ClusterSums]] = [{} for _ in values]
+    origins = [rows[0][f"origin{n}"] if rows else 0.0 for n in range(len(values))]
     torn: dict[int, int] = {}
     for row in rows:
         place = row["place"]
@@ -230,40 +234,58 @@ async def _sum(
             continue
         for number, by_day in enumerate(sums):
             by_day[place, row["day"]] = _read_sums(row, number)
-    return Outcomes(sums, torn)
+    return Outcomes([MetricSums(*parts) for parts in zip(origins, sums, strict=True)], torn)
 
 
 def _sums_sql(outcomes: str, values: Sequence[str], condition: str) -> str:
-    """First each unit's own sums, after and before it was exposed; then the sums over units."""
+    """First each unit's own sums, after and before it was exposed; then the sums over units.
+
+    In between, values are counted from the mean over all units, see `MetricSums`.
+    """
+    numbers = range(len(values))
     named = ", ".join(f"{value} AS value{n}" for n, value in enumerate(values))
     of_units = ", ".join(
-        f"sumIf(value{n}, is_after) AS y{n}, sumIf(value{n}, is_before) AS x{n}"
-        for n in range(len(values))
+        f"sumIf(value{n}, is_after) AS whole_y{n}, sumIf(value{n}, is_before) AS whole_x{n}"
+        for n in numbers
+    )
+    centred = ", ".join(
+        f"sum(whole_y{n}) OVER () / greatest(sum(d) OVER (), 1) AS origin{n}, "
+        f"whole_y{n} - origin{n} * d AS y{n}, whole_x{n} - origin{n} * e AS x{n}"
+        for n in numbers
     )
     over_units = ", ".join(
-        f"sum(y{n}) AS sum_y{n}, sum(y{n} * y{n}) AS sum_yy{n}, sum(y{n} * d) AS sum_yd{n}, "
-        f"sum(x{n}) AS sum_x{n}, sum(x{n} * x{n}) AS sum_xx{n}, sum(x{n} * e) AS sum_xe{n}, "
-        f"sum(y{n} * x{n}) AS sum_yx{n}, sum(y{n} * e) AS sum_ye{n}, sum(d * x{n}) AS sum_dx{n}"
-        for n in range(len(values))
+        [f"any(origin{n}) AS origin{n}" for n in numbers]
+        + [_sum_of(product, n) for n in numbers for product in _PRODUCTS]
     )
     return f"""
 SELECT of_unit AS place, toDate(first_at) AS day, torn, count() AS units, sum(is_unit) AS exposed,
-    countIf(e > 0) AS history, sum(d) AS sum_d, sum(d * d) AS sum_dd, sum(e) AS sum_e,
-    sum(e * e) AS sum_ee, sum(d * e) AS sum_de, {over_units}
+    countIf(e > 0) AS history, {", ".join(map(_sum_of, _COUNT_PRODUCTS))}, {over_units}
 FROM (
-    SELECT unit, any(place) AS of_unit, min(exposed_at) AS first_at, any(is_exposed) AS is_unit,
-        {_IS_TORN} AS torn, countIf(is_after) AS d, countIf(is_before) AS e, {of_units}
-    FROM ({_bind(outcomes, named)})
-    GROUP BY unit
+    SELECT *, {centred} FROM (
+        SELECT unit, any(place) AS of_unit, min(exposed_at) AS first_at,
+            any(is_exposed) AS is_unit, {_IS_TORN} AS torn, countIf(is_after) AS d,
+            countIf(is_before) AS e, {of_units}
+        FROM ({_bind(outcomes, named)})
+        GROUP BY unit
+    )
+    WHERE (d > 0 OR torn) AND {condition}
 )
-WHERE (d > 0 OR torn) AND {condition}
 GROUP BY of_unit, day, torn"""
 
 
+# Sums over units of products, named by their factors as in `ClusterSums`.
+_COUNT_PRODUCTS = ("d", "dd", "e", "ee", "de", "ddd")
+_PRODUCTS = ("y", "yy", "yd", "x", "xx", "xe", "yx", "ye", "dx", "yyy", "yyd", "ydd")
+
+
+def _sum_of(product: str, number: int | None = None) -> str:
+    """SQL for such a sum; y and x are those of one metric, by its number."""
+    suffix = "" if number is None else str(number)
+    factors = (f"{f}{suffix}" if f in "xy" else f"toFloat64({f})" for f in product)
+    return f"sum({' * '.join(factors)}) AS sum_{product}{suffix}"
+
+
 def _read_sums(row: Mapping[str, Any], number: int) -> ClusterSums:
-    shared = {name: row[f"sum_{name}"] for name in ("d", "dd", "e", "ee", "de")}
-    own = {
-        name: row[f"sum_{name}{number}"]
-        for name in ("y", "yy", "yd", "x", "xx", "xe", "yx", "ye", "dx")
-    }
+    shared = {name: row[f"sum_{name}"] for name in _COUNT_PRODUCTS}
+    own = {name: row[f"sum_{name}{number}"] for name in _PRODUCTS}
     return ClusterSums(units=row["units"], history=row["history"], **shared, **own)

@@ -1,0 +1,171 @@
+"""Results of any sums at all: nothing raises, and every number is finite or missing."""
+
+import math
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanwise.analysis.comparison import ALPHA, Arm
+from spanwise.analysis.experiments import Measured, check_sample_ratio, compare, measure
+from spanwise.analysis.verdicts import Facts, decide, forecast
+from spanwise.model.experiment_results import MetricResult
+from spanwise.model.experiments import (
+    Direction,
+    ExperimentStatus,
+    Metric,
+    MetricSource,
+    TraceMetric,
+    Variant,
+)
+from spanwise.model.outcomes import ClusterSums, MetricSums
+
+VARIANTS = [Variant(key=key, name=key, weight=1, config={}) for key in ("a", "b", "c")]
+DAY = date(2026, 1, 1)
+
+
+def metric(key: TraceMetric = TraceMetric.COST, *, primary: bool = True) -> Metric:
+    return Metric(
+        key=key,
+        source=MetricSource.TRACE,
+        metric=key,
+        signal_name=None,
+        direction=Direction.INCREASE,
+        primary=primary,
+    )
+
+
+def judge(measured: list[Measured], counts: list[int]) -> list[MetricResult]:
+    """Do all that the results do once the sums are known."""
+    results = compare(measured, VARIANTS)
+    srm = check_sample_ratio(counts, [variant.weight for variant in VARIANTS])
+    ahead = forecast(measured, sum(counts), 3.0)
+    verdict = decide(Facts(ExperimentStatus.RUNNING, sum(counts), srm, results, ahead))
+    shown: list[Any] = [r.model_dump() for r in results]
+    shown += [srm.model_dump(), verdict.model_dump(), ahead and ahead.model_dump()]
+    assert all(map(math.isfinite, numbers(shown)))
+    assert verdict.reason
+    return results
+
+
+def numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from numbers(item)
+    elif isinstance(value, int | float):
+        yield value
+
+
+extremes = st.sampled_from([0.0, 5e-324, 1e-300, 1e-9, 0.1, 1.0, 1e9, 1e15, 1e60, 1e300, 1.7e308])
+any_value = extremes | extremes.map(lambda v: -v) | st.floats(allow_nan=False, allow_infinity=False)
+any_size = extremes | st.floats(min_value=0, allow_nan=False, allow_infinity=False)
+any_units = st.sampled_from([0, 1, 2, 29, 30, 31, 1000, 10**9])
+any_arm = st.builds(Arm, any_units, any_value, any_size, any_value)
+any_sums = st.builds(
+    ClusterSums,
+    units=any_units,
+    history=any_units,
+    **dict.fromkeys(("y", "x", "yd", "yx", "ye", "dx", "xe", "yyy", "yyd", "ydd"), any_value),
+    **dict.fromkeys(("yy", "xx"), any_size),
+    **dict.fromkeys(("d", "e", "dd", "ee", "de", "ddd"), st.integers(0, 10**12).map(float)),
+)
+# What units really send: values near each other, or nothing but zeros, at any size.
+unit_values = st.tuples(
+    st.sampled_from([0.0, 1e-12, 1.0, 1e9, 1e15]),
+    st.lists(st.sampled_from([0.0, 0.0, 1.0, -1.0, 1e-6]), min_size=0, max_size=60),
+).map(lambda pair: [pair[0] * (1 + value) for value in pair[1]])
+
+
+def sums_of(values: list[float]) -> ClusterSums:
+    """Units with one outcome each, now and before."""
+    n = len(values)
+    y, yy, yyy = sum(values), sum(v * v for v in values), sum(v * v * v for v in values)
+    past = {"x": y, "xx": yy, "yx": yy, "xe": y, "ye": y, "dx": y, "e": n, "ee": n, "de": n}
+    return ClusterSums(
+        units=n, history=n, y=y, d=n, yy=yy, dd=n, yd=y, yyy=yyy, yyd=yy, ydd=y, ddd=n, **past
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(any_arm, min_size=3, max_size=3))
+def test_any_arms_have_finite_results(arms: list[Arm]) -> None:
+    judge([Measured(metric(), arms)], [arm.units for arm in arms])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(any_sums, min_size=6, max_size=6), any_value)
+def test_any_sums_have_finite_results(sums: list[ClusterSums], origin: float) -> None:
+    by_day = {(n % 3, DAY + timedelta(days=n // 3)): s for n, s in enumerate(sums)}
+    judge([measure(metric(), VARIANTS, MetricSums(origin, by_day))], [10, 10, 10])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(unit_values, min_size=3, max_size=3))
+def test_any_values_have_finite_results(values: list[list[float]]) -> None:
+    by_day = {(place, DAY): sums_of(of_units) for place, of_units in enumerate(values)}
+    judge([measure(metric(), VARIANTS, MetricSums(0.0, by_day))], [len(v) for v in values])
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=3, max_size=3))
+def test_any_counts_have_a_sample_ratio(counts: list[int]) -> None:
+    for weights in ([1, 1, 1], [0, 0, 1], [1e-320, 1, 1e9], [0, 1, 1]):
+        found = check_sample_ratio(counts, weights)
+        assert found.p_value is None or 0 <= found.p_value <= 1
+
+
+def test_a_variant_that_never_succeeds_is_worse() -> None:
+    control, broken = Arm(1000, 0.95, 0.0475, -0.9), Arm(1000, 0.0, 0.0)
+    [result] = judge([Measured(metric(), [control, broken, control])], [1000, 1000, 1000])
+    found = result.variants[1]
+    assert found.significant
+    assert found.lift == -1
+    assert found.lift_ci is not None
+    assert found.lift_ci.upper < -0.9
+
+
+def test_too_few_units_have_a_lift_and_a_reason_and_nothing_that_looks_certain() -> None:
+    arms = [Arm(29, 1.0, 0.0001), Arm(2000, 2.0, 0.0001), Arm(2000, 1.0, 0.0001)]
+    [result] = judge([Measured(metric(), arms)], [29, 2000, 2000])
+    found = result.variants[1]
+    assert found.lift == pytest.approx(1.0)
+    assert (found.lift_ci, found.p_value, found.chance_to_win) == (None, None, None)
+    assert not found.significant
+    assert "at least 30 units" in (found.reason or "")
+
+
+def test_a_control_without_a_success_is_beaten_though_there_is_no_lift() -> None:
+    arms = [Arm(1000, 0.0, 0.0), Arm(1000, 0.9, 0.09, -0.8), Arm(1000, 0.0, 0.0)]
+    measured = [Measured(metric(), arms)]
+    results = judge(measured, [1000, 1000, 1000])
+    found = results[0].variants[1]
+    assert found.significant
+    assert (found.lift, found.lift_ci) == (None, None)
+    srm = check_sample_ratio([1000] * 3, [1.0] * 3)
+    verdict = decide(Facts(ExperimentStatus.RUNNING, 3000, srm, results, None))
+    assert (verdict.decision, verdict.variant) == ("ship", "b")
+    assert "0 → 0.9" in verdict.reason
+
+
+def test_what_counts_only_by_itself_says_so() -> None:
+    """One of many questions: its interval excludes zero, and the adjusted p-value does not."""
+    edge = Arm(5000, 1.0, 1.0), Arm(5000, 1.065, 1.0)
+    same = Arm(5000, 1.0, 1.0)
+    keys = (TraceMetric.COST, TraceMetric.TOKENS, TraceMetric.LATENCY)
+    measured = [
+        Measured(
+            metric(key, primary=key is TraceMetric.COST),
+            [edge[0], edge[1] if key is TraceMetric.COST else same, same],
+        )
+        for key in keys
+    ]
+    found = judge(measured, [5000] * 3)[0].variants[1]
+    assert found.p_value is not None
+    assert found.adjusted_p_value is not None
+    assert found.p_value <= ALPHA < found.adjusted_p_value
+    assert not found.significant
+    assert "all comparisons" in (found.reason or "")
