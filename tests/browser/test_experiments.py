@@ -21,6 +21,8 @@ def test_an_experiment_is_created_started_and_stopped(tab: Tab, demo: Site) -> N
     page.get_by_label("Configuration of variant 2").fill('{"prompt": ')
     expect(page.get_by_text("not a JSON object")).to_be_visible()
     page.get_by_label("Configuration of variant 2").fill('{"prompt": "v2"}')
+    expect(page.get_by_text("Give every variant a configuration, or none")).to_be_visible()
+    page.get_by_label("Configuration of variant 1").fill('{"prompt": "v1"}')
     following.click()
     page.get_by_label("Metric 1", exact=True).select_option("signal:thumbs_up")
     following.click()

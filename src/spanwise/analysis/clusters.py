@@ -15,6 +15,8 @@ from spanwise.analysis.comparison import ROUNDING, Arm, cuped_theta
 from spanwise.model.outcomes import QUANTILE, QUANTILE_LEVELS, ClusterSums
 
 MIN_HISTORY = 100
+# A variance smaller than this share of the squares that it is the difference of is rounding.
+SQUARES_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def to_arm(sums: ClusterSums, adjustment: Adjustment | None = None, origin: floa
         return _NO_ARM
     ratio, outcomes = sums.y / sums.d, sums.d / n
     if n == 1:
-        return _checked(Arm(1, origin + ratio, 0.0))
+        return _checked(Arm(1, _add(origin, ratio), 0.0))
     spread = (
         _covariance(n, sums.yy, sums.y, sums.y)
         - 2 * ratio * _covariance(n, sums.yd, sums.y, sums.d)
@@ -67,9 +69,17 @@ def to_arm(sums: ClusterSums, adjustment: Adjustment | None = None, origin: floa
         variance += theta * (theta * past_variance - 2 * covariance)
         mean -= theta * past_mean
     rounding = ROUNDING * (abs(origin) + abs(mean))
-    if not variance > rounding * rounding:
-        return _checked(Arm(n, origin + mean, 0.0))
-    return _checked(Arm(n, origin + mean, variance, event))
+    # Squares are as exact as they are large: of the distance to the origin, by the outcomes.
+    of_squares = SQUARES_ROUNDING * ratio * ratio * sums.dd / n / outcomes / outcomes
+    if not variance > max(rounding * rounding, of_squares):
+        return _checked(Arm(n, _add(origin, mean), 0.0))
+    return _checked(Arm(n, _add(origin, mean), variance, event))
+
+
+def _add(origin: float, distance: float) -> float:
+    """A mean from its distance to the origin; what is left of two that cancel is rounding."""
+    mean = origin + distance
+    return mean if abs(mean) > ROUNDING * abs(origin) else 0.0
 
 
 _NO_ARM = Arm(0, 0.0, 0.0)

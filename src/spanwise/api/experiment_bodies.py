@@ -94,6 +94,13 @@ def _check_variants(variants: Sequence[NewVariant]) -> None:
     _refuse_duplicates([variant.key for variant in variants])
     if sum(variant.weight for variant in variants) == 0:
         raise ValueError("at least one weight must be above zero")
+    types = {variant.key: variant.to_variant().flag_type for variant in variants}
+    if len(set(types.values())) > 1:
+        found = ", ".join(f"{key}: {kind}" for key, kind in types.items())
+        raise ValueError(
+            "a flag must have one type: give every variant a config, or none, and values of the "
+            f"same JSON type (found {found})"
+        )
 
 
 def _refuse_duplicates(keys: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """Experiments: which version of something is better, by letting chance decide who gets which."""
 
 from enum import StrEnum
+from types import NoneType
 from typing import Any
 
 from spanwise.model.noun import Noun, UtcTime
@@ -41,6 +42,27 @@ class Variant(Noun):
     weight: float
     config: dict[str, Any]
 
+    @property
+    def flag_value(self) -> Any:  # noqa: ANN401 -- any JSON
+        """What a flag returns: the config's `value`, or else the config."""
+        return self.config.get("value", self.config)
+
+    @property
+    def flag_type(self) -> str:
+        """The type of that value, as a reader of JSON names it."""
+        return _JSON_TYPES[type(self.flag_value)] if self.config else "missing"
+
+
+_JSON_TYPES = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    NoneType: "null",
+}
+
 
 class Metric(Noun):
     """What is compared: a number of traces, or the values of a signal."""
@@ -74,6 +96,13 @@ class Experiment(Noun):
     @property
     def control(self) -> Variant:
         return self.variants[0]
+
+    def flag_value_of(self, key: str) -> Any:  # noqa: ANN401 -- any JSON
+        """What a flag returns for a variant: one type for all variants, or else their keys."""
+        [kind, *others] = {variant.flag_type for variant in self.variants}
+        if others or kind == "missing":
+            return key
+        return next(variant.flag_value for variant in self.variants if variant.key == key)
 
 
 class Assignment(Noun):

@@ -50,7 +50,8 @@ async def someone(service: Service) -> tuple[Person, str]:
 
 async def test_the_lane_answers_as_the_ordinary_way_does(service: Service) -> None:
     ann, key = await someone(service)
-    running = await start(ann, variants=[{"key": "a", "config": {"m": "x"}}, {"key": "b"}])
+    variants = [{"key": "a", "config": {"m": "x"}}, {"key": "b", "config": {"m": "y"}}]
+    running = await start(ann, variants=variants)
     async with listening(service) as here:
         await warm_up(here, running, key)
         for unit in ("user-1", "ünit ☃ &?/", "x" * 512):

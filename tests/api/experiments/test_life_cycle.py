@@ -86,6 +86,7 @@ async def test_metrics_take_their_key_and_direction_from_what_they_measure(
     ]
 
 
+_MIXED: list[tuple[str, Any]] = [("a", "text"), ("b", True)]
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"name": ""}, "name"),
     ({"name": None}, "name"),
@@ -101,6 +102,13 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"variants": [{"key": "a", "weight": "5"}, {"key": "b"}]}, "variants.0.weight"),
     ({"variants": [{"key": "a", "weight": 0}, {"key": "b", "weight": 0}]}, "variants"),
     ({"variants": [{"key": "a", "config": 5}, {"key": "b"}]}, "variants.0.config"),
+    # As flags, the variants would have values of different types.
+    ({"variants": [{"key": "a"}, {"key": "b", "config": {"m": 1}}]}, "variants"),
+    ({"variants": [{"key": c, "config": {"value": v}} for c, v in _MIXED]}, "variants"),
+    (
+        {"variants": [{"key": "a", "config": {"value": "x"}}, {"key": "b", "config": {"m": 1}}]},
+        "variants",
+    ),
     ({"metrics": []}, "metrics"),
     ({"metrics": [{"metric": "happiness"}]}, "metrics.0.metric"),
     ({"metrics": [{"source": "trace"}]}, "metrics.0"),

@@ -13,7 +13,7 @@ from openfeature.flag_evaluation import FlagEvaluationDetails, Reason
 from spanwise.analysis.assignment import choose_variant
 from support.experiments import create, start
 from support.outcomes import make_trace, send_traces
-from support.service import Person, Service
+from support.service import Person, Service, assert_error
 from support.web import listen
 
 FLAGS = "/ofrep/v1/evaluate/flags"
@@ -60,6 +60,39 @@ async def test_the_openfeature_sdk_evaluates_an_experiment(service: Service) -> 
     assert found["missing"].value == "default"
     assert found["missing"].error_code == ErrorCode.FLAG_NOT_FOUND
     assert found["nobody"].error_code == ErrorCode.TARGETING_KEY_MISSING
+
+
+async def test_every_user_of_a_flag_gets_a_value_of_its_type(service: Service) -> None:
+    """No user gets the caller's default because of the variant that chance gave them."""
+    ann = await service.sign_up()
+    texts = [{"key": "a", "config": {"value": "x"}}, {"key": "b", "config": {"value": "y"}}]
+    await start(ann, name="text", variants=texts)
+    await start(ann, name="plain")
+    await start(ann, name="object", variants=VARIANTS)
+    key = (await ann.new_key(scopes=["ingest"]))["key"]
+
+    def ask(base_url: str) -> list[FlagEvaluationDetails[Any]]:
+        api.set_provider(OFREPProvider(base_url, headers_factory=lambda: {"x-api-key": key}))
+        client = api.get_client()
+        users = [EvaluationContext(targeting_key=f"user-{n}") for n in range(10)]
+        return [
+            details
+            for user in users
+            for details in (
+                client.get_string_details("text", "default", user),
+                client.get_string_details("plain", "default", user),
+                client.get_object_details("object", {}, user),
+            )
+        ]
+
+    async with listen(service) as base_url:
+        found = await asyncio.to_thread(ask, base_url)
+    assert {details.error_code for details in found} == {None}
+    assert {details.variant for details in found[:2]} <= {"a", "b", "control", "treatment"}
+    mixed = [{"key": "control"}, {"key": "short", "config": {"prompt": "v2"}}]
+    refused = await ann.call("POST", "/experiments", json={"name": "mixed", "variants": mixed})
+    assert_error(refused, 400, "variants")
+    assert "control: missing, short: object" in refused.text
 
 
 async def test_an_evaluation_is_an_assignment_and_counts(service: Service) -> None:

@@ -3,6 +3,9 @@
 import math
 from typing import Any
 
+import pytest
+
+from spanwise.ingest.bodies import NewSignal
 from support.experiments import create, start
 from support.outcomes import make_trace, send_signals, send_traces
 from support.service import Person, Service, assert_error
@@ -258,3 +261,73 @@ async def test_results_of_others_are_not_found_and_their_data_not_counted(
     named = {"experimentId": experiment["id"], "variant": "control"}
     await send_traces(bob, [make_trace(userId="u1"), make_trace(**named)])
     assert sum((await units_with_outcomes(ann, experiment)).values()) == 0
+
+
+async def test_a_variant_that_always_fails_has_results_and_is_worse(service: Service) -> None:
+    ann = await service.sign_up()
+    experiment = await start(ann, metrics=SUCCESS)
+    units = await assign(ann, experiment, *(f"u{n}" for n in range(600)))
+    await send_traces(
+        ann,
+        [
+            make_trace(userId=unit, ok=variant == "control" and n % 20 > 0)
+            for n, (unit, variant) in enumerate(units.items())
+        ],
+    )
+    results = await results_of(ann, experiment)
+    broken = by_variant(results)["treatment"]
+    assert (broken["mean"], broken["lift"], broken["stddev"]) == (0, -1, 0)
+    assert broken["significant"]
+    assert broken["liftCi"]["upper"] < -0.9
+    assert (results["verdict"]["decision"], results["verdict"]["variant"]) == ("ship", "control")
+
+
+async def test_large_values_that_differ_little_keep_their_spread(service: Service) -> None:
+    """Units with one to three signals near 1e9, which differ by one or so."""
+    ann = await service.sign_up()
+    experiment = await start(ann, metrics=[{"source": "signal", "signalName": "bytes"}])
+    units = await assign(ann, experiment, *(f"u{n}" for n in range(300)))
+    signals = [
+        {"signalName": "bytes", "value": 1e9 + (n * 7 + turn) % 5 - 2, "userId": unit}
+        for n, unit in enumerate(units)
+        for turn in range(n % 3 + 1)
+    ]
+    await send_signals(ann, signals)
+    found = by_variant(await results_of(ann, experiment))
+    for key, variant in found.items():
+        own = [n for n, unit in enumerate(units) if units[unit] == key]
+        values = {n: [(n * 7 + turn) % 5 - 2 for turn in range(n % 3 + 1)] for n in own}
+        outcomes = sum(map(len, values.values()))
+        mean = sum(map(sum, values.values())) / outcomes
+        residuals = [sum(v) - mean * len(v) for v in values.values()]
+        variance = sum(r * r for r in residuals) / (len(own) - 1) / (outcomes / len(own)) ** 2
+        assert variant["mean"] == pytest.approx(1e9 + mean, abs=1e-5)
+        assert variant["stddev"] == pytest.approx(math.sqrt(variance), rel=1e-4)
+        assert variant["ci"]["lower"] < 1e9 + mean < variant["ci"]["upper"]
+
+
+async def test_costs_that_are_all_the_same_have_no_spread(service: Service) -> None:
+    ann = await service.sign_up()
+    experiment = await start(ann, metrics=[{"metric": "cost"}])
+    units = await assign(ann, experiment, *(f"u{n}" for n in range(200)))
+    traces = [make_trace(userId=u, cost=0.1) for n, u in enumerate(units) for _ in range(n % 7 + 1)]
+    await send_traces(ann, traces)
+    found = by_variant(await results_of(ann, experiment))["treatment"]
+    assert (found["significant"], found["pValue"]) == (False, None)
+    assert "same value" in found["reason"]
+
+
+async def test_signals_stored_before_they_were_limited_do_not_count(service: Service) -> None:
+    ann = await service.sign_up()
+    experiment = await start(ann, metrics=[{"source": "signal", "signalName": "stars"}])
+    units = await assign(ann, experiment, *(f"u{n}" for n in range(50)))
+    await send_signals(
+        ann, [{"signalName": "stars", "value": n % 3, "userId": u} for n, u in enumerate(units)]
+    )
+    before = await results_of(ann, experiment)
+    huge = NewSignal.model_construct(
+        **{**NewSignal(signal_name="stars", value=1, user_id="u0").__dict__, "value": 1e308}
+    )
+    workspace = (await service.services.access.by_token(ann.token)).workspace_id
+    await service.services.receiver.receive_signals(workspace, [huge])
+    assert (await results_of(ann, experiment))["metrics"] == before["metrics"]

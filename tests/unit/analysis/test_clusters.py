@@ -161,3 +161,8 @@ def test_values_that_are_large_and_alike_keep_their_spread() -> None:
 def test_a_spread_of_rounding_is_none() -> None:
     arm = to_arm(sums_of(np.array([1e-16, -1e-16, 0.0]), np.ones(3)), origin=0.1)
     assert (arm.mean, arm.variance) == (0.1, 0)
+    zeros = to_arm(sums_of(np.array([-0.1 + 1e-17, -0.1, -0.1]), np.ones(3)), origin=0.1)
+    assert (zeros.mean, zeros.variance) == (0, 0)
+    d = 1.0 + np.random.default_rng(9).poisson(3, 999)
+    broken = to_arm(sums_of(-0.47321 * d, d), origin=0.47321)
+    assert (broken.mean, broken.variance) == (0, 0)

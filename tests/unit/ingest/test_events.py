@@ -15,11 +15,8 @@ def span_with(*events: tuple[str, dict[str, Any]]) -> Span:
     for name, values in events:
         event = span.events.add(name=name, time_unix_nano=1_700_000_000_000_000_000)
         for key, value in values.items():
-            typed = (
-                AnyValue(double_value=value)
-                if isinstance(value, float)
-                else AnyValue(string_value=value)
-            )
+            kinds = {float: "double_value", int: "int_value", bool: "bool_value"}
+            typed = AnyValue(**{kinds.get(type(value), "string_value"): value})
             event.attributes.add(key=key, value=typed)
     return span
 
@@ -82,6 +79,12 @@ def test_an_evaluation_is_a_signal_with_an_id_that_a_resend_repeats() -> None:
     assert signal.comment == "half of it"
     assert signal.metadata == {"label": "fair"}
     assert signal.trace_id == b"t".hex() * 16
+
+
+@pytest.mark.parametrize("score", [1e16, -1e308, 2**60, float("nan"), float("inf"), True, "1"])
+def test_an_evaluation_with_an_unusable_score_is_no_signal(score: Any) -> None:
+    values = {"gen_ai.evaluation.name": "relevance", "gen_ai.evaluation.score.value": score}
+    assert evaluations(span_with(("gen_ai.evaluation.result", values))) == []
 
 
 def test_an_evaluation_without_a_score_is_no_signal() -> None:

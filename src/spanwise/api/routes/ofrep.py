@@ -38,7 +38,9 @@ class Evaluation(Noun):
     key: str
     reason: Literal["SPLIT", "DEFAULT", "DISABLED"]
     variant: str
-    value: Any = Field(description="The config's `value`, else the config, else the variant's key.")
+    value: Any = Field(
+        description="The config's `value`, else the config; without configs, the variant's key."
+    )
     metadata: dict[str, Any]
 
 
@@ -130,7 +132,6 @@ async def _read_unit(request: Request) -> str:
 
 
 def _evaluate(key: str, experiment: Experiment, assignment: Assignment) -> Evaluation:
-    config = assignment.config
     reason: Literal["SPLIT", "DEFAULT", "DISABLED"] = "DEFAULT"
     if assignment.in_experiment:
         reason = "SPLIT"
@@ -140,7 +141,7 @@ def _evaluate(key: str, experiment: Experiment, assignment: Assignment) -> Evalu
         key=key,
         reason=reason,
         variant=assignment.variant,
-        value=config.get("value", config or assignment.variant),
+        value=experiment.flag_value_of(assignment.variant),
         metadata={"experimentId": experiment.id, "inExperiment": assignment.in_experiment},
     )
 

@@ -74,6 +74,11 @@ export function problemsOf(draft: DraftExperiment): Problem[] {
     draft.variants.every((variant) => readConfig(variant.config) !== null),
     "A configuration is not a JSON object.",
   );
+  need(
+    1,
+    new Set(draft.variants.map((variant) => variant.config.trim() === "")).size === 1,
+    "Give every variant a configuration, or none.",
+  );
   need(2, draft.metrics.length > 0, "It needs at least one metric.");
   need(
     2,
