@@ -34,6 +34,15 @@ class Running:
     def api(self) -> str:
         return f"{self.url}/api"
 
+    def peak_memory_mb(self) -> int:
+        """The most memory that the process has had since `forget_peak`."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        [line] = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+        return int(line.split()[1]) // 1024
+
+    def forget_peak(self) -> None:
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+
     def log(self) -> list[dict[str, Any]]:
         return _read_log(self.log_path)
 

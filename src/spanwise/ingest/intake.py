@@ -15,6 +15,7 @@ READ_SECONDS = 60
 
 class Intake:
     def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self._free_bytes = max_bytes
 
     @asynccontextmanager

@@ -1,7 +1,9 @@
 """OTLP over gRPC: the same three exports, the same refusals, in gRPC's words."""
 
+import asyncio
 import base64
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +32,35 @@ MetricsServiceStub: Any = metrics_service_pb2_grpc.MetricsServiceStub
 TraceServiceStub: Any = trace_service_pb2_grpc.TraceServiceStub
 
 
+EXPORT_TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+
+
 def raw_export(channel: grpc.aio.Channel) -> Any:
     """The call that exports traces, given the bytes of a request."""
-    return channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
+    return channel.unary_unary(EXPORT_TRACES)
+
+
+def half_sent(channel: grpc.aio.Channel, metadata: Metadata = ()) -> Any:
+    """The same call, with its head sent and its message still to come."""
+    return channel.stream_unary(EXPORT_TRACES)(metadata=metadata)
+
+
+@asynccontextmanager
+async def serving(service: Service, request_seconds: float) -> AsyncIterator[int]:
+    """The service on a port of its own, with this much time for a request."""
+    number = free_port()
+    server = await start_grpc(service.services, "127.0.0.1", number, request_seconds)
+    assert server is not None
+    try:
+        yield number
+    finally:
+        await stop_grpc(server)
+
+
+async def status_of(call: Any, seconds: float = 20) -> grpc.StatusCode:
+    async with asyncio.timeout(seconds):
+        code: grpc.StatusCode = await call.code()
+        return code
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -180,3 +208,108 @@ async def test_what_may_be_tried_again_says_when(
 
 async def test_a_taken_port_is_no_reason_not_to_start(service: Service, port: int) -> None:
     assert await start_grpc(service.services, "127.0.0.1", port) is None
+
+
+async def test_a_call_without_a_key_ends_before_its_message_is_sent(
+    channel: grpc.aio.Channel,
+) -> None:
+    assert await status_of(half_sent(channel)) is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_calls_without_a_key_take_no_place_of_others(port: int, exporter: Exporter) -> None:
+    target, alone = f"127.0.0.1:{port}", [("grpc.use_local_subchannel_pool", 1)]
+    async with (
+        grpc.aio.insecure_channel(target, options=alone) as first,
+        grpc.aio.insecure_channel(target, options=alone) as second,
+    ):
+        waiting = [half_sent(channel) for channel in (first, second) for _ in range(70)]
+        await raw_export(first)(b"", metadata=(("x-api-key", exporter.key),))
+        codes = {await status_of(call) for call in waiting}
+    assert codes == {grpc.StatusCode.UNAUTHENTICATED}
+
+
+async def test_a_message_that_does_not_come_ends_the_call(
+    service: Service, exporter: Exporter
+) -> None:
+    async with (
+        serving(service, request_seconds=1) as number,
+        grpc.aio.insecure_channel(f"127.0.0.1:{number}") as channel,
+    ):
+        call = half_sent(channel, (("x-api-key", exporter.key),))
+        assert await status_of(call) is grpc.StatusCode.INVALID_ARGUMENT
+        assert "did not arrive within 1 s" in await call.details()
+
+
+async def test_a_call_that_ends_without_a_message_is_an_invalid_argument(
+    channel: grpc.aio.Channel, exporter: Exporter
+) -> None:
+    call = half_sent(channel, (("x-api-key", exporter.key),))
+    await call.done_writing()
+    assert await status_of(call) is grpc.StatusCode.INVALID_ARGUMENT
+    assert await call.details() == "the call brought no message"
+
+
+async def test_slow_calls_of_one_workspace_leave_room_for_another(tmp_path: Path) -> None:
+    # So little memory lets two messages be received at a time.
+    async with start_service(tmp_path, memory_limit_mb=256) as service:
+        ann, bob = await service.sign_up(), await service.sign_up()
+        slow, quick = [(("x-api-key", (await p.new_key())["key"]),) for p in (ann, bob)]
+        async with (
+            serving(service, request_seconds=3) as number,
+            grpc.aio.insecure_channel(f"127.0.0.1:{number}") as channel,
+        ):
+            waiting = [half_sent(channel, slow) for _ in range(5)]
+            await asyncio.sleep(0.5)
+            await raw_export(channel)(b"", metadata=quick, timeout=2)
+            codes = sorted([(await status_of(call)).name for call in waiting])
+    # One was being received, and the others waited for their turn.
+    assert codes == ["INVALID_ARGUMENT", *["UNAVAILABLE"] * 4]
+
+
+async def test_a_workspace_with_too_many_calls_at_once_is_told_when_to_try_again(
+    service: Service, exporter: Exporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spanwise.api.grpc.MAX_CALLS", 2)
+    metadata = (("x-api-key", exporter.key),)
+    async with serving(service, request_seconds=20) as number:
+        target, alone = f"127.0.0.1:{number}", [("grpc.use_local_subchannel_pool", 1)]
+        async with (
+            grpc.aio.insecure_channel(target, options=alone) as first,
+            grpc.aio.insecure_channel(target, options=alone) as second,
+        ):
+            waiting = [half_sent(first, metadata) for _ in range(2)]
+            await asyncio.sleep(0.5)
+            error = await refusal(second, b"", metadata)
+            assert error.code() is grpc.StatusCode.UNAVAILABLE
+            assert retry_seconds(error) >= 1
+            for call in waiting:
+                call.cancel()
+
+
+# Nothing, half of the preface, and the preface with SETTINGS and half of a HEADERS frame.
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+HALF_HEADERS = bytes([0, 0, 200, 1, 4, 0, 0, 0, 1]) + b"\x82"
+
+
+@pytest.mark.parametrize("sent", [b"", PREFACE[:10], PREFACE + SETTINGS + HALF_HEADERS])
+async def test_a_connection_that_brings_no_call_is_closed(service: Service, sent: bytes) -> None:
+    async with serving(service, request_seconds=1) as number:
+        reader, writer = await asyncio.open_connection("127.0.0.1", number)
+        writer.write(sent)
+        async with asyncio.timeout(20):
+            while await reader.read(65_536):
+                pass
+        writer.close()
+
+
+async def test_an_exporter_whose_connection_was_idle_connects_again(
+    service: Service, exporter: Exporter
+) -> None:
+    async with (
+        serving(service, request_seconds=0.5) as number,
+        grpc.aio.insecure_channel(f"127.0.0.1:{number}") as channel,
+    ):
+        for _ in range(3):
+            await raw_export(channel)(b"", metadata=(("x-api-key", exporter.key),))
+            await asyncio.sleep(1)
