@@ -53,10 +53,19 @@ async def test_what_is_not_a_page_is_404_for_browsers_too(
     assert_error(await built.get(path, headers=BROWSER), 404)
 
 
-@pytest.mark.parametrize("path", ["/", "/traces"])
-async def test_other_clients_get_the_envelope(built: httpx.AsyncClient, path: str) -> None:
-    assert_error(await built.get(path, headers={"Accept": "application/json"}), 404)
-    assert_error(await built.post(path, headers=BROWSER), 404)
+@pytest.mark.parametrize("accept", ["*/*", "application/json", ""])
+async def test_the_root_is_the_page_for_every_client(built: httpx.AsyncClient, accept: str) -> None:
+    answer = await built.get("/", headers={"Accept": accept})
+    assert (answer.status_code, "the page" in answer.text) == (200, True)
+    head = await built.head("/", headers={"Accept": accept})
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["Content-Type"].startswith("text/html")
+
+
+async def test_other_clients_get_the_envelope(built: httpx.AsyncClient) -> None:
+    assert_error(await built.get("/traces", headers={"Accept": "application/json"}), 404)
+    for path in ("/", "/traces"):
+        assert_error(await built.post(path, headers=BROWSER), 404)
 
 
 async def test_hashed_files_are_kept_for_ever_and_others_are_not(built: httpx.AsyncClient) -> None:

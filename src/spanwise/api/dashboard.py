@@ -53,7 +53,8 @@ class Dashboard:
             is_hashed = name.startswith("assets/")
             keep = "public, max-age=31536000, immutable" if is_hashed else "no-cache"
             return self._send(name, headers, {"Cache-Control": keep})
-        if name.partition("/")[0] in {"api", "assets"} or not _is_browser(headers):
+        # Uptime checks and curl ask for `/` without saying that they take HTML.
+        if name and (name.partition("/")[0] in {"api", "assets"} or not _is_browser(headers)):
             return None
         page = {"Cache-Control": "no-cache", "Content-Security-Policy": _POLICY}
         if not self._has(_INDEX):
