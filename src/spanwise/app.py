@@ -311,7 +311,7 @@ def create_app(services: Services) -> FastAPI:
     """Build the HTTP application on services that are open already."""
     app = FastAPI(
         title="Spanwise",
-        openapi_url="/api/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -1,9 +1,11 @@
 """What callers without a key can make the real process hold, measured from outside."""
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import grpc
 import grpc.aio
@@ -16,15 +18,15 @@ from support.servers import free_port
 MOST_KIB_EACH = 256
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def grpc_port() -> int:
     return free_port()
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory, grpc_port: int) -> Iterator[Running]:
-    folder: Path = tmp_path_factory.mktemp("anonymous")
-    with run_service(folder, otlp_grpc_port=grpc_port, rate_limit_standard=0) as service:
+# A process of its own for each test: memory that was freed before would hide what is taken.
+@pytest.fixture
+def running(tmp_path: Path, grpc_port: int) -> Iterator[Running]:
+    with run_service(tmp_path, otlp_grpc_port=grpc_port, rate_limit_standard=0) as service:
         service.get("/health")
         yield service
 
@@ -49,3 +51,41 @@ async def test_anonymous_grpc_calls_end_before_their_messages_are_held(
             codes = {await call.code() for call in sent}
     assert codes == {grpc.StatusCode.UNAUTHENTICATED}
     assert running.peak_memory_mb() - before_mb < calls * MOST_KIB_EACH / 1024
+
+
+LOGIN = b"POST /api/auth/login HTTP/1.1\r\nContent-Type: application/json\r\n"
+PADDING = b"X-Pad: " + b"x" * 60_000 + b"\r\n"
+FLOOD = b"x" * 2_000_000
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET / HTTP/1.1\r\nX-Endless: " + FLOOD,
+        LOGIN + PADDING + b"Content-Length: 1000000\r\n\r\n" + FLOOD,
+        LOGIN + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\nX-Trailer: " + FLOOD,
+        b"GET /api/health HTTP/1.1\r\n\r\n" * 9_000,
+        b"GET /api/openapi.json HTTP/1.1\r\n\r\n" * 20,
+    ],
+    ids=["header", "body", "trailer", "requests ahead", "answers not taken"],
+)
+async def test_anonymous_connections_hold_little(
+    running: Running, before_mb: int, sent: bytes
+) -> None:
+    connections = 200
+
+    async def connect() -> asyncio.StreamWriter:
+        _, writer = await asyncio.open_connection("127.0.0.1", urlsplit(running.url).port)
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            async with asyncio.timeout(2):
+                for start in range(0, len(sent), 65_536):
+                    writer.write(sent[start : start + 65_536])
+                    await writer.drain()
+        return writer
+
+    writers = await asyncio.gather(*(connect() for _ in range(connections)))
+    await asyncio.sleep(1)
+    held_mb = running.peak_memory_mb() - before_mb
+    for writer in writers:
+        writer.transport.abort()
+    assert held_mb < connections * MOST_KIB_EACH / 1024

@@ -27,7 +27,7 @@ def test_a_body_far_too_large_is_400_in_the_envelope(running: Running, tmp_path:
         [*command, f"{running.api}/auth/login"], capture_output=True, text=True, check=False
     )
     assert '"code":"VALIDATION_ERROR"' in answered.stdout
-    assert "larger than 1,048,576 bytes" in answered.stdout
+    assert "larger than 8,192 bytes" in answered.stdout
 
 
 def test_a_chunked_body_is_bounded_too(running: Running) -> None:

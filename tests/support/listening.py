@@ -42,9 +42,11 @@ class Listening:
 
 
 @asynccontextmanager
-async def listening(service: Service, keep_alive_seconds: float = 5) -> AsyncIterator[Listening]:
+async def listening(
+    service: Service, keep_alive_seconds: float = 5, request_seconds: float = 30
+) -> AsyncIterator[Listening]:
     lanes = [lane(service.services, service.app.state.meter) for lane in (ExportLane, AssignLane)]
-    server = new_server(service.app, *lanes)
+    server = new_server(service.app, *lanes, request_seconds=request_seconds)
     server.config.timeout_keep_alive = keep_alive_seconds  # type: ignore[assignment]
     socket = listen("127.0.0.1", 0)
     port = socket.getsockname()[1]

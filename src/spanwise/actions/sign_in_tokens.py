@@ -12,6 +12,9 @@ from spanwise.model.errors import Unauthorized
 _ALGORITHM = "HS256"
 _ISSUER = "spanwise"
 _AUDIENCE = "spanwise-api"
+# Ours have some 250. The library parses JSON of a token before it checks the signature, which may
+# take twenty times the token's size.
+_MAX_CHARACTERS = 512
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class TokenSigner:
         return jwt.encode(payload, self._secret, algorithm=_ALGORITHM)
 
     def check(self, token: str) -> Claims:
+        if len(token) > _MAX_CHARACTERS:
+            raise Unauthorized("the token is not valid")
         try:
             payload = jwt.decode(
                 token,

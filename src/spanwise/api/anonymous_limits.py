@@ -11,6 +11,8 @@ MAX_URL_BYTES = 16_384
 MAX_PARAMETERS = 256
 # Bodies of routes without authentication. Parsed JSON takes up to 24 times its size.
 MAX_BODY_BYTES = 8_192
+# A body waits in the kernel until somebody asks for it, but for two reads.
+READ_BYTES = 65_536
 # Requests that a client sends ahead on one connection, each of which has its own state.
 MAX_PIPELINED = 32
 # A head, or a body that is read before the caller is known, must have arrived after this time.

@@ -1,5 +1,6 @@
 """Who may call a route: its signature says so, and it is checked before the body is read."""
 
+import asyncio
 import base64
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Annotated, Any
@@ -10,6 +11,8 @@ from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
 from spanwise.actions.access import KEY_PREFIX, Access
+from spanwise.api import anonymous_limits
+from spanwise.api.anonymous_limits import REQUEST_SECONDS
 from spanwise.api.freshness import note_accepted_age
 from spanwise.model.accounts import Principal, Role
 from spanwise.model.errors import Forbidden, Invalid, SpanwiseError, Unauthorized
@@ -107,19 +110,29 @@ ClientAddress = Annotated[str | None, Depends(client_address)]
 class JsonRequest(Request):
     """Reads a bounded JSON body strictly: no NaN, no half of a surrogate pair, no endless text."""
 
+    def __init__(self, request: Request, max_bytes: int) -> None:
+        super().__init__(request.scope, request.receive)
+        self._max_bytes = max_bytes
+
     async def body(self) -> bytes:
         if not hasattr(self, "_body"):
-            chunks, size = [], 0
             try:
-                async for chunk in self.stream():
-                    size += len(chunk)
-                    if size > MAX_BODY_BYTES:
-                        raise Invalid(f"the body is larger than {MAX_BODY_BYTES:,} bytes")
-                    chunks.append(chunk)
+                async with asyncio.timeout(REQUEST_SECONDS):
+                    self._body = await self._read()
+            except TimeoutError:
+                raise Invalid(f"the body did not arrive within {REQUEST_SECONDS:g} s") from None
             except ClientDisconnect:
                 raise Invalid("the connection ended before the body did") from None
-            self._body = b"".join(chunks)
         return self._body
+
+    async def _read(self) -> bytes:
+        chunks, size = [], 0
+        async for chunk in self.stream():
+            size += len(chunk)
+            if size > self._max_bytes:
+                raise Invalid(f"the body is larger than {self._max_bytes:,} bytes")
+            chunks.append(chunk)
+        return b"".join(chunks)
 
     async def json(self) -> Any:  # noqa: ANN401 -- JSON is anything
         return orjson.loads(await self.body())
@@ -144,6 +157,7 @@ class GuardedRoute(APIRoute):
         handle = super().get_route_handler()
         demands = self._demands()
         takes_body = self.body_field is not None
+        max_bytes = MAX_BODY_BYTES if demands else anonymous_limits.MAX_BODY_BYTES
 
         async def guarded(request: Request) -> Response:
             for demand in demands:
@@ -151,7 +165,7 @@ class GuardedRoute(APIRoute):
             _refuse_nul(request)
             if request.method == "GET":
                 note_accepted_age(request.headers)
-            bounded = JsonRequest(request.scope, request.receive)
+            bounded = JsonRequest(request, max_bytes)
             if takes_body:
                 _check_body_headers(request)
                 # Read here: FastAPI would turn the reason for refusing it into its own words.

@@ -1,10 +1,13 @@
 """The OpenAPI document, completed by what FastAPI cannot know: credentials and error answers."""
 
+from functools import cache
 from typing import Any
 
+import orjson
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
+from starlette.responses import Response
 
 from spanwise import __version__
 from spanwise.api.envelope import Failure
@@ -30,6 +33,15 @@ def install_openapi(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+    @cache
+    def render() -> bytes:
+        return orjson.dumps(app.openapi())
+
+    # Rendered once: anybody may ask, and 400 KB for each would be held until they are taken.
+    @app.get("/api/openapi.json", include_in_schema=False)
+    async def document() -> Response:
+        return Response(render(), media_type="application/json")
 
 
 def describe_body(kind: Any) -> dict[str, Any]:  # noqa: ANN401 -- any type that pydantic knows

@@ -7,7 +7,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 import structlog
 import uvicorn
@@ -15,6 +15,7 @@ import uvloop
 from fastapi import FastAPI
 
 from spanwise.actions.alerts import Clock
+from spanwise.api.anonymous_limits import REQUEST_SECONDS
 from spanwise.api.assign_lane import AssignLane
 from spanwise.api.export_lane import ExportLane
 from spanwise.api.grpc import start_grpc, stop_grpc
@@ -84,11 +85,13 @@ async def run_service(
     log.info("stopped")
 
 
-def new_server(app: FastAPI, *lanes: Lane) -> uvicorn.Server:
+def new_server(
+    app: FastAPI, *lanes: Lane, request_seconds: float = REQUEST_SECONDS
+) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http=with_lanes(*lanes),
+            http=cast("Any", with_lanes(*lanes, request_seconds=request_seconds)),
             lifespan="off",
             log_config=None,
             access_log=False,

@@ -1,0 +1,275 @@
+"""What a request may bring, and how long it may take, before its caller is known."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable
+
+import pytest
+import pytest_asyncio
+
+from spanwise.api.anonymous_limits import (
+    MAX_BODY_BYTES,
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    MAX_PARAMETERS,
+    MAX_URL_BYTES,
+)
+from support.listening import Listening, listening, raw
+from support.polling import until
+from support.service import Service, start_service
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+REQUEST_SECONDS = 1.0
+KEEP_ALIVE_SECONDS = 2.5
+CLOSE = "Connection: close"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    async with start_service(tmp_path_factory.mktemp("service")) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def here(service: Service) -> AsyncIterator[Listening]:
+    async with listening(service, KEEP_ALIVE_SECONDS, REQUEST_SECONDS) as opened:
+        yield opened
+
+
+def head(*headers: str, first: str = "GET /api/health HTTP/1.1") -> bytes:
+    return "".join(f"{line}\r\n" for line in (first, "Host: x", *headers, "")).encode()
+
+
+def login(*headers: str) -> bytes:
+    first = "POST /api/auth/login HTTP/1.1"
+    return head("Content-Type: application/json", *headers, first=first)
+
+
+def status_of(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1])
+
+
+def assert_refused(answer: bytes, reason: str) -> None:
+    """The answer is one 400 in the envelope."""
+    start, _, body = answer.partition(b"\r\n\r\n")
+    assert start.startswith(b"HTTP/1.1 400 "), answer[:200]
+    assert b"connection: close" in start
+    told = json.loads(body)
+    assert told["success"] is False
+    assert told["error"]["code"] == "VALIDATION_ERROR"
+    assert reason in told["error"]["message"]
+
+
+async def until_connected(here: Listening, count: int) -> None:
+    async def is_so() -> bool:
+        return len(here.server.server_state.connections) == count
+
+    await until(is_so, 20)
+
+
+async def send_until_closed(port: int, packets: Iterable[bytes]) -> bytes:
+    """Send until the service has enough, and return what it said."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        for packet in packets:
+            writer.write(packet)
+            await asyncio.wait_for(writer.drain(), 10)
+    except ConnectionError:
+        pass
+    try:
+        return await asyncio.wait_for(reader.read(), 10)
+    except ConnectionError:
+        return b""
+    finally:
+        writer.close()
+
+
+@pytest.mark.parametrize("headers", [["X-Pad: " + "x" * 60_000], [f"X-{n}: x" for n in range(100)]])
+async def test_a_head_within_the_limits_is_taken(here: Listening, headers: list[str]) -> None:
+    assert status_of(await raw(here.port, head(*headers, CLOSE))) == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        (["X-Pad: " + "x" * MAX_HEAD_BYTES], "larger than 65,536 bytes"),
+        ([f"X-{n}: {'x' * 1000}" for n in range(80)], "larger than 65,536 bytes"),
+        ([f"X-{n}: x" for n in range(MAX_HEADERS)], "128 headers at most"),
+    ],
+)
+async def test_a_head_over_a_limit_is_400_and_closes(
+    here: Listening, headers: list[str], reason: str
+) -> None:
+    assert_refused(await raw(here.port, head(*headers)), reason)
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [("x" * MAX_URL_BYTES, "longer than"), ("a&" * MAX_PARAMETERS, "more than 256 parameters")],
+)
+async def test_an_address_over_a_limit_is_400_and_closes(
+    here: Listening, query: str, reason: str
+) -> None:
+    request = head(first=f"GET /api/health?{query} HTTP/1.1")
+    assert_refused(await raw(here.port, request), reason)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        head()[:-2] + b"X-Endless: ",
+        head()[:-2] + b"Endless-name-",
+        b"GET /api/health?",
+        login("Transfer-Encoding: chunked") + b"1\r\n{\r\n0\r\nX-Trailer: ",
+        login("Transfer-Encoding: chunked") + b"1;extension=",
+        login("Content-Length: 2") + b"{}" + head()[:-2] + b"X-Endless: ",
+    ],
+    ids=["header", "header name", "address", "trailer", "chunk extension", "next request"],
+)
+async def test_what_has_no_end_is_refused_while_it_comes(here: Listening, start: bytes) -> None:
+    endless = (b"x" * 16_384 for _ in range(600))
+    answer = await send_until_closed(here.port, (start, *endless))
+    # The kernel may have dropped the answer together with what was not read.
+    assert not answer or b'"code":"VALIDATION_ERROR"' in answer
+    await until_connected(here, 0)
+
+
+async def test_fields_after_a_chunked_body_are_left_out(here: Listening) -> None:
+    trailers = b"".join(b"x-request-id: trailer-%03d\r\n" % number for number in range(500))
+    body = b"2\r\n{}\r\n0\r\n" + trailers + b"\r\n"
+    answer = await raw(here.port, login("Transfer-Encoding: chunked", CLOSE) + body)
+    assert status_of(answer) == 400
+    assert b"email: is required" in answer
+    assert b"trailer-" not in answer
+
+
+async def test_a_bad_request_is_refused_after_the_answers_before_it(here: Listening) -> None:
+    answer = await raw(here.port, head() + head() + b"NONSENSE\r\n\r\n")
+    assert [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]] == [b"200", b"200", b"400"]
+
+
+async def test_requests_sent_ahead_wait_unparsed(here: Listening) -> None:
+    count = 3000
+    reader, writer = await asyncio.open_connection("127.0.0.1", here.port)
+    writer.write(head() * (count - 1) + head(CLOSE))
+    answer, most = b"", 0
+    while piece := await asyncio.wait_for(reader.read(65_536), 20):
+        answer += piece
+        connections = here.server.server_state.connections
+        most = max([most, *(len(connection.pipeline) for connection in connections)])  # type: ignore[union-attr]
+    writer.close()
+    assert answer.count(b"HTTP/1.1 200 OK") == count
+    assert 0 < most < 64
+
+
+async def test_a_body_of_a_route_without_authentication_is_small(here: Listening) -> None:
+    size = MAX_BODY_BYTES + 1
+    answer = await raw(here.port, login(f"Content-Length: {size}", CLOSE) + b" " * size)
+    assert status_of(answer) == 400
+    assert b"larger than 8,192 bytes" in answer
+
+
+async def test_the_largest_registration_fits(service: Service) -> None:
+    body = {
+        "email": f"{'a' * 64}@{'b' * 60}.example.com",
+        "password": "\U0001f511\U0001f5dd" * 64,
+        "name": "\U0001f600" * 200,
+    }
+    headers = {"Content-Type": "application/json"}
+    sent = json.dumps(body).encode()
+    assert b"\\ud83d" in sent
+    answer = await service.call("POST", "/auth/register", content=sent, headers=headers)
+    assert answer.status_code == 201, answer.text
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        (b"", None),
+        (b"\r\n", None),
+        (b"GET /api/hea", "headers did not arrive within 1 s"),
+        (head()[:-2] + b"X-Half: ", "headers did not arrive within 1 s"),
+        (login("Content-Length: 100") + b"{", "body did not arrive within 1 s"),
+    ],
+)
+async def test_a_request_that_does_not_come_is_ended(
+    here: Listening, monkeypatch: pytest.MonkeyPatch, sent: bytes, reason: str | None
+) -> None:
+    monkeypatch.setattr("spanwise.api.guard.REQUEST_SECONDS", 1)
+    async with asyncio.timeout(REQUEST_SECONDS + KEEP_ALIVE_SECONDS + 5):
+        answer = await raw(here.port, sent)
+    if reason is None:
+        assert answer == b""
+    else:
+        assert status_of(answer) == 400
+        assert reason.encode() in answer
+
+
+async def drip(port: int, start: bytes, seconds: float) -> float:
+    """Send a byte now and then; return after how many seconds the service has closed."""
+    loop = asyncio.get_running_loop()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(start)
+    started = loop.time()
+    reading = asyncio.create_task(reader.read())
+    while not reading.done() and loop.time() - started < seconds:
+        await asyncio.sleep(0.1)
+        if not writer.transport.is_closing():
+            writer.write(b"x")
+    writer.close()
+    await asyncio.gather(reading, return_exceptions=True)
+    return loop.time() - started
+
+
+async def test_bytes_that_drip_in_gain_no_time(here: Listening) -> None:
+    assert await drip(here.port, head()[:-2] + b"X-Half: ", 15) < 8
+
+
+async def test_a_body_that_nobody_wants_is_not_read_for_ever(here: Listening) -> None:
+    refused = head("Content-Length: 100000", first="POST /api/keys HTTP/1.1")
+    assert await drip(here.port, refused, 15) < 8
+
+
+async def test_400_half_sent_requests_are_gone(here: Listening) -> None:
+    writers = []
+    for _ in range(400):
+        _, writer = await asyncio.open_connection("127.0.0.1", here.port)
+        writer.write(head()[:-2])
+        writers.append(writer)
+    await until_connected(here, 400)
+    await until_connected(here, 0)
+    for writer in writers:
+        writer.close()
+
+
+async def test_an_answer_that_is_not_taken_is_given_up(here: Listening) -> None:
+    request = head(first="GET /api/openapi.json HTTP/1.1")
+    _, writer = await asyncio.open_connection("127.0.0.1", here.port, limit=1024)
+    writer.transport.pause_reading()  # type: ignore[attr-defined]
+    writer.write(request * 60)
+    await until_connected(here, 1)
+    await until_connected(here, 0)
+    writer.close()
+
+
+async def test_a_known_caller_may_send_a_body_slowly(here: Listening, service: Service) -> None:
+    key = (await (await service.sign_up()).new_key())["key"]
+    content = b"[]"
+    first = "POST /v1/traces HTTP/1.1"
+    start = head(
+        f"x-api-key: {key}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(content)}",
+        CLOSE,
+        first=first,
+    )
+    answer = await raw(here.port, start, content, seconds_between=REQUEST_SECONDS * 2)
+    assert b"did not arrive" not in answer
+    assert status_of(answer) == 400
+
+
+async def test_a_connection_between_requests_stays_as_long_as_before(here: Listening) -> None:
+    pause = REQUEST_SECONDS * 1.5
+    answer = await raw(here.port, head(), head(), head(CLOSE), seconds_between=pause)
+    assert answer.count(b"HTTP/1.1 200 OK") == 3
