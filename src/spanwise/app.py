@@ -129,7 +129,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         last_uses = Periodic("write_last_uses", LAST_USE_SECONDS, access.write_last_uses)
         last_uses.start()
         stack.push_async_callback(last_uses.stop)
-        agents = AgentDirectory(catalog)
+        agents = open_agents(stack, catalog)
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
         writer = open_writer(engine, catalog)
@@ -240,7 +240,7 @@ async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
         writer = open_writer(engine, catalog)
         stack.callback(writer.close)
         if journal is not None:
-            agents = AgentDirectory(catalog)
+            agents = open_agents(stack, catalog)
             pipeline = open_pipeline(settings, journal, writer, agents, IngestMeter())
             await pipeline.start()
             stack.push_async_callback(pipeline.stop)
@@ -287,6 +287,12 @@ def telemetry_address(settings: Settings) -> EngineAddress:
     return EngineAddress(folder=Path(folder) if folder else settings.data_dir / "telemetry")
 
 
+def open_agents(stack: AsyncExitStack, catalog: Catalog) -> AgentDirectory:
+    agents = AgentDirectory(catalog)
+    stack.push_async_callback(agents.close)
+    return agents
+
+
 def open_pipeline(
     settings: Settings,
     journal: Journal,
@@ -304,7 +310,9 @@ def open_pipeline(
     # Enough for four bodies of the largest size; a longer queue would only answer later.
     queue_bytes = min(settings.memory_limit_mb * 2**20 // 16, 64 * 2**20)
     min_free_bytes = settings.min_free_disk_mb * 2**20
-    return Pipeline(journal, MeteredStore(sink, meter), queue_bytes, min_free_bytes)
+    return Pipeline(
+        journal, MeteredStore(sink, meter), queue_bytes, min_free_bytes, agents.has_pending
+    )
 
 
 def create_app(services: Services) -> FastAPI:

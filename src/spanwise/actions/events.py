@@ -1,6 +1,7 @@
 """Writes down what happened, in the transaction of the act itself, and lets subscribers know."""
 
 import hashlib
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -30,7 +31,20 @@ async def record_event(
     **data: Any,  # noqa: ANN401 -- whatever the event has to tell
 ) -> Event:
     """Add an event and put it into the outbox for every webhook that subscribes to its type."""
-    event = Event(
+    event = new_event(event_type, actor=actor, subject=subject, at=at, **data)
+    await record_events(tx, workspace_id, [event])
+    return event
+
+
+def new_event(
+    event_type: EventType,
+    *,
+    actor: str,
+    subject: str,
+    at: datetime | None = None,
+    **data: Any,  # noqa: ANN401 -- whatever the event has to tell
+) -> Event:
+    return Event(
         id=new_id("evt"),
         type=event_type,
         at=at or utc_now(),
@@ -38,21 +52,31 @@ async def record_event(
         subject=subject[:_MAX_SUBJECT],
         data=data,
     )
-    await stored.add_event(tx, workspace_id, event)
-    for webhook, secret in await stored.find_subscribers(tx, workspace_id, event_type):
-        parcel = make_parcel(
-            workspace_id,
-            Channel.WEBHOOK,
-            webhook.url,
-            event_type,
-            event.subject,
-            describe_event(event),
-            event.at,
-            secret=secret,
-            webhook_id=webhook.id,
+
+
+async def record_events(tx: Transaction, workspace_id: str, events: Sequence[Event]) -> None:
+    """Add events of one type and put them into the outbox of every webhook that wants them."""
+    await stored.add_events(tx, workspace_id, events)
+    parcels = [
+        (
+            make_parcel(
+                workspace_id,
+                Channel.WEBHOOK,
+                webhook.url,
+                event.type,
+                event.subject,
+                describe_event(event),
+                event.at,
+                secret=secret,
+                webhook_id=webhook.id,
+            ),
+            once_key(event.id, webhook.id),
         )
-        await stored.add_parcel(tx, parcel, once_key(event.id, webhook.id))
-    return event
+        for webhook, secret in await stored.find_subscribers(tx, workspace_id, events[0].type)
+        for event in events
+    ]
+    if parcels:
+        await stored.add_parcels(tx, parcels)
 
 
 def describe_event(event: Event) -> dict[str, Any]:

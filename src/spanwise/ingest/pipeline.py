@@ -108,9 +108,16 @@ class _Batch:
 
 class Pipeline:
     def __init__(
-        self, journal: Journal, store: Store, max_waiting_bytes: int, min_free_bytes: int = 0
+        self,
+        journal: Journal,
+        store: Store,
+        max_waiting_bytes: int,
+        min_free_bytes: int = 0,
+        has_pending: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`has_pending`: something that follows from finished batches is not durable yet."""
         self._journal = journal
+        self._has_pending = has_pending
         self._store = store
         self._max_waiting_bytes = max_waiting_bytes
         self._min_free_bytes = min_free_bytes
@@ -394,7 +401,10 @@ class Pipeline:
     def _release(self, batch: _Batch) -> None:
         """Forget what is in the store by now, and wake the readers that wait for it."""
         try:
-            self._journal.release(batch.sequence)
+            # Kept records come back after a crash, and what is pending is done then. The release of
+            # a later batch covers this one.
+            if not self._has_pending():
+                self._journal.release(batch.sequence)
         except OSError as error:
             # The records are applied; if they come back after a restart, they change nothing.
             log.error("journal_release_failed", error=str(error))

@@ -5,7 +5,7 @@ works on a price. Doing a month twice is harmless: what has its right cost alrea
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -28,7 +28,7 @@ from spanwise.storage.telemetry.repricing import (
     pieces_of_month,
     reprice_piece,
 )
-from spanwise.storage.telemetry.store import PriceFinder, Writer
+from spanwise.storage.telemetry.store import MAX_LOOKUPS, PriceFinder, Writer
 
 log = structlog.get_logger()
 
@@ -90,6 +90,7 @@ class Repricer:
                         await self._release(None)
                     await self.review()
                     is_reviewed = True
+                await self.look_up_postponed()
                 await self.work()
             except Exception:
                 log.exception("job_failed", job="reprice")
@@ -105,17 +106,38 @@ class Repricer:
             PriceKey(workspace, "", price.model): own_periods(price) for workspace, price in own
         }
         known = await asyncio.to_thread(self._writer.exclusively, find_known_prices)
-        unpriced = await asyncio.to_thread(self._writer.exclusively, find_unpriced)
+        unpriced = await asyncio.to_thread(
+            self._writer.exclusively, lambda client: find_unpriced(client, MAX_LOOKUPS)
+        )
         listed = {key for key in known if not key.workspace}
-        for key in listed | {PriceKey("", provider, model) for provider, model in unpriced}:
-            if len(key.provider) <= _MAX_PROVIDER and len(key.model) <= _MAX_MODEL:
-                wanted[key] = self._find_prices(key.provider, key.model)
+        keys = listed | {PriceKey("", provider, model) for provider, model in unpriced}
+        wanted |= await self._look_up(keys)
         changed = [key for key, periods in wanted.items() if list(periods) != known.get(key, [])]
-        for key in changed:
-            async with self._catalog.write() as tx:
-                await tasks.request_repricing(tx, key)
+        await self._request(changed)
         if changed:
             log.info("prices_changed", models=len(changed))
+
+    async def look_up_postponed(self) -> None:
+        """Look up models that came in too many at once; those with a price are priced again."""
+        keys = self._writer.postponed()
+        found = await self._look_up(keys)
+        await self._request(key for key, periods in found.items() if periods)
+        self._writer.note_looked_up(keys, [key for key in keys if not found.get(key)])
+
+    async def _request(self, keys: Iterable[PriceKey]) -> None:
+        # A transaction each: other writers of the catalog have their turn in between.
+        for key in keys:
+            async with self._catalog.write() as tx:
+                await tasks.request_repricing(tx, key)
+
+    async def _look_up(self, keys: Iterable[PriceKey]) -> dict[PriceKey, Sequence[PricePeriod]]:
+        """Find list prices, in a thread: for thousands of names it takes seconds."""
+        named = [k for k in keys if len(k.provider) <= _MAX_PROVIDER and len(k.model) <= _MAX_MODEL]
+
+        def look_up() -> dict[PriceKey, Sequence[PricePeriod]]:
+            return {key: self._find_prices(key.provider, key.model) for key in named}
+
+        return await asyncio.to_thread(look_up)
 
     async def work(self) -> None:
         """Do all tasks that nobody else is at."""

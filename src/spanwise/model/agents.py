@@ -10,6 +10,8 @@ from spanwise.model.alerts import AlertSettings
 from spanwise.model.noun import Noun, UtcTime
 
 MAX_NAME = 512
+# Per workspace. Traces beyond it keep their agent name, but make no agent.
+MAX_AGENTS = 10_000
 
 
 class AgentStats(Noun):

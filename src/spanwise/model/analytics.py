@@ -12,6 +12,9 @@ from spanwise.model.times import EARLIEST, BoundedRange, Granularity, TimeRange,
 
 # What stands where a trace has no agent or a call has no model.
 NO_NAME = "unknown"
+# An answer by name has so many names at most, the largest; the others are summed under this one.
+MAX_NAMES = 1000
+OTHER_NAMES = "(other)"
 
 
 @dataclass(frozen=True)

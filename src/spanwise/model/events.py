@@ -13,6 +13,7 @@ SERVICE = "spanwise"
 class EventType(StrEnum):
     AGENT_CREATED = "agent.created"
     AGENT_DELETED = "agent.deleted"
+    AGENTS_LIMIT_REACHED = "agents.limit_reached"
     ALERT_TRIGGERED = "alert.triggered"
     ALERT_ACKNOWLEDGED = "alert.acknowledged"
     ALERT_REOPENED = "alert.reopened"

@@ -124,6 +124,20 @@ async def test_an_acknowledged_record_is_in_the_journal_while_the_store_is_busy(
             assert store.finished == []
 
 
+async def test_the_journal_keeps_records_while_something_of_them_is_pending(tmp_path: Path) -> None:
+    pending = [True]
+    pipeline = Pipeline(Journal(tmp_path), Shelf(), MIB, has_pending=lambda: bool(pending))
+    await pipeline.start()
+    await pipeline.submit(rows(1))
+    await pipeline.settle()
+    assert [r.version for r in Journal(tmp_path).left_over()] == [1]
+    pending.clear()
+    await pipeline.submit(rows(2))
+    await pipeline.settle()
+    assert list(Journal(tmp_path).left_over()) == []
+    await pipeline.stop()
+
+
 async def test_the_order_of_submission_is_the_order_in_the_store(tmp_path: Path) -> None:
     store = Shelf()
     async with running(tmp_path, store, max_waiting_bytes=64 * MIB) as pipeline:

@@ -1,18 +1,22 @@
 """Agents: made by hand, or by the first trace that names one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Row, bindparam, case, delete, func, insert, or_, select, update
+from sqlalchemy import Row, bindparam, case, delete, func, insert, or_, select, tuple_, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from spanwise.model.agents import Agent, Sighting
+from spanwise.model.agents import MAX_AGENTS, Agent, Sighting
 from spanwise.model.alerts import AlertSettings, WatchedRule, settings_from
 from spanwise.model.noun import new_id, utc_now
 from spanwise.model.page import Listing, PageRequest
-from spanwise.storage.catalog.database import Transaction
+from spanwise.storage.catalog.database import Transaction, serialize_writers
 from spanwise.storage.catalog.tables import UtcDateTime, agents
+
+# Advisory lock: two replicas must not fill a workspace beyond its limit.
+_NEW_AGENTS_LOCK = 7_205_761
 
 
 async def find_agent_ids(tx: Transaction, workspace_id: str) -> dict[str, str]:
@@ -56,10 +60,9 @@ async def find_agent(tx: Transaction, workspace_id: str, agent: str) -> Agent | 
 
 async def add_agent(tx: Transaction, workspace_id: str, agent: Agent) -> bool:
     """Add an agent; False when the workspace has one of that name."""
-    values = agent.model_dump(by_alias=False, exclude={"alert_settings", "stats24h"})
     try:
         async with tx.begin_nested():
-            await tx.execute(insert(agents).values(**values, workspace_id=workspace_id))
+            await tx.execute(insert(agents).values(_to_row(workspace_id, agent)))
     except IntegrityError:
         return False
     return True
@@ -87,17 +90,32 @@ async def delete_agent(tx: Transaction, workspace_id: str, agent_id: str) -> Non
     )
 
 
+async def has_room(tx: Transaction, workspace_id: str) -> bool:
+    """Return whether the workspace may have one more agent; until it commits, nobody adds one."""
+    await serialize_writers(tx, _NEW_AGENTS_LOCK)
+    counts = await _count_agents(tx, [workspace_id])
+    return counts[workspace_id] < MAX_AGENTS
+
+
 async def note_sightings(tx: Transaction, sightings: Iterable[Sighting]) -> list[Sighting]:
     """Widen the times that agents were seen between; return the sightings of unknown agents."""
-    unknown = []
     # In one order everywhere, so that two replicas cannot wait for each other's rows.
-    for seen in sorted(sightings, key=lambda seen: (seen.workspace_id, seen.name)):
-        changed = await tx.execute(
-            _NOTE, {"of": seen.workspace_id, "named": seen.name, "f": seen.first, "l": seen.last}
+    ordered = sorted(sightings, key=lambda seen: (seen.workspace_id, seen.name))
+    pair = tuple_(agents.c.workspace_id, agents.c.name)
+    rows = await tx.execute(
+        select(agents.c.workspace_id, agents.c.name).where(
+            pair.in_([(seen.workspace_id, seen.name) for seen in ordered])
         )
-        if changed.rowcount == 0:
-            unknown.append(seen)
-    return unknown
+    )
+    known = {(row.workspace_id, row.name) for row in rows}
+    noted = [
+        {"of": seen.workspace_id, "named": seen.name, "f": seen.first, "l": seen.last}
+        for seen in ordered
+        if (seen.workspace_id, seen.name) in known
+    ]
+    if noted:
+        await tx.execute(_NOTE, noted)
+    return [seen for seen in ordered if (seen.workspace_id, seen.name) not in known]
 
 
 _FIRST, _LAST = bindparam("f", type_=UtcDateTime), bindparam("l", type_=UtcDateTime)
@@ -113,11 +131,27 @@ _NOTE = (
 )
 
 
-async def add_seen_agents(tx: Transaction, seen: Iterable[Sighting]) -> list[tuple[str, Agent]]:
-    """Make an agent of each sighting whose name has none; return the new ones by workspace."""
+class SeenAgents(NamedTuple):
+    """What became of sightings: new agents by workspace, and workspaces that have no room left."""
+
+    made: list[tuple[str, Agent]]
+    full: set[str]
+
+
+async def add_seen_agents(tx: Transaction, seen: Sequence[Sighting]) -> SeenAgents:
+    """Make an agent of each sighting whose name has none, while its workspace has room."""
+    if not seen:
+        return SeenAgents([], set())
+    await serialize_writers(tx, _NEW_AGENTS_LOCK)
+    counts = await _count_agents(tx, {sighting.workspace_id for sighting in seen})
     now = utc_now()
-    made = []
+    new: dict[str, tuple[str, Agent]] = {}
+    full = set()
     for sighting in sorted(seen, key=lambda seen: (seen.workspace_id, seen.name)):
+        if counts[sighting.workspace_id] >= MAX_AGENTS:
+            full.add(sighting.workspace_id)
+            continue
+        counts[sighting.workspace_id] += 1
         agent = Agent(
             id=new_id("agt"),
             name=sighting.name,
@@ -130,9 +164,23 @@ async def add_seen_agents(tx: Transaction, seen: Iterable[Sighting]) -> list[tup
             first_seen_at=sighting.first,
             last_seen_at=sighting.last,
         )
-        if await add_agent(tx, sighting.workspace_id, agent):
-            made.append((sighting.workspace_id, agent))
-    return made
+        new[agent.id] = (sighting.workspace_id, agent)
+    if new:
+        rows = [_to_row(workspace_id, agent) for workspace_id, agent in new.values()]
+        dialect = postgresql if tx.dialect.name == "postgresql" else sqlite
+        await tx.execute(dialect.insert(agents).on_conflict_do_nothing(), rows)
+    added = await tx.execute(select(agents.c.id).where(agents.c.id.in_(new)))
+    kept = {row.id for row in added}
+    return SeenAgents([entry for agent_id, entry in new.items() if agent_id in kept], full)
+
+
+async def _count_agents(tx: Transaction, workspaces: Iterable[str]) -> dict[str, int]:
+    rows = await tx.execute(
+        select(agents.c.workspace_id, func.count().label("total"))
+        .where(agents.c.workspace_id.in_(workspaces))
+        .group_by(agents.c.workspace_id)
+    )
+    return dict.fromkeys(workspaces, 0) | {row.workspace_id: row.total for row in rows}
 
 
 async def find_watched_rules(tx: Transaction) -> list[WatchedRule]:
@@ -155,6 +203,11 @@ async def find_alert_settings(tx: Transaction, agent_id: str) -> AlertSettings |
         await tx.execute(select(agents.c.alert_settings).where(agents.c.id == agent_id))
     ).one_or_none()
     return None if row is None else settings_from(row.alert_settings)
+
+
+def _to_row(workspace_id: str, agent: Agent) -> dict[str, Any]:
+    values = agent.model_dump(by_alias=False, exclude={"alert_settings", "stats24h"})
+    return {**values, "workspace_id": workspace_id}
 
 
 def to_agent(row: Row[Any]) -> Agent:

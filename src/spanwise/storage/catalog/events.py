@@ -1,5 +1,6 @@
 """Events, the webhooks that subscribe to them, and the messages on their way out."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,10 +14,15 @@ from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import deliveries, events, webhooks
 
 
-async def add_event(tx: Transaction, workspace_id: str, event: Event) -> None:
-    await tx.execute(
-        insert(events).values(**event.model_dump(by_alias=False), workspace_id=workspace_id)
-    )
+async def add_events(tx: Transaction, workspace_id: str, added: Sequence[Event]) -> None:
+    rows = [{**event.model_dump(by_alias=False), "workspace_id": workspace_id} for event in added]
+    await tx.execute(insert(events), rows)
+
+
+async def has_event(tx: Transaction, workspace_id: str, event_type: EventType) -> bool:
+    """Return whether an event of this type ever happened in the workspace."""
+    wanted = and_(events.c.workspace_id == workspace_id, events.c.type == event_type)
+    return (await tx.execute(select(events.c.id).where(wanted).limit(1))).first() is not None
 
 
 async def list_events(
@@ -112,18 +118,25 @@ async def add_parcel(tx: Transaction, parcel: Parcel, once_key: str) -> bool:
     """Put a message into the outbox; False when the same news is there already."""
     try:
         async with tx.begin_nested():
-            await tx.execute(
-                insert(deliveries).values(
-                    **parcel.delivery.model_dump(by_alias=False),
-                    workspace_id=parcel.workspace_id,
-                    content=parcel.content,
-                    secret=parcel.secret,
-                    once_key=once_key,
-                )
-            )
+            await add_parcels(tx, [(parcel, once_key)])
     except IntegrityError:
         return False
     return True
+
+
+async def add_parcels(tx: Transaction, parcels: Sequence[tuple[Parcel, str]]) -> None:
+    """Put messages into the outbox, each with the key that lets the same news in only once."""
+    rows = [
+        {
+            **parcel.delivery.model_dump(by_alias=False),
+            "workspace_id": parcel.workspace_id,
+            "content": parcel.content,
+            "secret": parcel.secret,
+            "once_key": once_key,
+        }
+        for parcel, once_key in parcels
+    ]
+    await tx.execute(insert(deliveries), rows)
 
 
 async def find_due(tx: Transaction, now: datetime, limit: int) -> list[Parcel]:

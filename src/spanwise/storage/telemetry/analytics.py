@@ -1,14 +1,14 @@
 """Answers the questions of analytics: sums, series, percentiles and breakdowns of traces."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from spanwise.model.analytics import NO_NAME, Question
+from spanwise.model.analytics import MAX_NAMES, NO_NAME, OTHER_NAMES, Question
 from spanwise.model.spans import ErrorType
 from spanwise.model.times import Granularity
 from spanwise.storage.telemetry.analytics_source import LATENCY_BOUNDS_MS, LATENCY_GROWTH, Source
@@ -98,8 +98,9 @@ async def read_requests(
         tag="analytics_requests",
     )
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    shown = _largest((agent, total) for (_, agent), (total,) in found.items())
     for (bucket, agent), total in _most_first(found):
-        counts[_seconds(bucket)][agent or NO_NAME] += total
+        counts[_seconds(bucket)][shown(agent)] += total
     return {bucket: dict(counts[int(bucket.timestamp())]) for bucket in question.buckets}
 
 
@@ -197,14 +198,17 @@ async def read_costs(reader: SumReader, source: Source, question: Question) -> C
         tag="analytics_costs",
     )
     by_bucket = {_seconds(at): total for (at, model), (total, _) in found.items() if not model}
+    models = [(model, total) for (_, model), (total, _) in found.items() if model]
+    shown = _largest(models)
     by_model: dict[str, float] = defaultdict(float)
-    for (_, model), (total, _) in found.items():
-        if model:
-            by_model[model] += total
+    for model, total in models:
+        by_model[shown(model)] += total
     return CostsRead(
         series=[by_bucket.get(int(bucket.timestamp()), 0.0) for bucket in question.buckets],
         by_model=dict(sorted(by_model.items(), key=lambda item: (-item[1], item[0]))),
-        unpriced=sorted({model for (_, model), (_, unpriced) in found.items() if unpriced}),
+        unpriced=sorted({model for (_, model), (_, unpriced) in found.items() if unpriced})[
+            :MAX_NAMES
+        ],
     )
 
 
@@ -235,11 +239,25 @@ async def read_tools(reader: SumReader, source: Source) -> dict[str, dict[str, i
         keys=2,
         tag="analytics_tools",
     )
+    shown_agent = _largest((agent, total) for (agent, _), (total,) in found.items())
+    shown_tool = _largest((tool, total) for (_, tool), (total,) in found.items())
     heatmap: dict[str, dict[str, int]] = {}
     for (agent, tool), total in sorted(_most_first(found), key=lambda item: str(item[0][0])):
-        tools = heatmap.setdefault(agent or NO_NAME, {})
-        tools[tool] = tools.get(tool, 0) + total
+        tools = heatmap.setdefault(shown_agent(agent), {})
+        tools[shown_tool(tool)] = tools.get(shown_tool(tool), 0) + total
     return heatmap
+
+
+def _largest(totals: Iterable[tuple[str, float]]) -> Callable[[str], str]:
+    """Return what to call each name in an answer: itself when it is among the largest."""
+    sums: dict[str, float] = defaultdict(float)
+    for name, total in totals:
+        sums[name] += total
+    if len(sums) <= MAX_NAMES:
+        return lambda name: name or NO_NAME
+    largest = sorted(sums, key=lambda name: (-sums[name], name))[:MAX_NAMES]
+    names = {name: name or NO_NAME for name in largest}
+    return lambda name: names.get(name, OTHER_NAMES)
 
 
 def _sums(measures: Sequence[str]) -> str:

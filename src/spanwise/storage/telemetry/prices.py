@@ -84,25 +84,46 @@ def put_prices(
     cluster: str | None = None,
 ) -> None:
     """Write the prices of models; no periods means that one has none (any more)."""
-    rows = [row for key, periods in prices.items() for row in _rows(client, key, periods, version)]
+    if not prices:
+        return
+    known = _find_periods(client, list(prices))
+    rows = [
+        row
+        for key, periods in prices.items()
+        for row in _rows(key, periods, known.get(key, []), version)
+    ]
     if rows:
         client.insert("prices", rows, column_names=_COLUMNS)
         everywhere = "" if cluster is None else f" ON CLUSTER '{cluster}'"
         client.command(f"SYSTEM RELOAD DICTIONARY{everywhere} price_list")
 
 
-def _rows(
-    client: Client, key: PriceKey, periods: Sequence[PricePeriod], version: int
-) -> list[list[Any]]:
-    known = query_rows(
+def _find_periods(client: Client, keys: Sequence[PriceKey]) -> dict[PriceKey, list[datetime]]:
+    """Return since when each price that the engine knows of these models is valid."""
+    rows = query_rows(
         client,
-        "SELECT valid_from FROM prices FINAL WHERE workspace = {workspace:String} "
-        "AND provider = {provider:String} AND model = {model:String} AND is_known",
-        {"workspace": key.workspace, "provider": key.provider, "model": key.model},
+        """SELECT workspace, provider, model, groupArray(valid_from) AS starts FROM prices FINAL
+        WHERE (workspace, provider, model)
+            IN (SELECT arrayJoin(arrayZip({workspaces:Array(String)}, {providers:Array(String)},
+                {models:Array(String)})))
+        AND is_known GROUP BY workspace, provider, model""",
+        {
+            "workspaces": [key.workspace for key in keys],
+            "providers": [key.provider for key in keys],
+            "models": [key.model for key in keys],
+        },
     )
+    return {
+        PriceKey(row["workspace"], row["provider"], row["model"]): list(map(in_utc, row["starts"]))
+        for row in rows
+    }
+
+
+def _rows(
+    key: PriceKey, periods: Sequence[PricePeriod], known: Sequence[datetime], version: int
+) -> list[list[Any]]:
     kept = {period.valid_from for period in periods}
-    gone = [row["valid_from"].replace(tzinfo=UTC) for row in known]
-    rows = [_row(key, moment, _FOREVER, None, version) for moment in gone if moment not in kept]
+    rows = [_row(key, moment, _FOREVER, None, version) for moment in known if moment not in kept]
     # Both ends of the dictionary's range belong to it.
     ends = [*(period.valid_from - timedelta(seconds=1) for period in periods[1:]), _FOREVER]
     return rows + [

@@ -34,12 +34,19 @@ class Piece:
 
 
 def reprice_batch(
-    client: Client, models: Sequence[str], first_version: int, last_version: int
+    client: Client, keys: Sequence[PriceKey], first_version: int, last_version: int
 ) -> None:
     """Price the spans of one batch of models whose prices were only just looked up."""
     where = f"""version BETWEEN {{first:UInt64}} AND {{last:UInt64}}
-        AND model IN {{models:Array(String)}} AND {_DEPENDS}"""
-    parameters = {"models": models, "first": first_version, "last": last_version}
+        AND (toString(provider), toString(model)) IN (
+            SELECT arrayJoin(arrayZip({{providers:Array(String)}}, {{models:Array(String)}})))
+        AND {_DEPENDS}"""
+    parameters = {
+        "providers": [key.provider for key in keys],
+        "models": [key.model for key in keys],
+        "first": first_version,
+        "last": last_version,
+    }
     _reprice(client, "spans", where, parameters)
 
 
@@ -82,11 +89,13 @@ def find_providers(client: Client, key: PriceKey) -> list[str]:
     return [row["provider"] for row in query_rows(client, sql, _of(key))]
 
 
-def find_unpriced(client: Client) -> list[tuple[str, str]]:
-    """Return the provider and name of every model without a price, whoever used it."""
-    sql = f"""SELECT DISTINCT provider, model FROM spans
-        WHERE NOT is_priced AND model != '' AND kind IN {USAGE_KINDS}"""
-    return [(row["provider"], row["model"]) for row in query_rows(client, sql, {})]
+def find_unpriced(client: Client, limit: int) -> list[tuple[str, str]]:
+    """Return provider and name of the models without a price, so many per workspace."""
+    sql = f"""SELECT DISTINCT provider, model FROM (
+            SELECT DISTINCT workspace, provider, model FROM spans
+            WHERE NOT is_priced AND model != '' AND kind IN {USAGE_KINDS}
+            LIMIT {{limit:UInt32}} BY workspace)"""
+    return [(row["provider"], row["model"]) for row in query_rows(client, sql, {"limit": limit})]
 
 
 def _reprice(client: Client, spans: str, where: str, parameters: Mapping[str, Any]) -> None:

@@ -2,8 +2,8 @@
 
 import re
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from spanwise.model.agents import MAX_NAME, Sighting
 from spanwise.model.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.calls import supersede_derived_calls
-from spanwise.storage.telemetry.changes import Changes, Moments
+from spanwise.storage.telemetry.changes import MAX_MOMENTS, Changes, Moments
 from spanwise.storage.telemetry.deletion import TraceDeletion, delete_traces
 from spanwise.storage.telemetry.dirty_steps import SLICE
 from spanwise.storage.telemetry.engine import Engine, Rows, query_rows, yield_to_readers
@@ -41,6 +41,12 @@ PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
 
 # Two inserts at a time are 1.3 times as fast as one; the cores are busy then.
 PARALLEL_INSERTS = 2
+
+# A lookup in the price list takes up to 0.3 ms, and readers wait for it: the rest is postponed.
+INLINE_LOOKUPS = 100
+# Names of models are free: a workspace must not fill the price list that all share.
+MAX_LOOKUPS = 1000
+_MAX_WITHOUT_PRICE = 100_000
 
 # Planning is most of what a small batch costs; the cores are busy with others.
 _FRUGAL: Mapping[str, object] = {
@@ -111,6 +117,8 @@ class Writer:
         self._cluster = engine.address.cluster
         self._find_prices = find_prices
         self._without_price: set[PriceKey] = set()
+        self._lookups: Counter[str] = Counter()
+        self._postponed: set[PriceKey] = set()
 
     def close(self) -> None:
         """Let the inserting threads go, before the engine closes their clients."""
@@ -165,7 +173,12 @@ class Writer:
             rows = query_rows(
                 self._client,
                 _WRITTEN,
-                {"first": first_version, "last": last_version, "max_name": MAX_NAME},
+                {
+                    "first": first_version,
+                    "last": last_version,
+                    "max_name": MAX_NAME,
+                    "max_groups": MAX_MOMENTS,
+                },
             )
             change.moments = None if deletions or has_repriced else _moments_of(rows)
             return [
@@ -259,31 +272,64 @@ class Writer:
     def _learn_prices(self, first: int, last: int) -> bool:
         """Look up the price of models that have none yet, and price their spans with it."""
         rows = query_rows(self._client, _UNPRICED, {"first": first, "last": last})
-        unknown = {PriceKey("", row["provider"], row["model"]) for row in rows}
         found = {
-            key: self._find_prices(key.provider, key.model) for key in unknown - self._without_price
+            key: self._find_prices(key.provider, key.model) for key in self._take_unknown(rows)
         }
-        self._without_price |= {key for key, periods in found.items() if not periods}
+        self._remember_without_price(key for key, periods in found.items() if not periods)
         learned = {key: periods for key, periods in found.items() if periods}
         if learned:
             put_prices(self._client, learned, last, self._cluster)
-            reprice_batch(self._client, [key.model for key in learned], first, last)
+            reprice_batch(self._client, list(learned), first, last)
         return bool(learned)
+
+    def _take_unknown(self, rows: Rows) -> list[PriceKey]:
+        """Return the models to look up now; more than a few are `postponed`."""
+        unknown: dict[PriceKey, None] = {}
+        for row in rows:
+            key = PriceKey("", row["provider"], row["model"])
+            if key in self._without_price or key in self._postponed or key in unknown:
+                continue
+            if self._lookups[row["workspace"]] < MAX_LOOKUPS:
+                self._lookups[row["workspace"]] += 1
+                unknown[key] = None
+        keys = list(unknown)
+        self._postponed.update(keys[INLINE_LOOKUPS:])
+        return keys[:INLINE_LOOKUPS]
+
+    def postponed(self) -> list[PriceKey]:
+        """Return models whose price was not looked up with their batch."""
+        with self._finishing:
+            return list(self._postponed)
+
+    def note_looked_up(self, keys: Iterable[PriceKey], without_price: Iterable[PriceKey]) -> None:
+        """Remember that models were looked up, and which of them have no price."""
+        with self._finishing:
+            self._postponed.difference_update(keys)
+            self._remember_without_price(without_price)
+
+    def _remember_without_price(self, keys: Iterable[PriceKey]) -> None:
+        if len(self._without_price) >= _MAX_WITHOUT_PRICE:
+            self._without_price = set()
+        self._without_price.update(keys)
 
 
 # What a batch wrote, by agent: when its traces start.
 _WRITTEN = f"""
 SELECT workspace, leftUTF8(agent_name, {{max_name:UInt16}}) AS name, min(start) AS first,
-    max(start) AS last, sumMap([{SLICE}], [1]) AS moments
+    max(start) AS last, count() OVER () > {{max_groups:UInt32}} AS are_many,
+    if(are_many, ([], []), sumMap([{SLICE}], [1])) AS moments
 FROM traces WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}
 GROUP BY workspace, name"""
 
 _UNPRICED = """
-SELECT DISTINCT provider, model FROM spans
+SELECT DISTINCT workspace, provider, model FROM spans
 WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND NOT is_priced AND model != ''"""
 
 
-def _moments_of(rows: Rows) -> Moments:
+def _moments_of(rows: Rows) -> Moments | None:
+    """Return when the traces of each agent start; None when there are more than readers use."""
+    if rows and rows[0]["are_many"]:
+        return None
     moments: dict[str, dict[str, dict[datetime, int]]] = defaultdict(dict)
     for row in rows:
         starts, counts = row["moments"]

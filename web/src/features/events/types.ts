@@ -9,6 +9,7 @@ export type Delivery = Schemas["Delivery"];
 const TYPES: Record<EventType, true> = {
   "agent.created": true,
   "agent.deleted": true,
+  "agents.limit_reached": true,
   "alert.triggered": true,
   "alert.acknowledged": true,
   "alert.reopened": true,
