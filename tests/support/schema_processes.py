@@ -14,6 +14,7 @@ from clickhouse_connect.driver.client import Client
 from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest import otlp, rest
 from spanwise.ingest.bodies import parse_spans
+from spanwise.ingest.versions import next_version, with_version
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migration_lock
 from spanwise.storage.telemetry.engine import Engine, EngineAddress, query_rows
@@ -100,8 +101,9 @@ def send_one(engine: Engine) -> int:
     """Send a trace and return how many there are."""
     writer = Writer(engine, find_list_prices)
     parsed = parse_spans({"spans": [make_span(name="needle", model="gpt-4o")]}, 10)
-    (record,) = otlp.prepare_traces(rest.spans_to_otlp(parsed), WORKSPACE).records
-    writer.write(Batch(record.version, record.version, spans=[record.payload]))
+    (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed.items), WORKSPACE).records
+    record = with_version(prepared, next_version())
+    writer.write(Batch(record.version, record.version, spans=[bytes(record.payload)]))
     with engine.client() as client:
         rows = query_rows(client, "SELECT count() AS traces FROM traces FINAL", {})
     writer.close()
