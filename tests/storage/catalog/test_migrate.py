@@ -6,7 +6,7 @@ import sys
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, create_engine, inspect, text
 from sqlalchemy.pool import NullPool
 
 from spanwise.model.errors import StartError
@@ -14,6 +14,8 @@ from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migrate
 from spanwise.storage.catalog.tables import metadata
+from support.catalog_processes import migrate_until_killed
+from support.killed import run_process
 
 
 def connect(address: str) -> Connection:
@@ -74,3 +76,20 @@ async def test_a_schema_newer_than_the_code_is_one_sentence(catalog_url: str) ->
         connection.commit()
     with pytest.raises(StartError, match=r"cannot open the catalog.*9999"):
         await Catalog.open(catalog_url)
+
+
+def test_a_migration_that_is_killed_after_any_statement_is_completed_by_the_next(
+    catalog_url: str,
+) -> None:
+    statements = 0
+    while True:
+        statements += 1
+        if run_process(migrate_until_killed, catalog_url, statements):
+            break
+        with connect(catalog_url) as connection:
+            found = set(inspect(connection).get_table_names())
+        # The lock is given back after all is committed.
+        assert found in (set(), {"alembic_version", *metadata.tables}), statements
+    assert statements > 20
+    with connect(catalog_url) as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
