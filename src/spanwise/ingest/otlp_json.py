@@ -11,12 +11,15 @@ import orjson
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
+from spanwise.ingest.deep_values import flatten_deep_json
 from spanwise.model.errors import Invalid
 
 M = TypeVar("M", bound=Message)
 
 _IDS = {"traceId": 16, "spanId": 8, "parentSpanId": 8}
 _MAX_DEPTH = 64
+# What holds no ids, and may be nested on its own account.
+_VALUES = {"attributes", "body"}
 
 
 def decode_json(message: type[M], body: bytes) -> M:
@@ -29,10 +32,19 @@ def decode_json(message: type[M], body: bytes) -> M:
         raise Invalid("the body must be a JSON object")
     _convert_ids(document, 0)
     try:
-        return json_format.ParseDict(document, message(), ignore_unknown_fields=True)
+        return _parse(document, message)
+    except (json_format.ParseError, RecursionError):
+        # Perhaps only because a value is nested too deep for the parser.
+        flatten_deep_json(message, document)
+    try:
+        return _parse(document, message)
     except (json_format.ParseError, RecursionError) as error:
         name = message.DESCRIPTOR.name
         raise Invalid(f"the body is not a valid {name}: {error}") from None
+
+
+def _parse(document: dict[str, Any], message: type[M]) -> M:
+    return json_format.ParseDict(document, message(), ignore_unknown_fields=True)
 
 
 def _convert_ids(node: Any, depth: int) -> None:  # noqa: ANN401 -- any JSON
@@ -46,7 +58,7 @@ def _convert_ids(node: Any, depth: int) -> None:  # noqa: ANN401 -- any JSON
         for key, value in node.items():
             if key in _IDS and isinstance(value, str):
                 node[key] = _hex_to_base64(key, value)
-            elif key != "attributes" and isinstance(value, dict | list):
+            elif key not in _VALUES and isinstance(value, dict | list):
                 _convert_ids(value, depth + 1)
 
 

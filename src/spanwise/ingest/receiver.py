@@ -22,6 +22,7 @@ from spanwise.ingest.bodies import (
     parse_logs,
     parse_spans,
 )
+from spanwise.ingest.deep_values import flatten_deep_values
 from spanwise.ingest.journal import Kind
 from spanwise.ingest.meter import IngestMeter
 from spanwise.ingest.otlp import Prepared
@@ -67,7 +68,7 @@ class Receiver:
                 if not message.ByteSize():
                     _refuse_other_kind(kind, body, is_json=True)
             else:
-                message = otlp.decode(REQUESTS[kind], body)
+                message, body = await _decode(REQUESTS[kind], body)
             prepared = _PREPARE[kind](message, workspace, None if is_json else body)
         except Invalid:
             _refuse_other_kind(kind, body, is_json=is_json)
@@ -126,6 +127,18 @@ class Receiver:
         kind = prepared.records[0].kind
         kind = Kind.TRACES if kind is Kind.CALLS else kind
         self._meter.take(kind, prepared.accepted, prepared.rejected, prepared.records)
+
+
+async def _decode(message: type[Message], body: bytes) -> tuple[Any, bytes]:
+    """Decode a body; return it too, with values as text that are too deep for the decoder."""
+    try:
+        return otlp.decode(message, body), body
+    except Invalid as refusal:
+        try:
+            flat = await _off_loop(body, lambda: flatten_deep_values(message, body))
+            return otlp.decode(message, flat), flat
+        except DecodeError:
+            raise refusal from None
 
 
 async def _off_loop(body: bytes, work: Callable[[], T]) -> T:

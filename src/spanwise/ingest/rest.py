@@ -13,7 +13,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 from opentelemetry.proto.trace.v1.trace_pb2 import Status as OtlpStatus
 
-from spanwise.ingest.bodies import NewLog, NewSpan, to_unix_nano
+from spanwise.ingest.bodies import NewLog, NewSpan, depth_exceeds, to_unix_nano
+from spanwise.ingest.deep_values import STRUCTURE_DEPTH, to_deep_text
 from spanwise.model.noun import utc_now
 from spanwise.model.spans import SpanStatus
 
@@ -120,6 +121,8 @@ def _pairs(items: Iterable[tuple[str, Any]]) -> list[KeyValue]:
 
 
 def _pair(key: str, value: Any) -> KeyValue:  # noqa: ANN401
+    if isinstance(value, dict | list) and depth_exceeds(value, STRUCTURE_DEPTH):
+        value = to_deep_text(value)
     return KeyValue(key=key, value=to_any_value(value))
 
 

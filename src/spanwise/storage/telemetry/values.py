@@ -17,6 +17,8 @@ MAX_SHOWN_BYTES = 64 * 1024
 # Writers of JSON give up at some 250 levels, of which an answer has a few itself.
 _MAX_DEPTH = 200
 _OWN_PREFIX = OWN_PREFIX.encode()
+# Before JSON that stands for a value nested too deep for protobuf's decoder.
+JSON_MARKER = "\x08"
 CUT_MARKER = "… [cut at 64 KiB; the span's own address has the whole]"
 
 
@@ -37,15 +39,24 @@ def plain_any(value: AnyValue) -> Any:  # noqa: ANN401 -- any JSON value
             return {item.key: plain_any(item.value) for item in value.kvlist_value.values}
         case "bytes_value":
             return value.bytes_value.hex()
+        case "string_value" if value.string_value.startswith(JSON_MARKER):
+            return _read_json(value.string_value[1:])
         case None:
             return None
         case name:
             return getattr(value, name)
 
 
+def _read_json(text: str | bytes) -> Any:  # noqa: ANN401 -- any JSON value
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text if isinstance(text, str) else text.decode("utf-8", "replace")
+
+
 def read_attribute(raw: bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line a type
     """Turn a stored attribute back into the value it was; a marker says which type it had."""
-    if not raw or not 2 <= raw[0] <= 7:  # noqa: PLR2004 -- the markers 2 to 7
+    if not raw or not 2 <= raw[0] <= 8:  # noqa: PLR2004 -- the markers 2 to 8
         return raw.decode("utf-8", "replace")
     body = raw[1:]
     try:
@@ -61,8 +72,10 @@ def read_attribute(raw: bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line a ty
             case 6:
                 pairs = KeyValueList.FromString(body).values
                 return {item.key: plain_any(item.value) for item in pairs}
-            case _:
+            case 7:
                 return body.hex()
+            case _:
+                return _read_json(body)
     except (ValueError, DecodeError):
         return raw.decode("utf-8", "replace")
 
