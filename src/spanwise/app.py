@@ -33,6 +33,7 @@ from spanwise.actions.webhook_guard import WebhookGuard
 from spanwise.actions.webhooks import Webhooks
 from spanwise.analysis.prices import find_list_prices
 from spanwise.api.alert_metrics import AlertCollector
+from spanwise.api.client_address import ProxyHeaders
 from spanwise.api.cross_origin import CrossOrigin
 from spanwise.api.dashboard import install_dashboard
 from spanwise.api.docs_page import install_docs
@@ -346,6 +347,7 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(RequestContext, meter=app.state.meter)
     if services.settings.cors_origins:
         app.add_middleware(CrossOrigin, allow_origins=services.settings.cors_origins)
+    app.add_middleware(ProxyHeaders, trusted=services.settings.trusted_proxies)
     return app
 
 

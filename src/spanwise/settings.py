@@ -4,6 +4,7 @@ import os
 import secrets
 import tomllib
 from contextlib import suppress
+from ipaddress import ip_network
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Annotated, Any
@@ -110,6 +111,11 @@ class Settings(BaseSettings):
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Origins, separated by commas, whose pages may call the API; none = off."
     )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        ("127.0.0.1", "::1"),
+        description="Addresses and networks, separated by commas, of proxies whose "
+        "`X-Forwarded-For` and `X-Forwarded-Proto` are believed; `*` = every peer.",
+    )
     retention_days: int = Field(
         0, ge=0, le=36_500, description="Telemetry older than this is removed; 0 = keep all."
     )
@@ -157,6 +163,27 @@ class Settings(BaseSettings):
     def _split_origins(cls, value: Any) -> Any:  # noqa: ANN401 -- pydantic hands over anything
         if isinstance(value, str):
             return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _split_proxies(cls, value: Any) -> Any:  # noqa: ANN401 -- pydantic hands over anything
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _proxies_are_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for part in value:
+            if part == "*":
+                continue
+            try:
+                ip_network(part)
+            except ValueError as error:
+                raise ValueError(
+                    f"must hold addresses, networks such as 10.0.0.0/8, or *: {error}"
+                ) from None
         return value
 
     @field_validator("catalog_url")

@@ -33,6 +33,8 @@ def test_every_setting_is_in_the_docs_with_its_default() -> None:
             assert default == f"`{str(field.default).lower()}`"
         elif isinstance(field.default, str | int | float | Path):
             assert default == f"`{field.default}`"
+        elif isinstance(field.default, tuple) and field.default:
+            assert default == f"`{', '.join(field.default)}`"
         else:
             assert default == ""
 

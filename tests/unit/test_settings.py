@@ -95,6 +95,24 @@ def test_origins_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> Non
     assert load_settings().cors_origins == ("https://a.example", "https://b.example")
 
 
+def test_proxies_are_addresses_and_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().trusted_proxies == ("127.0.0.1", "::1")
+    monkeypatch.setenv("SPANWISE_TRUSTED_PROXIES", "10.0.0.0/8, fd00::/8,192.0.2.1")
+    assert load_settings().trusted_proxies == ("10.0.0.0/8", "fd00::/8", "192.0.2.1")
+    for none_or_all, expected in (("", ()), ("*", ("*",))):
+        monkeypatch.setenv("SPANWISE_TRUSTED_PROXIES", none_or_all)
+        assert load_settings().trusted_proxies == expected
+
+
+@pytest.mark.parametrize("value", ["proxy.internal", "10.0.0.1/8", "10.0.0.0/33", "127.0.0.1 ::1"])
+def test_a_proxy_that_is_no_address_is_refused_at_start(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("SPANWISE_TRUSTED_PROXIES", value)
+    with pytest.raises(StartError, match=r"^SPANWISE_TRUSTED_PROXIES: must hold addresses"):
+        load_settings()
+
+
 def test_origins_in_the_file_may_be_a_list() -> None:
     Path("spanwise.toml").write_text('cors_origins = ["https://a.example"]')
     assert load_settings().cors_origins == ("https://a.example",)

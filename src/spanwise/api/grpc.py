@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from typing import Any
+from urllib.parse import unquote
 from weakref import WeakValueDictionary
 
 import grpc
@@ -14,6 +15,7 @@ from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 
 from spanwise.api.anonymous_limits import REQUEST_SECONDS
+from spanwise.api.client_address import TrustedProxies
 from spanwise.api.guard import authenticate, may_ingest
 from spanwise.api.otlp import to_response, to_rpc_code
 from spanwise.api.rate_limits import Tier, limits_from, refuse
@@ -21,7 +23,13 @@ from spanwise.api.services import Services
 from spanwise.ingest.compression import MAX_BODY_BYTES
 from spanwise.ingest.journal import Kind
 from spanwise.model.accounts import Principal
-from spanwise.model.errors import Invalid, RateLimited, SpanwiseError, Unavailable
+from spanwise.model.errors import (
+    Invalid,
+    RateLimited,
+    SpanwiseError,
+    Unauthorized,
+    Unavailable,
+)
 
 log = structlog.get_logger()
 
@@ -32,6 +40,7 @@ _METHODS = {
 }
 _STATUS_CODES = {code.value[0]: code for code in grpc.StatusCode}
 _STOP_SECONDS = 5
+_FORWARDED_FOR = "x-forwarded-for"
 MAX_CALLS = 128
 
 
@@ -170,10 +179,26 @@ async def _refuse(context: Any, refusal: SpanwiseError) -> bytes:  # noqa: ANN40
 
 async def _identify(services: Services, context: Any) -> Principal:  # noqa: ANN401
     metadata = {key.lower(): str(value) for key, value in context.invocation_metadata() or ()}
-    caller = may_ingest.admit(await authenticate(services.access, metadata))
+    try:
+        caller = await authenticate(services.access, metadata)
+    except Unauthorized:
+        await _count(services, _client_of(services, context.peer(), metadata))
+        raise
+    await _count(services, caller.caller_id)
+    return may_ingest.admit(caller)
+
+
+async def _count(services: Services, caller: str) -> None:
     limit = limits_from(services.settings).get(Tier.INGESTION)
     if limit is not None:
-        count = await services.counters.hit(limit, caller.caller_id)
+        count = await services.counters.hit(limit, caller)
         if count.exceeded:
             raise refuse(limit, count)
-    return caller
+
+
+def _client_of(services: Services, peer: str, metadata: Mapping[str, str]) -> str:
+    """Find the address of a call, from a peer such as `ipv4:10.0.0.1:5000`."""
+    host = unquote(peer).partition(":")[2].rpartition(":")[0].strip("[]")
+    proxies = TrustedProxies(services.settings.trusted_proxies)
+    forwarded_for = [metadata[_FORWARDED_FOR]] if _FORWARDED_FOR in metadata else []
+    return proxies.find_client(host, forwarded_for)

@@ -141,7 +141,13 @@ class RequestContext:
                 path=scope["path"],
                 status=status,
                 ms=round(seconds * 1000, 2),
+                client=_client_of(scope),
             )
+
+
+def _client_of(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else "unknown"
 
 
 def _complete(given: Iterable[RawHeader], scope: Scope, request_id: str) -> list[RawHeader]:
@@ -191,8 +197,7 @@ class CallerLimits:
         limit = None if tier is None else self._limits.get(tier)
         if limit is None:
             return {}, None
-        client = scope.get("client")
-        caller = getattr(principal, "caller_id", None) or (client[0] if client else "unknown")
+        caller = getattr(principal, "caller_id", None) or _client_of(scope)
         count = scope["state"].get("count") or await self._counters.hit(limit, caller)
         return headers_of(limit, count), refuse(limit, count) if count.exceeded else None
 

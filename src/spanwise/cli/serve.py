@@ -96,6 +96,8 @@ def new_server(
             log_config=None,
             access_log=False,
             server_header=False,
+            # Ours go by SPANWISE_TRUSTED_PROXIES; uvicorn's would go by a variable of its own.
+            proxy_headers=False,
             # There are no WebSockets here; asking for one gets the ordinary answer.
             ws="none",
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,

@@ -313,3 +313,18 @@ async def test_an_exporter_whose_connection_was_idle_connects_again(
         for _ in range(3):
             await raw_export(channel)(b"", metadata=(("x-api-key", exporter.key),))
             await asyncio.sleep(1)
+
+
+async def test_calls_without_a_key_are_counted_by_address(tmp_path: Path) -> None:
+    async with (
+        start_service(tmp_path, rate_limit_ingestion=2) as service,
+        serving(service, request_seconds=20) as number,
+        grpc.aio.insecure_channel(f"127.0.0.1:{number}") as channel,
+    ):
+        addresses = [f"198.51.100.{part}" for part in (1, 1, 1, 2)]
+        codes = [
+            (await refusal(channel, b"", (("x-forwarded-for", address),))).code()
+            for address in addresses
+        ]
+    unknown, limited = grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert codes == [unknown, unknown, limited, unknown]
