@@ -63,7 +63,7 @@ from spanwise.api.routes import (
 )
 from spanwise.api.services import Services
 from spanwise.ingest.intake import Intake
-from spanwise.ingest.journal import Journal
+from spanwise.ingest.journal import Journal, hold_journal
 from spanwise.ingest.meter import IngestMeter, MeteredStore
 from spanwise.ingest.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
@@ -251,11 +251,19 @@ async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
 
 
 @asynccontextmanager
-async def open_stores(settings: Settings) -> AsyncIterator[tuple[Catalog, Engine]]:
-    """Open catalog and engine alone, with their schemas up to date, for the command line."""
+async def open_stores(
+    settings: Settings, *, beside_service: bool
+) -> AsyncIterator[tuple[Catalog, Engine]]:
+    """Open catalog and engine alone, with their schemas up to date, for the command line.
+
+    Nothing is changed while a service has the embedded engine, or may not run `beside_service`.
+    """
+    address = telemetry_address(settings)
     async with AsyncExitStack() as stack:
-        # The engine first: when another process has it, the catalog stays as it is too.
-        engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
+        if address.folder is not None or not beside_service:
+            prepare_data_dir(settings)
+            stack.enter_context(hold_journal(journal_folder(settings)))
+        engine = Engine.open(address, settings.memory_limit_mb)
         stack.callback(engine.close)
         catalog = await Catalog.open(settings.catalog_address)
         stack.push_async_callback(catalog.close)

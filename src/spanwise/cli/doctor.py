@@ -14,9 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from spanwise import __version__
-from spanwise.app import journal_folder, open_stores, telemetry_address
+from spanwise.app import open_stores, telemetry_address
 from spanwise.cli.flags import new_command, with_settings
-from spanwise.ingest.journal import hold_journal
 from spanwise.model.errors import SpanwiseError, StartError
 from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, secret_file, show_setting
 from spanwise.storage.catalog import Catalog
@@ -91,9 +90,8 @@ async def _check_all(settings: Settings, console: Console) -> bool:
 
 async def _rebuild_rollup(settings: Settings) -> str:
     """Compute the rollup anew. The service must not run: it would read what is half done."""
-    with hold_journal(journal_folder(settings)):
-        async with open_stores(settings) as (_, engine):
-            days = await Rollup(engine).rebuild()
+    async with open_stores(settings, beside_service=False) as (_, engine):
+        days = await Rollup(engine).rebuild()
     return f"The rollup of {days} days is computed anew."
 
 

@@ -17,6 +17,6 @@ def migrate(settings: Settings) -> None:
 
 
 async def _migrate(settings: Settings) -> None:
-    async with open_stores(settings) as (catalog, engine):
+    async with open_stores(settings, beside_service=True) as (catalog, engine):
         print(f"catalog: {await catalog.version()}, schema up to date")
         print(f"telemetry: {await engine.version()}, schema up to date")

@@ -211,6 +211,8 @@ def make_earlier_store(client: Client, edits_missing: int, last: str) -> None:
         if name[:4] > last:
             break
         past = first_file(edits_missing) if name.startswith("0001") else text
+        if name.startswith("0011"):
+            past = past.replace(", 'month' = 3", "")
         for statement in split_statements(past):
             client.command(with_durability(statement))
         client.insert("schema_versions", [[name]], column_names=["name"])

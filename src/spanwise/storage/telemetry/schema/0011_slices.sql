@@ -1,6 +1,6 @@
 -- What the traces of ten seconds add up to, of hours that are still written to; else as in
--- `trace_rollup`.
-ALTER TABLE trace_rollup MODIFY COLUMN step Enum8('slice' = 0, 'hour' = 1, 'day' = 2);
+-- `trace_rollup`. The months are of 0012: without them this could not run again after it.
+ALTER TABLE trace_rollup MODIFY COLUMN step Enum8('slice' = 0, 'hour' = 1, 'day' = 2, 'month' = 3);
 
 CREATE TABLE IF NOT EXISTS trace_slices AS trace_rollup
 ENGINE = ReplacingMergeTree(version)

@@ -1,0 +1,52 @@
+"""The data folder of a running service: who else wants it is told so, and changes nothing."""
+
+import signal
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from spanwise.demo.story import MARKER
+from support.process import run_command, run_service
+from support.spans import new_span
+
+EMAIL = "ann@example.com"
+
+
+def stored(folder: Path) -> set[Path]:
+    """The files that only the owner may add or remove."""
+    owned = ("journal/*", "telemetry/*", "secret.key", MARKER)
+    return {path for pattern in owned for path in (folder / "data").glob(pattern)}
+
+
+@pytest.mark.timeout(900)
+def test_a_second_process_is_told_in_one_sentence_and_an_export_after_a_kill_is_complete(
+    tmp_path: Path,
+) -> None:
+    with run_service(tmp_path) as service, service.sign_up(EMAIL) as http:
+        # So that `demo --fresh` takes the folder for a demo's.
+        (tmp_path / "data" / MARKER).write_text("{}")
+        before = stored(tmp_path)
+        for command in (
+            ("serve",),
+            ("demo", "--fresh"),
+            ("export", "out", "--email", EMAIL),
+            ("import", "out", "--email", EMAIL),
+            ("doctor", "--rebuild"),
+            ("migrate",),
+        ):
+            ended = run_command(tmp_path, *command)
+            assert ended.returncode == 1, (command, ended.stderr)
+            (line,) = ended.stderr.splitlines()
+            assert line.startswith("spanwise: the "), line
+            assert "is in use by another process" in line
+            assert stored(tmp_path) == before, command
+        assert not (tmp_path / "out").exists()
+        assert run_command(tmp_path, "doctor").returncode == 0
+        spans = [new_span(datetime.now(UTC)) for _ in range(10)]
+        assert http.post("/spans", json={"spans": spans}).status_code == 201
+        service.process.send_signal(signal.SIGKILL)
+        service.process.wait()
+    ended = run_command(tmp_path, "export", "out", "--email", EMAIL)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == "out: 10 spans, 0 logs, 0 signals, 0 metrics\n"
