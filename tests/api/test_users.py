@@ -46,6 +46,7 @@ async def test_a_name_that_cannot_be_one_is_refused(service: Service, name: obje
     [
         ("wrong password", "another horse battery", "currentPassword"),
         (PASSWORD, "short", "newPassword"),
+        (PASSWORD, " " * 12, "newPassword"),
         (PASSWORD, "x" * 129, "newPassword"),
         (PASSWORD, "12345678", "newPassword"),
         (PASSWORD, None, "newPassword"),

@@ -24,9 +24,11 @@ _slots = anyio.CapacityLimiter(4)
 
 
 def check_password(password: str, field: str = "password") -> None:
-    """Refuse a password that is too short, too long, or one of the commonest."""
+    """Refuse a password that is too short, too long, blank, or one of the commonest."""
     if not MIN_CHARACTERS <= len(password) <= MAX_CHARACTERS:
         raise Invalid.field(field, f"must have {MIN_CHARACTERS} to {MAX_CHARACTERS} characters")
+    if not any(character.isprintable() and not character.isspace() for character in password):
+        raise Invalid.field(field, "must not be blank")
     if password.lower() in _common_passwords():
         raise Invalid.field(field, "is one of the commonest passwords; choose another")
 

@@ -83,7 +83,32 @@ async def test_csv_has_the_fields_of_a_trace_as_columns(ada: Person) -> None:
     assert response.headers["content-disposition"].endswith('.csv"')
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+_BLANKS = [
+    "",
+    " ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\0",
+    "\x1f",
+    "\x7f",
+    "\u00a0",
+    "\u2003",
+    "\u200b",
+    "\ufeff",
+]
+_STARTERS = ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        *(blank + starter for blank in _BLANKS for starter in ("=", "@")),
+        *(blank + starter for blank in ("", " \n\t") for starter in _STARTERS),
+        *("\t", "\r", "\n"),
+    ],
+    ids=repr,
+)
 async def test_no_text_of_a_csv_is_a_formula(ada: Person, start: str) -> None:
     text = f"{start}cmd|' /C calc'!A0"
     root = new_span(DAY, name=text, agentName=text, sessionId=text, userId=text, input=text)

@@ -79,7 +79,9 @@ async def test_addresses_inside_a_firewall_and_beyond_ascii_are_fine(
     assert len(await service.mails_to(email)) == 1
 
 
-@pytest.mark.parametrize("password", ["short", "x" * 129, "password", "PassWord", "12345678"])
+@pytest.mark.parametrize(
+    "password", ["short", " " * 12, "x" * 129, "password", "PassWord", "12345678"]
+)
 async def test_a_weak_password_is_refused_and_leaves_nothing(
     service: Service, password: str
 ) -> None:

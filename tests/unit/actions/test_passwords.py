@@ -14,7 +14,7 @@ from spanwise.actions.passwords import (
 from spanwise.model.errors import Invalid
 
 
-@pytest.mark.parametrize("password", ["q7#kzp0w", "x" * 128, "пароль-из-слов", "        "])
+@pytest.mark.parametrize("password", ["q7#kzp0w", "x" * 128, "пароль-из-слов", "       x"])
 def test_any_uncommon_password_of_8_to_128_characters_is_fine(password: str) -> None:
     check_password(password)
 
@@ -22,6 +22,12 @@ def test_any_uncommon_password_of_8_to_128_characters_is_fine(password: str) -> 
 @pytest.mark.parametrize("password", ["", "a1b2c3d", "x" * 129])
 def test_a_password_of_the_wrong_length_is_refused(password: str) -> None:
     with pytest.raises(Invalid, match="8 to 128 characters"):
+        check_password(password)
+
+
+@pytest.mark.parametrize("password", [" " * 8, "\t\n" * 8, "\u00a0\u2003\u3000" * 4, "\u200b" * 8])
+def test_a_password_of_blanks_alone_is_refused(password: str) -> None:
+    with pytest.raises(Invalid, match="must not be blank"):
         check_password(password)
 
 

@@ -77,9 +77,14 @@ def _text_column(field: str, form: ExportFormat) -> str:
     return text if field in _NEVER_NULL else f"nullIf({text}, '')"
 
 
+# Spreadsheets skip blanks and control characters of any script before a formula, and some take its
+# first character in full width too. A tab or a line break alone may begin another cell.
+_FORMULA = r"^[\\pZ\\pC]*[=+\\-@＝＋－＠]|^[\\t\\r\\n]"  # noqa: RUF001
+
+
 def _safe_cell(text: str) -> str:
     # A spreadsheet would run a cell that begins like a formula; an apostrophe makes it text.
-    return f"if(match({text}, '^[=+\\\\-@\\\\t\\\\r]'), concat('''', {text}), {text})"
+    return f"if(match({text}, '{_FORMULA}'), concat('''', {text}), {text})"
 
 
 def _iso(moment: str) -> str:
