@@ -4,16 +4,20 @@ import io
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
+
+from clickhouse_connect.driver.client import Client
 
 from spanwise.model.analytics import ExportFormat
 from spanwise.model.filters import TraceFilter
 from spanwise.storage.telemetry.conditions import Conditions, to_engine_time, trace_conditions
-from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.engine import Engine, Rows, query_rows
 from spanwise.storage.telemetry.traces import AgentIds
 from spanwise.storage.telemetry.values import in_utc
 
 CHUNK_TRACES = 10_000
+T = TypeVar("T")
 
 # Field of a trace -> its SQL, for text fields and for the others.
 _TEXTS = {
@@ -109,11 +113,15 @@ async def export_traces(
     """Return the pieces of a file with all the traces that are wanted, newest first."""
     where = trace_conditions(workspace, wanted)
     where.parameters.update(names=list(agent_ids.keys()), ids=list(agent_ids.values()))
-    hours = await engine.fetch(
-        f"""SELECT toStartOfHour(start) AS hour, count() AS traces
-        FROM traces FINAL WHERE {where.sql} GROUP BY hour ORDER BY hour DESC""",
-        where.parameters,
-        tag="export_hours",
+    hours = await engine.run_heavy(
+        workspace,
+        lambda client: query_rows(
+            client,
+            f"""SELECT toStartOfHour(start) AS hour, count() AS traces
+            FROM traces FINAL WHERE {where.sql} GROUP BY hour ORDER BY hour DESC""",
+            where.parameters,
+            "export_hours",
+        ),
     )
     export = _Export(engine, where, form)
     write = {
@@ -156,16 +164,21 @@ class _Export:
             yield chunk
 
     async def parquet(self, windows: list[_Window]) -> AsyncIterator[bytes]:
-        # Half a second and 40 MB that only this needs.
-        import pyarrow.parquet  # noqa: PLC0415
-
         # A file without traces still has its columns.
-        empty = await self._arrow(f"SELECT {self._columns} FROM traces WHERE 0", {})
+        empty = f"SELECT {self._columns} FROM traces WHERE 0"
         file = _Outbox()
-        with pyarrow.parquet.ParquetWriter(file, empty.schema, compression="zstd") as writer:
-            async for table in self._chunks(windows, self._arrow):
-                writer.write_table(table)
-                yield file.drain()
+        writer = await self._run(lambda client: _open_parquet(client, empty, self._where, file))
+
+        async def write(sql: str, parameters: dict[str, Any]) -> bytes:
+            # Compressing takes as long as reading: both are done off the event loop.
+            await self._run(
+                lambda client: writer.write_table(client.query_arrow(sql, parameters=parameters))
+            )
+            return file.drain()
+
+        with writer:
+            async for chunk in self._chunks(windows, write):
+                yield chunk
         yield file.drain()
 
     async def _chunks(
@@ -184,13 +197,7 @@ class _Export:
         left = window.traces
         while left > CHUNK_TRACES:
             page = self._within(window, last)
-            rows = await self._engine.fetch(
-                f"""SELECT toUnixTimestamp64Nano(start) AS key_start, hex(trace_id) AS key_id
-                FROM traces FINAL WHERE {page.sql}
-                ORDER BY start DESC, trace_id DESC LIMIT 1 OFFSET {CHUNK_TRACES - 1}""",
-                page.parameters,
-                tag="export_page",
-            )
+            rows = await self._run(partial(_find_last_key, page=page))
             if not rows:
                 break
             last = rows[0]
@@ -222,7 +229,7 @@ class _Export:
         self, data_format: str, settings: dict[str, Any]
     ) -> Callable[[str, dict[str, Any]], Awaitable[bytes]]:
         async def read(sql: str, parameters: dict[str, Any]) -> bytes:
-            return await self._engine.run(
+            return await self._run(
                 lambda client: client.raw_query(
                     sql, parameters=parameters, settings=settings, fmt=data_format
                 )
@@ -230,9 +237,28 @@ class _Export:
 
         return read
 
-    async def _arrow(self, sql: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401
-        bound = {**self._where.parameters, **parameters}
-        return await self._engine.run(lambda client: client.query_arrow(sql, parameters=bound))
+    async def _run(self, work: Callable[[Client], T]) -> T:
+        return await self._engine.run_heavy(self._where.workspace, work)
+
+
+def _find_last_key(client: Client, page: Conditions) -> Rows:
+    """Return the key of the last trace of a chunk, when there are so many."""
+    return query_rows(
+        client,
+        f"""SELECT toUnixTimestamp64Nano(start) AS key_start, hex(trace_id) AS key_id
+        FROM traces FINAL WHERE {page.sql}
+        ORDER BY start DESC, trace_id DESC LIMIT 1 OFFSET {CHUNK_TRACES - 1}""",
+        page.parameters,
+        "export_page",
+    )
+
+
+def _open_parquet(client: Client, empty: str, where: Conditions, file: "_Outbox") -> Any:  # noqa: ANN401
+    # Half a second and 40 MB that only this needs.
+    import pyarrow.parquet  # noqa: PLC0415
+
+    table = client.query_arrow(empty, parameters=where.parameters)
+    return pyarrow.parquet.ParquetWriter(file, table.schema, compression="zstd")
 
 
 class _Outbox(io.RawIOBase):

@@ -11,6 +11,8 @@ from spanwise.model.times import TimeRange
 # The expression of the text index, to the letter: only then does the engine use it.
 WORDS = "lowerUTF8(concat(name, ' ', input, ' ', output))"
 
+# Under this name every text search binds its words; the engine runs such queries apart.
+SEARCH_WORDS = "words"
 _MAX_WORDS = 16
 
 
@@ -107,8 +109,8 @@ def _add_search(where: Conditions, wanted: TraceFilter) -> None:
     where.add(
         f"""identity(trace_id) IN (
             SELECT trace_id FROM spans WHERE workspace = {{workspace:String}}{period}
-            AND hasAllTokens({WORDS}, {{words:Array(String)}}))""",
-        words=words,
+            AND hasAllTokens({WORDS}, {{{SEARCH_WORDS}:Array(String)}}))""",
+        **{SEARCH_WORDS: words},
     )
 
 

@@ -3,12 +3,10 @@
 import asyncio
 import fcntl
 import os
-import queue
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +20,17 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from clickhouse_connect.driver.query import QueryResult
 
 from spanwise.model.errors import StartError, Unavailable
+from spanwise.storage.telemetry.conditions import SEARCH_WORDS
+from spanwise.storage.telemetry.lanes import SERVICE, Lane
 
 log = structlog.get_logger()
 
 READERS = 4
+# One workspace leaves a reader to the others.
+_READERS_PER_WORKSPACE = READERS - 1
+# Downloads and text searches have readers of their own, and a workspace one of them.
+HEAVY_READERS = 2
+_HEAVY_READERS_PER_WORKSPACE = 1
 SLOW_QUERY_SECONDS = 1.0
 QUERY_SECONDS = 30
 WRITER_NICENESS, MERGE_NICENESS = 10, 19
@@ -69,14 +74,12 @@ class EngineInUseError(StartError):
 
 
 class Engine:
-    """Runs SQL. Reads go through a few clients at a time; ingest has clients of its own."""
+    """Runs SQL. Reads share a few clients fairly; ingest has clients of its own."""
 
     def __init__(self, address: EngineAddress, memory_limit_mb: int) -> None:
         self.address = address
         self._memory_limit_mb = memory_limit_mb
-        self._clients: queue.SimpleQueue[Client] = queue.SimpleQueue()
         self._all_clients: list[Client] = []
-        self._executor = ThreadPoolExecutor(READERS, thread_name_prefix="telemetry-read")
 
     @classmethod
     def open(
@@ -87,8 +90,7 @@ class Engine:
         try:
             if address.folder is None and creates:
                 engine._create_database()
-            for _ in range(READERS):
-                engine._clients.put(engine.new_client())
+            engine._open_lanes()
         except (ClickHouseError, OSError, RuntimeError) as error:
             place = address.folder or hide_password(address.server_url or "")
             if address.folder is not None and _is_in_use(address.folder):
@@ -99,6 +101,12 @@ class Engine:
                 ) from None
             raise StartError(f"cannot open the telemetry store at {place}: {error}") from None
         return engine
+
+    def _open_lanes(self) -> None:
+        readers = [self.new_client(_READ_SETTINGS) for _ in range(READERS)]
+        heavy = [self.new_client(_HEAVY_SETTINGS) for _ in range(HEAVY_READERS)]
+        self._readers = Lane("read", readers, _READERS_PER_WORKSPACE)
+        self._heavy = Lane("heavy", heavy, _HEAVY_READERS_PER_WORKSPACE, yield_to_readers)
 
     def _create_database(self) -> None:
         """Make the database on a server that does not have it yet."""
@@ -176,8 +184,13 @@ class Engine:
     async def fetch(
         self, sql: str, parameters: Mapping[str, Any], *, tag: str = "", raw: bool = False
     ) -> Rows:
-        """Run a query with bound parameters and return its rows by name."""
-        return await self.run(lambda client: query_rows(client, sql, parameters, tag, raw=raw))
+        """Run a query with bound parameters and return its rows by name.
+
+        The parameters tell whose query it is and whether it searches texts.
+        """
+        return await self._read(
+            parameters, lambda client: query_rows(client, sql, parameters, tag, raw=raw)
+        )
 
     async def fetch_columns(self, sql: str, parameters: Mapping[str, Any], *, tag: str) -> Columns:
         """Run a query that may have tens of thousands of rows; texts are bytes.
@@ -189,24 +202,27 @@ class Engine:
             result = _query(client, sql, parameters, tag, raw=True)
             return dict(zip(result.column_names, result.result_columns, strict=True))
 
-        return await self.run(work)
+        return await self._read(parameters, work)
 
     async def run(self, work: Callable[[Client], T]) -> T:
-        """Do something with a client, off the event loop."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, self._with_client, work)
+        """Do something of the service's own with a client, off the event loop."""
+        return await asyncio.wrap_future(self._readers.submit(SERVICE, work))
 
-    def _with_client(self, work: Callable[[Client], T]) -> T:
-        with self.client() as client:
-            return work(client)
+    async def run_heavy(self, workspace: str, work: Callable[[Client], T]) -> T:
+        """Do a part of a download: beside other reads, and after them where cores are short."""
+        return await asyncio.wrap_future(self._heavy.submit(workspace, work))
+
+    async def _read(self, parameters: Mapping[str, Any], work: Callable[[Client], T]) -> T:
+        lane = self._heavy if SEARCH_WORDS in parameters else self._readers
+        return await asyncio.wrap_future(lane.submit(parameters.get("workspace", SERVICE), work))
 
     @contextmanager
     def client(self) -> Iterator[Client]:
-        client = self._clients.get()
+        client = self._readers.clients.get()
         try:
             yield client
         finally:
-            self._clients.put(client)
+            self._readers.clients.put(client)
 
     def let_merges_yield(self) -> None:
         """Leave merges what inserts and queries do not need, where threads have a priority.
@@ -230,7 +246,8 @@ class Engine:
         return f"{place} {rows[0]['version']}"
 
     def close(self) -> None:
-        self._executor.shutdown()
+        self._readers.close()
+        self._heavy.close()
         for client in self._all_clients:
             client.close()
 
@@ -252,6 +269,16 @@ _SETTINGS: dict[str, Any] = {
     "compile_sort_description": 0,
     # Clocks may be off by any number of months, and one request's spans by many of them.
     "max_partitions_per_insert_block": 0,
+}
+
+# The engine lets a query of lower priority wait, block by block, while others run.
+_READ_SETTINGS: dict[str, Any] = {"priority": 1}
+_HEAVY_SETTINGS: dict[str, Any] = {
+    "priority": 2,
+    "low_priority_query_wait_time_ms": 50,
+    "max_threads": 1,
+    # Without the right to change it back, the engine leaves it alone.
+    "os_threads_nice_value_query": 19,
 }
 
 # A merge takes up to 64 threads of the pool that queries take theirs from. One that it had to start

@@ -8,7 +8,7 @@ import orjson
 from spanwise.model.filters import LogFilter, Order
 from spanwise.model.logs import Log, LogLevel
 from spanwise.model.page import Listing, PageRequest
-from spanwise.storage.telemetry.conditions import Conditions, split_words
+from spanwise.storage.telemetry.conditions import SEARCH_WORDS, Conditions, split_words
 from spanwise.storage.telemetry.engine import Engine
 from spanwise.storage.telemetry.traces import AgentIds
 from spanwise.storage.telemetry.values import (
@@ -39,8 +39,8 @@ def _conditions(workspace: str, wanted: LogFilter) -> Conditions:
     if wanted.search is not None:
         words = split_words(wanted.search)
         where.add(
-            "hasAllTokens(lowerUTF8(message), {words:Array(String)})" if words else "0",
-            words=words,
+            f"hasAllTokens(lowerUTF8(message), {{{SEARCH_WORDS}:Array(String)}})" if words else "0",
+            **{SEARCH_WORDS: words},
         )
     return where
 

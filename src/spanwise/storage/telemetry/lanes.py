@@ -1,0 +1,107 @@
+"""Threads that run queries, shared fairly: workspaces take turns, and none may hold all of them."""
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from clickhouse_connect.driver.client import Client
+
+T = TypeVar("T")
+Work = Callable[[Client], T]
+
+# Whose queries those of the service itself are. They have no cap.
+SERVICE = ""
+
+
+class Lane:
+    """A few clients with a thread each. Queries of one workspace start in the order they came."""
+
+    def __init__(
+        self,
+        name: str,
+        clients: Sequence[Client],
+        per_workspace: int,
+        prepare_thread: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.clients: SimpleQueue[Client] = SimpleQueue()
+        for client in clients:
+            self.clients.put(client)
+        self._per_workspace = per_workspace
+        self._prepare_thread = prepare_thread
+        self._changed = threading.Condition()
+        # The workspace whose turn is next comes first.
+        self._waiting: dict[str, deque[tuple[Future[Any], Work[Any]]]] = {}
+        self._running: Counter[str] = Counter()
+        self._is_closing = False
+        # Daemons: a process that ends without closing the engine must not wait for them.
+        self._threads = [
+            threading.Thread(target=self._serve, name=f"telemetry-{name}-{number}", daemon=True)
+            for number in range(len(clients))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, workspace: str, work: Work[T]) -> Future[T]:
+        """Run work with a client as soon as the workspace has its turn."""
+        future: Future[T] = Future()
+        with self._changed:
+            if self._is_closing:
+                raise RuntimeError("the telemetry engine is closed")
+            self._waiting.setdefault(workspace, deque()).append((future, work))
+            self._changed.notify()
+        return future
+
+    def close(self) -> None:
+        """Finish what was submitted, then end the threads."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    def _serve(self) -> None:
+        self._prepare_thread()
+        while (taken := self._take()) is not None:
+            workspace, future, work = taken
+            if future.set_running_or_notify_cancel():
+                self._run(future, work)
+            with self._changed:
+                self._running[workspace] -= 1
+                if not self._running[workspace]:
+                    del self._running[workspace]
+                self._changed.notify_all()
+            # Nothing of the last query stays alive while this thread waits for the next.
+            del taken, future, work
+
+    def _run(self, future: Future[Any], work: Work[Any]) -> None:
+        client = self.clients.get()
+        try:
+            outcome = work(client)
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(outcome)
+        finally:
+            self.clients.put(client)
+
+    def _take(self) -> tuple[str, Future[Any], Work[Any]] | None:
+        """Wait for a query that may start; None when all is done and the lane closes."""
+        with self._changed:
+            while True:
+                for workspace in self._waiting:
+                    if workspace == SERVICE or self._running[workspace] < self._per_workspace:
+                        return self._start(workspace)
+                if self._is_closing and not self._waiting:
+                    return None
+                self._changed.wait()
+
+    def _start(self, workspace: str) -> tuple[str, Future[Any], Work[Any]]:
+        queries = self._waiting.pop(workspace)
+        future, work = queries.popleft()
+        if queries:
+            self._waiting[workspace] = queries
+        self._running[workspace] += 1
+        return workspace, future, work
