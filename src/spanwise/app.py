@@ -152,9 +152,6 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         repricer = Repricer(catalog, writer, book, find_list_prices, is_alone=is_alone)
         repricer.start()
         stack.push_async_callback(repricer.stop)
-        retention = Retention(engine, catalog, settings.retention_days)
-        retention.start()
-        stack.push_async_callback(retention.stop)
         receiver = Receiver(pipeline, meter)
         rollup = Rollup(
             engine,
@@ -162,6 +159,9 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             changes=writer.changes,
             visible_as_of=pipeline.visible_as_of,
         )
+        retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
+        retention.start()
+        stack.push_async_callback(retention.stop)
         sweeper = Sweeper(rollup)
         sweeper.start()
         stack.push_async_callback(sweeper.stop)

@@ -11,7 +11,7 @@ from typing import Any
 from spanwise.model.analytics import Question
 from spanwise.model.filters import TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
-from support.spans import Body, child_of, new_span
+from support.spans import Body, child_of, iso, new_span
 
 MODELS = ("zz-large", "zz-small", "zz-embed")
 TOOLS = ("search", "read", "write")
@@ -20,16 +20,18 @@ ENVIRONMENTS = ("production", "test", None)
 ERRORS = ("rate_limit", "timeout", "api_error", "validation", None)
 USAGE = {"llm", "embedding", "rerank"}
 BOUNDS = (200, 500, 1000, 2000, 5000)
-_FIRST_DAY = datetime(2026, 2, 26, tzinfo=UTC)
+# Long ago: retention removes everybody's telemetry, and no other test's lies before this.
+_FIRST_DAY = datetime(2018, 2, 26, tzinfo=UTC)
 
 
 @dataclass
 class Step:
-    """What happens at once: spans are sent, prices are set, traces are deleted."""
+    """What happens in turn: spans are sent, prices set, traces deleted, old telemetry removed."""
 
     spans: list[Body] = field(default_factory=list)
     prices: dict[str, tuple[float, float]] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
+    removed_before: datetime = _FIRST_DAY
 
 
 @dataclass
@@ -38,13 +40,18 @@ class History:
     question: Question
 
     def traces(self) -> list["OracleTrace"]:
-        """What the steps leave behind: the last of each span, at the last price."""
-        spans: dict[tuple[str, str], Body] = {}
+        """What the steps leave behind: the last of each span, at the last price.
+
+        Of a span that was sent with starts in two hours, retention may remove one.
+        """
+        sent: list[Body] = []
         prices: dict[str, tuple[float, float]] = {}
         for step in self.steps:
-            spans.update({(span["traceId"], span["spanId"]): span for span in step.spans})
+            sent += step.spans
             prices.update(step.prices)
-            spans = {key: span for key, span in spans.items() if key[0] not in step.deleted}
+            sent = [span for span in sent if span["traceId"] not in step.deleted]
+            sent = [span for span in sent if _start_of(span) >= step.removed_before]
+        spans = {(span["traceId"], span["spanId"]): span for span in sent}
         by_trace = defaultdict(list)
         for span in spans.values():
             by_trace[span["traceId"]].append(span)
@@ -62,6 +69,7 @@ def _start_of(span: Body) -> datetime:
 
 @dataclass(frozen=True)
 class OracleTrace:
+    trace_id: str
     start: datetime
     duration_ms: float
     agent: str | None
@@ -92,6 +100,7 @@ class OracleTrace:
                 by_model[call["model"]] += 0
                 unpriced.add(call["model"])
         return cls(
+            trace_id=root["traceId"],
             start=start,
             duration_ms=(end - start) / timedelta(milliseconds=1),
             agent=next((span["agentName"] for span in roots if "agentName" in span), None),
@@ -124,15 +133,10 @@ def make_history(seed: int, *, with_deletes: bool = True) -> History:
             rates = (round(dice.uniform(0, 50), 3), round(dice.uniform(0, 50), 3))
             step.prices[dice.choice(MODELS)] = rates
     if with_deletes:
+        # Spans that come after the deletion count.
         for trace in dice.sample(traces, len(traces) // 6):
-            last = max(n for n, step in enumerate(steps) if trace[0]["traceId"] in _ids(step))
-            if last < 3:
-                steps[dice.randint(last + 1, 3)].deleted.append(trace[0]["traceId"])
+            steps[dice.randint(1, 3)].deleted.append(trace[0]["traceId"])
     return History(steps, _make_question(dice, days))
-
-
-def _ids(step: Step) -> set[str]:
-    return {span["traceId"] for span in step.spans}
 
 
 def _make_trace(dice: random.Random, days: int) -> list[Body]:
@@ -177,10 +181,26 @@ def _make_call(dice: random.Random, root: Body) -> Body:
     return {**call, **place, **usage, **cost}
 
 
+def random_limit(dice: random.Random) -> datetime:
+    """A moment before which retention removes all: mostly midnight, as the job does."""
+    limit = _FIRST_DAY + timedelta(days=dice.randint(0, 60))
+    return limit if dice.random() < 0.7 else limit + timedelta(hours=dice.randint(1, 23))
+
+
+def all_time(granularity: Granularity) -> Question:
+    """A question for all traces of a history."""
+    period = BoundedRange(_FIRST_DAY - timedelta(days=40), _FIRST_DAY + timedelta(days=200))
+    return Question(period, TraceFilter(TimeRange(period.start, period.end)), granularity)
+
+
 def _changed(dice: random.Random, span: Body) -> Body:
-    """The span as a client sends it again: mostly the same, sometimes finished by now."""
-    if dice.random() < 0.6:
+    """The span as a client sends it again: mostly the same, sometimes finished or moved by now."""
+    if dice.random() < 0.5:
         return span
+    if dice.random() < 0.4:
+        shift = timedelta(minutes=dice.choice((-3000, -70, -1, 1, 50, 2000, 50_000)))
+        times = {name: datetime.fromisoformat(span[name]) for name in ("startTime", "endTime")}
+        return {**span, **{name: iso(max(at + shift, _FIRST_DAY)) for name, at in times.items()}}
     if span.get("kind") in USAGE:
         return {**span, "outputTokens": dice.randint(1, 9000)}
     return {**span, "status": dice.choice(("ok", "unset"))}

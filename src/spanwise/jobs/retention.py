@@ -10,7 +10,9 @@ from spanwise.actions import audit
 from spanwise.model.noun import utc_now
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.retention import remove_expired
+from spanwise.storage.telemetry.retention import remove_expired, summarize_cut_traces
+from spanwise.storage.telemetry.rollup import Rollup
+from spanwise.storage.telemetry.store import Writer
 
 log = structlog.get_logger()
 
@@ -21,8 +23,12 @@ _CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
 class Retention:
     """Several replicas may do it at once: what is gone already is not there to remove."""
 
-    def __init__(self, engine: Engine, catalog: Catalog, days: int) -> None:
+    def __init__(
+        self, engine: Engine, writer: Writer, rollup: Rollup, catalog: Catalog, days: int
+    ) -> None:
         self._engine = engine
+        self._writer = writer
+        self._rollup = rollup
         self._catalog = catalog
         self._days = days
         self._stopping = asyncio.Event()
@@ -48,9 +54,13 @@ class Retention:
 
     async def remove(self) -> dict[str, int]:
         """Remove what is too old by now; returns how many rows of which tables."""
-        before = oldest_kept(utc_now(), self._days)
+        return await self.remove_before(oldest_kept(utc_now(), self._days))
+
+    async def remove_before(self, before: datetime) -> dict[str, int]:
+        """Remove what lies before a whole hour, and what was remembered of it."""
         removed = await asyncio.to_thread(self._remove, before)
         if removed:
+            self._rollup.sums.forget()
             log.info("telemetry_expired", before=before.isoformat(), **removed)
             async with self._catalog.write() as tx:
                 await audit.record(
@@ -61,9 +71,13 @@ class Retention:
     def _remove(self, before: datetime) -> dict[str, int]:
         client = self._engine.new_client(_CLIENT_SETTINGS)
         try:
-            return remove_expired(client, before, self._stopping.is_set)
+            with self._rollup.paused():
+                removed = remove_expired(client, before, self._stopping.is_set)
         finally:
             self._engine.drop_client(client)
+        if "spans" in removed:
+            self._writer.exclusively(lambda own: summarize_cut_traces(own, before))
+        return removed
 
 
 def oldest_kept(now: datetime, days: int) -> datetime:

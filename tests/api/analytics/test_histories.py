@@ -5,27 +5,37 @@ import asyncio
 import math
 import os
 import random
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
 from spanwise.actions.analytics import Analytics
+from spanwise.actions.traces import Traces
 from spanwise.ingest.pipeline import accepted_age
-from spanwise.model.analytics import Question
+from spanwise.jobs.retention import Retention
+from spanwise.model.analytics import ExportFormat, Question
+from spanwise.model.filters import Order, TraceSort
+from spanwise.model.page import PageRequest
+from spanwise.model.times import Granularity
 from spanwise.storage.telemetry.rollup import Rollup
 from support.histories import (
     Answer,
     History,
     OracleTrace,
     Step,
+    all_time,
     answers,
+    label,
     make_history,
     p95,
     percentiles,
+    random_limit,
 )
 from support.polling import until
-from support.service import Person, Service
+from support.service import Person, Service, start_service
 from support.slices import slice_everything
 
 HISTORIES = int(os.environ.get("SPANWISE_TEST_HISTORIES", "8"))
@@ -66,6 +76,89 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
     accepted_age.reset(age)
 
 
+@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + max(1, HISTORIES // 8)))
+async def test_all_granularities_lists_and_exports_agree_on_what_retention_leaves(
+    tmp_path: Path, seed: int
+) -> None:
+    dice = random.Random(seed)
+    histories = [make_history(100 * seed + number) for number in range(2)]
+    emails: list[str] = []
+    for numbers in ((0, 1), (2, 3), ()):
+        # Each time a new start, on what the one before left.
+        async with start_service(tmp_path) as service:
+            if not emails:
+                emails += [(await service.sign_up()).email for _ in histories]
+            people = [await service.log_in(email) for email in emails]
+            writer = service.services.prices._book._writer
+            rollup = Rollup(service.services.engine, 0, writer.visible_until, writer.changes)
+            for number in numbers:
+                limit = random_limit(dice)
+                for person, history in zip(people, histories, strict=True):
+                    history.steps[number].removed_before = limit
+                    await _take(service, person, history.steps[number])
+                await service.services.pipeline.settle()
+                if dice.random() < 0.8:
+                    await rollup.sweep()
+                # What is remembered now may not be told later.
+                for person in people:
+                    await _count(service, person, rollup)
+                await _removing(service, rollup).remove_before(limit)
+                done = range(number + 1)
+                for person, history in zip(people, histories, strict=True):
+                    left = History([history.steps[n] for n in done], history.question).traces()
+                    assert await _count(service, person, rollup) == _counts(left), (seed, number)
+            for _ in range(0 if numbers else 2):
+                await rollup.rebuild()
+                await _removing(service, rollup).remove_before(limit)
+                for person, history in zip(people, histories, strict=True):
+                    assert await _count(service, person, rollup) == _counts(history.traces()), seed
+
+
+def _removing(service: Service, rollup: Rollup) -> Retention:
+    use = service.services
+    return Retention(use.engine, use.prices._book._writer, rollup, use.catalog, 0)
+
+
+async def _count(service: Service, person: Person, rollup: Rollup) -> Answer:
+    """How many traces there are when, and how much they cost, wherever one may look."""
+    workspace, use = await _workspace(service, person), service.services
+    analytics = Analytics(use.engine, rollup, use.pipeline, use.analytics._agents, use.catalog)
+    traces = Traces(use.engine, use.pipeline, use.analytics._agents, rollup)
+    question = all_time(Granularity.MONTHLY)
+    page, newest_first = PageRequest(100), (TraceSort.START_TIME, Order.DESC)
+    listing = await traces.find(workspace, question.wanted, page, *newest_first)
+    export = await analytics.export(workspace, question.wanted, ExportFormat.JSONL)
+    rows = [orjson.loads(line) async for piece in export for line in piece.splitlines()]
+    metrics = await analytics.metrics(workspace, question, compare=False)
+    series = {
+        str(granularity): {
+            point.date: point.total
+            for point in await analytics.requests(workspace, all_time(granularity))
+            if point.total
+        }
+        for granularity in Granularity
+    }
+    cost = round(metrics.estimated_cost, 6)
+    return {
+        **series,
+        "metrics": (metrics.total_traces, cost),
+        "list": (listing.total, [trace.trace_id for trace in listing.items]),
+        "export": [row["traceId"] for row in rows],
+    }
+
+
+def _counts(traces: list[OracleTrace]) -> Answer:
+    newest_first = sorted(traces, key=lambda t: (t.start, t.trace_id), reverse=True)
+    ids = [trace.trace_id for trace in newest_first]
+    cost = round(sum(trace.cost for trace in traces), 6)
+    return {
+        **{str(g): dict(Counter(label(t.start, g) for t in traces)) for g in Granularity},
+        "metrics": (len(traces), cost),
+        "list": (len(traces), ids),
+        "export": ids,
+    }
+
+
 async def _take(service: Service, person: Person, step: Step) -> None:
     workspace = await _workspace(service, person)
     if step.spans:
@@ -79,7 +172,9 @@ async def _take(service: Service, person: Person, step: Step) -> None:
         await person.data("PUT", "/models/prices", json=price)
         await until(lambda: _is_repriced(person), 60)
     for trace_id in step.deleted:
-        await person.data("DELETE", f"/spans/traces/{trace_id}")
+        # Not there when it has not come yet, or retention took it.
+        deleted = await person.call("DELETE", f"/spans/traces/{trace_id}")
+        assert deleted.is_success or deleted.status_code == 404, deleted.text
 
 
 async def _is_repriced(person: Person) -> bool:

@@ -188,6 +188,40 @@ async def test_a_deleted_trace_is_gone_and_its_neighbour_and_what_comes_later_ar
     assert sorted(trace.name for trace in (await listed(store)).items) == ["anew", "kept"]
 
 
+@pytest.mark.parametrize("shift", [timedelta(seconds=1), timedelta(hours=2), timedelta(days=-40)])
+async def test_a_root_sent_again_with_another_start_is_one_trace(
+    store: Store, shift: timedelta
+) -> None:
+    trace_id = new_trace_id()
+    root = span(trace_id, name="run", start=NOW - timedelta(days=1))
+    moved = span(trace_id, name="moved", start=NOW - timedelta(days=1) + shift)
+    moved |= {"spanId": root["spanId"]}
+    for sent in (root, moved):
+        store.send(sent, span(trace_id, root["spanId"], start=NOW - timedelta(days=1)))
+        listing = await listed(store)
+        assert (listing.total, [trace.name for trace in listing.items]) == (1, [sent["name"]])
+    place = await place_of(store, trace_id)
+    trace = await find_trace(store.engine, place, {})
+    assert trace is not None
+    assert trace.name == "moved"
+
+
+async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
+    store: Store,
+) -> None:
+    root = span(new_trace_id(), name="run", start=NOW - timedelta(days=1))
+    moved = root | {"name": "moved", "startTime": (NOW - timedelta(hours=3)).isoformat()}
+    first, second = store.batch(root), store.batch(moved)
+    store.writer.write(first)
+    # The process ends here; the next one takes both in one batch.
+    next_writer = Writer(store.engine, find_list_prices)
+    both = Batch(first.first_version, second.last_version, spans=[*first.spans, *second.spans])
+    next_writer.write(both)
+    next_writer.close()
+    listing = await listed(store)
+    assert (listing.total, [trace.name for trace in listing.items]) == (1, ["moved"])
+
+
 async def test_the_rollup_has_what_the_traces_have(store: Store) -> None:
     for days, agent in enumerate(("planner", "critic", "planner")):
         at = NOW - timedelta(days=40 * days)

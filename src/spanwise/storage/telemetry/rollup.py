@@ -15,7 +15,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -68,6 +68,9 @@ _MAPS = (
 )
 _SETS = ("unpriced_models", "providers", "kinds", "named_errors", "experiments")
 
+_MEASURED = tuple(name for name in MEASURES if name not in {"agent_name", "environment"})
+_NOTHING = ", ".join(f"0 AS {name}" if name in _SUMS else f"[] AS {name}" for name in _MEASURED)
+
 
 class Interrupted(Exception):  # noqa: N818 -- an outcome, not a defect
     """A sweep was told to stop. Nothing is lost: its mark has not moved."""
@@ -105,6 +108,7 @@ class Rollup:
         # The slices that follow this hour hold all that was acknowledged before then.
         self._sliced: tuple[datetime, float] = _BEGINNING, -math.inf
         self._clients: dict[str, Client] = {}
+        self._sweeping = threading.Lock()
         self._interrupted = threading.Event()
 
     async def marks(self) -> Marks | None:
@@ -167,7 +171,17 @@ class Rollup:
         """Let a sweep that is under way end after the days it is at."""
         self._interrupted.set()
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let no sweep run while rows of `traces` are removed that it would still add up."""
+        with self._sweeping:
+            yield
+
     def _sweep(self, quiet_seconds: float) -> int:
+        with self._sweeping:
+            return self._sweep_hours(quiet_seconds)
+
+    def _sweep_hours(self, quiet_seconds: float) -> int:
         client = self._client("hours")
         marks = self._to_marks(query_rows(client, _MARKS, {}))
         until = _now(client) - timedelta(seconds=quiet_seconds)
@@ -359,38 +373,83 @@ def _add_up(table: str, step: str, rows: str, changed: str) -> str:
 
     In one statement, so that a reader sees either what was there before or what is there after.
     """
-    sums = [f"sum(row.{name}) AS {name}" for name in _SUMS]
-    maps = [f"sumMap({', '.join(f'row.{name}' for name in names)})" for names in _MAPS]
-    columns = [
-        *_SUMS,
-        *(name for names in _MAPS for name in names),
-        *_SETS,
-    ]
-    values = [
-        *sums,
-        *(
-            f"{total}.{place} AS {name}"
-            for names, total in zip(_MAPS, maps, strict=True)
-            for place, name in enumerate(names, 1)
-        ),
-        *(f"groupUniqArrayArray(row.{name}) AS {name}" for name in _SETS),
-    ]
-    nothing = ", ".join(
-        f"0 AS {name}" if name in _SUMS else f"[] AS {name}"
-        for name in MEASURES
-        if name not in ("agent_name", "environment")
-    )
+    sums = {name: f"sum(row.{name})" for name in _SUMS}
+    maps = {
+        name: f"sumMap({', '.join(f'row.{name}' for name in names)}).{place}"
+        for names in _MAPS
+        for place, name in enumerate(names, 1)
+    }
+    sets = {name: f"groupUniqArrayArray(row.{name})" for name in _SETS}
+    totals = {**sums, **maps, **sets}
+    values = ", ".join(f"{totals[name]} AS {name}" for name in _MEASURED)
     gone = f"""
-        SELECT DISTINCT workspace, moment, agent_name, environment, {nothing}
+        SELECT DISTINCT workspace, moment, agent_name, environment, {_NOTHING}
         FROM {table} WHERE step = '{step}' AND {changed}"""
     return f"""
     INSERT INTO {table}
-        (workspace, step, moment, agent_name, environment, version, {", ".join(columns)})
+        (workspace, step, moment, agent_name, environment, version, {", ".join(_MEASURED)})
     SELECT row.workspace AS workspace, '{step}' AS step, row.moment AS moment,
         row.agent_name AS agent_name, row.environment AS environment,
-        {{version:UInt64}} AS version, {", ".join(values)}
+        {{version:UInt64}} AS version, {values}
     FROM ({rows} UNION ALL {gone}) AS row
     GROUP BY row.workspace, row.moment, row.agent_name, row.environment"""
+
+
+def expire_rollup(client: Client, before: datetime) -> int:
+    """Remove the hours and days before a whole hour; returns how many rows.
+
+    The day and the month that it lies in are recomputed from what is left of them. Months before it
+    are not looked at: their partitions are dropped.
+    """
+    edges = {
+        "hour": before,
+        "day": floor_time(before, Granularity.DAILY),
+        "month": floor_time(before, Granularity.MONTHLY),
+    }
+    parameters = {f"{step}_edge": to_engine_seconds(edge) for step, edge in edges.items()}
+    month_end = next_bucket(edges["month"], Granularity.MONTHLY)
+    parameters["month_end"] = to_engine_seconds(month_end)
+    (found,) = query_rows(client, _EXPIRED, parameters)
+    if not found["expired"] and not found["is_wrong"]:
+        return 0
+    # Midnight cuts no day.
+    for step in ("month",) if edges["day"] == before else ("day", "month"):
+        versioned = {**parameters, "version": time.time_ns()}
+        client.command(_recompute_cut(step), parameters=versioned)
+    client.command(f"DELETE FROM trace_rollup WHERE {_IS_EXPIRED}", parameters=parameters)
+    return int(found["expired"])
+
+
+_IS_EXPIRED = """(step = 'hour' AND moment < {hour_edge:DateTime('UTC')}
+    OR step = 'day' AND moment < {day_edge:DateTime('UTC')})"""
+_IN_CUT_MONTH = "moment >= {month_edge:DateTime('UTC')} AND moment < {month_end:DateTime('UTC')}"
+# Rows to remove, and whether a month is not what its days add up to: an earlier run may have ended
+# halfway, and before this was recomputed the month's row was removed.
+_EXPIRED = f"""
+SELECT sum(expired) AS expired, countIf(of_days != of_month) > 0 AS is_wrong
+FROM (
+    SELECT workspace, countIf({_IS_EXPIRED}) AS expired,
+        sumIf(traces, step = 'day' AND moment >= {{day_edge:DateTime('UTC')}}) AS of_days,
+        sumIf(traces, step = 'month') AS of_month
+    FROM trace_rollup FINAL WHERE {_IN_CUT_MONTH} GROUP BY workspace)"""
+
+
+def _recompute_cut(step: str) -> str:
+    """SQL that recomputes the day or month that is cut, and sets the rows that it loses to zero.
+
+    In one statement, so that no reader finds days gone that the month still counts.
+    """
+    edge, finer = f"{{{step}_edge:DateTime('UTC')}}", _FINER[step]
+    rows = f"""SELECT workspace, {edge} AS moment, {", ".join(MEASURES)}
+        FROM (
+            SELECT * FROM trace_rollup FINAL
+            WHERE step = '{finer}' AND moment >= {{{finer}_edge:DateTime('UTC')}}
+            AND {_FLOORS[step].format("moment")} = {edge})"""
+    return f"""{_add_up("trace_rollup", step, rows, f"moment = {edge}")}
+    UNION ALL
+    SELECT workspace, toString(step), moment, agent_name, environment, {{version:UInt64}},
+        {_NOTHING}
+    FROM trace_rollup FINAL WHERE {_IN_CUT_MONTH} AND {_IS_EXPIRED}"""
 
 
 def _drop_slices(client: Client, before: datetime) -> None:

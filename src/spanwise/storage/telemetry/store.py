@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -115,6 +116,8 @@ class Writer:
         # What is changed, where nobody else changes anything.
         self.changes = Changes() if self._shared is None else None
         self._cluster = engine.address.cluster
+        # What has a lower version is replayed, perhaps in other batches than it was finished in.
+        self._started = time.time_ns()
         self._find_prices = find_prices
         self._without_price: set[PriceKey] = set()
         self._lookups: Counter[str] = Counter()
@@ -245,10 +248,11 @@ class Writer:
 
     def _add_up(self, first: int, last: int, *, has_calls: bool) -> bool:
         """Add up the traces of a batch; returns whether others may have been, for a price."""
-        if self._shared is None:
+        if self._shared is None and first >= self._started:
             summarize_batch(self._client, first, last)
         else:
             summarize_shared_batch(self._client, first, last)
+        if self._shared is not None:
             self._shared.note(first, last, has_calls=has_calls)
         return self._learn_prices(first, last)
 

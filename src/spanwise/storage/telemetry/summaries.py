@@ -34,12 +34,15 @@ _TRACE_COLUMNS = (
 )
 
 
-def _summarize(spans: str) -> str:
+def _summarize(spans: str, stored: str = "") -> str:
     """SQL that adds up spans, given as a subquery with each span once, into rows of traces.
 
-    The root that starts first stands for the trace. Rows under the start of another root, kept
-    from before the first one arrived, are deleted by the same statement.
+    The earliest root span represents the trace. Rows under another start are deleted by the same
+    statement: that of a later root or, where `stored` gives the starts of the rows there are, one
+    that a root had before it was sent again.
     """
+    join = f"LEFT JOIN ({stored}) AS t USING (workspace, trace_id)" if stored else ""
+    starts = "arrayDistinct(arrayConcat(root_starts, stored_starts))" if stored else "root_starts"
     return f"""
 INSERT INTO traces ({_TRACE_COLUMNS})
 SELECT
@@ -87,9 +90,9 @@ FROM
         groupUniqArrayIf(s.kind, NOT {_IS_SUPERSEDED}) AS all_kinds
     FROM ({spans}) AS s
     GROUP BY workspace, trace_id
-    HAVING notEmpty(root_starts)
-)
-ARRAY JOIN root_starts AS root_start"""
+) AS of_spans
+{join}
+ARRAY JOIN {starts} AS root_start"""
 
 
 # The traces of a batch, and among them those that had spans before it. The bounds may hold spans
@@ -102,13 +105,19 @@ _SEEN_BEFORE = f"""
     WHERE (workspace, trace_id) IN ({_TOUCHED})
     GROUP BY workspace, trace_id
     HAVING min(first_version) < {{first:UInt64}}"""
+# Traces that may have got another start: only these can have left a row under their old one.
+_WITH_ROOT = """
+    SELECT workspace, trace_id FROM spans
+    WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND is_root"""
 
 
 def summarize_batch(client: Client, first_version: int, last_version: int) -> None:
     """Bring the summaries of the traces up to date whose spans came with these versions."""
     versions = {"first": first_version, "last": last_version}
-    seen = query_rows(client, f"SELECT count() AS traces FROM ({_SEEN_BEFORE})", versions)
-    has_seen = seen[0]["traces"] > 0
+    count = f"""SELECT count() AS traces, countIf((workspace, trace_id) IN ({_WITH_ROOT})) AS rooted
+        FROM ({_SEEN_BEFORE})"""
+    (seen,) = query_rows(client, count, versions)
+    has_seen = seen["traces"] > 0
     # A trace that is new is whole in the batch: only the part just written is read for it.
     new = f"SELECT {_NARROW} FROM spans WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}"
     if has_seen:
@@ -116,25 +125,43 @@ def summarize_batch(client: Client, first_version: int, last_version: int) -> No
     client.command(_summarize(_each_span_once(new)), parameters=versions)
     if has_seen:
         # Without those of the next batch: perhaps they are not all there yet.
-        summarize_traces(client, _SEEN_BEFORE, versions, "version <= {last:UInt64}")
+        only = "version <= {last:UInt64}"
+        summarize_traces(client, _SEEN_BEFORE, versions, only, may_have_moved=seen["rooted"] > 0)
 
 
 def summarize_shared_batch(client: Client, first_version: int, last_version: int) -> None:
-    """The same where other writers write too: no trace is known to be whole in the batch."""
+    """The same where a trace may have spans, or a row, that came with no earlier batch.
+
+    Other writers may have written them, or an earlier process, whose records are replayed.
+    """
     traces = """SELECT DISTINCT workspace, trace_id FROM spans
         WHERE version BETWEEN {first:UInt64} AND {last:UInt64}"""
     summarize_traces(client, traces, {"first": first_version, "last": last_version})
 
 
 def summarize_traces(
-    client: Client, traces: str, parameters: Mapping[str, Any], only: str = "1"
+    client: Client,
+    traces: str,
+    parameters: Mapping[str, Any],
+    only: str = "1",
+    *,
+    may_have_moved: bool = True,
 ) -> None:
-    """Compute anew the summaries of traces, given as SQL for their workspaces and ids."""
-    places = hours_of_traces(traces)
-    spans = (
-        f"SELECT {_NARROW} FROM spans WHERE (workspace, hour, trace_id) IN ({places}) AND {only}"
-    )
-    client.command(_summarize(_each_span_once(spans)), parameters=dict(parameters))
+    """Recompute the summaries of traces, given as SQL for their workspaces and ids.
+
+    Unless their roots have their old starts for certain, rows under other starts are looked for.
+    """
+    hours = hours_of_traces(traces)
+    spans = f"SELECT {_NARROW} FROM spans WHERE (workspace, hour, trace_id) IN ({hours}) AND {only}"
+    # No row is older than its trace's first span: the index on versions skips most of the hour.
+    stored = f"""
+    SELECT workspace, trace_id, groupUniqArray(start) AS stored_starts FROM traces
+    WHERE version >= (
+        SELECT min(first_version) FROM trace_bounds WHERE (workspace, trace_id) IN ({traces}))
+    AND (workspace, toStartOfHour(start), trace_id) IN ({hours}) AND NOT is_deleted
+    GROUP BY workspace, trace_id"""
+    sql = _summarize(_each_span_once(spans), stored if may_have_moved else "")
+    client.command(sql, parameters=dict(parameters))
 
 
 def hours_of_traces(traces: str) -> str:

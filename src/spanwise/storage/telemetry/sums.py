@@ -13,7 +13,7 @@ from typing import Any
 from spanwise.storage.telemetry.analytics_source import Source
 from spanwise.storage.telemetry.engine import Engine
 
-# What retention takes away without a sweep is counted so much longer at most.
+# Cache TTL: rows removed by another replica's retention may be counted this much longer.
 REMEMBERED_SECONDS = 60.0
 # Of all that is remembered together: some 30 MB.
 REMEMBERED_VALUES = 500_000
@@ -28,6 +28,14 @@ class SumReader:
         # The oldest first.
         self._remembered: dict[tuple[object, ...], tuple[float, Sums]] = {}
         self._remembered_values = 0
+        # How often all was forgotten: what was read before is not remembered after.
+        self._forgotten = 0
+
+    def forget(self) -> None:
+        """Read the rollup anew: rows of it are gone although no sweep moved its mark."""
+        self._forgotten += 1
+        self._remembered.clear()
+        self._remembered_values = 0
 
     async def read(
         self, source: Source, ask: Callable[[Source], str], *, keys: int, tag: str
@@ -41,7 +49,7 @@ class SumReader:
             return {values[:keys]: values[keys:] for values in found}
 
         async def recall(part: Source) -> Sums:
-            question = (part.swept_until, ask(part), repr(part.parameters))
+            question = (self._forgotten, part.swept_until, ask(part), repr(part.parameters))
             known = self._recall(question)
             if known is None:
                 known = await fetch(part)
