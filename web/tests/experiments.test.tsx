@@ -22,7 +22,10 @@ describe("a draft", () => {
     expect(problemsOf(named({ variants: twins }))[0]?.words).toMatch("same key");
     const broken = [{ key: "a", weight: 1, config: "[1]" }, ...twins.slice(1)];
     expect(problemsOf(named({ variants: broken })).map((one) => one.step)).toContain(1);
-    const mixed = [{ key: "a", weight: 1, config: "" }, { key: "b", weight: 1, config: '{"m": 1}' }];
+    const mixed = [
+      { key: "a", weight: 1, config: "" },
+      { key: "b", weight: 1, config: '{"m": 1}' },
+    ];
     expect(problemsOf(named({ variants: mixed }))[0]?.words).toMatch("or none");
   });
 
