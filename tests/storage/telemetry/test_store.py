@@ -210,7 +210,8 @@ async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
     store: Store,
 ) -> None:
     root = span(new_trace_id(), name="run", start=NOW - timedelta(days=1))
-    moved = root | {"name": "moved", "startTime": (NOW - timedelta(hours=3)).isoformat()}
+    start = NOW - timedelta(hours=3)
+    moved = span(root["traceId"], name="moved", start=start) | {"spanId": root["spanId"]}
     first, second = store.batch(root), store.batch(moved)
     store.writer.write(first)
     # The process ends here; the next one takes both in one batch.
