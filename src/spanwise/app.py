@@ -80,7 +80,7 @@ from spanwise.model.noun import new_id, utc_now
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
-from spanwise.storage.telemetry.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.engine import Engine, EngineAddress, yield_to_readers
 from spanwise.storage.telemetry.rollup import Rollup
 from spanwise.storage.telemetry.schema import apply_schema
 from spanwise.storage.telemetry.store import Writer
@@ -320,7 +320,12 @@ def open_pipeline(
     queue_bytes = min(settings.memory_limit_mb * 2**20 // 16, 64 * 2**20)
     min_free_bytes = settings.min_free_disk_mb * 2**20
     return Pipeline(
-        journal, MeteredStore(sink, meter), queue_bytes, min_free_bytes, agents.has_pending
+        journal,
+        MeteredStore(sink, meter),
+        queue_bytes,
+        min_free_bytes,
+        agents.has_pending,
+        yield_to_readers,
     )
 
 

@@ -45,14 +45,30 @@ def migrate_until_killed(address: EngineAddress, order: Sequence[str], last: int
     """Run the statements that are due, and be killed after the one at that place of the order."""
     place = -1
 
-    def count(statement: str) -> None:
+    def count(_: str) -> None:
         nonlocal place
-        # After the first, which every start runs, come those that an earlier start did not finish.
-        place = order.index(statement) if place <= 0 else place + 1
+        place += 1
+        if place == 1:
+            # The first runs at every start; those of files that are done are left out.
+            place += _place_after_files(order, files_done)
         if place == last:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    apply_schema(open_client(address, count), address)
+    client = open_client(address, count)
+    files_done = _count_files_done(client)
+    apply_schema(client, address)
+
+
+def _count_files_done(client: Client) -> int:
+    if not int(client.query("EXISTS TABLE schema_versions").result_rows[0][0]):
+        return 0
+    return int(client.query("SELECT count() FROM schema_versions").result_rows[0][0])
+
+
+def _place_after_files(order: Sequence[str], files: int) -> int:
+    """How many statements those files have, each with the one that records it."""
+    ends = [place for place, sql in enumerate(order) if sql.startswith("INSERT INTO schema_v")]
+    return ends[files - 1] if files else 0
 
 
 def migrate_and_tell(address: EngineAddress, has_begun: Event) -> None:

@@ -114,10 +114,15 @@ class Pipeline:
         max_waiting_bytes: int,
         min_free_bytes: int = 0,
         has_pending: Callable[[], bool] = lambda: False,
+        on_store_thread: Callable[[], None] = lambda: None,
     ) -> None:
-        """`has_pending`: something that follows from finished batches is not durable yet."""
+        """`has_pending`: something that follows from finished batches is not durable yet.
+
+        The threads that write to the store call `on_store_thread` when they start.
+        """
         self._journal = journal
         self._has_pending = has_pending
+        self._on_store_thread = on_store_thread
         self._store = store
         self._max_waiting_bytes = max_waiting_bytes
         self._min_free_bytes = min_free_bytes
@@ -343,6 +348,7 @@ class Pipeline:
     # --- the inserting thread -------------------------------------------------------------------
 
     def _insert_backlog(self) -> None:
+        self._on_store_thread()
         while batch := self._next_batch():
             if not self._carry_out(self._store.insert, batch.records):
                 break
@@ -386,6 +392,7 @@ class Pipeline:
     # --- the finishing thread -------------------------------------------------------------------
 
     def _finish_inserted(self) -> None:
+        self._on_store_thread()
         while batch := self._take_inserted():
             if not self._carry_out(self._store.finish, batch.records):
                 return

@@ -12,7 +12,6 @@ from spanwise.ingest.deletions import read_deletion
 from spanwise.ingest.journal import Kind, Record
 from spanwise.ingest.pipeline import Refused, Suspect
 from spanwise.model.agents import Sighting
-from spanwise.storage.telemetry.engine import yield_to_readers
 from spanwise.storage.telemetry.store import (
     PARALLEL_INSERTS,
     Batch,
@@ -47,12 +46,10 @@ class Sink:
         self._on_agents = on_agents
 
     def insert(self, records: Sequence[Record]) -> None:
-        yield_to_readers()
         with _told_apart():
             self._writer.insert(_to_batch(records))
 
     def finish(self, records: Sequence[Record]) -> None:
-        yield_to_readers()
         versions = [record.version for record in records]
         with _told_apart():
             agents = self._writer.finish(

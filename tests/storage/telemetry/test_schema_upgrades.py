@@ -225,7 +225,7 @@ def make_earlier_store(client: Client, edits_missing: int, last: str) -> None:
     for step in steps:
         client.command(_OLD_STEP.format(step=step))
     if steps:
-        client.command("INSERT INTO rollup_sweeps SELECT now64(3) + INTERVAL 1 SECOND")
+        client.command("INSERT INTO rollup_sweeps SELECT now64(3)")
 
 
 _OLD_ROWS = (

@@ -140,6 +140,24 @@ async def test_the_journal_keeps_records_while_something_of_them_is_pending(tmp_
     journal.close()
 
 
+async def test_only_the_threads_that_write_to_the_store_make_way_for_readers(
+    tmp_path: Path,
+) -> None:
+    lowered: list[str] = []
+    with closing(Journal(tmp_path)) as journal:
+        pipeline = Pipeline(
+            journal,
+            Shelf(),
+            MIB,
+            on_store_thread=lambda: lowered.append(threading.current_thread().name),
+        )
+        await pipeline.start()
+        await pipeline.submit(rows(1))
+        await pipeline.settle()
+        await pipeline.stop()
+    assert sorted(lowered) == ["finish_inserted", "insert_backlog"]
+
+
 async def test_the_order_of_submission_is_the_order_in_the_store(tmp_path: Path) -> None:
     store = Shelf()
     async with running(tmp_path, store, max_waiting_bytes=64 * MIB) as pipeline:
