@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -24,6 +25,7 @@ from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
 from spanwise.actions.mail import Mailer
 from spanwise.actions.prices import PriceBook, Prices
+from spanwise.actions.readiness import Readiness, check_catalog
 from spanwise.actions.sessions import Sessions
 from spanwise.actions.sign_in_tokens import TokenSigner
 from spanwise.actions.signals import Signals
@@ -206,6 +208,14 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             experiments=Experiments(catalog, definitions),
             assignments=Assignments(definitions, pipeline, engine),
             results=Results(engine, pipeline, agents),
+            readiness=Readiness(
+                {
+                    "catalog": partial(check_catalog, catalog),
+                    "counters": counters.ping,
+                    "journal": pipeline.check,
+                    "telemetry": engine.check,
+                }
+            ),
         )
 
 

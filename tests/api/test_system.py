@@ -1,12 +1,16 @@
 """Health, readiness, version, metrics and the docs page: no authentication needed."""
 
+import asyncio
 import platform
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from spanwise import __version__
+from support.polling import until
 from support.servers import run_redis
 from support.service import Service, assert_error, start_service
 from support.spans import span
@@ -22,7 +26,7 @@ async def test_health_and_version_answer_in_the_envelope(service: Service) -> No
 async def test_ready_names_every_store(service: Service) -> None:
     ready = (await service.call("GET", "/ready")).json()["data"]
     assert ready["status"] == "ready"
-    assert ready["stores"] == {"catalog": "ok", "counters": "ok", "telemetry": "ok"}
+    assert ready["stores"] == dict.fromkeys(("catalog", "counters", "journal", "telemetry"), "ok")
 
 
 async def test_ready_is_503_while_a_store_does_not_answer(tmp_path: Path) -> None:
@@ -31,11 +35,38 @@ async def test_ready_is_503_while_a_store_does_not_answer(tmp_path: Path) -> Non
             assert (await service.call("GET", "/ready")).status_code == 200
             redis.process.kill()
             redis.process.wait()
+
+            async def is_noticed() -> bool:
+                return (await service.call("GET", "/ready")).status_code == 503
+
+            # What was found out is good for a second.
+            await until(is_noticed)
             response = await service.call("GET", "/ready")
             assert_error(response, 503)
             assert "counters" in response.json()["error"]["message"]
             assert int(response.headers["Retry-After"]) >= 1
             assert (await service.call("GET", "/health")).status_code == 200
+
+
+async def test_ready_is_503_while_the_store_takes_nothing(service: Service) -> None:
+    service.services.pipeline._stalled = True
+    response = await service.call("GET", "/ready")
+    assert_error(response, 503)
+    assert "journal" in response.json()["error"]["message"]
+
+
+async def test_asking_often_whether_it_is_ready_writes_once(service: Service) -> None:
+    writes: list[str] = []
+
+    def count(*arguments: Any) -> None:
+        writes.append(arguments[2])
+
+    engine = service.services.catalog._engine.sync_engine
+    event.listen(engine, "before_cursor_execute", count)
+    answers = await asyncio.gather(*(service.call("GET", "/ready") for _ in range(20)))
+    event.remove(engine, "before_cursor_execute", count)
+    assert {answer.status_code for answer in answers} == {200}
+    assert 1 <= len([sql for sql in writes if "leases" in sql]) <= 6
 
 
 async def test_metrics_count_requests_by_route_and_not_by_path(service: Service) -> None:

@@ -15,10 +15,36 @@ import pytest
 from crash.ledger import Ledger, Outcome, Parcel, SentSpan
 from crash.promises import check_promises, check_traces
 from crash.traffic import Maker, deliver
+from support.openapi import Operation, operations
 from support.otlp import PROTOBUF, make_span, make_traces
+from support.polling import wait_for
 from support.process import Running, run_service
+from support.service import PASSWORD
 
 MIB = 2**20
+A_SPAN: dict[str, str] = {
+    "traceId": "0af7651916cd43dd8448eb211c80319c",
+    "spanId": "b7ad6b7169203331",
+    "name": "before",
+    "startTime": "2026-01-31T12:00:00Z",
+    "endTime": "2026-01-31T12:00:01Z",
+}
+# Where the smallest body that the document allows would be refused for another reason.
+BODIES: dict[str, dict[str, object]] = {
+    "POST /api/auth/login": {"email": "ann@example.com", "password": PASSWORD},
+    "POST /api/auth/register": {"email": "bob@example.com", "password": PASSWORD},
+    "POST /api/auth/forgot-password": {"email": "ann@example.com"},
+    "POST /api/spans": {**A_SPAN, "spanId": "b7ad6b7169203332"},
+    "POST /api/signals": {"signalName": "rating", "value": 1},
+    "POST /api/logs": {"message": "hello"},
+    "PUT /api/models/prices": {"model": "m", "inputPerMillion": 1, "outputPerMillion": 1},
+    "POST /api/experiments": {"name": "other", "variants": [{"key": "a"}, {"key": "b"}]},
+    "PUT /api/users/profile": {"name": "Ann"},
+    "PUT /api/agents/{agentId}": {"description": "changed"},
+    "PUT /api/agents/{agentId}/alerts": {
+        "rules": [{"metric": "cost", "condition": "above", "threshold": 1}]
+    },
+}
 UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
 
 
@@ -91,6 +117,80 @@ def test_a_full_disk_is_503_reads_go_on_and_room_is_enough_to_recover(
             stored = check_promises(reader, ledger)
             assert stored["traces"] > before["traces"]
         assert service.stop() == 0
+
+
+def test_on_a_full_disk_every_write_is_503_and_nothing_is_500(
+    tmp_path: Path, small_disk: Path
+) -> None:
+    with run_service(tmp_path, data_dir=small_disk, min_free_disk_mb=0, **UNLIMITED) as service:
+        with service.sign_up() as http:
+            assert service.get("/ready").status_code == 200
+            document = service.get("/openapi.json").json()
+            writes = [o for o in operations(document) if o.method != "GET"]
+            ids = make_records(http)
+            ballast = fill(small_disk, leave_bytes=0)
+            use_up_what_is_left(http)
+            answers = {str(o): call(http, o, ids) for o in writes}
+            assert {o: a.text for o, a in answers.items() if a.status_code == 500} == {}
+            refused = {o for o, answer in answers.items() if answer.status_code == 503}
+            assert refused >= {
+                *("POST /api/auth/login", "POST /api/auth/register", "POST /api/agents"),
+                *("POST /api/keys", "POST /api/spans", "POST /api/signals", "POST /api/logs"),
+                *("PUT /api/models/prices", "POST /api/experiments", "PUT /api/users/profile"),
+            }
+            assert service.get("/ready").status_code == 503
+            assert service.get("/health").status_code == 200
+            reads = [o for o in operations(document) if o.method == "GET"]
+            broken = {str(o) for o in reads if call(http, o, ids).status_code == 500}
+            assert broken == set()
+            ballast.unlink()
+            wait_for(lambda: service.get("/ready").status_code == 200)
+            wait_for(lambda: http.post("/spans", json=A_SPAN).status_code == 201)
+            assert http.post("/agents", json={"name": "after"}).status_code == 201
+            login = {"email": "ann@example.com", "password": PASSWORD}
+            assert http.post("/auth/login", json=login).status_code == 200
+            assert http.get(f"/spans/traces/{A_SPAN['traceId']}").status_code == 200
+        assert service.stop() == 0
+
+
+def make_records(http: httpx.Client) -> dict[str, str]:
+    """Make one record of every kind, and return what their routes call them."""
+
+    def made(path: str, **body: object) -> dict[str, str]:
+        answer: dict[str, str] = http.post(path, json=body).raise_for_status().json()["data"]
+        return answer
+
+    http.post("/spans", json=A_SPAN).raise_for_status()
+    variants = [{"key": "a"}, {"key": "b"}]
+    return {
+        "traceId": A_SPAN["traceId"],
+        "agentId": made("/agents", name="helper")["id"],
+        "webhookId": made("/events/webhooks", url="https://hooks.invalid/")["id"],
+        "keys": made("/keys", name="a key")["id"],
+        "experiments": made("/experiments", name="prompt", variants=variants)["id"],
+    }
+
+
+def use_up_what_is_left(http: httpx.Client) -> None:
+    """Write until the files that are there have no room left either."""
+    for number in range(2000):
+        body = {"name": f"agent {number}", "description": "x" * 4000}
+        answer = http.post("/agents", json=body)
+        if answer.status_code == 503:
+            assert answer.json()["error"]["code"] == "INTERNAL_ERROR"
+            assert int(answer.headers["retry-after"]) >= 1
+            return
+        assert answer.status_code == 201, answer.text
+    raise AssertionError("the disk is never full")
+
+
+def call(http: httpx.Client, operation: Operation, ids: dict[str, str]) -> httpx.Response:
+    """Call a route as somebody who is allowed to, with what its document asks for."""
+    noun = operation.path.split("/")[2]
+    path = operation.address(**ids, id=ids.get(noun, "0" * 16)).removeprefix("/api")
+    body = {**(operation.body() or {}), **BODIES.get(str(operation), {})}
+    sent = None if operation.method in {"GET", "DELETE"} else body
+    return http.request(operation.method, path, params=operation.query(), json=sent)
 
 
 def send_until_refused(http: httpx.Client, ledger: Ledger) -> httpx.Response:

@@ -18,6 +18,7 @@ from spanwise.model.errors import (
     SpanwiseError,
     Unavailable,
 )
+from spanwise.storage.disk import is_disk_fault
 
 log = structlog.get_logger()
 
@@ -62,6 +63,13 @@ def install_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def _validation(_request: Request, error: RequestValidationError) -> Response:
         return answer_error(describe_validation(error.errors()))
+
+    @app.exception_handler(OSError)
+    async def _disk(_request: Request, error: OSError) -> Response:
+        if not is_disk_fault(error):
+            raise error
+        log.warning("disk_fault", error=str(error))
+        return answer_error(Unavailable(f"the disk cannot be written: {error.strerror}", 5))
 
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> Response:

@@ -18,6 +18,7 @@ from spanwise.actions.experiments import Experiments
 from spanwise.actions.keys import Keys
 from spanwise.actions.logs import Logs
 from spanwise.actions.prices import Prices, RepricingProgress
+from spanwise.actions.readiness import Readiness
 from spanwise.actions.sessions import Sessions
 from spanwise.actions.signals import Signals
 from spanwise.actions.traces import Traces
@@ -62,6 +63,7 @@ class Services:
     experiments: Experiments
     assignments: Assignments
     results: Results
+    readiness: Readiness
 
 
 def get_services(request: Request) -> Services:

@@ -25,6 +25,7 @@ import structlog
 from spanwise.ingest.journal import Journal, Record
 from spanwise.ingest.versions import next_version, start_after, with_version
 from spanwise.model.errors import Unavailable
+from spanwise.storage.disk import check_folder
 
 log = structlog.get_logger()
 
@@ -245,6 +246,17 @@ class Pipeline:
     def load(self) -> Load:
         with self._lock:
             return Load(self._waiting_bytes, self._backlog_bytes, self._stalled)
+
+    async def check(self) -> None:
+        """Raise Unavailable when what comes in now would not be taken."""
+        with self._lock:
+            if self._stalled:
+                raise _store_is_stalled()
+        self._check_free_space()
+        try:
+            await asyncio.to_thread(check_folder, self._journal.folder)
+        except OSError as error:
+            raise Unavailable(f"the journal cannot be written: {error.strerror}", 5) from error
 
     # --- the journalling thread -----------------------------------------------------------------
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
-from spanwise.model.errors import StartError
+from spanwise.model.errors import StartError, Unavailable
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import users as stored
 from spanwise.storage.catalog.database import serialize_writers
@@ -50,6 +51,31 @@ async def test_a_write_that_is_cancelled_leaves_nothing_behind(catalog: Catalog)
         await task
     async with catalog.write() as tx:
         assert await stored.count_users(tx) == 0
+
+
+async def fill_up(catalog: Catalog) -> None:
+    """Do what a full disk answers with an error."""
+    async with catalog.write() as tx:
+        if tx.dialect.name == "postgresql":
+            await tx.execute(text("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$"))
+        # As many pages as the file has, so that the next one finds no room.
+        await tx.execute(text("PRAGMA max_page_count = 1"))
+        for number in range(1000):
+            await stored.add_account(tx, make_account(f"person{number}@example.com"))
+
+
+async def test_a_full_disk_is_unavailable_and_leaves_nothing_behind(catalog: Catalog) -> None:
+    with pytest.raises(Unavailable) as caught:
+        await fill_up(catalog)
+    assert isinstance(caught.value.__cause__, DBAPIError)
+    async with catalog.read() as tx:
+        assert await stored.count_users(tx) == 0
+
+
+async def test_a_statement_that_is_wrong_is_a_defect(catalog: Catalog) -> None:
+    async with catalog.read() as tx:
+        with pytest.raises(DBAPIError):
+            await tx.execute(text("SELECT nothing FROM nowhere"))
 
 
 async def test_many_writers_at_once_all_get_through(catalog: Catalog) -> None:

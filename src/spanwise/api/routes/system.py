@@ -3,17 +3,12 @@
 import platform
 from typing import Literal
 
-import structlog
-
 from spanwise import __version__
 from spanwise.actions.alert_watch import EvaluationState
 from spanwise.api.envelope import Success, succeed
 from spanwise.api.noun_router import NounRouter
 from spanwise.api.services import Use
-from spanwise.model.errors import Unavailable
 from spanwise.model.noun import Noun
-
-log = structlog.get_logger()
 
 router = NounRouter("system")
 
@@ -41,20 +36,10 @@ async def get_health() -> Success[Health]:
 
 @router.get("/ready")
 async def get_ready(use: Use) -> Success[Readiness]:
-    """Every store answers; otherwise 503. A job that fails is named, but does not end readiness."""
-    pings = {
-        "catalog": use.catalog.ping,
-        "counters": use.counters.ping,
-        "telemetry": use.engine.ping,
-    }
-    for name, ping in pings.items():
-        try:
-            await ping()
-        except Exception as error:
-            log.warning("store_unreachable", store=name, error=str(error))
-            raise Unavailable(f"the {name} store does not answer") from error
+    """Every store takes writes and queries; otherwise 503. A failing job does not end readiness."""
+    stores = await use.readiness.check()
     jobs = {"alerts": use.alert_watch.health.state}
-    return succeed(Readiness(stores=dict.fromkeys(pings, "ok"), jobs=jobs))
+    return succeed(Readiness(stores=dict.fromkeys(stores, "ok"), jobs=jobs))
 
 
 @router.get("/version")

@@ -7,19 +7,40 @@ from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
+import structlog
 from alembic.util import CommandError
 from sqlalchemy import event, text
 from sqlalchemy.engine import URL, Connection, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from spanwise.model.errors import StartError
+from spanwise.model.errors import StartError, Unavailable
 from spanwise.storage.catalog.migrate import inspect_schema, migrate, migration_lock
+
+log = structlog.get_logger()
 
 Transaction = AsyncConnection
 
 _BUSY_TIMEOUT_SECONDS = 10
 _CONNECT_TIMEOUT_SECONDS = 10
+
+_PASSING_SQLITE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+    }
+)
+# SQLite rolls back by itself when it finds no room; to leave a savepoint fails after that, and that
+# is the error which is seen.
+_ROLLED_BACK = ("no such savepoint", "cannot rollback", "cannot commit")
+# No connection, read-only, deadlock, no resources (53100 is a full disk), stopping, I/O errors.
+_PASSING_POSTGRESQL = ("08", "25006", "40001", "40P01", "53", "57P", "58")
 
 
 class Catalog:
@@ -63,15 +84,17 @@ class Catalog:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Transaction]:
-        async with self._engine.connect() as connection:
-            yield connection
+        with _telling_unavailable():
+            async with self._engine.connect() as connection:
+                yield connection
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[Transaction]:
-        async with self._engine.connect() as connection:
-            await connection.execution_options(spanwise_write=True)
-            async with connection.begin():
-                yield connection
+        with _telling_unavailable():
+            async with self._engine.connect() as connection:
+                await connection.execution_options(spanwise_write=True)
+                async with connection.begin():
+                    yield connection
 
     async def ping(self) -> None:
         async with self.read() as tx:
@@ -111,12 +134,38 @@ def driver_url(address: str) -> URL:
 
 
 @contextmanager
+def _telling_unavailable() -> Iterator[None]:
+    """Tell faults that pass (a full disk, a busy or absent server) from defects of ours."""
+    try:
+        yield
+    except PoolTimeout as error:
+        raise Unavailable("the catalog is too busy") from error
+    except DBAPIError as error:
+        if not _passes(error):
+            raise
+        log.warning("catalog_unavailable", error=str(error.orig)[:500])
+        raise Unavailable("the catalog cannot do this at the moment", 5) from error
+
+
+def _passes(error: DBAPIError) -> bool:
+    if isinstance(error.orig, sqlite3.Error):
+        # The low byte is the kind of error, the others say more about it.
+        code: int = getattr(error.orig, "sqlite_errorcode", 0)
+        return code & 0xFF in _PASSING_SQLITE or str(error.orig).startswith(_ROLLED_BACK)
+    state: str | None = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        return isinstance(error, OperationalError | InterfaceError)
+    return state.startswith(_PASSING_POSTGRESQL)
+
+
+@contextmanager
 def _refusing_to_start(url: URL) -> Iterator[None]:
     """Turn a catalog that cannot be opened into one sentence."""
     try:
         yield
-    except (DBAPIError, OSError, CommandError) as error:
-        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+    except (DBAPIError, OSError, CommandError, Unavailable) as error:
+        cause = error.__cause__ if isinstance(error, Unavailable) else error
+        reason = str(getattr(cause, "orig", None) or cause).strip().splitlines()[0]
         raise StartError(f"cannot open the catalog at {_show(url)}: {reason}") from None
 
 

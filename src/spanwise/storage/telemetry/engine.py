@@ -20,6 +20,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from clickhouse_connect.driver.query import QueryResult
 
 from spanwise.model.errors import StartError, Unavailable
+from spanwise.storage.disk import check_folder, is_disk_fault
 from spanwise.storage.telemetry.conditions import SEARCH_WORDS
 from spanwise.storage.telemetry.lanes import SERVICE, Lane
 
@@ -240,6 +241,12 @@ class Engine:
     async def ping(self) -> None:
         await self.fetch("SELECT 1 AS one", {})
 
+    async def check(self) -> None:
+        """Run a query, and write where the engine's folder is ours."""
+        if self.address.folder is not None:
+            await asyncio.to_thread(check_folder, self.address.folder)
+        await self.ping()
+
     async def version(self) -> str:
         rows = await self.fetch("SELECT version() AS version", {})
         place = "chDB, ClickHouse" if self.address.folder is not None else "ClickHouse"
@@ -315,6 +322,8 @@ def _query(
     except ClickHouseError as error:
         if getattr(error, "code", None) in OVERLOAD_CODES:
             raise Unavailable("the store is too busy for this query; narrow the range") from error
+        if is_disk_error(error):
+            raise Unavailable("the telemetry store has no room at the moment", 5) from error
         raise
     seconds = time.perf_counter() - started
     if seconds > SLOW_QUERY_SECONDS:
@@ -324,6 +333,17 @@ def _query(
 
 # Time limit, memory limit, too many parts, too many simultaneous queries.
 OVERLOAD_CODES = frozenset({159, 241, 252, 202})
+
+
+def is_disk_error(error: Exception) -> bool:
+    """Return whether the engine failed because its disk is full, read-only or broken."""
+    if isinstance(error, OSError):
+        return is_disk_fault(error)
+    return getattr(error, "code", None) in _DISK_CODES or "No space left" in str(error)
+
+
+# No space, and a file that cannot be written, synced or made.
+_DISK_CODES = frozenset({75, 76, 243, 387})
 
 
 def _is_in_use(folder: Path) -> bool:

@@ -17,12 +17,19 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise.model.agents import MAX_NAME, Sighting
+from spanwise.model.errors import Unavailable
 from spanwise.model.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.calls import supersede_derived_calls
 from spanwise.storage.telemetry.changes import MAX_MOMENTS, Changes, Moments
 from spanwise.storage.telemetry.deletion import TraceDeletion, delete_traces
 from spanwise.storage.telemetry.dirty_steps import SLICE
-from spanwise.storage.telemetry.engine import Engine, Rows, query_rows, yield_to_readers
+from spanwise.storage.telemetry.engine import (
+    Engine,
+    Rows,
+    is_disk_error,
+    query_rows,
+    yield_to_readers,
+)
 from spanwise.storage.telemetry.extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.prices import put_prices
 from spanwise.storage.telemetry.repricing import reprice_batch
@@ -220,7 +227,14 @@ class Writer:
 
     def put_prices(self, key: PriceKey, periods: Sequence[PricePeriod], version: int) -> None:
         """Write a price; spans of the next batch have it."""
-        self.exclusively(lambda client: put_prices(client, {key: periods}, version, self._cluster))
+        try:
+            self.exclusively(
+                lambda client: put_prices(client, {key: periods}, version, self._cluster)
+            )
+        except (ClickHouseError, OSError, RuntimeError) as error:
+            if not is_disk_error(error):
+                raise
+            raise Unavailable("the telemetry store has no room at the moment", 5) from error
 
     def look_again(self, seconds: float = SETTLED_SECONDS) -> None:
         """Add up again the traces of batches that other writers may have come across.

@@ -1,0 +1,27 @@
+"""Whether a disk takes writes, and which errors say that it does not."""
+
+import errno
+import os
+from pathlib import Path
+
+_PROBE = ".write-probe"
+# More than a small file finds inside of its own folder entry.
+_PROBE_BYTES = 64 * 1024
+_DISK_FAULTS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
+
+
+def is_disk_fault(error: OSError) -> bool:
+    """Return whether a write failed because of the disk: full, over quota, read-only or broken."""
+    return error.errno in _DISK_FAULTS
+
+
+def check_folder(folder: Path) -> None:
+    """Write, sync and remove a small file; raises OSError when that fails."""
+    path = folder / _PROBE
+    try:
+        with path.open("wb") as file:
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    finally:
+        path.unlink(missing_ok=True)
