@@ -1,7 +1,7 @@
 """Model prices: a workspace's own, kept in the catalog and put where the engine looks them up."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -25,7 +25,7 @@ from spanwise.model.prices import (
     SeenModel,
 )
 from spanwise.model.times import TimeRange
-from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import prices as stored
 from spanwise.storage.catalog import repricing as tasks
 from spanwise.storage.telemetry.engine import Engine
@@ -98,7 +98,9 @@ class Prices:
                 **price.model_dump(mode="json", exclude={"model", "updated_at"}),
             )
         await self._take_effect(key)
-        return await self._describe(price, key)
+        async with self._catalog.read() as tx:
+            [described] = await _describe(tx, caller.workspace_id, [price])
+        return described
 
     async def delete(self, caller: Principal, model: str, address: str | None) -> None:
         """Remove a workspace's own price: the list price counts again, also for earlier spans."""
@@ -115,11 +117,7 @@ class Prices:
     async def list(self, workspace: str, page: PageRequest) -> Listing[OwnPrice]:
         async with self._catalog.read() as tx:
             listing = await stored.list_prices(tx, workspace, page)
-        items = [
-            await self._describe(price, PriceKey(workspace, "", price.model))
-            for price in listing.items
-        ]
-        return Listing(items, listing.total)
+            return Listing(await _describe(tx, workspace, listing.items), listing.total)
 
     async def list_repricing(self, workspace: str, page: PageRequest) -> Listing[Repricing]:
         async with self._catalog.read() as tx:
@@ -137,10 +135,19 @@ class Prices:
         await self._book.agree(key)
         self._wake()
 
-    async def _describe(self, price: ModelPrice, key: PriceKey) -> OwnPrice:
-        async with self._catalog.read() as tx:
-            task = await tasks.find_task(tx, key)
-        return OwnPrice(**price.model_dump(), repricing=task.describe() if task else None)
+
+async def _describe(
+    tx: Transaction, workspace: str, prices: Sequence[ModelPrice]
+) -> list[OwnPrice]:
+    """Add how far earlier spans have the prices."""
+    found = await tasks.find_tasks(tx, workspace, [price.model for price in prices])
+    return [
+        OwnPrice(
+            **price.model_dump(),
+            repricing=found[price.model].describe() if price.model in found else None,
+        )
+        for price in prices
+    ]
 
 
 def own_periods(price: ModelPrice | None) -> list[PricePeriod]:

@@ -99,9 +99,18 @@ async def release_claims(tx: Transaction, worker: str | None) -> None:
     await tx.execute(update(repricing).where(mine).values(claimed_by=None, claimed_until=None))
 
 
-async def find_task(tx: Transaction, key: PriceKey) -> RepricingTask | None:
-    row = (await tx.execute(select(repricing).where(_is(key)))).one_or_none()
-    return None if row is None else _to_task(row)
+async def find_tasks(
+    tx: Transaction, workspace_id: str, models: Sequence[str]
+) -> dict[str, RepricingTask]:
+    """Return the tasks of a workspace's own prices, by model."""
+    rows = await tx.execute(
+        select(repricing).where(
+            repricing.c.workspace_id == workspace_id,
+            repricing.c.provider == "",
+            repricing.c.model.in_(models),
+        )
+    )
+    return {row.model: _to_task(row) for row in rows}
 
 
 async def list_tasks(

@@ -1,0 +1,163 @@
+"""No route asks the stores more often because there are more rows; all are in the document."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextvars import ContextVar
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import event
+
+from spanwise.storage.telemetry.engine import Engine
+from support.ids import new_span_id
+from support.openapi import Operation, operations
+from support.service import PASSWORD, Person, Service
+from support.spans import child_of, llm_call, new_span
+
+MANY = 100
+# Where there cannot be as many.
+FEWER = {"/api/events/webhooks": 50}
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+NOW = datetime.now(UTC)
+
+# What the request of this context has asked the stores; None outside of one.
+asked: ContextVar[list[str] | None] = ContextVar("asked", default=None)
+
+
+@pytest.fixture(autouse=True)
+def _counted(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    def note(what: str) -> None:
+        if (statements := asked.get()) is not None:
+            statements.append(what)
+
+    def note_statement(*arguments: Any) -> None:
+        note(arguments[2])
+
+    def counted(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        def count(*arguments: Any, **named: Any) -> Awaitable[Any]:
+            note(f"telemetry: {named.get('tag')}")
+            return method(*arguments, **named)
+
+        return count
+
+    for name in ("fetch", "fetch_columns", "run", "run_heavy"):
+        monkeypatch.setattr(Engine, name, counted(getattr(Engine, name)))
+    catalog = service.services.catalog._engine.sync_engine
+    event.listen(catalog, "before_cursor_execute", note_statement)
+    yield
+    event.remove(catalog, "before_cursor_execute", note_statement)
+
+
+async def statements_of(call: Callable[[], Awaitable[httpx.Response]]) -> tuple[list[str], Any]:
+    """Return what a request asks the stores when it is made again, and its answer."""
+    answers = []
+    for _ in range(3):
+        statements: list[str] = []
+        token = asked.set(statements)
+        response = await call()
+        asked.reset(token)
+        assert response.status_code == 200, response.text
+        answers.append((statements, response.json().get("data")))
+    # A cache that has run out asks once more.
+    return min(answers, key=lambda answer: len(answer[0]))
+
+
+class Rows:
+    """Makes rows of every kind, from one number up to another."""
+
+    def __init__(self, service: Service, person: Person) -> None:
+        self.service = service
+        self.person = person
+        self.ids: dict[str, str] = {"traceId": TRACE, "sessionId": "talk"}
+
+    async def add(self, first: int, last: int) -> None:
+        numbers = range(first, last)
+        await self._add_records(numbers)
+        await self._add_telemetry(numbers)
+        await self.service.services.alert_watch.evaluate()
+
+    async def _add_records(self, numbers: range) -> None:
+        make = self.person.data
+        silence = {"metric": "requestCount", "condition": "below", "threshold": 1}
+        variants = [{"key": "a"}, {"key": "b"}]
+        for number in numbers:
+            if number < FEWER["/api/events/webhooks"]:
+                # The first one gets a delivery for each of the others' records.
+                hook = {"url": "https://hooks.invalid/", "types": ["key.rotated"] * bool(number)}
+                self._keep("webhookId", await make("POST", "/events/webhooks", json=hook))
+            self._keep("keys", await self.person.new_key(name=f"key {number}"))
+            prompt = {"name": f"prompt {number}", "variants": variants}
+            self._keep("experiments", await make("POST", "/experiments", json=prompt))
+            price = {"model": f"model {number}", "inputPerMillion": 1, "outputPerMillion": 1}
+            await make("PUT", "/models/prices", json=price)
+            agent = await make("POST", "/agents", json={"name": f"agent {number}"})
+            self._keep("agentId", agent)
+            await make("PUT", f"/agents/{agent['id']}/alerts", json={"rules": [silence]})
+            account = {"email": f"member{number}@example.com", "password": PASSWORD}
+            response = await self.service.call("POST", "/auth/register", json=account)
+            assert response.status_code == 201
+        if 0 in numbers:
+            await make("POST", f"/experiments/{self.ids['experiments']}/start")
+
+    def _keep(self, name: str, made: dict[str, Any]) -> None:
+        self.ids.setdefault(name, made["id"])
+
+    async def _add_telemetry(self, numbers: range) -> None:
+        make = self.person.data
+        root = {**new_span(NOW - timedelta(minutes=5)), "traceId": TRACE, "spanId": "b" * 16}
+        self.ids["spanId"] = root["spanId"]
+        spans = [root] if 0 in numbers else []
+        for number in numbers:
+            call = llm_call(f"model {number}", "acme", {"input": 5}, agentName=f"agent {number}")
+            spans.append({**call, "sessionId": f"talk {number}", "toolName": f"tool {number}"})
+            spans.append({**new_span(NOW - timedelta(minutes=4)), "sessionId": "talk"})
+            spans.append(child_of(root, spanId=new_span_id()))
+        await make("POST", "/spans", json={"spans": spans})
+        signals = [{"signalName": f"s {n}", "value": 1, "traceId": TRACE} for n in numbers]
+        await make("POST", "/signals/batch", json={"signals": signals})
+        logs = [{"message": f"line {n}", "traceId": TRACE} for n in numbers]
+        await make("POST", "/logs", json={"logs": logs})
+
+
+def rows_in(answer: Any) -> int:
+    """How many rows an answer has: its own, or those of the longest list in it."""
+    if isinstance(answer, list):
+        return len(answer)
+    if isinstance(answer, dict):
+        return max((len(v) for v in answer.values() if isinstance(v, list | dict)), default=0)
+    return 0
+
+
+async def test_no_route_asks_more_often_for_more_rows(service: Service) -> None:
+    ann = await service.sign_up()
+    document = (await service.call("GET", "/openapi.json")).json()
+    reads = [o for o in operations(document) if o.method == "GET" and o.is_guarded]
+    rows = Rows(service, ann)
+
+    async def count_all() -> dict[str, tuple[list[str], Any]]:
+        [alert, *_] = await ann.data("GET", "/spans/alerts", params={"limit": 100})
+        rows.ids["alertId"] = alert["id"]
+        return {o.path: await statements_of(partial(get, ann, o, rows.ids)) for o in reads}
+
+    await rows.add(0, 1)
+    one = await count_all()
+    await rows.add(1, MANY)
+    many = await count_all()
+    short = {
+        o.path: rows_in(many[o.path][1])
+        for o in reads
+        if "limit" in {p["name"] for p in o.spec.get("parameters", [])}
+        and rows_in(many[o.path][1]) < FEWER.get(o.path, MANY)
+    }
+    assert short == {}, "too few rows to tell"
+    grown = {path: many[path][0] for path in one if len(many[path][0]) > len(one[path][0])}
+    assert grown == {}
+
+
+async def get(person: Person, operation: Operation, ids: dict[str, str]) -> httpx.Response:
+    noun = operation.path.split("/")[2]
+    path = operation.address(**ids, id=ids.get(noun, "")).removeprefix("/api")
+    params = {**operation.query(), "limit": str(MANY)}
+    return await person.call("GET", path, params=params)
