@@ -8,10 +8,11 @@ on as the bytes that came.
 
 import operator
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import compress, count
+from datetime import timedelta
+from itertools import chain, compress, count
 from typing import Any, TypeVar
 
 from google.protobuf.message import DecodeError, Message
@@ -21,7 +22,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.logs.v1.logs_pb2 import ScopeLogs
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ScopeLogs
 
 from spanwise.ingest import coding_agents, documents, events, signals
 from spanwise.ingest.bodies import NewSignal, to_unix_nano
@@ -29,9 +30,12 @@ from spanwise.ingest.cutting import MAX_VALUE_BYTES, cut_record, cut_span
 from spanwise.ingest.frames import Part, Scope, frame, make_head, split_scopes
 from spanwise.ingest.journal import Kind, Record
 from spanwise.model.errors import Invalid
-from spanwise.model.times import EARLIEST_STORED, MAX_AHEAD
+from spanwise.model.times import EARLIEST, EARLIEST_STORED, LATEST_STORED, MAX_AHEAD
 
 MAX_ITEMS = 10_000
+# A rolling year. Rows are stored by months, and each of them takes the engine some 15 ms for which
+# readers wait: 323 in one request took seconds.
+MAX_MONTHS = 13
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8
 _PARENT_ID_BYTES = {8, 0}
@@ -39,7 +43,12 @@ _PARENT_ID_BYTES = {8, 0}
 _NO_TRACE_ID, _NO_SPAN_ID = bytes(TRACE_ID_BYTES), bytes(SPAN_ID_BYTES)
 
 _EARLIEST_NANO = to_unix_nano(EARLIEST_STORED)
+_LATEST_NANO = to_unix_nano(LATEST_STORED)
 _AHEAD_NANO = int(MAX_AHEAD.total_seconds()) * 10**9
+_DAY_NANO = 86_400 * 10**9
+# Nearer to one another than this, times cannot be of more than `MAX_MONTHS` months.
+_LEAST_NANO = (MAX_MONTHS - 1) * 28 * _DAY_NANO
+_START_OF = operator.attrgetter("start_time_unix_nano")
 
 # The place of a span in its request, and why it cannot be stored.
 Rejection = tuple[int, str]
@@ -74,6 +83,7 @@ def prepare_traces(
     """Make a request ready; `body` is what it was decoded from, when that was protobuf."""
     scopes = [scope for resource in request.resource_spans for scope in resource.scope_spans]
     total = _count(len(scope.spans) for scope in scopes)
+    _refuse_many_months(chain.from_iterable(scope.spans for scope in scopes), _START_OF)
     raw = iter(_raw_scopes(scopes, body))
     frames: list[Part] = []
     found: list[NewSignal] = []
@@ -108,6 +118,7 @@ def prepare_logs(
 ) -> Prepared:
     scopes = [scope for resource in request.resource_logs for scope in resource.scope_logs]
     total = _count(len(scope.log_records) for scope in scopes)
+    _refuse_many_months(chain.from_iterable(scope.log_records for scope in scopes), _time_of)
     raw = _raw_scopes(scopes, body)
     left = iter(raw)
     frames = []
@@ -126,6 +137,10 @@ def prepare_logs(
             records = prepare_traces(calls, workspace, has_calls=True).records
             prepared = replace(prepared, records=(*prepared.records, *records))
     return prepared
+
+
+def _time_of(record: LogRecord) -> int:
+    return record.time_unix_nano or record.observed_time_unix_nano
 
 
 def _cut_logs(scope: ScopeLogs, raw: Scope) -> dict[int, bytes | None]:
@@ -198,6 +213,19 @@ def _count(sizes: Iterable[int]) -> int:
     if total > MAX_ITEMS:
         raise Invalid(f"the request holds {total:,} items; at most {MAX_ITEMS:,} are taken")
     return total
+
+
+def _refuse_many_months(items: Iterable[Any], time_of: Callable[[Any], int]) -> None:
+    """Refuse a request with rows of too many months. Times that no clock shows do not count."""
+    times = [*map(time_of, items)]
+    if len(times) <= MAX_MONTHS or max(times) - min(times) < _LEAST_NANO:
+        return
+    days = {at // _DAY_NANO for at in times if _EARLIEST_NANO <= at < _LATEST_NANO}
+    months = {f"{EARLIEST + timedelta(days=day):%Y-%m}" for day in days}
+    if len(months) > MAX_MONTHS:
+        raise Invalid(
+            f"the request holds items of {len(months):,} months; at most {MAX_MONTHS} are taken"
+        )
 
 
 # --- spans --------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import gzip
 import os
 import struct
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -30,7 +31,8 @@ from support.otlp import (
     pairs,
     status_of,
 )
-from support.service import Person, Service
+from support.service import Person, Service, assert_error
+from support.spans import span
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -485,3 +487,25 @@ def _varint(value: int) -> bytes:
         value >>= 7
     out.append(value)
     return bytes(out)
+
+
+async def test_items_of_more_than_13_months_in_one_request_are_refused(
+    exporter: Exporter, person: Person
+) -> None:
+    def months(count: int) -> list[int]:
+        return [time.time_ns() - 31 * DAY * number for number in range(count)]
+
+    # Spans without a possible start are left out as ever, and are of no month.
+    good = make_traces([*(make_span(start=start) for start in months(13)), make_span(start=1)])
+    assert (await exporter.post(good)).status_code == 200
+    assert await stored_traces(person) == 13
+    many = make_traces([make_span(start=start) for start in months(300)])
+    assert_refused(await exporter.post(many), 400, "300 months; at most 13")
+    logs = make_logs()
+    for start in months(300):
+        logs.resource_logs[0].scope_logs[0].log_records.add(time_unix_nano=start)
+    assert_refused(await exporter.post(logs, "/api/otlp/v1/logs"), 400, "at most 13")
+    times = [datetime.fromtimestamp(start / SECOND, UTC) for start in months(30)]
+    answer = await person.call("POST", "/spans", json={"spans": [span(start=at) for at in times]})
+    assert_error(answer, 400)
+    assert await stored_traces(person) == 13

@@ -223,6 +223,30 @@ async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
     assert (listing.total, [trace.name for trace in listing.items]) == (1, ["moved"])
 
 
+async def test_traces_whose_spans_lie_years_apart_are_added_up_in_bounded_memory(
+    store: Store,
+) -> None:
+    """With each of their hours listed, these took 1.7 GB; five times as many could never pass."""
+    long_ago = datetime(2001, 2, 3, tzinfo=UTC)
+    roots = [span(new_trace_id(), name="old", start=long_ago) for _ in range(2000)]
+    day = span(new_trace_id(), name="new", start=NOW)
+    store.send(*roots, day)
+    children = [span(root["traceId"], root["spanId"], start=NOW) for root in (*roots, day)]
+    store.writer._client.set_client_setting("max_memory_usage", 500_000_000)
+    try:
+        store.send(*children)
+    finally:
+        store.writer._client.set_client_setting("max_memory_usage", 0)
+    with store.engine.client() as client:
+        counts = query_rows(
+            client,
+            """SELECT span_count, count() AS traces FROM traces FINAL
+            WHERE workspace = {workspace:String} GROUP BY span_count""",
+            {"workspace": store.workspace},
+        )
+    assert counts == [{"span_count": 2, "traces": 2001}]
+
+
 async def test_the_rollup_has_what_the_traces_have(store: Store) -> None:
     for days, agent in enumerate(("planner", "critic", "planner")):
         at = NOW - timedelta(days=40 * days)

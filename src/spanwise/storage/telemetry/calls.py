@@ -11,7 +11,12 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.conventions import CALL_ID, CALL_IS_DERIVED
-from spanwise.storage.telemetry.summaries import SUPERSEDED, VERSION_STEP, hours_of_traces
+from spanwise.storage.telemetry.summaries import (
+    SUPERSEDED,
+    VERSION_STEP,
+    find_long_traces,
+    in_places,
+)
 
 _ID = f"attributes['{CALL_ID}']"
 _IS_CALL = f"mapContains(attributes, '{CALL_ID}')"
@@ -29,9 +34,9 @@ def supersede_derived_calls(
 
     `only` narrows which spans are looked at. Doing so twice changes nothing.
     """
-    calls = f"""(workspace, hour, trace_id) IN ({hours_of_traces(_TRACES)})
-        AND {only} AND {_IS_CALL}"""
     parameters: dict[str, Any] = {"first": first_version, "last": last_version}
+    long = find_long_traces(client, _TRACES, parameters)
+    calls = f"{in_places(_TRACES, long)} AND {only} AND {_IS_CALL}"
     client.command(
         f"""
         INSERT INTO spans

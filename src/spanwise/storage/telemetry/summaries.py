@@ -1,7 +1,8 @@
 """Computes what traces add up to, anew from their spans each time one of them comes in."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from clickhouse_connect.driver.client import Client
 
@@ -14,6 +15,12 @@ VERSION_STEP = 1024
 # The kind of a span that adds nothing to its trace, since another one tells of the same call.
 SUPERSEDED = "superseded"
 _IS_SUPERSEDED = f"s.kind = '{SUPERSEDED}'"
+
+# A trace that lasts longer than a week is looked for, not each hour of it.
+MAX_LISTED_HOURS = 7 * 24
+_IS_LONG = f"dateDiff('hour', from_hour, to_hour) > {MAX_LISTED_HOURS}"
+_LONG_TRACES = f"""countIf({_IS_LONG}) AS long_traces, minIf(from_hour, {_IS_LONG}) AS first_hour,
+    maxIf(to_hour, {_IS_LONG}) AS last_hour"""
 
 # Columns of a span that a summary needs: narrow ones, never the contents.
 _NARROW = (
@@ -95,16 +102,29 @@ FROM
 ARRAY JOIN {starts} AS root_start"""
 
 
+class LongTraces(NamedTuple):
+    """Between which hours those traces lie that last too long for each of their hours to be listed.
+
+    Clocks may be years off; the hours of some thousand such traces would not fit into memory.
+    """
+
+    traces: int
+    first_hour: datetime
+    last_hour: datetime
+
+
 # The traces of a batch, and among them those that had spans before it. The bounds may hold spans
 # of the next batch already.
 _TOUCHED = """
     SELECT workspace, trace_id FROM trace_bounds
     WHERE last_version >= {first:UInt64} AND first_version <= {last:UInt64}"""
-_SEEN_BEFORE = f"""
-    SELECT workspace, trace_id FROM trace_bounds
+_SEEN_BOUNDS = f"""
+    SELECT workspace, trace_id, min(first_hour) AS from_hour, max(last_hour) AS to_hour
+    FROM trace_bounds
     WHERE (workspace, trace_id) IN ({_TOUCHED})
     GROUP BY workspace, trace_id
     HAVING min(first_version) < {{first:UInt64}}"""
+_SEEN_BEFORE = f"SELECT workspace, trace_id FROM ({_SEEN_BOUNDS})"
 # Traces that may have got another start: only these can have left a row under their old one.
 _WITH_ROOT = """
     SELECT workspace, trace_id FROM spans
@@ -114,8 +134,10 @@ _WITH_ROOT = """
 def summarize_batch(client: Client, first_version: int, last_version: int) -> None:
     """Bring the summaries of the traces up to date whose spans came with these versions."""
     versions = {"first": first_version, "last": last_version}
-    count = f"""SELECT count() AS traces, countIf((workspace, trace_id) IN ({_WITH_ROOT})) AS rooted
-        FROM ({_SEEN_BEFORE})"""
+    count = f"""
+        SELECT count() AS traces, countIf((workspace, trace_id) IN ({_WITH_ROOT})) AS rooted,
+            {_LONG_TRACES}
+        FROM ({_SEEN_BOUNDS})"""
     (seen,) = query_rows(client, count, versions)
     has_seen = seen["traces"] > 0
     # A trace that is new is whole in the batch: only the part just written is read for it.
@@ -126,7 +148,14 @@ def summarize_batch(client: Client, first_version: int, last_version: int) -> No
     if has_seen:
         # Without those of the next batch: perhaps they are not all there yet.
         only = "version <= {last:UInt64}"
-        summarize_traces(client, _SEEN_BEFORE, versions, only, may_have_moved=seen["rooted"] > 0)
+        summarize_traces(
+            client,
+            _SEEN_BEFORE,
+            versions,
+            only,
+            may_have_moved=seen["rooted"] > 0,
+            long=_to_long_traces(seen),
+        )
 
 
 def summarize_shared_batch(client: Client, first_version: int, last_version: int) -> None:
@@ -146,33 +175,59 @@ def summarize_traces(
     only: str = "1",
     *,
     may_have_moved: bool = True,
+    long: LongTraces | None = None,
 ) -> None:
     """Recompute the summaries of traces, given as SQL for their workspaces and ids.
 
     Unless their roots have their old starts for certain, rows under other starts are looked for.
     """
-    hours = hours_of_traces(traces)
-    spans = f"SELECT {_NARROW} FROM spans WHERE (workspace, hour, trace_id) IN ({hours}) AND {only}"
+    if long is None:
+        long = find_long_traces(client, traces, parameters)
+    spans = f"SELECT {_NARROW} FROM spans WHERE {in_places(traces, long)} AND {only}"
     # No row is older than its trace's first span: the index on versions skips most of the hour.
     stored = f"""
     SELECT workspace, trace_id, groupUniqArray(start) AS stored_starts FROM traces
     WHERE version >= (
         SELECT min(first_version) FROM trace_bounds WHERE (workspace, trace_id) IN ({traces}))
-    AND (workspace, toStartOfHour(start), trace_id) IN ({hours}) AND NOT is_deleted
+    AND {in_places(traces, long, "toStartOfHour(start)")} AND NOT is_deleted
     GROUP BY workspace, trace_id"""
     sql = _summarize(_each_span_once(spans), stored if may_have_moved else "")
     client.command(sql, parameters=dict(parameters))
 
 
-def hours_of_traces(traces: str) -> str:
-    """SQL for every hour of some traces, so that the key finds their spans wherever they lie."""
+def find_long_traces(client: Client, traces: str, parameters: Mapping[str, Any]) -> LongTraces:
+    sql = f"SELECT {_LONG_TRACES} FROM ({_bounds_of(traces)})"
+    (found,) = query_rows(client, sql, parameters)
+    return _to_long_traces(found)
+
+
+def _to_long_traces(found: Mapping[str, Any]) -> LongTraces:
+    return LongTraces(found["long_traces"], found["first_hour"], found["last_hour"])
+
+
+def in_places(traces: str, long: LongTraces, hour: str = "hour") -> str:
+    """SQL condition that finds the rows of traces by key, wherever they lie.
+
+    `hour` is the expression for the hour that a table is sorted by. For long traces the rows of
+    their workspace between those hours are read.
+    """
+    bounds = _bounds_of(traces)
+    listed = f"""(workspace, {hour}, trace_id) IN (
+        SELECT workspace, arrayJoin(arrayMap(n -> from_hour + 3600 * n,
+            range(toUInt32(dateDiff('hour', from_hour, to_hour) + 1)))) AS hour, trace_id
+        FROM ({bounds}) WHERE NOT {_IS_LONG})"""
+    if not long.traces:
+        return listed
+    first, last = (f"toDateTime('{at:%Y-%m-%d %H:%M:%S}', 'UTC')" for at in long[1:])
+    return f"""({listed} OR {hour} BETWEEN {first} AND {last} AND (workspace, trace_id) IN (
+        SELECT workspace, trace_id FROM ({bounds}) WHERE {_IS_LONG}))"""
+
+
+def _bounds_of(traces: str) -> str:
     return f"""
-    SELECT workspace, arrayJoin(arrayMap(n -> from_hour + 3600 * n,
-        range(toUInt32(dateDiff('hour', from_hour, to_hour) + 1)))) AS hour, trace_id
-    FROM (
         SELECT workspace, trace_id, min(first_hour) AS from_hour, max(last_hour) AS to_hour
         FROM trace_bounds WHERE (workspace, trace_id) IN ({traces})
-        GROUP BY workspace, trace_id)"""
+        GROUP BY workspace, trace_id"""
 
 
 def _each_span_once(spans: str) -> str:
