@@ -199,6 +199,36 @@ async def test_an_anomaly_is_learned_from_weeks_and_found(service: Service, cloc
     assert answer["rules"][0]["fired"] == 1
 
 
+@pytest.mark.parametrize("length", [timedelta(minutes=61), timedelta(hours=5), timedelta(days=40)])
+async def test_a_trace_of_any_length_counts_when_it_ends(
+    service: Service, clock: Clock, length: timedelta
+) -> None:
+    ann = await service.sign_up()
+    slow = {"id": "slow", "metric": "p95Latency", "condition": "above", "threshold": 3_600_000}
+    liked = {"metric": "signal", "signalName": "liked", "condition": "below", "threshold": 0.5}
+    await watch(ann, {**RULE, "windowMinutes": 5}, slow, {**liked, "id": "liked"})
+    ended = clock.now - timedelta(seconds=10)
+    span = make_span(
+        "planner",
+        start=ended - length,
+        duration_ms=length.total_seconds() * 1000,
+        status="error",
+    )
+    early = make_span("planner", start=ended - length)
+    await send_traces(ann, [span, early])
+    vote = {"signalName": "liked", "value": 0, "traceId": span["traceId"]}
+    await ann.data("POST", "/signals", json=vote | {"timestamp": ended.isoformat()})
+    await service.services.alert_watch.evaluate()
+    alerts = {a["ruleId"]: a for a in await ann.data("GET", "/spans/alerts")}
+    assert set(alerts) == {"errors", "slow", "liked"}
+    assert alerts["errors"]["value"] == 1
+    assert [a["exampleTraceIds"] for a in alerts.values()] == [[span["traceId"]]] * 3
+    path = "/agents/planner/alerts/backtest"
+    clock.turn(minutes=10)
+    answer = await ann.data("POST", path, json={"rules": [RULE, slow]})
+    assert [rule["fired"] for rule in answer["rules"]] == [1, 1]
+
+
 async def test_a_backtest_finds_anomalies_in_long_windows_too(
     service: Service, clock: Clock
 ) -> None:

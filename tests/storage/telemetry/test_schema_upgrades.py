@@ -179,7 +179,7 @@ EARLIER = [
     (6, "0001"),
     (5, "0002"),
     *((edits, "0010") for edits in (5, 4, 3, 2, 1, 0)),
-    *((0, last) for last in ("0011", "0012", "0013", "0014")),
+    *((0, last) for last in ("0011", "0012", "0013", "0014", "0015")),
 ]
 _OLD_DICTIONARY = """CREATE DICTIONARY price_list
 (

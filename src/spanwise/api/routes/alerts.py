@@ -68,5 +68,5 @@ async def acknowledge_alert(
 async def reopen_alert(
     alert_id: AlertId, caller: Writer, use: Use, body: AlertNote | None = None
 ) -> Success[Alert]:
-    """Make an acknowledged or resolved alert active again."""
+    """Make an alert active again; it resolves after another breach or 15 quiet minutes."""
     return succeed(await use.alerts.reopen(caller, alert_id, body.note if body else None))

@@ -1,29 +1,27 @@
 """Measures agents for alert rules: many agents in one query, by when their traces ended.
 
-A trace is stored when it has ended, so a window of its starts would not see long ones in time.
+A trace is stored when it has ended, so a window of its starts would not see long ones in time. The
+tables are sorted by starts: an index of the ends finds the hours in which such traces started.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from spanwise.model.alerts import Condition, Metric, WatchedRule, Window
-from spanwise.storage.telemetry.conditions import to_engine_time
 from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.places import binary_trace_id
+from spanwise.storage.telemetry.places import binary_trace_id, starts_in_hours_of
 
 EXAMPLES = 5
-# Traces that take longer are not seen by alerts: the table is read by when traces started.
-_LONGEST_SECONDS = 3600
-# How long after its trace a signal still counts for the trace's agent.
-_SIGNAL_LAG_SECONDS = 86_400
 
 # Workspace, agent name, and the name of a signal or nothing.
 SeriesKey = tuple[str, str, str]
 Series = dict[SeriesKey, dict[int, Window]]
 
-_ENDED = f"start + toIntervalNanosecond(least(duration_ns, {_LONGEST_SECONDS} * 1000000000))"
+# In whole seconds, as the index `ended_range` has it.
+_ENDED = "intDiv(toUnixTimestamp64Nano(start) + toInt64(duration_ns), 1000000000)"
+_MINE = "workspace IN {workspaces:Array(String)}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,6 @@ async def measure_traces(
 ) -> Series:
     """Measure all agents of these workspaces in stretches of time (Unix seconds)."""
     parameters: dict[str, Any] = {"workspaces": sorted(set(workspaces)), **buckets.parameters}
-    within = _periods(parameters, periods, "start", _LONGEST_SECONDS)
     among = ""
     if agents is not None:
         among, parameters["agents"] = "AND agent_name IN {agents:Array(String)}", list(agents)
@@ -74,11 +71,8 @@ async def measure_traces(
             sum(cost) AS total_cost, sum(input_tokens + output_tokens) AS tokens
         FROM (
             SELECT workspace, agent_name, status, duration_ns, cost, input_tokens, output_tokens,
-                toUInt32(toUnixTimestamp({_ENDED})) AS seconds
-            FROM traces FINAL
-            WHERE workspace IN {{workspaces:Array(String)}} AND agent_name != '' {among}
-            AND ({within}))
-        WHERE {_exact(periods)}
+                toUInt32({_ENDED}) AS seconds
+            FROM traces FINAL WHERE {_ended_within(periods)} AND agent_name != '' {among})
         GROUP BY workspace, agent_name, bucket""",
         parameters,
         tag="measure_traces",
@@ -110,10 +104,10 @@ async def measure_signals(
         "names": sorted(set(names)),
         **buckets.parameters,
     }
-    within = _periods(parameters, periods, "time", 0)
-    began = _periods({}, periods, "start", _SIGNAL_LAG_SECONDS)
-    mine = f"""workspace IN {{workspaces:Array(String)}} AND name IN {{names:Array(String)}}
-                AND ({within})"""
+    within = " OR ".join(
+        f"time >= {_engine_time(start)} AND time < {_engine_time(end)}" for start, end in periods
+    )
+    mine = f"{_MINE} AND name IN {{names:Array(String)}} AND ({within})"
     rows = await engine.fetch(
         f"""SELECT workspace, agent, name, {buckets.sql} AS bucket, count() AS samples,
             avg(value) AS mean
@@ -124,9 +118,7 @@ async def measure_signals(
             FROM (SELECT * FROM signals FINAL WHERE {mine}) AS s
             LEFT JOIN (
                 SELECT workspace, lower(hex(trace_id)) AS id, agent_name FROM traces FINAL
-                WHERE workspace IN {{workspaces:Array(String)}} AND ({began})
-                AND trace_id IN (SELECT {binary_trace_id("trace_id")} FROM signals
-                    WHERE {mine} AND notEmpty(trace_id))
+                WHERE {_MINE} AND {_starts_of_traces(f"signals WHERE {mine}")}
             ) AS t ON t.workspace = s.workspace AND t.id = s.trace_id)
         WHERE agent != '' GROUP BY workspace, agent, name, bucket""",
         parameters,
@@ -141,29 +133,27 @@ async def measure_signals(
     return series
 
 
-def _periods(
-    parameters: dict[str, Any], periods: Sequence[tuple[int, int]], column: str, lead: int
-) -> str:
-    """Conditions that let the engine skip what lies outside; `lead` seconds before count too."""
-    clauses = []
-    for number, (start, end) in enumerate(periods):
-        parameters[f"from_{number}"] = _engine_seconds(start)
-        parameters[f"to_{number}"] = _engine_seconds(end)
-        clauses.append(
-            f"{column} >= {{from_{number}:DateTime64(9, 'UTC')}} - INTERVAL {lead} SECOND "
-            f"AND {column} < {{to_{number}:DateTime64(9, 'UTC')}}"
-        )
-    return " OR ".join(clauses)
+def _ended_within(periods: Sequence[tuple[int, int]]) -> str:
+    """SQL condition for traces that ended in one of these stretches of time (Unix seconds)."""
+    ended = " OR ".join(
+        f"({_ENDED} >= {int(start)} AND {_ENDED} < {int(end)})" for start, end in periods
+    )
+    latest = _engine_time(max(end for _, end in periods))
+    # The latest rows of those hours decide: an earlier row of a trace may have ended otherwise.
+    return f"""{_MINE} AND (workspace, toStartOfHour(start)) IN (
+        SELECT workspace, toStartOfHour(start) FROM traces
+        WHERE {_MINE} AND start < {latest} AND ({ended})) AND ({ended})"""
 
 
-def _exact(periods: Sequence[tuple[int, int]]) -> str:
-    return " OR ".join(
-        f"(seconds >= {int(start)} AND seconds < {int(end)})" for start, end in periods
+def _starts_of_traces(signals: str) -> str:
+    """SQL condition for the traces of signals, given as SQL that follows FROM."""
+    return starts_in_hours_of(
+        f"SELECT workspace, {binary_trace_id('trace_id')} FROM {signals} AND notEmpty(trace_id)"
     )
 
 
-def _engine_seconds(seconds: int) -> str:
-    return to_engine_time(datetime.fromtimestamp(seconds, UTC))
+def _engine_time(seconds: int) -> str:
+    return f"toDateTime64({int(seconds)}, 9, 'UTC')"
 
 
 async def find_examples(
@@ -190,61 +180,53 @@ async def _find_alike(
     engine: Engine, rules: Sequence[WatchedRule], end: datetime
 ) -> dict[tuple[str, str], list[str]]:
     rule = rules[0].rule
-    rows = await engine.fetch(
-        _SIGNAL_EXAMPLES[rule.condition]
+    until = int(end.timestamp())
+    period = until - rule.window_minutes * 60, until
+    sql = (
+        _signal_examples(rule.condition, period)
         if rule.metric is Metric.SIGNAL
-        else _TRACE_EXAMPLES[rule.metric],
-        {
-            "workspaces": sorted({watched.workspace_id for watched in rules}),
-            "agents": sorted({watched.agent_name for watched in rules}),
-            "from": to_engine_time(end - timedelta(minutes=rule.window_minutes)),
-            "to": to_engine_time(end),
-            "signal": rule.signal_name or "",
-        },
-        tag="find_examples",
+        else _trace_examples(rule.metric, period)
     )
+    parameters = {
+        "workspaces": sorted({watched.workspace_id for watched in rules}),
+        "agents": sorted({watched.agent_name for watched in rules}),
+        "signal": rule.signal_name or "",
+    }
     found: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
+    for row in await engine.fetch(sql, parameters, tag="find_examples"):
         ids = found.setdefault((row["workspace"], row["agent_name"]), [])
         if row["id"] not in ids:
             ids.append(row["id"])
     return found
 
 
-_FROM, _TO = "{from:DateTime64(9, 'UTC')}", "{to:DateTime64(9, 'UTC')}"
-_MINE = "workspace IN {workspaces:Array(String)}"
-
-_TRACE_EXAMPLES = {
-    metric: f"""SELECT workspace, agent_name, lower(hex(trace_id)) AS id FROM traces FINAL
-        WHERE {_MINE} AND agent_name IN {{agents:Array(String)}}
-            AND start >= {_FROM} - INTERVAL {_LONGEST_SECONDS} SECOND AND start < {_TO}
-            AND ({_ENDED}) >= {_FROM} AND ({_ENDED}) < {_TO}
-        ORDER BY {order} LIMIT {EXAMPLES} BY workspace, agent_name"""
-    for metric, order in {
-        Metric.ERROR_RATE: "status = 'error' DESC, start DESC",
-        Metric.P95_LATENCY: "duration_ns DESC",
-        Metric.AVG_LATENCY: "duration_ns DESC",
-        Metric.COST: "cost DESC",
-        Metric.TOTAL_TOKENS: "input_tokens + output_tokens DESC",
-        Metric.REQUEST_COUNT: "start DESC",
-    }.items()
+_CLEAREST_TRACES = {
+    Metric.ERROR_RATE: "status = 'error' DESC, start DESC",
+    Metric.P95_LATENCY: "duration_ns DESC",
+    Metric.AVG_LATENCY: "duration_ns DESC",
+    Metric.COST: "cost DESC",
+    Metric.TOTAL_TOKENS: "input_tokens + output_tokens DESC",
+    Metric.REQUEST_COUNT: "start DESC",
 }
+_CLEAREST_SIGNALS = {Condition.BELOW: "ASC", Condition.ABOVE: "DESC", Condition.ANOMALY: "DESC"}
 
-_SIGNALS = f"""signals FINAL WHERE {_MINE} AND name = {{signal:String}} AND notEmpty(trace_id)
-    AND time >= {_FROM} AND time < {_TO}"""
-_SIGNAL_EXAMPLES = {
-    condition: f"""SELECT t.workspace AS workspace, t.agent_name AS agent_name, s.trace_id AS id
-        FROM (SELECT workspace, trace_id, value, time FROM {_SIGNALS}) AS s
+
+def _trace_examples(metric: Metric, period: tuple[int, int]) -> str:
+    return f"""SELECT workspace, agent_name, lower(hex(trace_id)) AS id FROM traces FINAL
+        WHERE {_ended_within([period])} AND agent_name IN {{agents:Array(String)}}
+        ORDER BY {_CLEAREST_TRACES[metric]} LIMIT {EXAMPLES} BY workspace, agent_name"""
+
+
+def _signal_examples(condition: Condition, period: tuple[int, int]) -> str:
+    start, end = map(_engine_time, period)
+    signals = f"""signals FINAL WHERE {_MINE} AND name = {{signal:String}}
+        AND time >= {start} AND time < {end}"""
+    return f"""SELECT t.workspace AS workspace, t.agent_name AS agent_name, s.trace_id AS id
+        FROM (SELECT workspace, trace_id, value, time FROM {signals} AND notEmpty(trace_id)) AS s
         INNER JOIN (
             SELECT workspace, lower(hex(trace_id)) AS id, agent_name FROM traces FINAL
             WHERE {_MINE} AND agent_name IN {{agents:Array(String)}}
-                AND start >= {_FROM} - INTERVAL {_SIGNAL_LAG_SECONDS} SECOND AND start < {_TO}
-                AND trace_id IN (SELECT {binary_trace_id("trace_id")} FROM {_SIGNALS})
+                AND {_starts_of_traces(signals)}
         ) AS t ON t.workspace = s.workspace AND t.id = s.trace_id
-        ORDER BY value {order}, time DESC LIMIT {EXAMPLES} BY workspace, agent_name"""
-    for condition, order in {
-        Condition.BELOW: "ASC",
-        Condition.ABOVE: "DESC",
-        Condition.ANOMALY: "DESC",
-    }.items()
-}
+        ORDER BY value {_CLEAREST_SIGNALS[condition]}, time DESC
+        LIMIT {EXAMPLES} BY workspace, agent_name"""

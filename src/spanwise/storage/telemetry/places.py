@@ -24,6 +24,21 @@ def binary_trace_id(text: str) -> str:
     return f"toFixedString(left(unhex({text}), 16), 16)"
 
 
+# Of a trace that lasts longer, the start is looked for in its first year.
+_MAX_HOURS = 366 * 24
+
+
+def starts_in_hours_of(traces: str) -> str:
+    """SQL condition that finds rows of `traces` by key, from SQL for their workspaces and ids."""
+    return f"""(workspace, toStartOfHour(start), trace_id) IN (
+        SELECT workspace, arrayJoin(arrayMap(n -> from_hour + 3600 * n,
+            range(toUInt32(least(dateDiff('hour', from_hour, to_hour) + 1, {_MAX_HOURS}))))),
+            trace_id
+        FROM (SELECT workspace, trace_id, min(first_hour) AS from_hour, max(last_hour) AS to_hour
+            FROM trace_bounds WHERE (workspace, trace_id) IN ({traces})
+            GROUP BY workspace, trace_id))"""
+
+
 @dataclass(frozen=True)
 class Place:
     workspace: str

@@ -15,32 +15,26 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.signals import Signal
 from spanwise.storage.telemetry.conditions import Conditions
 from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.places import binary_trace_id
+from spanwise.storage.telemetry.places import binary_trace_id, starts_in_hours_of
 from spanwise.storage.telemetry.traces import AgentIds
 from spanwise.storage.telemetry.values import in_utc, or_none
 
 # Of one trace. A trace is shown whole, and no trace needs more to be understood.
 MAX_OF_TRACE = 1000
 
-_TRACE_HOURS = """toStartOfHour(start) IN (
-        SELECT arrayJoin(arrayMap(n -> from_hour + 3600 * n,
-            range(toUInt32(dateDiff('hour', from_hour, to_hour) + 1))))
-        FROM (SELECT min(first_hour) AS from_hour, max(last_hour) AS to_hour FROM trace_bounds
-            WHERE workspace = {{workspace:String}} AND trace_id IN ({traces})
-            GROUP BY trace_id))"""
-
 
 def complete_signals(where: Conditions, known_traces: str | None = None) -> str:
     """SQL for signals that meet conditions of their own, completed from their traces.
 
-    `known_traces` selects the ids of their traces where those are known and few: then they are
-    looked up one by one, by their hours.
+    `known_traces` selects workspace and id of their traces where those are known and few: then they
+    are looked up one by one, by their hours.
     """
-    traces = known_traces or (
-        f"SELECT {binary_trace_id('trace_id')} FROM signals"
-        f" WHERE {where.sql} AND notEmpty(trace_id)"
-    )
-    hours = f"AND {_TRACE_HOURS.format(traces=traces)}" if known_traces else ""
+    if known_traces:
+        of_signals = starts_in_hours_of(known_traces)
+    else:
+        of_signals = f"""trace_id IN (
+            SELECT {binary_trace_id("trace_id")} FROM signals
+            WHERE {where.sql} AND notEmpty(trace_id))"""
     # The workspace stands in both conditions on traces: there is no join across the border.
     return f"""
     SELECT
@@ -58,7 +52,7 @@ def complete_signals(where: Conditions, known_traces: str | None = None) -> str:
     LEFT ANY JOIN (
         SELECT lower(hex(trace_id)) AS id, agent_name, session_id, user_id, experiment_id, variant
         FROM traces FINAL
-        WHERE workspace = {{workspace:String}} AND trace_id IN ({traces}) {hours}
+        WHERE workspace = {{workspace:String}} AND {of_signals}
     ) AS t ON t.id = s.trace_id"""
 
 
@@ -111,7 +105,8 @@ async def find_signals(
         ids=[key["id"] for key in keys],
         traces=sorted({key["trace_id"] for key in keys if key["trace_id"]}),
     )
-    traces = f"SELECT {binary_trace_id('arrayJoin({traces:Array(String)})')}"
+    traces = f"""SELECT {{workspace:String}},
+        {binary_trace_id("arrayJoin({traces:Array(String)})")}"""
     return Listing(await _read_signals(engine, where, traces, agent_ids), total)
 
 
@@ -129,14 +124,14 @@ async def find_signals_of_trace(
     )
     if not some[0]["total"]:
         return []
-    trace = f"SELECT {binary_trace_id('{trace_id:String}')}"
+    trace = f"SELECT {{workspace:String}}, {binary_trace_id('{trace_id:String}')}"
     return await _read_signals(engine, where, trace, agent_ids)
 
 
 async def _read_signals(
     engine: Engine, where: Conditions, traces: str, agent_ids: AgentIds
 ) -> list[Signal]:
-    """Read whole signals, newest first; `traces` selects the ids of theirs."""
+    """Read whole signals, newest first; `traces` selects workspace and id of theirs."""
     rows = await engine.fetch(
         f"{complete_signals(where, traces)} ORDER BY time DESC, id DESC LIMIT {MAX_OF_TRACE}",
         where.parameters,
