@@ -120,6 +120,8 @@ async def test_every_metric_can_raise_an_alert(watched: Watched) -> None:
     rules.append({"metric": "requestCount", "condition": "below", "threshold": 5})
     rating = {"metric": "signal", "signalName": "rating", "condition": "below", "threshold": 2}
     await watched.watch(*rules, rating)
+    # The trace ends in the second in which rules are evaluated.
+    watched.clock.now = watched.clock.now.replace(microsecond=950_000)
     usage: dict[str, Any] = {"kind": "llm", "cost": 1.5, "inputTokens": 90, "outputTokens": 20}
     [trace] = await watched.send("ok", duration_ms=900, **usage)
     signal = {"signalName": "rating", "value": 1, "traceId": trace}

@@ -180,7 +180,8 @@ async def _find_alike(
     engine: Engine, rules: Sequence[WatchedRule], end: datetime
 ) -> dict[tuple[str, str], list[str]]:
     rule = rules[0].rule
-    until = int(end.timestamp())
+    # Up to the end of the second, as windows are measured.
+    until = int(end.timestamp()) + 1
     period = until - rule.window_minutes * 60, until
     sql = (
         _signal_examples(rule.condition, period)
