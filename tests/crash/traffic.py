@@ -115,7 +115,8 @@ class Maker:
         return Parcel("/logs", body, (("content-type", JSON),), log_messages=texts)
 
     def _bad(self) -> Parcel:
-        body = self._random.randbytes(self._random.randint(1, 3000))
+        # Begins with a wire type that does not exist: random bytes alone are sometimes valid.
+        body = b"\x07" + self._random.randbytes(self._random.randint(1, 3000))
         return Parcel("/otlp/v1/traces", body, (("content-type", PROTOBUF),), is_good=False)
 
 

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from spanwise.ingest.bodies import NewSignal
+from spanwise.ingest.exposures import prepare_exposures
+from spanwise.model.noun import utc_now
 from support.experiments import create, start
 from support.outcomes import make_trace, send_signals, send_traces
 from support.service import Person, Service, assert_error
@@ -141,6 +143,21 @@ async def test_a_unit_seen_in_two_variants_is_excluded_and_counted(service: Serv
     assert (results["units"], results["excludedUnits"]) == (9, 1)
     assert sum((await units_with_outcomes(ann, experiment)).values()) == 9
     assert sum((await units_with_outcomes(ann, experiment, 1)).values()) == 9
+
+
+async def test_a_unit_exposed_to_two_variants_is_excluded_once(service: Service) -> None:
+    ann = await service.sign_up()
+    experiment = await start(ann, metrics=SUCCESS)
+    units = await assign(ann, experiment, *(f"u{n}" for n in range(10)))
+    workspace = (await service.services.access.by_token(ann.token)).workspace_id
+    # As from a replica that still had other variants.
+    for variant in (0, 1):
+        exposed = prepare_exposures(workspace, experiment["id"], utc_now(), [("u0", variant)])
+        await service.services.pipeline.submit([exposed])
+    await send_traces(ann, [make_trace(userId=unit) for unit in units])
+    results = await results_of(ann, experiment)
+    assert (results["units"], results["excludedUnits"]) == (9, 1)
+    assert sum(variant["units"] for variant in results["perVariant"]) == 9
 
 
 async def test_a_unit_torn_by_signals_alone_is_excluded_and_counted(service: Service) -> None:

@@ -179,10 +179,10 @@ _IS_TORN = "max(is_torn) OR min(place) != max(place)"
 def _bind(outcomes: str, values: str) -> str:
     """SQL that gives each outcome its unit, the unit's variant, and whether it came after."""
     return f"""
-    SELECT t.unit AS unit, m.unit != 0 AS is_exposed,
+    SELECT t.unit AS unit, m.unit != 0 AS is_exposed, m.is_mixed AS is_mixed,
         if(is_exposed, m.place, t.carried) AS place,
         if(is_exposed, m.exposed_at, t.began) AS exposed_at,
-        m.is_mixed OR (t.carried != {_NO_VARIANT} AND t.carried != place) AS is_torn,
+        is_mixed OR (t.carried != {_NO_VARIANT} AND t.carried != place) AS is_torn,
         t.ended >= exposed_at
             - toIntervalSecond(if(t.carried = {_NO_VARIANT}, 0, {CLOCK_SECONDS})) AS is_late,
         t.is_measured AND is_late AS is_after, t.is_measured AND NOT is_late AS is_before,
@@ -263,7 +263,7 @@ SELECT of_unit AS place, toDate(first_at) AS day, torn, count() AS units, sum(is
 FROM (
     SELECT *, {centred} FROM (
         SELECT unit, any(place) AS of_unit, min(exposed_at) AS first_at,
-            any(is_exposed) AS is_unit, {_IS_TORN} AS torn, countIf(is_after) AS d,
+            any(is_exposed AND NOT is_mixed) AS is_unit, {_IS_TORN} AS torn, countIf(is_after) AS d,
             countIf(is_before) AS e, {of_units}
         FROM ({_bind(outcomes, named)})
         GROUP BY unit
