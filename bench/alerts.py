@@ -16,12 +16,12 @@ from clickhouse_connect.driver.client import Client
 from sqlalchemy import insert, update
 
 from spanwise.api.services import Services
-from spanwise.app import open_services
 from spanwise.cli.logs import configure_logs
 from spanwise.jobs.alerts import AlertEvaluator
-from spanwise.model.noun import new_id, utc_now
+from spanwise.model.record import new_id, utc_now
 from spanwise.settings import load_settings
 from spanwise.storage.catalog.tables import agents
+from spanwise.wiring.services import open_services
 
 AGENTS = 1000
 HISTORY_DAYS = 29

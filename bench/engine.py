@@ -9,12 +9,12 @@ from typing import Any
 
 from bench.payload import SPANS_PER_TRACE, read_pool
 from spanwise.analysis.prices import find_list_prices
-from spanwise.ingest.journal import Kind
-from spanwise.ingest.otlp import decode, prepare_traces
+from spanwise.ingest.commit.journal import Kind
+from spanwise.ingest.otlp.prepare import decode, prepare_traces
 from spanwise.ingest.receiver import REQUESTS
-from spanwise.storage.telemetry.engine import Engine, EngineAddress, query_rows
-from spanwise.storage.telemetry.rollup import Rollup
-from spanwise.storage.telemetry.store import PARALLEL_INSERTS, Writer
+from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.writer import PARALLEL_INSERTS, Writer
 
 MEMORY_LIMIT_MB = 4096
 INSERT_BYTES = 28 * 2**20

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from spanwise.analysis.clusters import to_arm
 from spanwise.analysis.experiments import Measured, check_sample_ratio, compare
-from spanwise.model.experiment_results import VariantResult
-from spanwise.model.experiments import Direction, Metric, MetricSource, Variant
-from spanwise.model.outcomes import ClusterSums
+from spanwise.model.experiments.definition import Direction, Metric, MetricSource, Variant
+from spanwise.model.experiments.results import VariantResult
+from spanwise.model.experiments.sums import ClusterSums
 
 LOOKS = 100
 RUNS = 1000

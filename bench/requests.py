@@ -14,13 +14,13 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
 
-from spanwise.actions.access import Access
-from spanwise.actions.keys import Keys
-from spanwise.app import open_accounts
 from spanwise.model.accounts import Principal, Role
 from spanwise.model.keys import Scope
+from spanwise.services.accounts.access import Access
+from spanwise.services.accounts.keys import Keys
 from spanwise.settings import load_settings
 from spanwise.storage.counters import Limit, MemoryCounters
+from spanwise.wiring.commands import open_accounts
 
 ROUNDS = 20_000
 CALLERS = 10_000

@@ -14,14 +14,14 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.api.experiment_bodies import NewExperiment
+from spanwise.api.requests.experiments import NewExperiment
 from spanwise.api.services import Services
-from spanwise.app import open_services
 from spanwise.cli.logs import configure_logs
 from spanwise.model.accounts import Principal
-from spanwise.model.experiments import Experiment
-from spanwise.model.noun import utc_now
+from spanwise.model.experiments.definition import Experiment
+from spanwise.model.record import utc_now
 from spanwise.settings import load_settings
+from spanwise.wiring.services import open_services
 
 ROUNDS = 5
 DAYS = 7

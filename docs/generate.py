@@ -9,14 +9,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from spanwise.api.otlp import PATHS
-from spanwise.api.rate_limits import tier_of
+from spanwise.api.http.rate_limits import tier_of
+from spanwise.api.otlp.responses import PATHS
 from spanwise.api.services import Services
-from spanwise.app import create_app
-from spanwise.ingest.coding_agents import CALLS
-from spanwise.model.conventions import FIELDS, OWN_PREFIX, PIECES, Inside, Source, Where
-from spanwise.model.meanings import ERROR_RULES, HOSTS, KINDS, PROVIDERS
+from spanwise.ingest.otlp.coding_agents import CALLS
+from spanwise.model.telemetry.attribute_values import ERROR_RULES, HOSTS, KINDS, PROVIDERS
+from spanwise.model.telemetry.conventions import FIELDS, OWN_PREFIX, PIECES, Inside, Source, Where
 from spanwise.settings import ENV_PREFIX, Settings, load_settings, show_setting
+from spanwise.wiring.http import create_app
 
 DOCS = Path(__file__).parent
 # What the dashboard's types are generated from.

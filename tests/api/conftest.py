@@ -6,7 +6,7 @@ import pytest
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
-from spanwise.actions import passwords
+from spanwise.services.accounts import passwords
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -11,11 +11,11 @@ import pytest
 from fastapi import APIRouter
 from sqlalchemy import event, update
 
-from spanwise.actions import access
-from spanwise.actions.access import CACHE_SECONDS
-from spanwise.api.envelope import Done, Success, succeed
-from spanwise.api.guard import GuardedRoute, Ingester, Reader, Writer
+from spanwise.api.auth import GuardedRoute, Ingester, Reader, Writer
+from spanwise.api.http.envelope import Done, Success, succeed
 from spanwise.model.keys import KeyGrant
+from spanwise.services.accounts import access
+from spanwise.services.accounts.access import CACHE_SECONDS
 from spanwise.storage.catalog import keys as stored_keys
 from spanwise.storage.catalog.tables import api_keys, users
 from support.service import Service, assert_error, start_service
@@ -131,7 +131,7 @@ async def test_a_change_made_elsewhere_counts_within_five_seconds(
         await tx.execute(update(api_keys).values(revoked_at=api_keys.c.created_at))
         await tx.execute(update(users).values(disabled=True))
     later = SimpleNamespace(monotonic=lambda: time.monotonic() + CACHE_SECONDS)
-    monkeypatch.setattr("spanwise.actions.recently_seen.time", later)
+    monkeypatch.setattr("spanwise.services.ttl_cache.time", later)
     assert_error(await service.call_with_key(key["key"], *ROUTES["read"]), 401)
     assert_error(await ann.call(*ROUTES["read"]), 401)
 
@@ -143,7 +143,7 @@ async def test_what_a_slow_read_found_is_as_old_as_the_read(
     key = await ann.new_key()
     clock: Any = SimpleNamespace(now=1000.0)
     clock.monotonic = lambda: clock.now
-    monkeypatch.setattr("spanwise.actions.recently_seen.time", clock)
+    monkeypatch.setattr("spanwise.services.ttl_cache.time", clock)
     find_grant = stored_keys.find_grant
 
     async def find_slowly(*arguments: Any) -> KeyGrant | None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spanwise.jobs.alerts import AlertEvaluator
-from spanwise.storage.telemetry.engine import Engine
+from spanwise.storage.telemetry.engine.engine import Engine
 from support.clock import Clock
 from support.service import Person, Service, start_service
 from support.traces import make_span, send_traces

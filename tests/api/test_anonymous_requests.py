@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 import pytest
 import pytest_asyncio
 
-from spanwise.api.anonymous_limits import (
+from spanwise.api.http.anonymous_limits import (
     MAX_BODY_BYTES,
     MAX_HEAD_BYTES,
     MAX_HEADERS,
@@ -196,7 +196,7 @@ async def test_the_largest_registration_fits(service: Service) -> None:
 async def test_a_request_that_does_not_come_is_ended(
     here: Listening, monkeypatch: pytest.MonkeyPatch, sent: bytes, reason: str | None
 ) -> None:
-    monkeypatch.setattr("spanwise.api.guard.REQUEST_SECONDS", 1)
+    monkeypatch.setattr("spanwise.api.auth.REQUEST_SECONDS", 1)
     async with asyncio.timeout(REQUEST_SECONDS + KEEP_ALIVE_SECONDS + 5):
         answer = await raw(here.port, sent)
     if reason is None:

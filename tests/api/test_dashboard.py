@@ -7,8 +7,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from spanwise.api.dashboard import install_dashboard
-from spanwise.api.errors import install_error_handlers
+from spanwise.api.http.dashboard import install_dashboard
+from spanwise.api.http.errors import install_error_handlers
 from support.service import Service, assert_error
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml"}

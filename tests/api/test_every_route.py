@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from spanwise.api.otlp import PATHS
-from spanwise.api.rate_limits import tier_of
-from spanwise.api.routes import otlp
+from spanwise.api.http.rate_limits import tier_of
+from spanwise.api.otlp.responses import PATHS
+from spanwise.api.routes.telemetry import otlp
 from support.openapi import Operation, operations
 from support.service import CODES, Person, Service, start_service
 

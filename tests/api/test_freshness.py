@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from spanwise.ingest.journal import Record
-from spanwise.ingest.sink import Sink
+from spanwise.ingest.commit.batches import Sink
+from spanwise.ingest.commit.journal import Record
 from support.service import Person, Service
 from support.telemetry import make_span
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from spanwise.actions import agents as directory
-from spanwise.model.prices import PriceKey, PricePeriod
+from spanwise.model.telemetry.prices import PriceKey, PricePeriod
+from spanwise.services.telemetry import agents as directory
 from spanwise.storage.catalog import agents as stored_agents
-from spanwise.storage.telemetry import analytics as stored_analytics
-from spanwise.storage.telemetry import prices as stored_prices
-from spanwise.storage.telemetry import store as telemetry
-from spanwise.storage.telemetry.engine import Rows, query_rows
+from spanwise.storage.telemetry import writer as telemetry
+from spanwise.storage.telemetry.engine.engine import Rows, query_rows
+from spanwise.storage.telemetry.prices import prices as stored_prices
+from spanwise.storage.telemetry.rollup import queries as stored_analytics
 from support.polling import until
 from support.service import Person, Service, assert_error, start_service
 from support.spans import llm_call

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from spanwise.actions.transfer import Transfer
 from spanwise.analysis.prices import find_list_prices
 from spanwise.model.errors import Invalid, NotFound
-from spanwise.storage.telemetry import transfer as stored
-from spanwise.storage.telemetry.store import Writer
+from spanwise.services.telemetry.transfer import Transfer
+from spanwise.storage.telemetry.export import transfer as stored
+from spanwise.storage.telemetry.writer import Writer
 from support.ids import new_trace_id
 from support.service import Person, Service
 from support.spans import llm_call, span

@@ -9,7 +9,7 @@ import pytest
 import redis.exceptions
 
 from spanwise.model.errors import StartError
-from spanwise.model.noun import new_id
+from spanwise.model.record import new_id
 from spanwise.storage.counters import Counters, Limit, MemoryCounters, open_counters
 from support.polling import until
 from support.servers import free_port, run_redis

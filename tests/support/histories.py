@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from spanwise.model.analytics import Question
-from spanwise.model.filters import TraceFilter
+from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from support.spans import Body, child_of, iso, new_span
 

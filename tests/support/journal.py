@@ -5,7 +5,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from spanwise.ingest.journal import Journal, Record
+from spanwise.ingest.commit.journal import Journal, Record
 
 
 def read_as_left_over(folder: Path) -> list[Record]:

@@ -9,7 +9,11 @@ from typing import Any
 # Fresh processes with the modules loaded: forking this one would copy a running engine.
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(
-    ["spanwise.storage.telemetry.store", "spanwise.storage.catalog", "spanwise.ingest.rest"]
+    [
+        "spanwise.storage.telemetry.writer",
+        "spanwise.storage.catalog",
+        "spanwise.ingest.rest.to_otlp",
+    ]
 )
 SECONDS = 180
 

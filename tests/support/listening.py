@@ -11,9 +11,9 @@ import httpx
 import pytest
 import uvicorn
 
-from spanwise.api.assign_lane import AssignLane
-from spanwise.api.export_lane import ExportLane
-from spanwise.api.lane import Asked, Begun, Lane, TellBegun
+from spanwise.api.fast_path.assign import AssignLane
+from spanwise.api.fast_path.dispatch import Asked, Begun, Lane, TellBegun
+from spanwise.api.fast_path.export import ExportLane
 from spanwise.cli.serve import listen, new_server
 from support.service import Service
 

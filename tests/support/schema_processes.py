@@ -12,14 +12,15 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanwise.analysis.prices import find_list_prices
-from spanwise.ingest import otlp, rest
-from spanwise.ingest.bodies import parse_spans
-from spanwise.ingest.versions import next_version, with_version
+from spanwise.ingest.commit.versions import next_version, with_version
+from spanwise.ingest.otlp import prepare as otlp
+from spanwise.ingest.rest import to_otlp as rest
+from spanwise.ingest.rest.bodies import parse_spans
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migration_lock
-from spanwise.storage.telemetry.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
 from spanwise.storage.telemetry.schema import apply_schema
-from spanwise.storage.telemetry.store import Batch, Writer
+from spanwise.storage.telemetry.writer import Batch, Writer
 from support.telemetry import make_span
 
 MEMORY_MB = 1024

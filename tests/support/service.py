@@ -19,10 +19,11 @@ import httpx
 from fastapi import FastAPI
 
 from spanwise.api.services import Services
-from spanwise.app import create_app, open_services
-from spanwise.model.noun import utc_now
+from spanwise.model.record import utc_now
 from spanwise.settings import load_settings
-from spanwise.storage.telemetry.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
+from spanwise.wiring.http import create_app
+from spanwise.wiring.services import open_services
 
 CODES = {
     400: "VALIDATION_ERROR",

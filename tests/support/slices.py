@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from spanwise.storage.telemetry.rollup import Rollup
-from spanwise.storage.telemetry.store import Writer
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.writer import Writer
 from support.service import Service
 
 

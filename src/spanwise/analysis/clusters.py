@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from spanwise.analysis.comparison import ROUNDING, Arm, cuped_theta
-from spanwise.model.outcomes import QUANTILE, QUANTILE_LEVELS, ClusterSums
+from spanwise.model.experiments.sums import QUANTILE, QUANTILE_LEVELS, ClusterSums
 
 MIN_HISTORY = 100
 # A variance smaller than this share of the squares that it is the difference of is rounding.

@@ -19,7 +19,8 @@ from spanwise.analysis.comparison import (
     sample_ratio_p_value,
     sequential_p_value,
 )
-from spanwise.model.experiment_results import (
+from spanwise.model.experiments.definition import Direction, Metric, TraceMetric, Variant
+from spanwise.model.experiments.results import (
     Bounds,
     Cuped,
     MetricResult,
@@ -29,8 +30,7 @@ from spanwise.model.experiment_results import (
     VariantResult,
     VariantUnits,
 )
-from spanwise.model.experiments import Direction, Metric, TraceMetric, Variant
-from spanwise.model.outcomes import ClusterSums, MetricSums
+from spanwise.model.experiments.sums import ClusterSums, MetricSums
 
 # With fewer units in an arm its variance is not known well enough for any interval.
 MIN_UNITS = 30

@@ -8,7 +8,7 @@ from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import ConditionalPrice, StartDateConstraint, TieredPrices
 from genai_prices.types import ModelPrice as ListPrice
 
-from spanwise.model.prices import PricePeriod, Rates
+from spanwise.model.telemetry.prices import PricePeriod, Rates
 
 _Price = Decimal | TieredPrices | None
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

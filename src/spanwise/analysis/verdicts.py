@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from spanwise.analysis.comparison import units_until_found
 from spanwise.analysis.experiments import Measured
-from spanwise.model.experiment_results import (
+from spanwise.model.experiments.definition import Direction, ExperimentStatus
+from spanwise.model.experiments.results import (
     Decision,
     Forecast,
     MetricResult,
@@ -13,7 +14,6 @@ from spanwise.model.experiment_results import (
     VariantResult,
     Verdict,
 )
-from spanwise.model.experiments import Direction, ExperimentStatus
 
 # A difference smaller than this is taken for none.
 SMALLEST_LIFT = 0.05

@@ -7,7 +7,7 @@ do. A page that refreshes itself says so, and is then never kept waiting by inge
 import re
 from collections.abc import Mapping
 
-from spanwise.ingest.pipeline import accepted_age
+from spanwise.ingest.commit.pipeline import accepted_age
 
 MAX_SECONDS = 60
 _MAX_AGE = re.compile(r"(?:^|[,\s])max-age=(\d{1,9})(?=$|[,\s])", re.ASCII | re.IGNORECASE)

@@ -5,33 +5,33 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from spanwise.actions.access import Access
-from spanwise.actions.accounts import Accounts
-from spanwise.actions.agents import Agents
-from spanwise.actions.alert_watch import AlertWatch
-from spanwise.actions.alerts import Alerts
-from spanwise.actions.analytics import Analytics
-from spanwise.actions.assignments import Assignments
-from spanwise.actions.backtest import Backtests
-from spanwise.actions.experiment_results import Results
-from spanwise.actions.experiments import Experiments
-from spanwise.actions.keys import Keys
-from spanwise.actions.logs import Logs
-from spanwise.actions.prices import Prices, RepricingProgress
-from spanwise.actions.readiness import Readiness
-from spanwise.actions.sessions import Sessions
-from spanwise.actions.signals import Signals
-from spanwise.actions.traces import Traces
-from spanwise.actions.webhooks import Webhooks
-from spanwise.ingest.intake import Intake
-from spanwise.ingest.meter import IngestMeter
-from spanwise.ingest.pipeline import Pipeline
+from spanwise.ingest.body_memory import Intake
+from spanwise.ingest.commit.meter import IngestMeter
+from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
+from spanwise.services.accounts.access import Access
+from spanwise.services.accounts.accounts import Accounts
+from spanwise.services.accounts.keys import Keys
+from spanwise.services.alerts.alerts import Alerts
+from spanwise.services.alerts.backtest import Backtests
+from spanwise.services.alerts.evaluation_health import AlertWatch
+from spanwise.services.experiments.assignments import Assignments
+from spanwise.services.experiments.experiments import Experiments
+from spanwise.services.experiments.results import Results
+from spanwise.services.notifications.webhooks import Webhooks
+from spanwise.services.readiness import Readiness
+from spanwise.services.telemetry.agents import Agents
+from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.logs import Logs
+from spanwise.services.telemetry.prices import Prices, RepricingProgress
+from spanwise.services.telemetry.sessions import Sessions
+from spanwise.services.telemetry.signals import Signals
+from spanwise.services.telemetry.traces import Traces
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import Counters
-from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.rollup import Rollup
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.rollup.rollup import Rollup
 
 
 @dataclass(frozen=True)

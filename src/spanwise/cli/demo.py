@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from spanwise.api.services import Services
-from spanwise.app import journal_folder
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.logs import configure_logs
 from spanwise.cli.serve import listen, run_service
 from spanwise.demo.story import EMAIL, MARKER, PASSWORD, Told, go_on, tell
 from spanwise.demo.watch import StoryClock
-from spanwise.ingest.journal import hold_journal
+from spanwise.ingest.commit.journal import hold_journal
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings
+from spanwise.wiring.stores import journal_folder
 
 FOLDER = Path("spanwise-demo")
 

@@ -14,17 +14,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from spanwise import __version__
-from spanwise.app import open_stores, telemetry_address
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.model.errors import SpanwiseError, StartError
 from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, secret_file, show_setting
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 from spanwise.storage.schema_state import SchemaState
-from spanwise.storage.telemetry.engine import Engine, EngineInUseError
-from spanwise.storage.telemetry.rollup import Rollup
-from spanwise.storage.telemetry.schema_state import inspect_schema
-from spanwise.storage.telemetry.sizes import measure_tables
+from spanwise.storage.telemetry.engine.engine import Engine, EngineInUseError
+from spanwise.storage.telemetry.engine.table_sizes import measure_tables
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.schema.state import inspect_schema
+from spanwise.wiring.stores import open_stores, telemetry_address
 
 LOW_DISK_BYTES = 2 * 2**30
 WIDTH_OF_A_FILE = 160

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from spanwise.actions.transfer import Transfer
 from spanwise.cli.flags import new_command
 from spanwise.cli.transfer import run_transfer
+from spanwise.services.telemetry.transfer import Transfer
 
 app = new_command()
 

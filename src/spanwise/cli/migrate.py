@@ -2,9 +2,9 @@
 
 import asyncio
 
-from spanwise.app import open_stores
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.settings import Settings
+from spanwise.wiring.stores import open_stores
 
 app = new_command()
 

@@ -14,20 +14,21 @@ import uvicorn
 import uvloop
 from fastapi import FastAPI
 
-from spanwise.actions.alerts import Clock
-from spanwise.api.anonymous_limits import REQUEST_SECONDS
-from spanwise.api.assign_lane import AssignLane
-from spanwise.api.export_lane import ExportLane
-from spanwise.api.grpc import start_grpc, stop_grpc
-from spanwise.api.http_protocol import with_lanes
-from spanwise.api.lane import Lane
+from spanwise.api.fast_path.assign import AssignLane
+from spanwise.api.fast_path.dispatch import Lane
+from spanwise.api.fast_path.export import ExportLane
+from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
+from spanwise.api.http.protocol import with_lanes
+from spanwise.api.otlp.grpc import start_grpc, stop_grpc
 from spanwise.api.services import Services
-from spanwise.app import create_app, open_services
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.logs import configure_logs
 from spanwise.model.errors import StartError
-from spanwise.model.noun import utc_now
+from spanwise.model.record import utc_now
+from spanwise.services.alerts.alerts import Clock
 from spanwise.settings import Settings
+from spanwise.wiring.http import create_app
+from spanwise.wiring.services import open_services
 
 log = structlog.get_logger()
 

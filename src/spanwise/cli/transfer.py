@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from spanwise.actions.accounts import normalize_email
-from spanwise.actions.transfer import Progress, Transfer
-from spanwise.app import open_transfer
 from spanwise.cli.logs import configure_logs
 from spanwise.cli.progress import show_progress
+from spanwise.services.accounts.accounts import normalize_email
+from spanwise.services.telemetry.transfer import Progress, Transfer
 from spanwise.settings import Settings, load_settings
+from spanwise.wiring.commands import open_transfer
 
 Move = Callable[[Transfer, str, Path, Progress], Awaitable[Mapping[str, int]]]
 

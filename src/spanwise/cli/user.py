@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from spanwise.api.bodies import Email
-from spanwise.app import open_accounts
+from spanwise.api.requests.fields import Email
 from spanwise.cli.logs import configure_logs
 from spanwise.model.accounts import Role, User
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings, load_settings
+from spanwise.wiring.commands import open_accounts
 
 app = typer.Typer(
     help="Add accounts and change roles.",

@@ -28,8 +28,8 @@ from spanwise.demo.recording import (
 )
 from spanwise.demo.scripts import Call, Exchange, choose_slots, fill_slots
 from spanwise.demo.trials import Treatment, Trials
-from spanwise.ingest.bodies import NewLog, NewSignal
-from spanwise.model.logs import LogLevel
+from spanwise.ingest.rest.bodies import NewLog, NewSignal
+from spanwise.model.telemetry.logs import LogLevel
 
 _INCIDENT_FAILURE_RATE = 0.45
 _INCIDENT_SLOWNESS = 2.8

@@ -14,20 +14,20 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 
-from spanwise.actions.events import record_event
 from spanwise.api.services import Services
 from spanwise.demo.conversations import Conversation, Turn
 from spanwise.demo.fleet import FLEET, AgentProfile
 from spanwise.demo.plot import Plot, session_starts
 from spanwise.demo.trials import Trials, variant_place
+from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.exposures import prepare_exposures
-from spanwise.ingest.journal import Kind, Record
-from spanwise.ingest.rest import to_any_value
+from spanwise.ingest.rest.to_otlp import to_any_value
 from spanwise.model.accounts import Principal
 from spanwise.model.agents import Agent
 from spanwise.model.alerts import AlertSettings
 from spanwise.model.events import SERVICE, EventType
-from spanwise.model.noun import new_id
+from spanwise.model.record import new_id
+from spanwise.services.notifications.events import record_event
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.catalog import experiments as stored_experiments
 

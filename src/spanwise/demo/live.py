@@ -15,7 +15,7 @@ from spanwise.demo.plot import Plot
 from spanwise.demo.trials import Trials
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import SpanwiseError
-from spanwise.model.noun import utc_now
+from spanwise.model.record import utc_now
 
 SECONDS_BETWEEN_SESSIONS = 20.0
 # Whoever watches would take a longer silence for a fault.

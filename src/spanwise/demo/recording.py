@@ -11,9 +11,9 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from spanwise.demo.fleet import Mishap, Model
-from spanwise.ingest.bodies import NewLog, to_unix_nano
-from spanwise.ingest.rest import to_any_value
-from spanwise.model.logs import LogLevel
+from spanwise.ingest.rest.bodies import NewLog, to_unix_nano
+from spanwise.ingest.rest.to_otlp import to_any_value
+from spanwise.model.telemetry.logs import LogLevel
 
 Message = dict[str, Any]
 _CHARACTERS_A_TOKEN = 3.8

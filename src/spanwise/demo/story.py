@@ -16,7 +16,7 @@ from spanwise.demo.watch import StoryClock, relive_alerts, set_rules
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import Invalid, StartError
 from spanwise.model.keys import Scope
-from spanwise.model.noun import utc_now
+from spanwise.model.record import utc_now
 from spanwise.storage.catalog import users as stored_users
 
 EMAIL = "demo@example.com"

@@ -10,7 +10,7 @@ from ulid import ULID
 from spanwise.analysis.assignment import choose_variant
 from spanwise.demo.fleet import HAIKU, Model
 from spanwise.demo.plot import Plot
-from spanwise.model.experiments import (
+from spanwise.model.experiments.definition import (
     Direction,
     Experiment,
     ExperimentStatus,

@@ -16,8 +16,8 @@ from spanwise.model.alerts import (
     Metric,
     Severity,
 )
-from spanwise.model.noun import utc_now
 from spanwise.model.page import PageRequest
+from spanwise.model.record import utc_now
 
 RULES: dict[str, list[AlertRule]] = {
     INCIDENT_AGENT: [

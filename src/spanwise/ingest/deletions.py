@@ -2,8 +2,8 @@
 
 import orjson
 
-from spanwise.ingest.journal import Kind, Record
-from spanwise.storage.telemetry.deletion import TraceDeletion
+from spanwise.ingest.commit.journal import Kind, Record
+from spanwise.storage.telemetry.spans.deletion import TraceDeletion
 
 
 def prepare_deletion(workspace: str, trace_id: str) -> Record:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import orjson
 
-from spanwise.ingest.journal import Kind, Record
+from spanwise.ingest.commit.journal import Kind, Record
 
 
 def prepare_exposures(

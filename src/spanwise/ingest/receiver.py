@@ -12,8 +12,16 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanwise.ingest import otlp, rest, signals
-from spanwise.ingest.bodies import (
+from spanwise.ingest.commit.journal import Kind
+from spanwise.ingest.commit.meter import IngestMeter
+from spanwise.ingest.commit.pipeline import Pipeline, Tell
+from spanwise.ingest.otlp import prepare as otlp
+from spanwise.ingest.otlp.deep_values import flatten_deep_values
+from spanwise.ingest.otlp.json_format import decode_json
+from spanwise.ingest.otlp.prepare import Prepared
+from spanwise.ingest.rest import signals
+from spanwise.ingest.rest import to_otlp as rest
+from spanwise.ingest.rest.bodies import (
     NewLog,
     NewSignal,
     NewSpan,
@@ -22,14 +30,8 @@ from spanwise.ingest.bodies import (
     parse_logs,
     parse_spans,
 )
-from spanwise.ingest.deep_values import flatten_deep_values
-from spanwise.ingest.journal import Kind
-from spanwise.ingest.meter import IngestMeter
-from spanwise.ingest.otlp import Prepared
-from spanwise.ingest.otlp_json import decode_json
-from spanwise.ingest.pipeline import Pipeline, Tell
 from spanwise.model.errors import Invalid, Unavailable
-from spanwise.model.signals import Signal
+from spanwise.model.telemetry.signals import Signal
 
 REQUESTS: dict[Kind, type[Message]] = {
     Kind.TRACES: ExportTraceServiceRequest,

@@ -17,8 +17,8 @@ from spanwise.analysis.baseline import Past
 from spanwise.model.alerts import AlertRule, Condition, Metric, RuleState, WatchedRule, Window
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import alerts as stored
-from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.measurements import (
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.traces.measurements import (
     Buckets,
     Series,
     SeriesKey,

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import datetime
 
-from spanwise.actions.alert_watch import AlertWatch
 from spanwise.jobs.alerts import AlertEvaluator
 from spanwise.jobs.notifications import NotificationSender
 from spanwise.jobs.periodic import Periodic
+from spanwise.services.alerts.evaluation_health import AlertWatch
 
 Clock = Callable[[], datetime]
 

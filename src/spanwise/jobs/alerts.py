@@ -12,11 +12,8 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from spanwise.actions.alert_watch import EvaluationHealth
-from spanwise.actions.events import record_event
-from spanwise.actions.notifications import REPEATED, News, announce
 from spanwise.analysis.alert_rules import Judgement, Verdict, judge
-from spanwise.ingest.pipeline import Pipeline
+from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.jobs.alert_measurements import Measurer
 from spanwise.jobs.alert_texts import write_description, write_title
 from spanwise.model.alerts import (
@@ -29,13 +26,16 @@ from spanwise.model.alerts import (
     Window,
 )
 from spanwise.model.events import SERVICE, EventType
-from spanwise.model.noun import new_id, utc_now
+from spanwise.model.record import new_id, utc_now
+from spanwise.services.alerts.evaluation_health import EvaluationHealth
+from spanwise.services.notifications.events import record_event
+from spanwise.services.notifications.outbox import REPEATED, News, announce
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.catalog import alerts as stored
 from spanwise.storage.catalog.leases import keep_lease, release_lease, take_lease
-from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.measurements import find_examples
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.traces.measurements import find_examples
 
 log = structlog.get_logger()
 

@@ -15,11 +15,15 @@ import orjson
 import structlog
 from standardwebhooks import Webhook as Signer
 
-from spanwise.actions.mail import Letter, Mailer
-from spanwise.actions.notifications import write_mail
-from spanwise.actions.webhook_guard import ATTEMPT_SECONDS, AddressRefused, WebhookGuard
 from spanwise.model.events import Channel, DeliveryStatus, Parcel
-from spanwise.model.noun import utc_now
+from spanwise.model.record import utc_now
+from spanwise.services.notifications.mail import Letter, Mailer
+from spanwise.services.notifications.outbox import write_mail
+from spanwise.services.notifications.webhook_guard import (
+    ATTEMPT_SECONDS,
+    AddressRefused,
+    WebhookGuard,
+)
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import events as stored
 

@@ -13,22 +13,22 @@ from functools import partial
 
 import structlog
 
-from spanwise.actions.prices import PriceBook, RepricingProgress, own_periods
-from spanwise.ingest.versions import next_version
-from spanwise.model.noun import new_id, utc_now
-from spanwise.model.prices import PriceKey, PricePeriod, RepricingTask
+from spanwise.ingest.commit.versions import next_version
+from spanwise.model.record import new_id, utc_now
+from spanwise.model.telemetry.prices import PriceKey, PricePeriod, RepricingTask
+from spanwise.services.telemetry.prices import PriceBook, RepricingProgress, own_periods
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import prices as own_prices
 from spanwise.storage.catalog import repricing as tasks
-from spanwise.storage.telemetry.prices import find_known_prices
-from spanwise.storage.telemetry.repricing import (
+from spanwise.storage.telemetry.prices.prices import find_known_prices
+from spanwise.storage.telemetry.prices.repricing import (
     find_providers,
     find_unpriced,
     months_to_reprice,
     pieces_of_month,
     reprice_piece,
 )
-from spanwise.storage.telemetry.store import MAX_LOOKUPS, PriceFinder, Writer
+from spanwise.storage.telemetry.writer import MAX_LOOKUPS, PriceFinder, Writer
 
 log = structlog.get_logger()
 

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from spanwise.actions import audit
-from spanwise.model.noun import utc_now
+from spanwise.model.record import utc_now
+from spanwise.services.accounts import audit
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.telemetry.engine import Engine
-from spanwise.storage.telemetry.retention import remove_expired, summarize_cut_traces
-from spanwise.storage.telemetry.rollup import Rollup
-from spanwise.storage.telemetry.store import Writer
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.spans.retention import remove_expired, summarize_cut_traces
+from spanwise.storage.telemetry.writer import Writer
 
 log = structlog.get_logger()
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from spanwise.model.keys import Scope
-from spanwise.model.noun import Noun, UtcTime
+from spanwise.model.record import Noun, UtcTime
 
 
 class Role(StrEnum):

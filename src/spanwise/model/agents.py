@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from spanwise.model.alerts import AlertSettings
-from spanwise.model.noun import Noun, UtcTime
+from spanwise.model.record import Noun, UtcTime
 
 MAX_NAME = 512
 # Per workspace. Traces beyond it keep their agent name, but make no agent.

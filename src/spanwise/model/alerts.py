@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from spanwise.model.noun import Noun, UtcTime, without_nul
+from spanwise.model.record import Noun, UtcTime, without_nul
 
 MAX_RULES = 50
 MAX_EMAILS = 20

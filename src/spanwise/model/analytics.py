@@ -5,9 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from spanwise.model.filters import TraceFilter
-from spanwise.model.noun import Noun
-from spanwise.model.spans import ErrorType
+from spanwise.model.record import Noun
+from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.telemetry.spans import ErrorType
 from spanwise.model.times import EARLIEST, BoundedRange, Granularity, TimeRange, bucket_label
 
 # What stands where a trace has no agent or a call has no model.

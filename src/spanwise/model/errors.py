@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from spanwise.model.noun import Noun
+from spanwise.model.record import Noun
 
 
 class Code(StrEnum):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from spanwise.model.noun import Noun, UtcTime
+from spanwise.model.record import Noun, UtcTime
 
 # Who acted, when it was the service by itself.
 SERVICE = "spanwise"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from spanwise.model.noun import Noun, UtcTime
+from spanwise.model.record import Noun, UtcTime
 
 
 class Scope(StrEnum):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from spanwise.model.noun import Noun
+from spanwise.model.record import Noun
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ import httpx
 import pyarrow.parquet
 import pytest
 
-from spanwise.storage.telemetry import analytics_export
+from spanwise.storage.telemetry.export import trace_download as analytics_export
 from support.service import Person, Service
 from support.spans import child_of, new_span, send
 

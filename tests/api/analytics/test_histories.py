@@ -12,15 +12,15 @@ from typing import Any
 import orjson
 import pytest
 
-from spanwise.actions.analytics import Analytics
-from spanwise.actions.traces import Traces
-from spanwise.ingest.pipeline import accepted_age
+from spanwise.ingest.commit.pipeline import accepted_age
 from spanwise.jobs.retention import Retention
 from spanwise.model.analytics import ExportFormat, Question
-from spanwise.model.filters import Order, TraceSort
 from spanwise.model.page import PageRequest
+from spanwise.model.telemetry.filters import Order, TraceSort
 from spanwise.model.times import Granularity
-from spanwise.storage.telemetry.rollup import Rollup
+from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.traces import Traces
+from spanwise.storage.telemetry.rollup.rollup import Rollup
 from support.histories import (
     Answer,
     History,

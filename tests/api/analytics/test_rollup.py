@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from spanwise.model.analytics import Question
-from spanwise.model.filters import TraceFilter
+from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import TimeRange
-from spanwise.storage.telemetry import sums
-from spanwise.storage.telemetry.analytics_source import Source
-from spanwise.storage.telemetry.rollup import Rollup, merge_quiet_month
+from spanwise.storage.telemetry.rollup import aggregate_cache as sums
+from spanwise.storage.telemetry.rollup.rollup import Rollup, merge_quiet_month
+from spanwise.storage.telemetry.rollup.source import Source
 from support.service import Person, Service
 from support.slices import slice_everything
 from support.spans import child_of, new_span, send

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from spanwise.model.noun import utc_now
+from spanwise.model.record import utc_now
 from spanwise.storage.catalog.tables import one_time_tokens
 from support.service import PASSWORD, Service, assert_error, link_token, start_service
 

@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from spanwise.actions import access, assignments
+from spanwise.services.accounts import access
+from spanwise.services.experiments import assignments
 from support.experiments import create, start
 from support.listening import Listening, a_journal_that_waits, lasting_headers, listening, raw
 from support.service import Person, Service, assert_error, start_service

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from spanwise.ingest.bodies import NewSignal
 from spanwise.ingest.exposures import prepare_exposures
-from spanwise.model.noun import utc_now
+from spanwise.ingest.rest.bodies import NewSignal
+from spanwise.model.record import utc_now
 from support.experiments import create, start
 from support.outcomes import make_trace, send_signals, send_traces
 from support.service import Person, Service, assert_error

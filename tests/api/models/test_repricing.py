@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from spanwise import app
 from spanwise.analysis.prices import find_list_prices
 from spanwise.jobs import repricing as job
-from spanwise.model.prices import PricePeriod
-from spanwise.storage.telemetry import repricing as stored
+from spanwise.model.telemetry.prices import PricePeriod
+from spanwise.storage.telemetry.prices import repricing as stored
+from spanwise.wiring import services, stores
 from support.polling import until
 from support.service import Person, start_service
 from support.spans import llm_call
@@ -75,7 +75,8 @@ async def test_spans_get_their_cost_when_a_newer_price_list_knows_the_model(
         return [] if model == "gpt-4.1-nano" else find_list_prices(provider, model)
 
     with monkeypatch.context() as patch:
-        patch.setattr(app, "find_list_prices", older_list)
+        patch.setattr(services, "find_list_prices", older_list)
+        patch.setattr(stores, "find_list_prices", older_list)
         async with start_service(tmp_path) as service:
             person = await service.sign_up()
             call = llm_call("gpt-4.1-nano", "openai", {"input": 1_000_000})

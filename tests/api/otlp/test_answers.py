@@ -17,8 +17,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from spanwise.api.otlp import PATHS
-from spanwise.ingest.journal import Kind
+from spanwise.api.otlp.responses import PATHS
+from spanwise.ingest.commit.journal import Kind
 from support.otlp import (
     JSON,
     PROTOBUF,

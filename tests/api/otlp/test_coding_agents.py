@@ -14,8 +14,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.model.errors import Unavailable
-from spanwise.storage.telemetry.rollup import Rollup
-from spanwise.storage.telemetry.store import Batch, Writer
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.writer import Batch, Writer
 from support.otlp import SECOND, Exporter, make_span, make_traces, pairs
 from support.service import Person, Service, start_service
 

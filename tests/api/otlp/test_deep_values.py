@@ -9,8 +9,8 @@ import orjson
 import pytest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
-from spanwise.api.grpc import start_grpc, stop_grpc
-from spanwise.ingest.frames import bytes_field
+from spanwise.api.otlp.grpc import start_grpc, stop_grpc
+from spanwise.ingest.otlp.frames import bytes_field
 from support.otlp import JSON, Exporter, make_span
 from support.servers import free_port
 from support.service import Person, Service, assert_error

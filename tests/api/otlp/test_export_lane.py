@@ -13,9 +13,9 @@ import pytest
 from google.rpc import code_pb2
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
-from spanwise.actions import access
-from spanwise.api import http_protocol
-from spanwise.api.export_lane import MAX_BODY_BYTES
+from spanwise.api.fast_path.export import MAX_BODY_BYTES
+from spanwise.api.http import protocol as http_protocol
+from spanwise.services.accounts import access
 from support.listening import Listening, a_journal_that_waits, lasting_headers, listening, raw
 from support.otlp import (
     JSON,

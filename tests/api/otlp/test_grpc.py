@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.logs.v1 import logs_service_pb2_grpc
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2_grpc
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc
 
-from spanwise.api.grpc import start_grpc, stop_grpc
+from spanwise.api.otlp.grpc import start_grpc, stop_grpc
 from spanwise.ingest.compression import MAX_BODY_BYTES
 from support.otlp import Exporter, make_logs, make_metrics, make_span, make_traces
 from support.servers import free_port
@@ -269,7 +269,7 @@ async def test_slow_calls_of_one_workspace_leave_room_for_another(tmp_path: Path
 async def test_a_workspace_with_too_many_calls_at_once_is_told_when_to_try_again(
     service: Service, exporter: Exporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spanwise.api.grpc.MAX_CALLS", 2)
+    monkeypatch.setattr("spanwise.api.otlp.grpc.MAX_CALLS", 2)
     metadata = (("x-api-key", exporter.key),)
     async with serving(service, request_seconds=20) as number:
         target, alone = f"127.0.0.1:{number}", [("grpc.use_local_subchannel_pool", 1)]

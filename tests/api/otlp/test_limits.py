@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from google.rpc import code_pb2
 
-from spanwise.ingest import intake
-from spanwise.ingest.intake import Intake
+from spanwise.ingest import body_memory as intake
+from spanwise.ingest.body_memory import Intake
 from spanwise.model.errors import Invalid, Unavailable
 from support.otlp import JSON, PROTOBUF, Exporter, make_span, make_traces, status_of
 from support.service import start_service

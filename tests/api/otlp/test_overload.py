@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from spanwise.ingest import pipeline
+from spanwise.ingest.commit import pipeline
 from support.ids import new_span_id, new_trace_id
 from support.otlp import Exporter, make_span, make_traces
 from support.service import start_service

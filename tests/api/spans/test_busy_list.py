@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.model.filters import TraceFilter
+from spanwise.model.telemetry.filters import TraceFilter
 from support.service import Person, Service
 from support.spans import Body, new_span, send
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.storage.telemetry.rollup import Rollup
+from spanwise.storage.telemetry.rollup.rollup import Rollup
 from support.ids import new_trace_id
 from support.service import Person, Service, assert_error, start_service
 from support.telemetry import make_span

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanwise.ingest.frames import bytes_field, varint
+from spanwise.ingest.otlp.frames import bytes_field, varint
 from support.service import Person, Service
 
 START = datetime.now(UTC).replace(microsecond=123_456) - timedelta(minutes=5)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanwise.model.errors import Unavailable
-from spanwise.storage.telemetry.store import Batch, Writer
+from spanwise.storage.telemetry.writer import Batch, Writer
 from support.ledger import Ledger, read_details, read_trace
 from support.polling import until
 from support.service import Person, Service, start_service

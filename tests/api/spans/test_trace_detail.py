@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.model.spans import TraceWithSpans
+from spanwise.model.telemetry.spans import TraceWithSpans
 from support.ids import new_trace_id
 from support.service import Person, Service
 from support.telemetry import make_span

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from spanwise.actions import audit
 from spanwise.model.accounts import AuditEntry
 from spanwise.model.page import PageRequest
 from spanwise.model.times import TimeRange
+from spanwise.services.accounts import audit
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.audit import add_entry, list_entries
 

@@ -1,24 +1,17 @@
 """The telemetry store on each engine: in this process, and behind HTTP in another."""
 
-import itertools
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from spanwise.analysis.prices import find_list_prices
-from spanwise.ingest import otlp, rest
-from spanwise.ingest.bodies import parse_spans
-from spanwise.ingest.versions import next_version, with_version
-from spanwise.storage.telemetry.engine import Engine, EngineAddress
-from spanwise.storage.telemetry.store import Batch, Writer
+from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.writer import Writer
 from support.clickhouse_server import run_clickhouse
 from support.service import shared_telemetry_url
-
-_workspaces = itertools.count(1)
+from support.store import Store
 
 
 @pytest.fixture(scope="session")
@@ -50,25 +43,6 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 @pytest.fixture(scope="session")
 def writer(engine: Engine) -> Writer:
     return Writer(engine, find_list_prices)
-
-
-@dataclass
-class Store:
-    """A workspace of its own on an engine that tests share."""
-
-    engine: Engine
-    writer: Writer
-    workspace: str = field(default_factory=lambda: f"wsp_{os.getpid()}_{next(_workspaces)}")
-
-    def batch(self, *spans: dict[str, Any]) -> Batch:
-        """What one request with these spans becomes."""
-        parsed = parse_spans({"spans": list(spans)}, 10_000).items
-        (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed), self.workspace).records
-        record = with_version(prepared, next_version())
-        return Batch(record.version, record.version, spans=[bytes(record.payload)])
-
-    def send(self, *spans: dict[str, Any]) -> None:
-        self.writer.write(self.batch(*spans))
 
 
 @pytest.fixture

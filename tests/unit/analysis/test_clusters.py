@@ -7,7 +7,7 @@ import pytest
 
 from spanwise.analysis.clusters import find_adjustment, to_arm, to_quantile_arm
 from spanwise.analysis.comparison import Arm, estimate
-from spanwise.model.outcomes import QUANTILE_LEVELS, ClusterSums
+from spanwise.model.experiments.sums import QUANTILE_LEVELS, ClusterSums
 
 
 def sums_of(

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from spanwise.analysis.comparison import ALPHA, Arm
 from spanwise.analysis.experiments import Measured, check_sample_ratio, compare, measure
 from spanwise.analysis.verdicts import Facts, decide, forecast
-from spanwise.model.experiment_results import MetricResult
-from spanwise.model.experiments import (
+from spanwise.model.experiments.definition import (
     Direction,
     ExperimentStatus,
     Metric,
@@ -21,7 +20,8 @@ from spanwise.model.experiments import (
     TraceMetric,
     Variant,
 )
-from spanwise.model.outcomes import ClusterSums, MetricSums
+from spanwise.model.experiments.results import MetricResult
+from spanwise.model.experiments.sums import ClusterSums, MetricSums
 
 VARIANTS = [Variant(key=key, name=key, weight=1, config={}) for key in ("a", "b", "c")]
 DAY = date(2026, 1, 1)

@@ -5,15 +5,15 @@ from typing import Annotated, Any
 from fastapi import Path, Query
 from pydantic import AfterValidator, Field, StringConstraints
 
-from spanwise.api.bodies import Email
-from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import Reader, Writer
-from spanwise.api.noun_router import NounRouter
-from spanwise.api.parameters import Paged
+from spanwise.api.auth import Reader, Writer
+from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.requests.fields import Email
+from spanwise.api.requests.parameters import Paged
 from spanwise.api.services import Use
 from spanwise.model.agents import MAX_NAME, Agent
 from spanwise.model.alerts import MAX_EMAILS, MAX_RULES, MAX_WEBHOOKS, AlertRule, Backtest
-from spanwise.model.noun import Noun, without_nul
+from spanwise.model.record import Noun, without_nul
 
 router = NounRouter("agents", "/agents")
 

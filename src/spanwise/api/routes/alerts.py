@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import Depends, Path, Query
 from pydantic import AfterValidator, Field
 
-from spanwise.api.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import Reader, Writer
-from spanwise.api.noun_router import NounRouter
-from spanwise.api.parameters import Paged, Period
+from spanwise.api.auth import Reader, Writer
+from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.alerts import Alert, AlertFilter, AlertStatus, AlertSummary, Severity
-from spanwise.model.noun import Noun, without_nul
+from spanwise.model.record import Noun, without_nul
 
 router = NounRouter("alerts", "/spans/alerts")
 

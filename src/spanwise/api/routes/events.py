@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import Field
 
-from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.guard import Reader, Writer
-from spanwise.api.noun_router import NounRouter
-from spanwise.api.parameters import Paged, Period
+from spanwise.api.auth import Reader, Writer
+from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.events import (
     Delivery,
@@ -18,7 +18,7 @@ from spanwise.model.events import (
     Webhook,
     WebhookWithSecret,
 )
-from spanwise.model.noun import Noun
+from spanwise.model.record import Noun
 
 router = NounRouter("events", "/events")
 

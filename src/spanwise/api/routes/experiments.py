@@ -4,21 +4,21 @@ from typing import Annotated
 
 from fastapi import Query
 
-from spanwise.actions.assignments import MAX_UNIT_ID
-from spanwise.api.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.experiment_bodies import (
+from spanwise.api.auth import Assigner, Ingester, Reader, Writer
+from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.requests.experiments import (
     ExperimentChange,
     ExperimentStart,
     ExperimentStop,
     NewExperiment,
     UnitBatch,
 )
-from spanwise.api.guard import Assigner, Ingester, Reader, Writer
-from spanwise.api.noun_router import NounRouter
-from spanwise.api.parameters import Paged, Period
+from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
-from spanwise.model.experiment_results import ExperimentResults
-from spanwise.model.experiments import Assignment, Experiment, ExperimentStatus
+from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
+from spanwise.model.experiments.results import ExperimentResults
+from spanwise.services.experiments.assignments import MAX_UNIT_ID
 
 router = NounRouter("experiments", "/experiments")
 

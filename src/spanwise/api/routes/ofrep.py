@@ -10,14 +10,14 @@ import orjson
 from fastapi import Request, Response
 from pydantic import Field
 
-from spanwise.actions.assignments import MAX_UNIT_ID
-from spanwise.api.guard import Ingester
-from spanwise.api.noun_router import NounRouter
-from spanwise.api.openapi import describe_body
+from spanwise.api.auth import Ingester
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.openapi.document import describe_body
 from spanwise.api.services import Use
 from spanwise.model.errors import NotFound
-from spanwise.model.experiments import Assignment, Experiment, ExperimentStatus
-from spanwise.model.noun import Noun
+from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
+from spanwise.model.record import Noun
+from spanwise.services.experiments.assignments import MAX_UNIT_ID
 
 router = NounRouter("ofrep", "/ofrep/v1/evaluate/flags")
 

@@ -4,11 +4,11 @@ import platform
 from typing import Literal
 
 from spanwise import __version__
-from spanwise.actions.alert_watch import EvaluationState
-from spanwise.api.envelope import Success, succeed
-from spanwise.api.noun_router import NounRouter
+from spanwise.api.http.envelope import Success, succeed
+from spanwise.api.http.prefix_router import NounRouter
 from spanwise.api.services import Use
-from spanwise.model.noun import Noun
+from spanwise.model.record import Noun
+from spanwise.services.alerts.evaluation_health import EvaluationState
 
 router = NounRouter("system")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Row, case, delete, func, insert, or_, select, update
 
-from spanwise.model.experiments import Experiment, ExperimentStatus
+from spanwise.model.experiments.definition import Experiment, ExperimentStatus
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.times import TimeRange
 from spanwise.storage.catalog.database import Transaction

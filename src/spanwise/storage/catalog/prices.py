@@ -3,7 +3,7 @@
 from sqlalchemy import delete, func, insert, select, update
 
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.prices import ModelPrice
+from spanwise.model.telemetry.prices import ModelPrice
 from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import model_prices
 

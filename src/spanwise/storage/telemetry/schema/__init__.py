@@ -10,8 +10,9 @@ from importlib.resources import files
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.errors import StartError
-from spanwise.storage.telemetry.engine import EngineAddress, query_rows
-from spanwise.storage.telemetry.extraction import (
+from spanwise.storage.telemetry.engine.engine import EngineAddress, query_rows
+from spanwise.storage.telemetry.prices.prices import dictionary_ddl
+from spanwise.storage.telemetry.spans.extraction import (
     LOGS_COLUMNS,
     METRICS_COLUMNS,
     SPANS_COLUMNS,
@@ -19,7 +20,6 @@ from spanwise.storage.telemetry.extraction import (
     metrics_select,
     spans_select,
 )
-from spanwise.storage.telemetry.prices import dictionary_ddl
 
 # What `2xx means stored` needs of the engine: parts reach the disk before the journal lets go.
 _DURABLE = (

@@ -1,1 +1,0 @@
-"""Verbs that carry a rule or touch more than one store."""

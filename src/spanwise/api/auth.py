@@ -1,0 +1,190 @@
+"""Who may call a route: its signature says so, and it is checked before the body is read."""
+
+import asyncio
+import base64
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Depends, Request, Response
+from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
+
+from spanwise.api.freshness import note_accepted_age
+from spanwise.api.http import anonymous_limits
+from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
+from spanwise.model.accounts import Principal, Role
+from spanwise.model.errors import Forbidden, Invalid, SpanwiseError, Unauthorized
+from spanwise.model.keys import Scope
+from spanwise.services.accounts.access import KEY_PREFIX, Access
+
+MAX_BODY_BYTES = 1_048_576
+
+
+async def authenticate(access: Access, headers: Mapping[str, str]) -> Principal:
+    """Find the principal behind `x-api-key`, `Authorization: Bearer` or `Authorization: Basic`."""
+    if (key := find_key(headers)) is not None:
+        return await access.by_key(key)
+    scheme, credentials = _authorization(headers)
+    if scheme == "bearer" and credentials:
+        return await access.by_token(credentials)
+    raise Unauthorized("send a token as 'Authorization: Bearer …' or a key as 'x-api-key: …'")
+
+
+def find_key(headers: Mapping[str, str]) -> str | None:
+    """Return the API key that a request carries, if it does."""
+    if key := headers.get("x-api-key"):
+        return key.strip()
+    scheme, credentials = _authorization(headers)
+    if scheme == "basic":
+        return _basic_password(credentials)
+    return credentials if scheme == "bearer" and credentials.startswith(KEY_PREFIX) else None
+
+
+def _authorization(headers: Mapping[str, str]) -> tuple[str, str]:
+    scheme, _, credentials = headers.get("authorization", "").partition(" ")
+    return scheme.lower(), credentials.strip()
+
+
+def _basic_password(credentials: str) -> str:
+    try:
+        return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
+    except ValueError:
+        raise Unauthorized("the Basic credentials are not valid") from None
+
+
+class Requires:
+    """A route's demand on its caller: any of some scopes, or a signed-in person, or an admin."""
+
+    def __init__(self, *scopes: Scope, admin: bool = False) -> None:
+        self._scopes = frozenset(scopes)
+        self._admin = admin
+
+    @property
+    def security(self) -> list[dict[str, list[str]]]:
+        """The demand in the words of OpenAPI: a key is enough unless a person is needed."""
+        return [{"token": []}, {"apiKey": []}] if self._scopes else [{"token": []}]
+
+    @property
+    def key_scopes(self) -> list[str]:
+        """The scopes of which a key needs one; none when no key is enough."""
+        return sorted({*self._scopes, Scope.FULL}) if self._scopes else []
+
+    async def __call__(self, request: Request) -> Principal:
+        outcome: Principal | SpanwiseError = request.state.principal
+        if isinstance(outcome, SpanwiseError):
+            raise outcome
+        return self.admit(outcome)
+
+    def admit(self, caller: Principal) -> Principal:
+        """Return the caller, or say what they lack."""
+        if caller.key_id is not None:
+            if not self._scopes:
+                raise Forbidden("this needs a signed-in person; an API key is not enough")
+            if Scope.FULL not in caller.scopes and not self._scopes & caller.scopes:
+                wanted = " or ".join(self.key_scopes)
+                raise Forbidden(f"this needs an API key with the scope {wanted}")
+        if self._admin and caller.role is not Role.ADMIN:
+            raise Forbidden("this needs an admin")
+        return caller
+
+
+SignedIn = Annotated[Principal, Depends(Requires())]
+Admin = Annotated[Principal, Depends(Requires(admin=True))]
+Reader = Annotated[Principal, Depends(Requires(Scope.READ))]
+Writer = Annotated[Principal, Depends(Requires(Scope.FULL))]
+may_ingest = Requires(Scope.INGEST)
+Ingester = Annotated[Principal, Depends(may_ingest)]
+# Asking for a variant is a GET that writes: both kinds of keys are made for it.
+may_assign = Requires(Scope.INGEST, Scope.READ)
+Assigner = Annotated[Principal, Depends(may_assign)]
+
+
+async def client_address(request: Request) -> str | None:
+    return request.client.host if request.client else None
+
+
+ClientAddress = Annotated[str | None, Depends(client_address)]
+
+
+class JsonRequest(Request):
+    """Reads a bounded JSON body strictly: no NaN, no half of a surrogate pair, no endless text."""
+
+    def __init__(self, request: Request, max_bytes: int) -> None:
+        super().__init__(request.scope, request.receive)
+        self._max_bytes = max_bytes
+
+    async def body(self) -> bytes:
+        if not hasattr(self, "_body"):
+            try:
+                async with asyncio.timeout(REQUEST_SECONDS):
+                    self._body = await self._read()
+            except TimeoutError:
+                raise Invalid(f"the body did not arrive within {REQUEST_SECONDS:g} s") from None
+            except ClientDisconnect:
+                raise Invalid("the connection ended before the body did") from None
+        return self._body
+
+    async def _read(self) -> bytes:
+        chunks, size = [], 0
+        async for chunk in self.stream():
+            size += len(chunk)
+            if size > self._max_bytes:
+                raise Invalid(f"the body is larger than {self._max_bytes:,} bytes")
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    async def json(self) -> Any:  # noqa: ANN401 -- JSON is anything
+        return orjson.loads(await self.body())
+
+
+class GuardedRoute(APIRoute):
+    """Checks the caller, then the content type, and only then lets FastAPI read the body."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401
+        super().__init__(path, endpoint, **options)
+        for demand in self._demands():
+            self.openapi_extra = {
+                **(self.openapi_extra or {}),
+                "security": demand.security,
+                "x-key-scopes": demand.key_scopes,
+            }
+
+    def _demands(self) -> list[Requires]:
+        return [d.call for d in self.dependant.dependencies if isinstance(d.call, Requires)]
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        demands = self._demands()
+        takes_body = self.body_field is not None
+        max_bytes = MAX_BODY_BYTES if demands else anonymous_limits.MAX_BODY_BYTES
+
+        async def guarded(request: Request) -> Response:
+            for demand in demands:
+                await demand(request)
+            _refuse_nul(request)
+            if request.method == "GET":
+                note_accepted_age(request.headers)
+            bounded = JsonRequest(request, max_bytes)
+            if takes_body:
+                _check_body_headers(request)
+                # Read here: FastAPI would turn the reason for refusing it into its own words.
+                await bounded.body()
+            return await handle(bounded)
+
+        return guarded
+
+
+def _refuse_nul(request: Request) -> None:
+    # No text of ours may hold a NUL: PostgreSQL cannot store one.
+    if "\x00" in request.scope["path"] or b"%00" in request.scope["query_string"]:
+        raise Invalid("the address holds a NUL character")
+
+
+def _check_body_headers(request: Request) -> None:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    has_body = request.headers.get("content-length", "0") != "0" or (
+        "transfer-encoding" in request.headers
+    )
+    if has_body and media_type != "application/json":
+        raise Invalid.field("Content-Type", "must be application/json")

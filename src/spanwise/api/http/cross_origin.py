@@ -1,0 +1,38 @@
+"""Pages of other origins: none may call the API, unless the settings name their origin."""
+
+from collections.abc import Sequence
+
+from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from spanwise.api.http.errors import answer_error
+from spanwise.model.errors import Invalid
+
+_READABLE = [
+    "X-Request-Id",
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "Retry-After",
+]
+
+
+class CrossOrigin(CORSMiddleware):
+    """Answers preflight requests, and refuses them in the envelope like everything else."""
+
+    def __init__(self, app: ASGIApp, allow_origins: Sequence[str]) -> None:
+        super().__init__(
+            app,
+            allow_origins=allow_origins,
+            allow_methods=["GET", "POST", "PUT", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=_READABLE,
+        )
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        answer = super().preflight_response(request_headers)
+        if answer.status_code == 200:  # noqa: PLR2004
+            return answer
+        return answer_error(Invalid("this origin may not call the API that way"))

@@ -1,0 +1,83 @@
+"""The dashboard: pages built into this package, served by this process."""
+
+from collections.abc import Mapping
+from mimetypes import guess_type
+from os.path import isfile, normpath
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.datastructures import Headers
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+FOLDER = Path(__file__).parents[2] / "web_dist"
+
+_INDEX = "index.html"
+# The build writes these beside a file where they are smaller, the smallest first.
+_ENCODINGS = {"br": ".br", "gzip": ".gz"}
+_POLICY = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+_NOT_BUILT = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Spanwise</title>
+<h1>The dashboard is not built</h1>
+<p>Run <code>make setup</code> in the checkout and start the service again.</p>
+<p>The API works without it: see <a href="/api/docs">its interactive page</a>.</p>
+</html>
+"""
+
+
+def install_dashboard(app: FastAPI, folder: Path = FOLDER) -> None:
+    """Answer what no route has taken: with a file, with the page, or as before."""
+    app.router.default = Dashboard(folder, otherwise=app.router.default)
+
+
+class Dashboard:
+    """Hashed files for ever, anything else that a browser opens as the one page."""
+
+    def __init__(self, folder: Path, otherwise: ASGIApp) -> None:
+        self._folder = folder.resolve()
+        self._otherwise = otherwise
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (self._find(scope) or self._otherwise)(scope, receive, send)
+
+    def _find(self, scope: Scope) -> Response | None:
+        if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"}:
+            return None
+        headers, name = Headers(scope=scope), scope["path"].removeprefix("/")
+        if name != _INDEX and self._has(name):
+            is_hashed = name.startswith("assets/")
+            keep = "public, max-age=31536000, immutable" if is_hashed else "no-cache"
+            return self._send(name, headers, {"Cache-Control": keep})
+        # Uptime checks and curl ask for `/` without saying that they take HTML.
+        if name and (name.partition("/")[0] in {"api", "assets"} or not _is_browser(headers)):
+            return None
+        page = {"Cache-Control": "no-cache", "Content-Security-Policy": _POLICY}
+        if not self._has(_INDEX):
+            return HTMLResponse(_NOT_BUILT, status_code=404, headers=page)
+        return self._send(_INDEX, headers, page)
+
+    def _has(self, name: str) -> bool:
+        # Looked up each time, so that a new build is served without a new start.
+        path = normpath(self._folder / name)
+        # That of pathlib fails on names that no file can have.
+        return Path(path).is_relative_to(self._folder) and isfile(path)  # noqa: PTH113
+
+    def _send(self, name: str, asked: Headers, headers: Mapping[str, str]) -> Response:
+        given = {**headers, "Vary": "Accept-Encoding"}
+        path = self._folder / name
+        accepted = {word.strip() for word in asked.get("accept-encoding", "").split(",")}
+        for encoding, suffix in _ENCODINGS.items():
+            if encoding in accepted and self._has(name + suffix):
+                path, given["Content-Encoding"] = self._folder / (name + suffix), encoding
+                break
+        media_type = guess_type(name)[0] or "application/octet-stream"
+        return FileResponse(path, headers=given, media_type=media_type)
+
+
+def _is_browser(headers: Headers) -> bool:
+    return "text/html" in headers.get("accept", "")

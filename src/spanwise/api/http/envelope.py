@@ -1,0 +1,92 @@
+"""The one shape of every answer."""
+
+from collections.abc import Mapping
+from typing import Any, Generic, Literal, TypeVar
+
+import orjson
+from starlette.responses import Response
+
+from spanwise.ingest.rest.bodies import MAX_PROBLEMS, Parsed
+from spanwise.model.errors import Code, FieldProblem
+from spanwise.model.page import Listing, PageRequest, Pagination
+from spanwise.model.record import Noun
+
+T = TypeVar("T")
+
+
+class Success(Noun, Generic[T]):
+    success: Literal[True] = True
+    data: T
+
+
+class SuccessPage(Noun, Generic[T]):
+    success: Literal[True] = True
+    data: list[T]
+    pagination: Pagination
+
+
+class Problem(Noun):
+    message: str
+    code: Code
+    details: list[FieldProblem] | None = None
+
+
+class Failure(Noun):
+    success: Literal[False] = False
+    error: Problem
+
+
+class Deleted(Noun):
+    id: str
+    deleted: Literal[True] = True
+
+
+class RejectedRow(Noun):
+    """One row of a batch that was not stored."""
+
+    index: int
+    reason: str
+
+
+class Accepted(Noun):
+    """How many rows were stored; if some were not, how many, and why for the first 100."""
+
+    accepted: int
+    rejected: int | None = None
+    details: list[RejectedRow] | None = None
+
+    @classmethod
+    def describe(cls, parsed: Parsed[Any]) -> "Accepted":
+        if not parsed.rejections:
+            return cls(accepted=len(parsed.items))
+        return cls(
+            accepted=len(parsed.items),
+            rejected=len(parsed.rejections),
+            details=[
+                RejectedRow(index=row.index, reason=row.reason)
+                for row in parsed.rejections[:MAX_PROBLEMS]
+            ],
+        )
+
+
+class Done(Noun):
+    """The answer of an act that has nothing to show."""
+
+    message: str
+
+
+def succeed(data: T) -> Success[T]:
+    return Success(data=data)
+
+
+def write_success(data: Mapping[str, Any]) -> Response:
+    """The same, written at once: for what is large."""
+    return Response(success_bytes(data), media_type="application/json")
+
+
+def success_bytes(data: Mapping[str, Any]) -> bytes:
+    return orjson.dumps({"success": True, "data": data}, option=orjson.OPT_UTC_Z)
+
+
+def succeed_page(request: PageRequest, listing: Listing[T]) -> SuccessPage[T]:
+    return SuccessPage(data=list(listing.items), pagination=Pagination.describe(request, listing))

@@ -1,0 +1,105 @@
+"""Turns errors into answers: one table from code to status, one place for every failure."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from spanwise.api.http.envelope import Failure, Problem
+from spanwise.model.errors import (
+    Code,
+    FieldProblem,
+    Invalid,
+    NotFound,
+    RateLimited,
+    SpanwiseError,
+    Unavailable,
+)
+from spanwise.storage.disk import is_disk_fault
+
+log = structlog.get_logger()
+
+STATUS = {
+    Code.VALIDATION_ERROR: 400,
+    Code.UNAUTHORIZED: 401,
+    Code.FORBIDDEN: 403,
+    Code.NOT_FOUND: 404,
+    Code.RATE_LIMITED: 429,
+    Code.INTERNAL_ERROR: 500,
+}
+SERVICE_UNAVAILABLE = 503
+
+
+def answer_error(error: SpanwiseError) -> Response:
+    """Write an error in the envelope. Only a passing fault has a status that is not its code's."""
+    status = SERVICE_UNAVAILABLE if isinstance(error, Unavailable) else STATUS[error.code]
+    problem = Problem(message=error.message, code=error.code, details=list(error.details) or None)
+    headers = {}
+    if isinstance(error, RateLimited | Unavailable):
+        headers["Retry-After"] = str(error.retry_after_seconds)
+    return Response(
+        Failure(error=problem).model_dump_json(exclude_none=True),
+        status_code=status,
+        headers=headers,
+        media_type="application/json",
+    )
+
+
+def answer_crash() -> Response:
+    """What a caller sees of a defect: nothing but the request id in the headers."""
+    return answer_error(
+        SpanwiseError("something went wrong on our side; the log has it under the request id")
+    )
+
+
+def install_error_handlers(app: FastAPI) -> None:
+    @app.exception_handler(SpanwiseError)
+    async def _domain(_request: Request, error: SpanwiseError) -> Response:
+        return answer_error(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def _validation(_request: Request, error: RequestValidationError) -> Response:
+        return answer_error(describe_validation(error.errors()))
+
+    @app.exception_handler(OSError)
+    async def _disk(_request: Request, error: OSError) -> Response:
+        if not is_disk_fault(error):
+            raise error
+        log.warning("disk_fault", error=str(error))
+        return answer_error(Unavailable(f"the disk cannot be written: {error.strerror}", 5))
+
+    @app.exception_handler(HTTPException)
+    async def _http(request: Request, error: HTTPException) -> Response:
+        return answer_error(_from_http(request, error))
+
+
+def describe_validation(problems: Sequence[Any]) -> Invalid:
+    """Name each field that is wrong, in the words of the request."""
+    details = [FieldProblem(field=_field_of(p), message=_message_of(p)) for p in problems]
+    first = details[0]
+    return Invalid(f"{first.field}: {first.message}", details)
+
+
+def _field_of(problem: Any) -> str:  # noqa: ANN401 -- pydantic's error dictionary
+    place, *path = problem["loc"]
+    if problem["type"] == "json_invalid" or not path:
+        return str(place)
+    return ".".join(str(part) for part in path)
+
+
+def _message_of(problem: Any) -> str:  # noqa: ANN401
+    if problem["type"] == "json_invalid":
+        return f"is not valid JSON ({problem['ctx']['error']})"
+    if problem["type"] == "missing":
+        return "is required"
+    message: str = problem["msg"]
+    return message.removeprefix("Value error, ")
+
+
+def _from_http(request: Request, error: HTTPException) -> SpanwiseError:
+    if error.status_code in {404, 405}:
+        return NotFound(f"there is no {request.method} {request.url.path}")
+    return Invalid(str(error.detail))

@@ -1,0 +1,1 @@
+"""Prometheus metrics, collected when `/metrics` is read."""

@@ -1,0 +1,107 @@
+"""The OpenAPI document, completed by what FastAPI cannot know: credentials and error answers."""
+
+from functools import cache
+from typing import Any
+
+import orjson
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import TypeAdapter
+from starlette.responses import Response
+
+from spanwise import __version__
+from spanwise.api.http.envelope import Failure
+from spanwise.api.http.rate_limits import tier_of
+from spanwise.api.openapi.otlp import OTLP_PATHS
+
+_DESCRIPTIONS = {
+    400: "The request breaks a rule; `details` names the fields.",
+    401: "Authentication is missing or invalid.",
+    403: "The caller may not do this.",
+    404: "There is no such record in the caller's workspace.",
+    429: "Too many requests.",
+    500: "A defect of the service.",
+    503: "A store or queue cannot take the request now; retry.",
+}
+_METHODS = {"get", "put", "post", "delete", "patch"}
+
+
+def install_openapi(app: FastAPI) -> None:
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = build_document(app)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+    @cache
+    def render() -> bytes:
+        return orjson.dumps(app.openapi())
+
+    # Rendered once: anybody may ask, and 400 KB for each would be held until they are taken.
+    @app.get("/api/openapi.json", include_in_schema=False)
+    async def document() -> Response:
+        return Response(render(), media_type="application/json")
+
+
+def describe_body(kind: Any) -> dict[str, Any]:  # noqa: ANN401 -- any type that pydantic knows
+    """Describe the body of a route that reads it by itself, as its `openapi_extra`."""
+    schema = TypeAdapter(kind).json_schema(ref_template="#/components/schemas/{model}")
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def build_document(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(
+        title="Spanwise",
+        version=__version__,
+        description="Observability and analytics for AI applications.",
+        routes=app.routes,
+        servers=[{"url": "/"}],
+    )
+    schemas = document["components"]["schemas"]
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if method in _METHODS:
+                _complete(operation, path, method)
+                schemas.update(_take_definitions(operation))
+    document["paths"].update(OTLP_PATHS)
+    for generated in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(generated, None)
+    failure = Failure.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(failure.pop("$defs"))
+    schemas["Failure"] = failure
+    document["components"]["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+        "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+    }
+    return document
+
+
+def _complete(operation: dict[str, Any], path: str, method: str) -> None:
+    responses = operation["responses"]
+    responses.pop("422", None)
+    statuses = {400, 500, 503}
+    if "security" in operation:
+        statuses |= {401, 403}
+    if "{" in path or method == "delete":
+        statuses.add(404)
+    if path.endswith(("/register", "/login")):
+        statuses |= {401, 403}
+    if tier_of(path) is not None:
+        statuses.add(429)
+    # A route that answers in another shape has said so itself.
+    for status in sorted(statuses - {int(known) for known in responses}):
+        responses[str(status)] = {
+            "description": _DESCRIPTIONS[status],
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
+        }
+
+
+def _take_definitions(operation: dict[str, Any]) -> dict[str, Any]:
+    """Take out what `describe_body` has put beside a schema; it belongs to all."""
+    taken: dict[str, Any] = {}
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        # A copy: the route keeps its own for the next document.
+        content["schema"] = dict(content["schema"])
+        taken.update(content["schema"].pop("$defs", {}))
+    return taken

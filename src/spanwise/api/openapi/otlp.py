@@ -1,0 +1,52 @@
+"""What the OpenAPI document says of OTLP, whose messages are described elsewhere."""
+
+from typing import Any
+
+from spanwise.api.auth import may_ingest
+from spanwise.api.otlp.responses import JSON, PATHS, PROTOBUF
+
+_REFUSALS = {
+    400: "The message cannot be read; sending it again will not help.",
+    401: "Authentication is missing or invalid.",
+    403: "The key has not the scope `ingest`.",
+    413: "The body is larger than 16 MiB after decompression.",
+    429: "Too many requests; retry after `Retry-After` seconds.",
+    500: "A defect of the service.",
+    503: "The service cannot take more now; retry after `Retry-After` seconds.",
+}
+
+
+def _message(description: str, name: str) -> dict[str, Any]:
+    return {
+        "description": description,
+        "content": {
+            JSON: {"schema": {"type": "object", "description": name}},
+            PROTOBUF: {"schema": {"type": "string", "format": "binary", "description": name}},
+        },
+    }
+
+
+def _operation(kind: str) -> dict[str, Any]:
+    noun = kind.title().removesuffix("s")
+    package = f"opentelemetry.proto.collector.{kind}.v1.Export{noun}Service"
+    responses = {"200": _message("All that could be stored is stored.", f"{package}Response")}
+    for status, description in _REFUSALS.items():
+        responses[str(status)] = _message(description, "google.rpc.Status")
+    return {
+        "tags": ["otlp"],
+        "summary": f"Export {kind}",
+        "description": "OTLP over HTTP, protobuf or JSON, plain or gzip.",
+        "operationId": f"export_{kind}",
+        "requestBody": {"required": True, **_message("An export request.", f"{package}Request")},
+        "responses": responses,
+        "security": may_ingest.security,
+        "x-key-scopes": may_ingest.key_scopes,
+    }
+
+
+# The other paths in PATHS are for exporters that were set up for another product.
+OTLP_PATHS = {
+    path: {"post": _operation(kind.name.lower())}
+    for path, kind in PATHS.items()
+    if path.startswith("/api/otlp/")
+}

@@ -1,0 +1,1 @@
+"""OTLP responses over HTTP and the gRPC server."""

@@ -1,0 +1,98 @@
+"""How OTLP is answered over HTTP: its own messages, and google.rpc.Status for errors."""
+
+from google.protobuf import json_format
+from google.protobuf.message import Message
+from google.rpc import code_pb2
+from google.rpc.status_pb2 import Status
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceResponse,
+)
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from starlette.responses import Response
+
+from spanwise.api.http.errors import SERVICE_UNAVAILABLE, STATUS
+from spanwise.ingest.commit.journal import Kind
+from spanwise.ingest.compression import TooLarge
+from spanwise.ingest.otlp.prepare import Prepared
+from spanwise.model.errors import Code, RateLimited, SpanwiseError, Unavailable
+
+PROTOBUF = "application/x-protobuf"
+JSON = "application/json"
+
+# An exporter that is moved here from elsewhere changes its host only.
+_PREFIXES = {
+    Kind.TRACES: (
+        "/api/otlp/v1/traces",
+        "/v1/traces",
+        "/api/public/otel/v1/traces",
+        "/otel/v1/traces",
+        "/v1/private/otel/v1/traces",
+    ),
+    Kind.LOGS: ("/api/otlp/v1/logs", "/v1/logs"),
+    Kind.METRICS: ("/api/otlp/v1/metrics", "/v1/metrics"),
+}
+PATHS = {path: kind for kind, paths in _PREFIXES.items() for path in paths}
+
+_RPC_CODES = {
+    Code.VALIDATION_ERROR: code_pb2.INVALID_ARGUMENT,
+    Code.UNAUTHORIZED: code_pb2.UNAUTHENTICATED,
+    Code.FORBIDDEN: code_pb2.PERMISSION_DENIED,
+    Code.NOT_FOUND: code_pb2.NOT_FOUND,
+    Code.RATE_LIMITED: code_pb2.RESOURCE_EXHAUSTED,
+    Code.INTERNAL_ERROR: code_pb2.INTERNAL,
+}
+_CONTENT_TOO_LARGE = 413
+
+
+_RESPONSES: dict[Kind, tuple[type[Message], str]] = {
+    Kind.TRACES: (ExportTraceServiceResponse, "rejected_spans"),
+    Kind.LOGS: (ExportLogsServiceResponse, "rejected_log_records"),
+    Kind.METRICS: (ExportMetricsServiceResponse, "rejected_data_points"),
+}
+
+
+def to_response(kind: Kind, prepared: Prepared) -> Message:
+    """Make the export response; `partial_success` is set only when something was rejected."""
+    message, rejected_field = _RESPONSES[kind]
+    if not prepared.rejected:
+        return message()
+    partial = {rejected_field: prepared.rejected, "error_message": prepared.reason}
+    return message(partial_success=partial)
+
+
+def answer_otlp(message: Message, media_type: str, status: int = 200) -> Response:
+    body = (
+        json_format.MessageToJson(message, indent=None).encode()
+        if media_type == JSON
+        else message.SerializeToString()
+    )
+    return Response(body, status, media_type=media_type)
+
+
+def answer_otlp_error(error: SpanwiseError, content_type: str) -> Response:
+    """Answer as the request was encoded, in JSON when that is unknown: a person may be reading.
+
+    Bad data is never 5xx, and a passing fault is never anything that an exporter drops.
+    """
+    media_type = media_type_of(content_type) or JSON
+    status = STATUS[error.code]
+    if isinstance(error, TooLarge):
+        status = _CONTENT_TOO_LARGE
+    elif isinstance(error, Unavailable):
+        status = SERVICE_UNAVAILABLE
+    message = Status(code=to_rpc_code(error), message=error.message)
+    response = answer_otlp(message, media_type, status)
+    if isinstance(error, RateLimited | Unavailable):
+        response.headers["Retry-After"] = str(error.retry_after_seconds)
+    return response
+
+
+def to_rpc_code(error: SpanwiseError) -> int:
+    return int(code_pb2.UNAVAILABLE if isinstance(error, Unavailable) else _RPC_CODES[error.code])
+
+
+def media_type_of(content_type: str) -> str | None:
+    """Return which of the two encodings a request has; None when it has another."""
+    media_type = content_type.partition(";")[0].strip().lower()
+    return media_type if media_type in {JSON, PROTOBUF} else None

@@ -1,0 +1,1 @@
+"""Request parameters, fields and bodies that several routes share."""

@@ -1,0 +1,58 @@
+"""Types of request fields that more than one route takes."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
+
+from spanwise.model.errors import Invalid
+from spanwise.model.record import without_nul
+from spanwise.model.times import parse_moment
+from spanwise.services.accounts.passwords import MAX_CHARACTERS, MIN_CHARACTERS
+
+# Installations behind a firewall have addresses such as me@corp.local and me@localhost, which the
+# library refuses as "special use" unless told otherwise, and this is its way of being told.
+SPECIAL_USE_DOMAIN_NAMES.clear()
+
+
+def _valid_email(value: str) -> str:
+    try:
+        return validate_email(
+            value, check_deliverability=False, globally_deliverable=False
+        ).normalized
+    except EmailNotValidError as error:
+        raise ValueError(str(error)) from None
+
+
+def _parse_time(value: Any) -> datetime:  # noqa: ANN401 -- runs before the type is known
+    # Left alone, pydantic would also take numbers and numeric text as Unix times.
+    if not isinstance(value, str):
+        raise ValueError("must be an ISO 8601 time such as 2026-01-31T12:00:00Z")
+    try:
+        return parse_moment("time", value)
+    except Invalid as error:
+        raise ValueError(error.details[0].message) from None
+
+
+Email = Annotated[
+    str, AfterValidator(_valid_email), WithJsonSchema({"type": "string", "format": "email"})
+]
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=200, strip_whitespace=True),
+    AfterValidator(without_nul),
+]
+# The rule itself is check_password's; here it is told to those who read the document.
+NewPassword = Annotated[
+    str,
+    Field(
+        json_schema_extra={
+            "minLength": MIN_CHARACTERS,
+            "maxLength": MAX_CHARACTERS,
+            "format": "password",
+        }
+    ),
+]
+Moment = Annotated[datetime, BeforeValidator(_parse_time)]
+LongText = Annotated[str, StringConstraints(max_length=10_000), AfterValidator(without_nul)]

@@ -1,0 +1,104 @@
+"""Query parameters that many routes share: pages, dates and which traces."""
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Query
+
+from spanwise.model.page import MAX_SKIP, PageRequest
+from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.telemetry.spans import ErrorType, TraceStatus
+from spanwise.model.times import TimeRange
+
+MAX_LIMIT = 100
+
+_DATE: dict[str, Any] = {
+    "anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}],
+    "examples": ["2026-01-31", "2026-01-31T12:00:00Z"],
+}
+
+
+async def _page(
+    limit: Annotated[
+        int, Query(ge=1, description="Page size; above 100 it is lowered to 100.")
+    ] = 50,
+    skip: Annotated[int, Query(ge=0, le=MAX_SKIP, description="Items to skip.")] = 0,
+) -> PageRequest:
+    return PageRequest(min(limit, MAX_LIMIT), skip)
+
+
+async def _period(
+    start_date: Annotated[
+        str | None,
+        Query(
+            alias="startDate",
+            description="Start, inclusive: YYYY-MM-DD or ISO 8601 time.",
+            json_schema_extra=_DATE,
+        ),
+    ] = None,
+    end_date: Annotated[
+        str | None,
+        Query(
+            alias="endDate",
+            description="End: a date includes that whole day, a time is exclusive.",
+            json_schema_extra=_DATE,
+        ),
+    ] = None,
+) -> TimeRange:
+    return TimeRange.parse(start_date, end_date)
+
+
+TraceId = Annotated[str, Path(pattern="^[0-9a-fA-F]{32}$")]
+SpanId = Annotated[str, Path(pattern="^[0-9a-fA-F]{16}$")]
+Text = Annotated[str | None, Query(max_length=512)]
+AgentId = Annotated[
+    str | None, Query(alias="agentId", max_length=512, description="An agent's id or name.")
+]
+Paged = Annotated[PageRequest, Depends(_page)]
+Period = Annotated[TimeRange, Depends(_period)]
+
+
+async def _trace_filter(
+    period: Period,
+    agent_id: AgentId = None,
+    status: TraceStatus | None = None,
+    model: Text = None,
+    provider: Text = None,
+    tool: Text = None,
+    error_type: Annotated[ErrorType | None, Query(alias="errorType")] = None,
+    session_id: Annotated[Text, Query(alias="sessionId")] = None,
+    user_id: Annotated[Text, Query(alias="userId")] = None,
+    environment: Text = None,
+    experiment_id: Annotated[Text, Query(alias="experimentId")] = None,
+    variant: Text = None,
+    min_duration: Annotated[
+        float | None, Query(alias="minDuration", ge=0, description="ms")
+    ] = None,
+    max_duration: Annotated[
+        float | None, Query(alias="maxDuration", ge=0, description="ms")
+    ] = None,
+    min_cost: Annotated[
+        float | None, Query(alias="minCost", ge=0, description="US dollars")
+    ] = None,
+    search: Annotated[str | None, Query(max_length=512, description="Words, all of them.")] = None,
+) -> TraceFilter:
+    return TraceFilter(
+        period=period,
+        agent_name=agent_id,
+        status=status,
+        model=model,
+        provider=provider,
+        tool=tool,
+        error_type=error_type,
+        session_id=session_id,
+        user_id=user_id,
+        environment=environment,
+        experiment_id=experiment_id,
+        variant=variant,
+        min_duration_ms=min_duration,
+        max_duration_ms=max_duration,
+        min_cost=min_cost,
+        search=search,
+    )
+
+
+Filtered = Annotated[TraceFilter, Depends(_trace_filter)]

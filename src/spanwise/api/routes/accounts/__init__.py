@@ -1,0 +1,1 @@
+"""Routes for sign-in, users, API keys and administration."""

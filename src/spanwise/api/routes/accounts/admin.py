@@ -1,0 +1,136 @@
+"""What an administrator of the installation sees and changes."""
+
+import platform
+import shutil
+import time
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import StrictBool
+
+from spanwise import __version__
+from spanwise.api.auth import Admin, ClientAddress
+from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.requests.parameters import Paged, Period
+from spanwise.api.services import Use
+from spanwise.model.accounts import AdminUser, AuditEntry, Role
+from spanwise.model.record import Noun
+from spanwise.storage.catalog import audit as stored_audit
+from spanwise.storage.catalog import users as stored_users
+from spanwise.storage.telemetry.engine.table_sizes import measure_tables
+
+router = NounRouter("admin", "/admin")
+
+_STARTED = time.monotonic()
+
+
+class UserChange(Noun):
+    role: Role | None = None
+    disabled: StrictBool | None = None
+
+
+class Versions(Noun):
+    spanwise: str
+    python: str
+    catalog: str
+    telemetry: str
+
+
+class TableStats(Noun):
+    """Rows as stored: what was sent again counts twice until the engine merges."""
+
+    table: str
+    rows: int
+    bytes: int
+
+
+class IngestStats(Noun):
+    spans_per_second: float
+    accepted: dict[str, int]
+    rejected: dict[str, int]
+    waiting_bytes: int
+    backlog_bytes: int
+    is_stalled: bool
+
+
+class Stats(Noun):
+    users: int
+    uptime_seconds: int
+    disk_free_bytes: int
+    rows: int
+    bytes: int
+    tables: list[TableStats]
+    ingest: IngestStats
+    repricing_tasks: int
+    versions: Versions
+
+
+@router.get("/users")
+async def list_users(_caller: Admin, use: Use, page: Paged) -> SuccessPage[AdminUser]:
+    """All accounts of the installation, oldest first."""
+    async with use.catalog.read() as tx:
+        return succeed_page(page, await stored_users.list_users(tx, page))
+
+
+@router.put("/users/{id}")
+async def update_user(
+    id: str,  # noqa: A002 -- the path's own word
+    body: UserChange,
+    caller: Admin,
+    use: Use,
+    address: ClientAddress,
+) -> Success[AdminUser]:
+    """Change a role, or disable an account, which ends its tokens and stops its keys."""
+    return succeed(await use.accounts.administer(caller, id, body.role, body.disabled, address))
+
+
+@router.get("/stats")
+async def get_stats(_caller: Admin, use: Use) -> Success[Stats]:
+    """How the installation is doing."""
+    async with use.catalog.read() as tx:
+        users = await stored_users.count_users(tx)
+    tables = await measure_tables(use.engine)
+    return succeed(
+        Stats(
+            users=users,
+            uptime_seconds=int(time.monotonic() - _STARTED),
+            disk_free_bytes=shutil.disk_usage(use.settings.data_dir).free,
+            rows=sum(table.rows for table in tables),
+            bytes=sum(table.size_bytes for table in tables),
+            tables=[TableStats(table=t.table, rows=t.rows, bytes=t.size_bytes) for t in tables],
+            ingest=_ingest_stats(use),
+            repricing_tasks=use.repricing.tasks_left,
+            versions=Versions(
+                spanwise=__version__,
+                python=platform.python_version(),
+                catalog=await use.catalog.version(),
+                telemetry=await use.engine.version(),
+            ),
+        )
+    )
+
+
+def _ingest_stats(use: Use) -> IngestStats:
+    load = use.pipeline.load()
+    return IngestStats(
+        spans_per_second=round(use.meter.spans_per_second(), 3),
+        accepted=dict(use.meter.accepted),
+        rejected=dict(use.meter.rejected),
+        waiting_bytes=load.waiting_bytes,
+        backlog_bytes=load.backlog_bytes,
+        is_stalled=load.is_stalled,
+    )
+
+
+@router.get("/audit")
+async def list_audit(
+    _caller: Admin,
+    use: Use,
+    page: Paged,
+    period: Period,
+    action: Annotated[str | None, Query(description="Only this action.")] = None,
+) -> SuccessPage[AuditEntry]:
+    """Sign-ins, failed ones, key and role changes, newest first."""
+    async with use.catalog.read() as tx:
+        return succeed_page(page, await stored_audit.list_entries(tx, period, action, page))

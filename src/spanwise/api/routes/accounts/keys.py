@@ -1,0 +1,78 @@
+"""API keys. Only a signed-in person manages them: a leaked key cannot mint keys."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from spanwise.api.auth import ClientAddress, SignedIn
+from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.requests.fields import Moment, Name
+from spanwise.api.requests.parameters import Paged
+from spanwise.api.services import Use
+from spanwise.model.keys import ApiKey, ApiKeyWithSecret, Scope
+from spanwise.model.record import Noun
+
+router = NounRouter("keys", "/keys")
+
+MAX_GRACE_SECONDS = 86_400
+
+
+class NewKey(Noun):
+    name: Name
+    expires_at: Moment | None = None
+    scopes: list[Scope] = Field(default=[Scope.FULL], min_length=1)
+
+
+class KeyRefresh(Noun):
+    grace_seconds: Annotated[int, Field(ge=0, le=MAX_GRACE_SECONDS, strict=True)] = 0
+
+
+@router.post("", status_code=201)
+async def create_key(
+    body: NewKey, caller: SignedIn, use: Use, address: ClientAddress
+) -> Success[ApiKeyWithSecret]:
+    """Create a key. Its secret is in this answer and nowhere else."""
+    return succeed(await use.keys.create(caller, body.name, body.scopes, body.expires_at, address))
+
+
+@router.get("")
+async def list_keys(caller: SignedIn, use: Use, page: Paged) -> SuccessPage[ApiKey]:
+    """Your keys in any state, newest first, without their secrets."""
+    return succeed_page(page, await use.keys.list(caller, page))
+
+
+@router.put("/{id}/refresh")
+async def refresh_key(
+    id: str,  # noqa: A002 -- the path's own word
+    caller: SignedIn,
+    use: Use,
+    address: ClientAddress,
+    body: KeyRefresh | None = None,
+) -> Success[ApiKeyWithSecret]:
+    """Rotate: the id stays, the old secret stops at once or after `graceSeconds`."""
+    grace_seconds = body.grace_seconds if body else 0
+    return succeed(await use.keys.refresh(caller, id, grace_seconds, address))
+
+
+@router.post("/{id}/revoke")
+async def revoke_key(
+    id: str,  # noqa: A002
+    caller: SignedIn,
+    use: Use,
+    address: ClientAddress,
+) -> Success[ApiKey]:
+    """Stop a key for good."""
+    return succeed(await use.keys.revoke(caller, id, address))
+
+
+@router.delete("/{id}")
+async def delete_key(
+    id: str,  # noqa: A002
+    caller: SignedIn,
+    use: Use,
+    address: ClientAddress,
+) -> Success[Deleted]:
+    """Remove a key in any state; it stops at once."""
+    await use.keys.delete(caller, id, address)
+    return succeed(Deleted(id=id))

@@ -1,0 +1,44 @@
+"""The signed-in person's own profile and password."""
+
+from spanwise.api.auth import ClientAddress, SignedIn
+from spanwise.api.http.envelope import Success, succeed
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.requests.fields import Name, NewPassword
+from spanwise.api.routes.accounts.auth import LoginAnswer, answer_sign_in
+from spanwise.api.services import Use
+from spanwise.model.accounts import User
+from spanwise.model.record import Noun
+
+router = NounRouter("users", "/users")
+
+
+class ProfileChange(Noun):
+    name: Name | None = None
+
+
+class PasswordChange(Noun):
+    current_password: str
+    new_password: NewPassword
+
+
+@router.get("/profile")
+async def get_profile(caller: SignedIn, use: Use) -> Success[User]:
+    """Your own account."""
+    return succeed(await use.accounts.find_profile(caller))
+
+
+@router.put("/profile")
+async def update_profile(body: ProfileChange, caller: SignedIn, use: Use) -> Success[User]:
+    """Change your name."""
+    return succeed(await use.accounts.update_profile(caller, body.name))
+
+
+@router.put("/password")
+async def change_password(
+    body: PasswordChange, caller: SignedIn, use: Use, address: ClientAddress
+) -> Success[LoginAnswer]:
+    """Change the password. All earlier tokens end; the answer holds a new one."""
+    sign_in = await use.accounts.change_password(
+        caller, body.current_password, body.new_password, address
+    )
+    return answer_sign_in(sign_in)

@@ -1,0 +1,1 @@
+"""Routes for ingest, traces, logs, signals, models and analytics."""

@@ -1,0 +1,228 @@
+"""Analytics: what the traces of a period add up to."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated, Any
+
+from fastapi import Depends, Query
+from starlette.responses import StreamingResponse
+
+from spanwise.api.auth import Reader
+from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.requests.parameters import Filtered, Period
+from spanwise.api.services import Use
+from spanwise.model.analytics import (
+    Costs,
+    ErrorRatePoint,
+    ErrorsByType,
+    ExportFormat,
+    LatencyBucket,
+    Metrics,
+    Outcomes,
+    PercentilesPoint,
+    Question,
+    RequestsPoint,
+    TokensPoint,
+    ToolUsage,
+)
+from spanwise.model.page import MAX_SKIP, PageRequest
+from spanwise.model.record import utc_now
+from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
+from spanwise.model.telemetry.spans import Trace
+from spanwise.model.times import BoundedRange, Granularity, TimeRange
+
+router = NounRouter("analytics", "/analytics")
+
+DEFAULT_DAYS = 30
+MAX_LIST_LIMIT = 1000
+
+Text = Annotated[str | None, Query(max_length=512)]
+
+
+class Compare(StrEnum):
+    PREVIOUS = "previous"
+
+
+async def _question(
+    period: Period,
+    agent_id: Annotated[
+        Text, Query(alias="agentId", description="Only this agent: its id or its exact name.")
+    ] = None,
+    model: Annotated[Text, Query(description="Only traces that call this model.")] = None,
+    environment: Text = None,
+    session_id: Annotated[Text, Query(alias="sessionId")] = None,
+    user_id: Annotated[Text, Query(alias="userId")] = None,
+    experiment_id: Annotated[Text, Query(alias="experimentId")] = None,
+    variant: Text = None,
+) -> Question:
+    bounded = period.or_last_days(DEFAULT_DAYS, utc_now())
+    wanted = TraceFilter(
+        period=TimeRange(bounded.start, bounded.end),
+        agent_name=agent_id,
+        model=model,
+        environment=environment,
+        session_id=session_id,
+        user_id=user_id,
+        experiment_id=experiment_id,
+        variant=variant,
+    )
+    return Question(bounded, wanted)
+
+
+Asked = Annotated[Question, Depends(_question)]
+
+
+async def _series(
+    question: Asked,
+    granularity: Annotated[Granularity, Query(description="Step of the series.")] = (
+        Granularity.DAILY
+    ),
+) -> Question:
+    stepped = replace(question, granularity=granularity)
+    # A series with too many steps is refused before anything is read for it.
+    _ = stepped.buckets
+    return stepped
+
+
+AskedSeries = Annotated[Question, Depends(_series)]
+
+
+@router.get("/metrics", response_model_exclude_none=True)
+async def get_metrics(
+    caller: Reader,
+    use: Use,
+    question: Asked,
+    compare: Annotated[
+        Compare | None, Query(description="Also give the figures of the period before.")
+    ] = None,
+) -> Success[Metrics]:
+    """Key metrics: traces, success, latency, agents, alerts, tokens and cost."""
+    metrics = await use.analytics.metrics(
+        caller.workspace_id, question, compare=compare is Compare.PREVIOUS
+    )
+    return succeed(metrics)
+
+
+@router.get("/traces/success-failure")
+async def get_success_failure(caller: Reader, use: Use, question: AskedSeries) -> Success[Outcomes]:
+    """How many traces succeeded and failed, in all and over time."""
+    return succeed(await use.analytics.outcomes(caller.workspace_id, question))
+
+
+@router.get("/traces/requests-over-time")
+async def get_requests_over_time(
+    caller: Reader, use: Use, question: AskedSeries
+) -> Success[list[RequestsPoint]]:
+    """Traces over time, by agent."""
+    return succeed(await use.analytics.requests(caller.workspace_id, question))
+
+
+@router.get("/traces/latency-percentiles")
+async def get_latency_percentiles(
+    caller: Reader, use: Use, question: AskedSeries
+) -> Success[list[PercentilesPoint]]:
+    """Latency of traces over time in milliseconds; null where there was none."""
+    return succeed(await use.analytics.percentiles(caller.workspace_id, question))
+
+
+@router.get("/traces/latency-distribution")
+async def get_latency_distribution(
+    caller: Reader, use: Use, question: Asked
+) -> Success[list[LatencyBucket]]:
+    """Traces by latency, in six buckets."""
+    return succeed(await use.analytics.latencies(caller.workspace_id, question))
+
+
+@router.get("/traces/token-usage")
+async def get_token_usage(
+    caller: Reader, use: Use, question: AskedSeries
+) -> Success[list[TokensPoint]]:
+    """Tokens over time."""
+    return succeed(await use.analytics.tokens(caller.workspace_id, question))
+
+
+@router.get("/costs")
+async def get_costs(caller: Reader, use: Use, question: AskedSeries) -> Success[Costs]:
+    """Cost in all, by model and over time, and the models that have no price."""
+    return succeed(await use.analytics.costs(caller.workspace_id, question))
+
+
+@router.get("/traces/errors-by-type")
+async def get_errors_by_type(caller: Reader, use: Use, question: Asked) -> Success[ErrorsByType]:
+    """Failed traces by the type of their error, the commonest first."""
+    return succeed(await use.analytics.errors(caller.workspace_id, question))
+
+
+@router.get("/traces/error-rate")
+async def get_error_rate(
+    caller: Reader, use: Use, question: AskedSeries
+) -> Success[list[ErrorRatePoint]]:
+    """Share of failed traces over time."""
+    return succeed(await use.analytics.error_rate(caller.workspace_id, question))
+
+
+@router.get("/traces/tool-usage")
+async def get_tool_usage(caller: Reader, use: Use, question: Asked) -> Success[ToolUsage]:
+    """Calls of each tool by agent."""
+    return succeed(await use.analytics.tools(caller.workspace_id, question))
+
+
+async def _list_page(
+    limit: Annotated[
+        int, Query(ge=1, description="Page size; above 1000 it is lowered to 1000.")
+    ] = 50,
+    skip: Annotated[int, Query(ge=0, le=MAX_SKIP, description="Items to skip.")] = 0,
+) -> PageRequest:
+    return PageRequest(min(limit, MAX_LIST_LIMIT), skip)
+
+
+_MEDIA_TYPES = {
+    ExportFormat.CSV: "text/csv; charset=utf-8",
+    ExportFormat.JSONL: "application/x-ndjson",
+    ExportFormat.PARQUET: "application/vnd.apache.parquet",
+}
+_DOWNLOADS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "One page; with `format`, a file of all the traces without the envelope.",
+        "content": {
+            media.partition(";")[0]: {"schema": {"type": "string", "format": "binary"}}
+            for media in _MEDIA_TYPES.values()
+        },
+    }
+}
+
+
+@router.get("/traces/list", response_model=SuccessPage[Trace], responses=_DOWNLOADS)
+async def list_analyzed_traces(
+    caller: Reader,
+    use: Use,
+    question: Asked,
+    page: Annotated[PageRequest, Depends(_list_page)],
+    wanted: Filtered,
+    sort: TraceSort = TraceSort.START_TIME,
+    order: Order = Order.DESC,
+    form: Annotated[
+        ExportFormat | None,
+        Query(alias="format", description="Download all the traces, newest first, as a file."),
+    ] = None,
+) -> StreamingResponse | SuccessPage[Trace]:
+    """The traces behind the figures, by pages or as a file."""
+    wanted = replace(wanted, period=question.wanted.period)
+    if form is not None:
+        pieces = await use.analytics.export(caller.workspace_id, wanted, form)
+        return _download(pieces, question.period, form)
+    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
+    return succeed_page(page, listing)
+
+
+def _download(
+    pieces: AsyncIterator[bytes], period: BoundedRange, form: ExportFormat
+) -> StreamingResponse:
+    name = f"spanwise-traces-{period.start:%Y%m%d}-{period.end:%Y%m%d}.{form}"
+    return StreamingResponse(
+        pieces,
+        media_type=_MEDIA_TYPES[form],
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )

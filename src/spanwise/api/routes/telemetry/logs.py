@@ -1,0 +1,75 @@
+"""Logs in, logs out."""
+
+from typing import Annotated
+
+from fastapi import Depends, Path, Query, Request
+
+from spanwise.api.auth import Ingester, Reader
+from spanwise.api.http.envelope import Accepted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.openapi.document import describe_body
+from spanwise.api.requests.parameters import AgentId, Paged, Period, Text, TraceId
+from spanwise.api.requests.raw_bodies import json_body
+from spanwise.api.services import Use
+from spanwise.ingest.rest.bodies import NewLog
+from spanwise.model.record import Noun
+from spanwise.model.telemetry.filters import LogFilter, Order
+from spanwise.model.telemetry.logs import Log, LogLevel
+
+router = NounRouter("logs", "/logs")
+
+
+class NewLogs(Noun):
+    logs: list[NewLog]
+
+
+async def _log_filter(
+    period: Period,
+    level: Annotated[LogLevel | None, Query(description="That level and above.")] = None,
+    search: Annotated[Text, Query(description="Words of the message, all of them.")] = None,
+    trace_id: Annotated[Text, Query(alias="traceId")] = None,
+    agent_id: AgentId = None,
+) -> LogFilter:
+    return LogFilter(
+        period=period,
+        level=level,
+        search=search,
+        trace_id=trace_id.lower() if trace_id is not None else None,
+        agent_name=agent_id,
+    )
+
+
+Filtered = Annotated[LogFilter, Depends(_log_filter)]
+
+
+@router.post(
+    "",
+    status_code=201,
+    openapi_extra=describe_body(NewLog | NewLogs),
+    response_model_exclude_none=True,
+)
+async def record_logs(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
+    """Record one log, or many under `logs`. The same log sent again counts once."""
+    async with json_body(request) as body:
+        return succeed(Accepted.describe(await use.logs.record(caller.workspace_id, body)))
+
+
+@router.get("")
+async def list_logs(
+    caller: Reader, use: Use, page: Paged, wanted: Filtered, order: Order = Order.DESC
+) -> SuccessPage[Log]:
+    """List logs, newest first unless `order=asc`."""
+    return succeed_page(page, await use.logs.find(caller.workspace_id, wanted, page, order))
+
+
+@router.get("/trace/{traceId}")
+async def list_logs_of_trace(
+    trace_id: Annotated[TraceId, Path(alias="traceId")],
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    order: Order = Order.DESC,
+) -> SuccessPage[Log]:
+    """List the logs of one trace, newest first unless `order=asc`."""
+    listing = await use.logs.find_of_trace(caller.workspace_id, trace_id.lower(), page, order)
+    return succeed_page(page, listing)

@@ -1,0 +1,75 @@
+"""Models that a workspace uses, and what they cost."""
+
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import AfterValidator, StringConstraints
+
+from spanwise.api.auth import ClientAddress, Reader, Writer
+from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.requests.parameters import Paged, Period
+from spanwise.api.services import Use
+from spanwise.model.record import Noun, without_nul
+from spanwise.model.telemetry.prices import Dollars, OwnPrice, Repricing, SeenModel
+
+router = NounRouter("models", "/models")
+
+MAX_MODEL_CHARACTERS = 512
+ModelName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MAX_MODEL_CHARACTERS),
+    AfterValidator(without_nul),
+]
+
+
+class PriceChange(Noun):
+    """US dollars for a million tokens. A rate that is null follows from input or output."""
+
+    model: ModelName
+    input_per_million: Dollars | None = None
+    output_per_million: Dollars | None = None
+    cached_input_per_million: Dollars | None = None
+    cache_write_per_million: Dollars | None = None
+    reasoning_per_million: Dollars | None = None
+
+
+@router.get("")
+async def list_models(
+    caller: Reader, use: Use, page: Paged, period: Period
+) -> SuccessPage[SeenModel]:
+    """Models that spans name, the most used first, with today's price and whose it is."""
+    return succeed_page(page, await use.prices.find_models(caller.workspace_id, period, page))
+
+
+@router.get("/prices")
+async def list_prices(caller: Reader, use: Use, page: Paged) -> SuccessPage[OwnPrice]:
+    """The workspace's own prices, and how far earlier spans have them."""
+    return succeed_page(page, await use.prices.list(caller.workspace_id, page))
+
+
+@router.put("/prices")
+async def put_price(
+    body: PriceChange, caller: Writer, use: Use, address: ClientAddress
+) -> Success[OwnPrice]:
+    """Set a model's price for this workspace; earlier spans get their new cost by and by."""
+    given = body.model_dump(by_alias=False, exclude_unset=True, exclude={"model"})
+    return succeed(await use.prices.put(caller, body.model, given, address))
+
+
+@router.delete("/prices")
+async def delete_price(
+    model: Annotated[str, Query(min_length=1, max_length=MAX_MODEL_CHARACTERS)],
+    caller: Writer,
+    use: Use,
+    address: ClientAddress,
+) -> Success[Deleted]:
+    """Go back to the list price, also for earlier spans."""
+    await use.prices.delete(caller, model, address)
+    return succeed(Deleted(id=model))
+
+
+@router.get("/repricing")
+async def list_repricing(caller: Reader, use: Use, page: Paged) -> SuccessPage[Repricing]:
+    """Price changes, the latest first, and how many months of earlier spans have them."""
+    return succeed_page(page, await use.prices.list_repricing(caller.workspace_id, page))

@@ -1,0 +1,48 @@
+"""Conversations: the traces that share a session id."""
+
+from typing import Annotated
+
+from fastapi import Depends, Path, Query
+
+from spanwise.api.auth import Reader
+from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
+from spanwise.api.services import Use
+from spanwise.model.telemetry.filters import SessionFilter
+from spanwise.model.telemetry.spans import Session, SessionWithTraces
+
+router = NounRouter("spans", "/spans/sessions")
+
+
+async def _session_filter(
+    period: Period,
+    agent_id: AgentId = None,
+    user_id: Annotated[Text, Query(alias="userId")] = None,
+    environment: Text = None,
+) -> SessionFilter:
+    return SessionFilter(
+        period=period, agent_name=agent_id, user_id=user_id, environment=environment
+    )
+
+
+@router.get("")
+async def list_sessions(
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    wanted: Annotated[SessionFilter, Depends(_session_filter)],
+) -> SuccessPage[Session]:
+    """List conversations, the one with the latest trace first; only traces that match count."""
+    return succeed_page(page, await use.sessions.find(caller.workspace_id, wanted, page))
+
+
+# A session's id is whatever an application calls it, so it may hold slashes.
+@router.get("/{sessionId:path}")
+async def get_session(
+    session_id: Annotated[str, Path(alias="sessionId", min_length=1, max_length=512)],
+    caller: Reader,
+    use: Use,
+) -> Success[SessionWithTraces]:
+    """One conversation with its traces, oldest first, up to 1000 of them."""
+    return succeed(await use.sessions.get(caller.workspace_id, session_id))

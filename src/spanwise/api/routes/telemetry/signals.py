@@ -1,0 +1,95 @@
+"""Signals in, lists and summaries out."""
+
+from typing import Annotated
+
+from fastapi import Depends, Path, Query, Request
+
+from spanwise.api.auth import Ingester, Reader
+from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.openapi.document import describe_body
+from spanwise.api.requests.parameters import AgentId, Paged, Period, Text, TraceId
+from spanwise.api.requests.raw_bodies import json_body
+from spanwise.api.services import Use
+from spanwise.ingest.rest.bodies import NewSignal
+from spanwise.model.record import Noun
+from spanwise.model.telemetry.filters import SignalFilter
+from spanwise.model.telemetry.signals import Signal, SignalSummary
+from spanwise.model.times import Granularity
+
+router = NounRouter("signals", "/signals")
+
+
+class NewSignals(Noun):
+    signals: list[NewSignal]
+
+
+class RecordedSignals(Noun):
+    accepted: int
+    ids: list[str]
+
+
+async def _signal_filter(
+    period: Period,
+    signal_name: Annotated[Text, Query(alias="signalName")] = None,
+    trace_id: Annotated[Text, Query(alias="traceId")] = None,
+    agent_id: AgentId = None,
+    session_id: Annotated[Text, Query(alias="sessionId")] = None,
+    user_id: Annotated[Text, Query(alias="userId")] = None,
+    experiment_id: Annotated[Text, Query(alias="experimentId")] = None,
+    variant: Text = None,
+) -> SignalFilter:
+    return SignalFilter(
+        period=period,
+        signal_name=signal_name,
+        trace_id=trace_id.lower() if trace_id is not None else None,
+        agent_name=agent_id,
+        session_id=session_id,
+        user_id=user_id,
+        experiment_id=experiment_id,
+        variant=variant,
+    )
+
+
+Filtered = Annotated[SignalFilter, Depends(_signal_filter)]
+
+
+@router.post("", status_code=201, openapi_extra=describe_body(NewSignal))
+async def record_signal(caller: Ingester, use: Use, request: Request) -> Success[Signal]:
+    """Record one signal. With an `id` of your own, sending it again counts once."""
+    async with json_body(request) as body:
+        return succeed(await use.signals.record(caller.workspace_id, body))
+
+
+@router.post("/batch", status_code=201, openapi_extra=describe_body(NewSignals | list[NewSignal]))
+async def record_signals(caller: Ingester, use: Use, request: Request) -> Success[RecordedSignals]:
+    """Record 1 to 1000 signals, all or none, under `signals` or as a bare array."""
+    async with json_body(request) as body:
+        recorded = await use.signals.record_batch(caller.workspace_id, body)
+    ids = [signal.id for signal in recorded]
+    return succeed(RecordedSignals(accepted=len(ids), ids=ids))
+
+
+@router.get("")
+async def list_signals(
+    caller: Reader, use: Use, page: Paged, wanted: Filtered
+) -> SuccessPage[Signal]:
+    """List signals, newest first."""
+    return succeed_page(page, await use.signals.find(caller.workspace_id, wanted, page))
+
+
+@router.get("/summary")
+async def summarize_signals(
+    caller: Reader, use: Use, wanted: Filtered, granularity: Granularity = Granularity.DAILY
+) -> Success[list[SignalSummary]]:
+    """What the signals of each name add up to, by default over the last 30 days."""
+    return succeed(await use.signals.summarize(caller.workspace_id, wanted, granularity))
+
+
+@router.get("/trace/{traceId}")
+async def list_signals_of_trace(
+    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use, page: Paged
+) -> SuccessPage[Signal]:
+    """List the signals of one trace, newest first."""
+    listing = await use.signals.find_of_trace(caller.workspace_id, trace_id.lower(), page)
+    return succeed_page(page, listing)

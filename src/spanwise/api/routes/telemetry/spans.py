@@ -1,0 +1,101 @@
+"""Spans in, traces out."""
+
+from typing import Annotated
+
+from fastapi import Path, Request, Response
+
+from spanwise.api.auth import Ingester, Reader, Writer
+from spanwise.api.http.envelope import (
+    Accepted,
+    Deleted,
+    Success,
+    SuccessPage,
+    succeed,
+    succeed_page,
+    write_success,
+)
+from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.openapi.document import describe_body
+from spanwise.api.requests.parameters import Filtered, Paged, Period, SpanId, TraceId
+from spanwise.api.requests.raw_bodies import json_body
+from spanwise.api.services import Use
+from spanwise.ingest.rest.bodies import NewSpan
+from spanwise.model.record import Noun
+from spanwise.model.telemetry.filters import Order, TraceSort
+from spanwise.model.telemetry.spans import Span, Trace, TraceFilters, TraceWithSpans
+
+router = NounRouter("spans", "/spans")
+
+
+class NewSpans(Noun):
+    spans: list[NewSpan]
+
+
+@router.post(
+    "",
+    status_code=201,
+    openapi_extra=describe_body(NewSpan | NewSpans),
+    response_model_exclude_none=True,
+)
+async def add_spans(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
+    """Store one span, or many under `spans`. Sending the same span again changes nothing."""
+    async with json_body(request) as body:
+        parsed = await use.receiver.receive_spans(caller.workspace_id, body)
+    return succeed(Accepted.describe(parsed))
+
+
+@router.get("/traces")
+async def list_traces(
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    wanted: Filtered,
+    sort: TraceSort = TraceSort.START_TIME,
+    order: Order = Order.DESC,
+) -> SuccessPage[Trace]:
+    """List traces, newest first unless sorted otherwise."""
+    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
+    return succeed_page(page, listing)
+
+
+@router.get("/traces/{traceId}", response_model=Success[TraceWithSpans])
+async def get_trace(
+    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use
+) -> Response:
+    """One trace with all its spans in start order, its signals and its number of logs."""
+    whole = await use.traces.get(caller.workspace_id, trace_id.lower())
+    answer = {
+        **whole.trace.model_dump(),
+        "spans": whole.spans,
+        "signals": [signal.model_dump() for signal in whole.signals],
+        "logCount": whole.log_count,
+    }
+    return write_success(answer)
+
+
+@router.get("/traces/{traceId}/spans/{spanId}")
+async def get_span(
+    trace_id: Annotated[TraceId, Path(alias="traceId")],
+    span_id: Annotated[SpanId, Path(alias="spanId")],
+    caller: Reader,
+    use: Use,
+) -> Success[Span]:
+    """One span with its whole input and output."""
+    return succeed(
+        await use.traces.get_span(caller.workspace_id, trace_id.lower(), span_id.lower())
+    )
+
+
+@router.delete("/traces/{traceId}")
+async def delete_trace(
+    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Writer, use: Use
+) -> Success[Deleted]:
+    """Remove a trace with its spans, signals and logs. Sent again later, it is back."""
+    await use.traces.delete(caller.workspace_id, trace_id.lower())
+    return succeed(Deleted(id=trace_id.lower()))
+
+
+@router.get("/filters")
+async def list_filters(caller: Reader, use: Use, period: Period) -> Success[TraceFilters]:
+    """The values that occur in traces, for filter menus; all time unless dates are given."""
+    return succeed(await use.traces.find_filters(caller.workspace_id, period))

@@ -1,0 +1,1 @@
+"""OTLP decoding and validation: protobuf and JSON to rows the engine reads."""

@@ -1,0 +1,142 @@
+"""What is folded into attributes: values inside JSON, names that depend on another, pieces.
+
+Few instrumentations send such, so the engine does not look for it: ingest finds the scopes that
+have some and gives their spans attributes of their own, which the convention table knows.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from spanwise.model.telemetry.conventions import FIELDS, OWN_PREFIX, PIECES, Inside, Where
+
+# Instrumentations that write plain attributes only: their bytes need not be searched.
+_PLAIN_SCOPES = (
+    "opentelemetry.instrumentation.genai",
+    "opentelemetry.instrumentation.openai_v2",
+    "opentelemetry.util.genai",
+    "pydantic-ai",
+    "logfire",
+    "gen_ai",
+)
+
+_SOURCES = [source for field in FIELDS for source in field.sources]
+_MEMBERS: dict[str, list[Inside]] = {}
+for _source in _SOURCES:
+    if isinstance(_source, Inside):
+        _MEMBERS.setdefault(_source.document, []).append(_source)
+_WHERES = [source for source in _SOURCES if isinstance(source, Where)]
+_WHOLES = {
+    field.name: [name for name in field.attributes if not name.startswith(f"{OWN_PREFIX}pieces.")]
+    for field in FIELDS
+    if field.name in PIECES
+}
+_PREFIXES = tuple(prefix for prefixes in PIECES.values() for prefix in prefixes)
+_SIGNS = tuple(
+    name.encode()
+    for name in (
+        *_MEMBERS,
+        *sorted({where.other for where in _WHERES}),
+        *(f"{prefix}0." for prefix in _PREFIXES),
+    )
+)
+
+
+def may_be_folded(scope_name: str, has: Callable[[bytes], bool]) -> bool:
+    """Say whether a scope may have something to unfold; `has` searches its bytes."""
+    if scope_name.startswith(_PLAIN_SCOPES):
+        return False
+    return any(has(sign) for sign in _SIGNS)
+
+
+def unfold(span: Span) -> bool:
+    """Give a span attributes for what is inside others; say whether there was any."""
+    texts = {a.key: a.value.string_value for a in span.attributes}
+    added: dict[str, str] = {}
+    for document, members in _MEMBERS.items():
+        if text := texts.get(document):
+            added |= _read_members(text, members)
+    for where in _WHERES:
+        if texts.get(where.other) == where.value and texts.get(where.attribute_there):
+            added[where.attribute] = texts[where.attribute_there]
+    is_in_pieces = any(key.startswith(_PREFIXES) for key in texts)
+    if is_in_pieces:
+        added |= _join_pieces(span, texts)
+    for key, text in added.items():
+        span.attributes.append(KeyValue(key=key, value=AnyValue(string_value=text)))
+    return is_in_pieces or bool(added)
+
+
+def _read_members(text: str, members: list[Inside]) -> dict[str, str]:
+    try:
+        document = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}
+    found = {}
+    for member in members:
+        value = _at(document, member.path)
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            continue
+        if not isinstance(value, str):
+            parts = [_at(document, path) for path in member.plus]
+            value = sum((p for p in parts if isinstance(p, int | float)), start=value)
+        found[member.attribute] = str(value)
+    return found
+
+
+def _at(document: Any, path: str) -> Any:  # noqa: ANN401 -- any JSON
+    for name in path.split("."):
+        document = document.get(name) if isinstance(document, dict) else None
+    return document
+
+
+# --- contents in pieces -------------------------------------------------------------------------
+
+
+def _join_pieces(span: Span, texts: Mapping[str, str]) -> dict[str, str]:
+    """Take the pieces out of a span; return them joined where nothing else holds the content."""
+    joined = {}
+    for field, prefixes in PIECES.items():
+        if not any(texts.get(name) for name in _WHOLES[field]):
+            messages = to_messages(texts, prefixes)
+            if messages:
+                joined[f"{OWN_PREFIX}pieces.{field}"] = orjson.dumps(messages).decode()
+    kept = [a for a in span.attributes if not a.key.startswith(_PREFIXES)]
+    del span.attributes[:]
+    span.attributes.extend(kept)
+    return joined
+
+
+def to_messages(texts: Mapping[str, str], prefixes: tuple[str, ...]) -> Any:  # noqa: ANN401
+    """Put `llm.input_messages.0.message.role` and its like back into a list of messages."""
+    tree: dict[str, Any] = {}
+    for key, text in texts.items():
+        prefix = next((p for p in prefixes if key.startswith(p)), None)
+        if prefix is not None:
+            # Every message, tool call and part is wrapped in an object of its own name.
+            names = [n for n in key[len(prefix) :].split(".") if n not in _WRAPPERS]
+            _put(tree, names, text)
+    return _to_lists(tree)
+
+
+_WRAPPERS = {"message", "tool_call", "message_content"}
+
+
+def _put(tree: dict[str, Any], names: list[str], text: str) -> None:
+    for name in names[:-1]:
+        inner = tree.setdefault(name, {})
+        if not isinstance(inner, dict):
+            return
+        tree = inner
+    tree[names[-1] if names else ""] = text
+
+
+def _to_lists(node: Any) -> Any:  # noqa: ANN401 -- any JSON
+    if not isinstance(node, dict):
+        return node
+    if node and all(name.isdecimal() for name in node):
+        return [_to_lists(node[name]) for name in sorted(node, key=int)]
+    return {name: _to_lists(inner) for name, inner in node.items()}

@@ -1,0 +1,1 @@
+"""Spans, logs and signals as plain JSON, validated and converted to OTLP."""

@@ -1,0 +1,143 @@
+"""Turns spans and logs of the REST endpoints into OTLP messages: one path into storage."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ScopeLogs, SeverityNumber
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
+from opentelemetry.proto.trace.v1.trace_pb2 import Status as OtlpStatus
+
+from spanwise.ingest.otlp.deep_values import STRUCTURE_DEPTH, to_deep_text
+from spanwise.ingest.rest.bodies import NewLog, NewSpan, depth_exceeds, to_unix_nano
+from spanwise.model.record import utc_now
+from spanwise.model.telemetry.spans import SpanStatus
+
+# The field of a REST span -> the attribute that the convention table puts first for it.
+_ATTRIBUTES = {
+    "kind": "spanwise.kind",
+    "error_type": "spanwise.error.type",
+    "agent_name": "spanwise.agent.name",
+    "provider": "spanwise.provider",
+    "model": "spanwise.model",
+    "input_tokens": "gen_ai.usage.input_tokens",
+    "output_tokens": "gen_ai.usage.output_tokens",
+    "cached_tokens": "gen_ai.usage.cache_read.input_tokens",
+    "reasoning_tokens": "gen_ai.usage.reasoning.output_tokens",
+    "cost": "spanwise.cost",
+    "tool_name": "spanwise.tool.name",
+    "session_id": "spanwise.session.id",
+    "user_id": "spanwise.user.id",
+    "environment": "spanwise.environment",
+    "experiment_id": "spanwise.experiment.id",
+    "variant": "spanwise.experiment.variant",
+    "input": "spanwise.input",
+    "output": "spanwise.output",
+}
+_STATUS = {
+    SpanStatus.UNSET: OtlpStatus.STATUS_CODE_UNSET,
+    SpanStatus.OK: OtlpStatus.STATUS_CODE_OK,
+    SpanStatus.ERROR: OtlpStatus.STATUS_CODE_ERROR,
+}
+
+
+def spans_to_otlp(spans: Sequence[NewSpan]) -> ExportTraceServiceRequest:
+    request = ExportTraceServiceRequest()
+    scopes: dict[str, ScopeSpans] = {}
+    for span in spans:
+        service = span.service_name or ""
+        if service not in scopes:
+            resource = request.resource_spans.add()
+            if service:
+                resource.resource.attributes.append(_pair("service.name", service))
+            scopes[service] = resource.scope_spans.add()
+        _fill_span(scopes[service].spans.add(), span)
+    return request
+
+
+def _fill_span(target: OtlpSpan, span: NewSpan) -> None:
+    start = to_unix_nano(span.start_time)
+    end = start
+    if span.end_time is not None:
+        end = to_unix_nano(span.end_time)
+    elif span.duration_ms is not None:
+        end = start + round(span.duration_ms * 1_000_000)
+    target.trace_id = bytes.fromhex(span.trace_id)
+    target.span_id = bytes.fromhex(span.span_id)
+    target.parent_span_id = bytes.fromhex(span.parent_span_id or "")
+    target.name = span.name
+    target.start_time_unix_nano = start
+    target.end_time_unix_nano = end
+    target.status.code = _STATUS[span.status]
+    target.status.message = span.status_message or ""
+    for field, attribute in _ATTRIBUTES.items():
+        value = getattr(span, field)
+        if value is not None:
+            is_document = field in {"input", "output"} and isinstance(value, dict | list)
+            text = orjson.dumps(value).decode() if is_document else value
+            target.attributes.append(_pair(attribute, text))
+    target.attributes.extend(_pairs(span.attributes.items()))
+    for event in span.events:
+        added = target.events.add()
+        added.name = event.name
+        added.time_unix_nano = to_unix_nano(event.time or span.start_time)
+        added.attributes.extend(_pairs(event.attributes.items()))
+
+
+def logs_to_otlp(logs: Sequence[NewLog]) -> ExportLogsServiceRequest:
+    request = ExportLogsServiceRequest()
+    by_agent: dict[str, list[NewLog]] = defaultdict(list)
+    for log in logs:
+        by_agent[log.agent_name or ""].append(log)
+    for agent, records in by_agent.items():
+        resource = request.resource_logs.add()
+        if agent:
+            resource.resource.attributes.append(_pair("service.name", agent))
+        resource.scope_logs.append(ScopeLogs(log_records=[_to_record(log) for log in records]))
+    return request
+
+
+def _to_record(log: NewLog) -> LogRecord:
+    moment = to_unix_nano(log.timestamp or utc_now())
+    return LogRecord(
+        time_unix_nano=moment,
+        observed_time_unix_nano=moment,
+        severity_number=SeverityNumber.ValueType(log.level.severity),
+        severity_text=log.level,
+        body=AnyValue(string_value=log.message),
+        attributes=_pairs(log.attributes.items()),
+        trace_id=bytes.fromhex(log.trace_id or ""),
+        span_id=bytes.fromhex(log.span_id or ""),
+    )
+
+
+def _pairs(items: Iterable[tuple[str, Any]]) -> list[KeyValue]:
+    return [_pair(key, value) for key, value in items if value is not None]
+
+
+def _pair(key: str, value: Any) -> KeyValue:  # noqa: ANN401
+    if isinstance(value, dict | list) and depth_exceeds(value, STRUCTURE_DEPTH):
+        value = to_deep_text(value)
+    return KeyValue(key=key, value=to_any_value(value))
+
+
+def to_any_value(value: Any) -> AnyValue:  # noqa: ANN401, PLR0911 -- one line a JSON type
+    match value:
+        case bool():
+            return AnyValue(bool_value=value)
+        case int() if -(2**63) <= value < 2**63:
+            return AnyValue(int_value=value)
+        case int() | float():
+            return AnyValue(double_value=float(value))
+        case str():
+            return AnyValue(string_value=str(value))
+        case list():
+            return AnyValue(array_value=ArrayValue(values=[to_any_value(item) for item in value]))
+        case dict():
+            return AnyValue(kvlist_value=KeyValueList(values=_pairs(value.items())))
+    return AnyValue()

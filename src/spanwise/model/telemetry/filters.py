@@ -1,0 +1,77 @@
+"""Which traces are meant: a frozen tree of wishes that the storage room turns into SQL."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from spanwise.model.telemetry.logs import LogLevel
+from spanwise.model.telemetry.spans import ErrorType, TraceStatus
+from spanwise.model.times import TimeRange
+
+
+@dataclass(frozen=True)
+class TraceFilter:
+    """Every wish that is given must hold. `agent_name` is a name; ids are resolved before."""
+
+    period: TimeRange = field(default_factory=TimeRange)
+    agent_name: str | None = None
+    status: TraceStatus | None = None
+    model: str | None = None
+    provider: str | None = None
+    tool: str | None = None
+    error_type: ErrorType | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    environment: str | None = None
+    experiment_id: str | None = None
+    variant: str | None = None
+    min_duration_ms: float | None = None
+    max_duration_ms: float | None = None
+    min_cost: float | None = None
+    search: str | None = None
+
+
+@dataclass(frozen=True)
+class SignalFilter:
+    """Agent, session, user, experiment and variant are the signal's own, else its trace's."""
+
+    period: TimeRange = field(default_factory=TimeRange)
+    signal_name: str | None = None
+    trace_id: str | None = None
+    agent_name: str | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    experiment_id: str | None = None
+    variant: str | None = None
+
+
+@dataclass(frozen=True)
+class LogFilter:
+    """`level` means that level and above."""
+
+    period: TimeRange = field(default_factory=TimeRange)
+    level: LogLevel | None = None
+    search: str | None = None
+    trace_id: str | None = None
+    agent_name: str | None = None
+
+
+@dataclass(frozen=True)
+class SessionFilter:
+    """Which traces count towards conversations."""
+
+    period: TimeRange = field(default_factory=TimeRange)
+    agent_name: str | None = None
+    user_id: str | None = None
+    environment: str | None = None
+
+
+class TraceSort(StrEnum):
+    START_TIME = "startTime"
+    DURATION = "duration"
+    COST = "cost"
+    TOKENS = "tokens"
+
+
+class Order(StrEnum):
+    ASC = "asc"
+    DESC = "desc"

@@ -1,0 +1,32 @@
+"""Log records."""
+
+from enum import StrEnum
+from typing import Any
+
+from spanwise.model.record import Noun, UtcTime
+
+
+class LogLevel(StrEnum):
+    TRACE = "trace"
+    DEBUG = "debug"
+    INFO = "info"
+    WARN = "warn"
+    ERROR = "error"
+    FATAL = "fatal"
+
+    @property
+    def severity(self) -> int:
+        """The least OTLP severity number of this level."""
+        return 1 + 4 * list(LogLevel).index(self)
+
+
+class Log(Noun):
+    id: str
+    timestamp: UtcTime
+    level: LogLevel
+    message: str
+    trace_id: str | None
+    span_id: str | None
+    agent_id: str | None
+    agent_name: str | None
+    attributes: dict[str, Any]

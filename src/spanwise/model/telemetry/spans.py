@@ -1,0 +1,171 @@
+"""Spans and traces as the API shows them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from spanwise.model.record import Noun, UtcTime
+from spanwise.model.telemetry.signals import Signal
+
+
+class SpanKind(StrEnum):
+    AGENT = "agent"
+    LLM = "llm"
+    TOOL = "tool"
+    RETRIEVAL = "retrieval"
+    EMBEDDING = "embedding"
+    RERANK = "rerank"
+    CHAIN = "chain"
+    GUARDRAIL = "guardrail"
+    EVALUATOR = "evaluator"
+    MEMORY = "memory"
+    OTHER = "other"
+
+
+class SpanStatus(StrEnum):
+    OK = "ok"
+    ERROR = "error"
+    UNSET = "unset"
+
+
+class TraceStatus(StrEnum):
+    SUCCESS = "success"
+    ERROR = "error"
+
+
+class ErrorType(StrEnum):
+    RATE_LIMIT = "rate_limit"
+    TIMEOUT = "timeout"
+    API_ERROR = "api_error"
+    VALIDATION = "validation"
+    OTHER = "other"
+
+
+class SpanEvent(Noun):
+    name: str
+    time: UtcTime | None
+    attributes: dict[str, Any]
+
+
+class Span(Noun):
+    trace_id: str
+    span_id: str
+    parent_span_id: str | None
+    name: str
+    kind: SpanKind
+    start_time: UtcTime
+    end_time: UtcTime
+    duration_ms: float
+    status: SpanStatus
+    status_message: str | None
+    error_type: ErrorType | None
+    agent_id: str | None
+    agent_name: str | None
+    provider: str | None
+    model: str | None
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
+    total_tokens: int
+    cost: float
+    tool_name: str | None
+    session_id: str | None
+    user_id: str | None
+    environment: str | None
+    experiment_id: str | None
+    variant: str | None
+    service_name: str | None
+    input: Any
+    output: Any
+    attributes: dict[str, Any]
+    events: list[SpanEvent]
+
+
+# A span as JSON shows it: the fields of `Span` under their names on the wire. One trace may have
+# tens of thousands, and checking what comes out of our own store would take half of the time.
+SpanFields = dict[str, Any]
+
+
+class Trace(Noun):
+    """The root span with what its spans add up to."""
+
+    trace_id: str
+    name: str
+    agent_id: str | None
+    agent_name: str | None
+    status: TraceStatus
+    error_type: ErrorType | None
+    start_time: UtcTime
+    end_time: UtcTime
+    duration_ms: float
+    span_count: int
+    error_count: int
+    models: list[str]
+    tools: list[str]
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+    cost: float
+    session_id: str | None
+    user_id: str | None
+    environment: str | None
+    experiment_id: str | None
+    variant: str | None
+    input_preview: str
+    output_preview: str
+
+
+class TraceWithSpans(Trace):
+    spans: list[Span]
+    signals: list[Signal]
+    log_count: int
+
+
+@dataclass(frozen=True)
+class WholeTrace:
+    """The same as it is read."""
+
+    trace: Trace
+    spans: list[SpanFields]
+    signals: list[Signal]
+    log_count: int
+
+
+class AgentRef(Noun):
+    id: str | None
+    name: str
+
+
+class TraceFilters(Noun):
+    """The values that occur, for the filter menus."""
+
+    agents: list[AgentRef]
+    models: list[str]
+    providers: list[str]
+    tools: list[str]
+    kinds: list[str]
+    statuses: list[str]
+    error_types: list[str]
+    environments: list[str]
+    experiments: list[str]
+
+
+class Session(Noun):
+    """A conversation: the traces that share a session id."""
+
+    session_id: str
+    user_id: str | None
+    agent_names: list[str]
+    first_at: UtcTime
+    last_at: UtcTime
+    trace_count: int
+    error_count: int
+    total_tokens: int
+    cost: float
+    input_preview: str
+    output_preview: str
+
+
+class SessionWithTraces(Session):
+    traces: list[Trace]

@@ -1,0 +1,303 @@
+"""Accounts: registration, sign-in, verification, password reset, and what an admin may change."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from spanwise.model.accounts import Account, AdminUser, Principal, Role, TokenPurpose, User
+from spanwise.model.errors import Forbidden, Invalid, NotFound, RateLimited, Unauthorized
+from spanwise.model.record import new_id, utc_now
+from spanwise.services.accounts import audit
+from spanwise.services.accounts.access import Access
+from spanwise.services.accounts.passwords import check_password, hash_password, verify_password
+from spanwise.services.accounts.tokens import Claims, TokenSigner, hash_secret, new_secret
+from spanwise.services.notifications.mail import Letter, Mailer
+from spanwise.settings import Settings
+from spanwise.storage.catalog import Catalog, Transaction
+from spanwise.storage.catalog import users as stored
+from spanwise.storage.catalog.database import serialize_writers
+from spanwise.storage.counters import Count, Counters, Limit
+
+VERIFY_LIFETIME = timedelta(hours=48)
+RESET_LIFETIME = timedelta(hours=1)
+FAILED_LOGINS = Limit("failed-logins", 20, window_seconds=15 * 60)
+
+_REGISTRATION_LOCK = 7_205_760
+_WRONG_CREDENTIALS = "the e-mail address or the password is wrong"
+
+
+@dataclass(frozen=True)
+class SignIn:
+    token: str
+    expires_in_seconds: int
+    user: User
+
+
+class Accounts:
+    def __init__(
+        self,
+        settings: Settings,
+        catalog: Catalog,
+        counters: Counters,
+        mailer: Mailer,
+        signer: TokenSigner,
+        access: Access,
+    ) -> None:
+        self._settings = settings
+        self._catalog = catalog
+        self._counters = counters
+        self._mailer = mailer
+        self._signer = signer
+        self._access = access
+
+    async def register(self, email: str, password: str, name: str, address: str | None) -> User:
+        """Create an account and its workspace. The first of an installation is its admin."""
+        email = normalize_email(email)
+        check_password(password)
+        password_hash = await hash_password(password)
+        async with self._catalog.write() as tx:
+            # Without the lock two people could both find the installation empty.
+            await serialize_writers(tx, _REGISTRATION_LOCK)
+            is_first = await stored.count_users(tx) == 0
+            if not is_first and not self._settings.open_registration:
+                raise Forbidden("registration is closed on this installation")
+            account = _new_account(email, name, password_hash, is_first=is_first)
+            if not await stored.add_account(tx, account):
+                raise Invalid.field("email", "an account with this address exists already")
+            letter = await self._verification_letter(tx, account)
+            await audit.record(tx, "account.registered", actor=account.user.id, address=address)
+        self._mailer.post(letter)
+        return account.user
+
+    async def login(self, email: str, password: str, address: str | None) -> SignIn:
+        """Sign in. A wrong address and a wrong password cannot be told apart."""
+        email = normalize_email(email)
+        _brake(await self._counters.peek(FAILED_LOGINS, email))
+        async with self._catalog.read() as tx:
+            account = await stored.find_account_by_email(tx, email)
+        matches = await verify_password(password, account.password_hash if account else None)
+        if account is None or not matches or account.user.disabled:
+            _brake(await self._counters.hit(FAILED_LOGINS, email))
+            async with self._catalog.write() as tx:
+                await audit.record(tx, "login.failed", subject=email, address=address)
+            raise Unauthorized(_WRONG_CREDENTIALS)
+        # Once more: while this password was hashed, others tried at the same time may have failed.
+        _brake(await self._counters.peek(FAILED_LOGINS, email))
+        if self._settings.require_verified_email and not account.user.email_verified:
+            raise Forbidden("verify the e-mail address first; the link is in the mail sent to it")
+        async with self._catalog.write() as tx:
+            await stored.update_user(tx, account.user.id, {"last_login_at": utc_now()})
+            await audit.record(tx, "login.succeeded", actor=account.user.id, address=address)
+            user = (await _require(tx, account.user.id)).user
+        # The version that the password was checked with: a reset in between ends this token too.
+        return self._sign_in(replace(account, user=user))
+
+    async def verify_email(self, token: str, address: str | None) -> User:
+        async with self._catalog.write() as tx:
+            user_id = await _take_token(tx, TokenPurpose.VERIFY_EMAIL, token)
+            await stored.update_user(tx, user_id, {"email_verified": True})
+            await audit.record(tx, "email.verified", actor=user_id, address=address)
+            account = await _require(tx, user_id)
+        self._access.forget_user(user_id)
+        return account.user
+
+    async def resend_verification(self, email: str) -> None:
+        """Send another verification mail, if there is anyone who needs one."""
+        async with self._catalog.write() as tx:
+            account = await stored.find_account_by_email(tx, normalize_email(email))
+            if account is None or account.user.disabled or account.user.email_verified:
+                return
+            letter = await self._verification_letter(tx, account)
+        self._mailer.post(letter)
+
+    async def forgot_password(self, email: str, address: str | None) -> None:
+        """Send a reset mail if the address has an account; the caller learns nothing either way."""
+        async with self._catalog.write() as tx:
+            account = await stored.find_account_by_email(tx, normalize_email(email))
+            if account is None or account.user.disabled:
+                return
+            secret = new_secret()
+            await stored.replace_token(
+                tx,
+                account.user.id,
+                TokenPurpose.RESET_PASSWORD,
+                hash_secret(secret),
+                utc_now() + RESET_LIFETIME,
+            )
+            await audit.record(
+                tx, "password.reset_requested", subject=account.user.id, address=address
+            )
+        self._mailer.post(self._reset_letter(account.user, secret))
+
+    async def reset_password(self, token: str, password: str, address: str | None) -> None:
+        """Set a new password with a mailed token; every earlier sign-in ends."""
+        check_password(password)
+        password_hash = await hash_password(password)
+        async with self._catalog.write() as tx:
+            user_id = await _take_token(tx, TokenPurpose.RESET_PASSWORD, token)
+            await self._set_password(tx, user_id, password_hash)
+            # The link went to the address, so whoever used it can read that mailbox.
+            await stored.update_user(tx, user_id, {"email_verified": True})
+            await audit.record(tx, "password.reset", actor=user_id, address=address)
+        self._access.forget_user(user_id)
+
+    async def change_password(
+        self, caller: Principal, current: str, new: str, address: str | None
+    ) -> SignIn:
+        """Change one's own password; every earlier sign-in ends, so a new one is returned."""
+        async with self._catalog.read() as tx:
+            account = await _require(tx, caller.user_id)
+        if not await verify_password(current, account.password_hash):
+            raise Invalid.field("currentPassword", "is not the current password")
+        check_password(new, "newPassword")
+        password_hash = await hash_password(new)
+        async with self._catalog.write() as tx:
+            await self._set_password(tx, caller.user_id, password_hash)
+            await audit.record(tx, "password.changed", actor=caller.user_id, address=address)
+            account = await _require(tx, caller.user_id)
+        self._access.forget_user(caller.user_id)
+        return self._sign_in(account)
+
+    async def find_profile(self, caller: Principal) -> User:
+        async with self._catalog.read() as tx:
+            return (await _require(tx, caller.user_id)).user
+
+    async def update_profile(self, caller: Principal, name: str | None) -> User:
+        async with self._catalog.write() as tx:
+            await stored.update_user(tx, caller.user_id, {} if name is None else {"name": name})
+            return (await _require(tx, caller.user_id)).user
+
+    async def administer(
+        self,
+        caller: Principal | None,
+        user_id: str,
+        role: Role | None,
+        disabled: bool | None,
+        address: str | None,
+    ) -> AdminUser:
+        """Change a role, or disable or enable an account; one working admin always remains.
+
+        Without a caller it is the operator, at the command line.
+        """
+        changes: dict[str, Any] = {
+            name: value
+            for name, value in (("role", role), ("disabled", disabled))
+            if value is not None
+        }
+        async with self._catalog.write() as tx:
+            await serialize_writers(tx, _REGISTRATION_LOCK)
+            before = (await _require(tx, user_id)).user
+            await stored.update_user(tx, user_id, changes)
+            if await stored.count_active_admins(tx) == 0:
+                raise Invalid("an installation needs at least one active admin")
+            if disabled:
+                await stored.end_sign_ins(tx, user_id)
+            changed = {n: v for n, v in changes.items() if getattr(before, n) != v}
+            if changed:
+                await audit.record(
+                    tx,
+                    "account.changed",
+                    actor=caller.user_id if caller else None,
+                    subject=user_id,
+                    address=address,
+                    **changed,
+                )
+            after = (await _require(tx, user_id)).user
+        self._access.forget_user(user_id)
+        return after
+
+    async def set_role(self, email: str, role: Role) -> AdminUser:
+        """Change the role of the account with this address, as the operator."""
+        async with self._catalog.read() as tx:
+            account = await stored.find_account_by_email(tx, normalize_email(email))
+        if account is None:
+            raise NotFound(f"there is no account {email}")
+        return await self.administer(None, account.user.id, role, None, None)
+
+    def _sign_in(self, account: Account) -> SignIn:
+        claims = Claims(account.user.id, account.token_version)
+        return SignIn(
+            token=self._signer.sign(claims, utc_now()),
+            expires_in_seconds=int(self._signer.lifetime.total_seconds()),
+            user=account.user,
+        )
+
+    async def _set_password(self, tx: Transaction, user_id: str, password_hash: str) -> None:
+        await stored.update_user(tx, user_id, {"password_hash": password_hash})
+        await stored.end_sign_ins(tx, user_id)
+        await stored.drop_tokens(tx, user_id, TokenPurpose.RESET_PASSWORD)
+
+    async def _verification_letter(self, tx: Transaction, account: Account) -> Letter:
+        secret = new_secret()
+        await stored.replace_token(
+            tx,
+            account.user.id,
+            TokenPurpose.VERIFY_EMAIL,
+            hash_secret(secret),
+            utc_now() + VERIFY_LIFETIME,
+        )
+        link = f"{self._settings.public_address}/verify-email?token={secret}"
+        return Letter(
+            to=account.user.email,
+            subject="Verify your e-mail address",
+            text=f"Welcome to Spanwise.\n\nVerify your address within 48 hours:\n{link}\n",
+            link=link,
+        )
+
+    def _reset_letter(self, user: User, secret: str) -> Letter:
+        link = f"{self._settings.public_address}/reset-password?token={secret}"
+        return Letter(
+            to=user.email,
+            subject="Reset your password",
+            text=(
+                f"Someone, hopefully you, asked for a new password.\n\n"
+                f"Choose one within the hour:\n{link}\n\n"
+                f"If it was not you, ignore this mail: nothing has changed.\n"
+            ),
+            link=link,
+        )
+
+
+def normalize_email(email: str) -> str:
+    """Addresses are compared, and so kept, in lower case."""
+    return email.strip().lower()
+
+
+def _brake(failed_logins: Count) -> None:
+    if failed_logins.exceeded:
+        raise RateLimited(
+            "too many failed logins for this account; try again later",
+            failed_logins.retry_after_seconds,
+        )
+
+
+def _new_account(email: str, name: str, password_hash: str, *, is_first: bool) -> Account:
+    return Account(
+        user=AdminUser(
+            id=new_id("usr"),
+            email=email,
+            name=name,
+            role=Role.ADMIN if is_first else Role.MEMBER,
+            email_verified=False,
+            created_at=utc_now(),
+            last_login_at=None,
+            disabled=False,
+        ),
+        workspace_id=new_id("wsp"),
+        password_hash=password_hash,
+        token_version=1,
+    )
+
+
+async def _take_token(tx: Transaction, purpose: TokenPurpose, token: str) -> str:
+    user_id = await stored.take_token(tx, purpose, hash_secret(token), utc_now())
+    if user_id is None:
+        raise Invalid.field("token", "is unknown, used up or expired; ask for a new one")
+    return user_id
+
+
+async def _require(tx: Transaction, user_id: str) -> Account:
+    account = await stored.find_account(tx, user_id)
+    if account is None:
+        raise NotFound("no such user")
+    return account

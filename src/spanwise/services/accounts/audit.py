@@ -1,0 +1,33 @@
+"""Writes down security-relevant acts, in the transaction of the act itself."""
+
+from typing import Any
+
+from spanwise.model.accounts import AuditEntry
+from spanwise.model.record import new_id, utc_now
+from spanwise.storage.catalog import Transaction
+from spanwise.storage.catalog.audit import add_entry
+
+_MAX_SUBJECT = 320
+
+
+async def record(
+    tx: Transaction,
+    action: str,
+    *,
+    actor: str | None = None,
+    subject: str | None = None,
+    address: str | None = None,
+    **data: Any,  # noqa: ANN401 -- whatever the act wants to have remembered
+) -> None:
+    await add_entry(
+        tx,
+        AuditEntry(
+            id=new_id("aud"),
+            at=utc_now(),
+            action=action,
+            actor=actor,
+            subject=None if subject is None else subject[:_MAX_SUBJECT],
+            address=address,
+            data=data,
+        ),
+    )

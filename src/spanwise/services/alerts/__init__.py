@@ -1,0 +1,1 @@
+"""Alerts as users handle them, their rules and the backtest of a rule."""

@@ -1,0 +1,5 @@
+"""Experiments: life cycle, variant assignment and results.
+
+An assignment is a pure function of experiment, unit and settings; exposures are journalled before
+the answer is sent.
+"""

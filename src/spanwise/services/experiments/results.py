@@ -1,0 +1,127 @@
+"""What came of an experiment: sums from the store, statistics from the analysis room."""
+
+from datetime import timedelta
+
+from spanwise.analysis.clusters import to_quantile_arm
+from spanwise.analysis.comparison import Arm
+from spanwise.analysis.experiments import (
+    Measured,
+    check_sample_ratio,
+    compare,
+    count_units,
+    measure,
+)
+from spanwise.analysis.verdicts import Facts, decide, forecast
+from spanwise.ingest.commit.pipeline import Pipeline
+from spanwise.model.experiments.definition import (
+    Experiment,
+    ExperimentStatus,
+    MetricSource,
+    TraceMetric,
+)
+from spanwise.model.experiments.results import ExperimentResults
+from spanwise.model.experiments.sums import MetricSums
+from spanwise.model.record import utc_now
+from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.experiments.outcomes import (
+    OutcomeScope,
+    count_exposed,
+    sum_below_quantile,
+    sum_signals,
+    sum_traces,
+)
+
+# Spans may be dated a little ahead of our clock.
+_AHEAD = timedelta(days=1)
+
+
+class Results:
+    def __init__(self, engine: Engine, pipeline: Pipeline, agents: AgentDirectory) -> None:
+        self._engine = engine
+        self._pipeline = pipeline
+        self._agents = agents
+
+    async def get(self, workspace: str, experiment: Experiment) -> ExperimentResults:
+        await self._pipeline.settle()
+        scope = await self._scope(workspace, experiment)
+        exposed = await count_exposed(self._engine, scope)
+        measured, torn = await self._measure(experiment, scope)
+        variants = experiment.variants
+        counts = [
+            max(0, exposed.units.get(place, 0) - torn.get(place, 0))
+            for place in range(len(variants))
+        ]
+        units = sum(counts)
+        metrics = compare(measured, variants)
+        srm = check_sample_ratio(counts, [variant.weight for variant in variants])
+        ahead = None
+        if experiment.status is not ExperimentStatus.STOPPED:
+            ahead = forecast(measured, units, _active_days(experiment))
+        return ExperimentResults(
+            experiment_id=experiment.id,
+            status=experiment.status,
+            units=units,
+            excluded_units=exposed.mixed + sum(torn.values()),
+            per_variant=count_units(variants, counts),
+            srm=srm,
+            metrics=metrics,
+            verdict=decide(Facts(experiment.status, units, srm, metrics, ahead)),
+            forecast=ahead,
+        )
+
+    async def _scope(self, workspace: str, experiment: Experiment) -> OutcomeScope:
+        agent = experiment.agent_id
+        now = utc_now()
+        return OutcomeScope(
+            workspace=workspace,
+            experiment_id=experiment.id,
+            names=(experiment.id, experiment.name),
+            variants=tuple(variant.key for variant in experiment.variants),
+            agent_name=await self._agents.resolve_name(workspace, agent) if agent else None,
+            started_at=experiment.started_at or now,
+            until=experiment.stopped_at or now + _AHEAD,
+        )
+
+    async def _measure(
+        self, experiment: Experiment, scope: OutcomeScope
+    ) -> tuple[list[Measured], dict[int, int]]:
+        """Add up every metric: all means of traces in one pass, each other metric in its own."""
+        means = [
+            metric.metric
+            for metric in experiment.metrics
+            if metric.metric is not None and metric.metric is not TraceMetric.P95_LATENCY
+        ]
+        # Also without such a metric: this is where torn units are found.
+        traces = await sum_traces(self._engine, scope, means or [TraceMetric.SUCCESS_RATE])
+        sums: dict[TraceMetric, MetricSums] = dict(zip(means, traces.sums, strict=False))
+        measured = []
+        for metric in experiment.metrics:
+            if metric.source is MetricSource.SIGNAL:
+                name, has_torn = metric.signal_name or "", bool(traces.torn)
+                signals = await sum_signals(self._engine, scope, name, without_torn=has_torn)
+                measured.append(measure(metric, experiment.variants, signals.sums[0]))
+            elif metric.metric is TraceMetric.P95_LATENCY:
+                arms = await self._quantile_arms(scope)
+                measured.append(Measured(metric, arms))
+            elif metric.metric is not None:
+                measured.append(measure(metric, experiment.variants, sums[metric.metric]))
+        return measured, dict(traces.torn)
+
+    async def _quantile_arms(self, scope: OutcomeScope) -> list[Arm]:
+        below, quantiles = await sum_below_quantile(self._engine, scope)
+        return [
+            to_quantile_arm(below.sums[0].total(place), quantiles[place])
+            if place in quantiles
+            else Arm(0, 0.0, 0.0)
+            for place in range(len(scope.variants))
+        ]
+
+
+def _active_days(experiment: Experiment) -> float:
+    """For how many days units have been taken; pauses before the last one are not known."""
+    if experiment.started_at is None:
+        return 0.0
+    is_paused = experiment.status is ExperimentStatus.PAUSED
+    end = experiment.paused_at if is_paused and experiment.paused_at else utc_now()
+    return (end - experiment.started_at) / timedelta(days=1)

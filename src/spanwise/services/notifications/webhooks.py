@@ -1,0 +1,109 @@
+"""Events as people read them, and the webhooks that want to hear of them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from spanwise.model.accounts import Principal
+from spanwise.model.errors import Invalid, NotFound
+from spanwise.model.events import (
+    Channel,
+    Delivery,
+    DeliveryStatus,
+    Event,
+    EventType,
+    Parcel,
+    Webhook,
+    WebhookWithSecret,
+)
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.record import new_id, utc_now
+from spanwise.model.times import TimeRange
+from spanwise.services.alerts.alerts import new_webhook_secret
+from spanwise.services.notifications.events import make_parcel, once_key
+from spanwise.services.notifications.webhook_guard import WebhookGuard
+from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog import events as stored
+
+MAX_WEBHOOKS = 50
+TEST = "webhook.test"
+
+
+class Webhooks:
+    def __init__(
+        self,
+        catalog: Catalog,
+        guard: WebhookGuard,
+        attempt: Callable[[Parcel], Awaitable[bool]],
+    ) -> None:
+        self._catalog = catalog
+        self._guard = guard
+        self._attempt = attempt
+
+    async def list_events(
+        self, caller: Principal, period: TimeRange, event_type: EventType | None, page: PageRequest
+    ) -> Listing[Event]:
+        async with self._catalog.read() as tx:
+            return await stored.list_events(tx, caller.workspace_id, period, event_type, page)
+
+    async def list(self, caller: Principal, page: PageRequest) -> Listing[Webhook]:
+        async with self._catalog.read() as tx:
+            return await stored.list_webhooks(tx, caller.workspace_id, page)
+
+    async def create(
+        self, caller: Principal, url: str, types: Sequence[EventType]
+    ) -> WebhookWithSecret:
+        """Subscribe a URL; the secret that its messages are signed with is shown now only."""
+        if problem := await self._guard.problem_with(url):
+            raise Invalid.field("url", problem)
+        webhook = Webhook(id=new_id("whk"), url=url, types=sorted(set(types)), created_at=utc_now())
+        secret = new_webhook_secret()
+        async with self._catalog.write() as tx:
+            if await stored.count_webhooks(tx, caller.workspace_id) >= MAX_WEBHOOKS:
+                raise Invalid(f"there are {MAX_WEBHOOKS} webhooks already; delete one first")
+            await stored.add_webhook(tx, caller.workspace_id, webhook, secret)
+        return WebhookWithSecret(**webhook.model_dump(), secret=secret)
+
+    async def delete(self, caller: Principal, webhook_id: str) -> None:
+        async with self._catalog.write() as tx:
+            if not await stored.delete_webhook(tx, caller.workspace_id, webhook_id):
+                raise NotFound("no such webhook")
+
+    async def list_deliveries(
+        self,
+        caller: Principal,
+        webhook_id: str | None,
+        status: DeliveryStatus | None,
+        page: PageRequest,
+    ) -> Listing[Delivery]:
+        async with self._catalog.read() as tx:
+            if webhook_id is not None:
+                found = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
+                if found is None:
+                    raise NotFound("no such webhook")
+            return await stored.list_deliveries(
+                tx, caller.workspace_id, page, webhook_id=webhook_id, status=status
+            )
+
+    async def send_test(self, caller: Principal, webhook_id: str) -> Delivery:
+        """Send a message that means nothing, now, and return how that went."""
+        now = utc_now()
+        async with self._catalog.write() as tx:
+            found = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
+            if found is None:
+                raise NotFound("no such webhook")
+            webhook, secret = found
+            stamp = now.isoformat().replace("+00:00", "Z")
+            parcel = make_parcel(
+                caller.workspace_id,
+                Channel.WEBHOOK,
+                webhook.url,
+                TEST,
+                webhook.id,
+                {"type": TEST, "timestamp": stamp, "data": {"webhookId": webhook.id}},
+                now,
+                secret=secret,
+                webhook_id=webhook.id,
+            )
+            await stored.add_parcel(tx, parcel, once_key(parcel.delivery.id))
+        await self._attempt(parcel)
+        async with self._catalog.read() as tx:
+            return await stored.find_delivery(tx, parcel.delivery.id)

@@ -1,0 +1,303 @@
+"""Agents: which name is which id, the ones that traces bring with them, and what people change."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, islice
+from typing import Any
+
+import structlog
+
+from spanwise.ingest.commit.pipeline import Pipeline
+from spanwise.model.accounts import Principal
+from spanwise.model.agents import MAX_AGENTS, Agent, Sighting
+from spanwise.model.alerts import AlertSettings
+from spanwise.model.errors import Invalid, NotFound
+from spanwise.model.events import SERVICE, EventType
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.record import new_id, utc_now
+from spanwise.services.notifications.events import new_event, record_event, record_events
+from spanwise.storage.catalog import Catalog, Transaction
+from spanwise.storage.catalog import agents as stored
+from spanwise.storage.catalog.events import has_event
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.traces.agents import read_agent_stats
+
+log = structlog.get_logger()
+
+_CACHE_SECONDS = 2.0
+_MAX_CACHED_WORKSPACES = 1000
+_ADD_SECONDS = 30
+# A batch that brings more new names than this is not held up by them: its readers would wait.
+INLINE_AGENTS = 200
+# So many agents per transaction: other writers of the catalog wait for one of these at most.
+_CHUNK = 200
+_MAX_KNOWN = 200_000
+_RETRY_SECONDS = 1.0
+# How long an unknown name of a full workspace is ignored without asking the catalog.
+_FULL_SECONDS = 60.0
+
+_Pair = tuple[str, str]
+
+
+class AgentDirectory:
+    """Knows the agents of each workspace; what it has read is good for two seconds."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._cached: dict[str, tuple[float, Mapping[str, str]]] = {}
+        self._lock = threading.Lock()
+        self._known: set[_Pair] = set()
+        self._full_until: dict[str, float] = {}
+        self._sightings: dict[_Pair, Sighting] = {}
+        self._pending: dict[_Pair, Sighting] = {}
+        self._registering: asyncio.Task[None] | None = None
+
+    async def ids_by_name(self, workspace_id: str) -> Mapping[str, str]:
+        cached = self._cached.get(workspace_id)
+        if cached is not None and cached[0] > time.monotonic():
+            return cached[1]
+        async with self._catalog.read() as tx:
+            ids = await stored.find_agent_ids(tx, workspace_id)
+        now = time.monotonic()
+        if len(self._cached) >= _MAX_CACHED_WORKSPACES:
+            self._cached = {of: entry for of, entry in self._cached.items() if entry[0] > now}
+        self._cached[workspace_id] = (now + _CACHE_SECONDS, ids)
+        return ids
+
+    async def resolve_name(self, workspace_id: str, agent: str) -> str:
+        """Return the name of the agent that is meant by an id or a name."""
+        ids = await self.ids_by_name(workspace_id)
+        return next((name for name, agent_id in ids.items() if agent_id == agent), agent)
+
+    def notice(self, seen: Sequence[Sighting], loop: asyncio.AbstractEventLoop) -> None:
+        """Take note of agents whose traces came in; waits, from a thread, for a few unknown ones.
+
+        Many unknown ones are registered in the background. Of known agents only the times have
+        changed, and these are written by the clock.
+        """
+        unknown = []
+        now = time.monotonic()
+        with self._lock:
+            for sighting in seen:
+                pair = sighting.workspace_id, sighting.name
+                if pair in self._known:
+                    self._sightings[pair] = sighting.join(self._sightings.get(pair))
+                elif self._full_until.get(sighting.workspace_id, 0.0) <= now:
+                    unknown.append(sighting)
+            if len(unknown) > INLINE_AGENTS:
+                _join(self._pending, unknown)
+        if len(unknown) > INLINE_AGENTS:
+            loop.call_soon_threadsafe(self._start_registering)
+        elif unknown:
+            asyncio.run_coroutine_threadsafe(self._write(unknown), loop).result(_ADD_SECONDS)
+
+    def has_pending(self) -> bool:
+        """Return whether agents of finished batches are not registered yet."""
+        return bool(self._pending)
+
+    async def close(self) -> None:
+        """Wait until all pending agents are registered, unless the catalog fails."""
+        if self._registering is not None:
+            await asyncio.wait([self._registering], timeout=_ADD_SECONDS)
+            self._registering.cancel()
+
+    def _start_registering(self) -> None:
+        if self._registering is None or self._registering.done():
+            self._registering = asyncio.create_task(self._register_pending())
+
+    async def _register_pending(self) -> None:
+        """Register pending agents in chunks, leaving as much time to others as each one took."""
+        while self._pending:
+            started = time.monotonic()
+            with self._lock:
+                chunk = list(islice(self._pending.values(), _CHUNK))
+            try:
+                await self._write(chunk)
+            except Exception:
+                log.exception("agents_not_registered", pending=len(self._pending))
+                await asyncio.sleep(_RETRY_SECONDS)
+                continue
+            with self._lock:
+                for sighting in chunk:
+                    pair = sighting.workspace_id, sighting.name
+                    if self._pending.get(pair) == sighting:
+                        del self._pending[pair]
+            await asyncio.sleep(time.monotonic() - started)
+
+    async def write_sightings(self) -> None:
+        """Write the times that have gathered; runs by the clock, not by request."""
+        with self._lock:
+            gathered, self._sightings = list(self._sightings.values()), {}
+        try:
+            while gathered:
+                await self._write(gathered[:_CHUNK])
+                del gathered[:_CHUNK]
+        finally:
+            with self._lock:
+                _join(self._sightings, gathered)
+
+    async def _write(self, sightings: Sequence[Sighting]) -> None:
+        """Note when agents were seen; one that is not there, or was deleted, comes (back)."""
+        async with self._catalog.write() as tx:
+            unknown = await stored.note_sightings(tx, sightings)
+            made, full = await stored.add_seen_agents(tx, unknown)
+            for workspace_id, agents in groupby(made, key=lambda entry: entry[0]):
+                events = [
+                    new_event(
+                        EventType.AGENT_CREATED, actor=SERVICE, subject=agent.id, name=agent.name
+                    )
+                    for _, agent in agents
+                ]
+                await record_events(tx, workspace_id, events)
+            names = {of: await self._tell_full(tx, of) for of in full}
+        ignored = {(seen.workspace_id, seen.name) for seen in unknown if seen.workspace_id in full}
+        with self._lock:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known, self._full_until = set(), {}
+            pairs = {(seen.workspace_id, seen.name) for seen in sightings}
+            self._known |= pairs - ignored
+            for workspace_id, of_workspace in names.items():
+                self._known |= {(workspace_id, name) for name in of_workspace}
+                self._full_until[workspace_id] = time.monotonic() + _FULL_SECONDS
+        for workspace_id, _ in made:
+            self._cached.pop(workspace_id, None)
+
+    async def _tell_full(self, tx: Transaction, workspace_id: str) -> Iterable[str]:
+        """Record once that a workspace has no room for more agents; return all of their names."""
+        if not await has_event(tx, workspace_id, EventType.AGENTS_LIMIT_REACHED):
+            await record_event(
+                tx,
+                workspace_id,
+                EventType.AGENTS_LIMIT_REACHED,
+                actor=SERVICE,
+                subject=workspace_id,
+                limit=MAX_AGENTS,
+            )
+        return await stored.find_agent_ids(tx, workspace_id)
+
+    def forget(self, workspace_id: str) -> None:
+        """Let a change to a workspace's agents take effect at once."""
+        self._cached.pop(workspace_id, None)
+        with self._lock:
+            self._full_until.pop(workspace_id, None)
+            self._known = {pair for pair in self._known if pair[0] != workspace_id}
+            self._sightings = {p: s for p, s in self._sightings.items() if p[0] != workspace_id}
+
+
+def _join(sightings: dict[_Pair, Sighting], more: Iterable[Sighting]) -> None:
+    for sighting in more:
+        pair = sighting.workspace_id, sighting.name
+        sightings[pair] = sighting.join(sightings.get(pair))
+
+
+class Agents:
+    def __init__(
+        self, catalog: Catalog, engine: Engine, pipeline: Pipeline, directory: AgentDirectory
+    ) -> None:
+        self._catalog = catalog
+        self._engine = engine
+        self._pipeline = pipeline
+        self._directory = directory
+
+    async def list(
+        self, caller: Principal, search: str | None, page: PageRequest
+    ) -> Listing[Agent]:
+        await self._settle()
+        async with self._catalog.read() as tx:
+            found = await stored.list_agents(tx, caller.workspace_id, search, page)
+        return Listing(await self._complete(caller.workspace_id, found.items), found.total)
+
+    async def get(self, caller: Principal, agent: str) -> Agent:
+        await self._settle()
+        async with self._catalog.read() as tx:
+            found = await require_agent(tx, caller.workspace_id, agent)
+        [complete] = await self._complete(caller.workspace_id, [found])
+        return complete
+
+    async def create(self, caller: Principal, fields: Mapping[str, Any]) -> Agent:
+        now = utc_now()
+        agent = Agent(
+            id=new_id("agt"),
+            **fields,
+            alert_settings=AlertSettings(),
+            created_at=now,
+            updated_at=now,
+            first_seen_at=None,
+            last_seen_at=None,
+        )
+        async with self._catalog.write() as tx:
+            if not await stored.has_room(tx, caller.workspace_id):
+                raise Invalid(f"a workspace has at most {MAX_AGENTS:,} agents; delete some first")
+            if not await stored.add_agent(tx, caller.workspace_id, agent):
+                raise _taken(agent.name)
+            await record_event(
+                tx,
+                caller.workspace_id,
+                EventType.AGENT_CREATED,
+                actor=caller.caller_id,
+                subject=agent.id,
+                name=agent.name,
+            )
+        self._directory.forget(caller.workspace_id)
+        return await self.get(caller, agent.id)
+
+    async def change(self, caller: Principal, agent: str, changes: Mapping[str, Any]) -> Agent:
+        """Change the fields that are given. The name is also what traces are matched by."""
+        await self._settle()
+        async with self._catalog.write() as tx:
+            found = await require_agent(tx, caller.workspace_id, agent)
+            if changes and not await stored.change_agent(
+                tx, caller.workspace_id, found.id, dict(changes), utc_now()
+            ):
+                raise _taken(changes["name"])
+        self._directory.forget(caller.workspace_id)
+        return await self.get(caller, found.id)
+
+    async def delete(self, caller: Principal, agent: str) -> str:
+        """Remove an agent, not its telemetry. A later trace of its name brings it back."""
+        await self._settle()
+        async with self._catalog.write() as tx:
+            found = await require_agent(tx, caller.workspace_id, agent)
+            await stored.delete_agent(tx, caller.workspace_id, found.id)
+            await record_event(
+                tx,
+                caller.workspace_id,
+                EventType.AGENT_DELETED,
+                actor=caller.caller_id,
+                subject=found.id,
+                name=found.name,
+            )
+        self._directory.forget(caller.workspace_id)
+        return found.id
+
+    async def _settle(self) -> None:
+        # What was acknowledged before is to be seen: its agents, and when they were seen.
+        await self._pipeline.settle()
+        await self._directory.write_sightings()
+
+    async def _complete(self, workspace_id: str, found: Sequence[Agent]) -> Sequence[Agent]:
+        """Add the statistics, and leave the secrets out."""
+        names = [agent.name for agent in found]
+        stats = await read_agent_stats(self._engine, workspace_id, names, utc_now())
+        return [
+            agent.model_copy(
+                update={
+                    "alert_settings": agent.alert_settings.without_secrets(),
+                    **({"stats24h": stats[agent.name]} if agent.name in stats else {}),
+                }
+            )
+            for agent in found
+        ]
+
+
+async def require_agent(tx: Transaction, workspace_id: str, agent: str) -> Agent:
+    found = await stored.find_agent(tx, workspace_id, agent)
+    if found is None:
+        raise NotFound("no such agent")
+    return found
+
+
+def _taken(name: str) -> Invalid:
+    return Invalid.field("name", f"there is an agent named {name!r} already")

@@ -1,0 +1,58 @@
+"""Logs: recorded and listed."""
+
+from dataclasses import replace
+
+from spanwise.ingest.commit.pipeline import Pipeline
+from spanwise.ingest.receiver import Receiver
+from spanwise.ingest.rest.bodies import NewLog, Parsed
+from spanwise.model.errors import NotFound
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.telemetry.filters import LogFilter, Order
+from spanwise.model.telemetry.logs import Log
+from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.spans import logs as stored
+from spanwise.storage.telemetry.traces.traces import is_known_trace
+
+
+class Logs:
+    def __init__(
+        self, engine: Engine, pipeline: Pipeline, receiver: Receiver, agents: AgentDirectory
+    ) -> None:
+        self._engine = engine
+        self._pipeline = pipeline
+        self._receiver = receiver
+        self._agents = agents
+
+    async def record(self, workspace: str, body: bytes) -> Parsed[NewLog]:
+        """Store those logs of a body that can be stored; the answer has the others too."""
+        parsed = await self._receiver.read_logs(body)
+        ids = await self._agents.ids_by_name(workspace)
+        names = {agent_id: name for name, agent_id in ids.items()}
+        named = [
+            log.model_copy(update={"agent_name": names.get(log.agent_id, log.agent_id)})
+            if log.agent_id and not log.agent_name
+            else log
+            for log in parsed.items
+        ]
+        await self._receiver.receive_logs(workspace, named, rejected=len(parsed.rejections))
+        return parsed
+
+    async def find(
+        self, workspace: str, wanted: LogFilter, page: PageRequest, order: Order
+    ) -> Listing[Log]:
+        await self._pipeline.settle()
+        if wanted.agent_name is not None:
+            name = await self._agents.resolve_name(workspace, wanted.agent_name)
+            wanted = replace(wanted, agent_name=name)
+        ids = await self._agents.ids_by_name(workspace)
+        return await stored.find_logs(self._engine, workspace, wanted, page, ids, order)
+
+    async def find_of_trace(
+        self, workspace: str, trace_id: str, page: PageRequest, order: Order
+    ) -> Listing[Log]:
+        """List a trace's logs; a trace of which nothing is known does not exist."""
+        listing = await self.find(workspace, LogFilter(trace_id=trace_id), page, order)
+        if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
+            raise NotFound("no such trace")
+        return listing

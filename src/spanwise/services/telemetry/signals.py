@@ -1,0 +1,90 @@
+"""Signals: recorded, listed and added up."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from spanwise.ingest.commit.pipeline import Pipeline
+from spanwise.ingest.receiver import Receiver
+from spanwise.ingest.rest.bodies import NewSignal, load_json, parse_signal, parse_signals
+from spanwise.model.errors import NotFound
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.record import utc_now
+from spanwise.model.telemetry.filters import SignalFilter
+from spanwise.model.telemetry.signals import Signal, SignalSummary
+from spanwise.model.times import Granularity, TimeRange
+from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.signals import signals as stored
+from spanwise.storage.telemetry.signals.summaries import summarize_signals
+from spanwise.storage.telemetry.traces.traces import is_known_trace
+
+SUMMARY_DAYS = 30
+
+
+class Signals:
+    def __init__(
+        self, engine: Engine, pipeline: Pipeline, receiver: Receiver, agents: AgentDirectory
+    ) -> None:
+        self._engine = engine
+        self._pipeline = pipeline
+        self._receiver = receiver
+        self._agents = agents
+
+    async def record(self, workspace: str, body: bytes) -> Signal:
+        """Store one signal; what is returned is what was sent, completed by id and times."""
+        return (await self._record(workspace, [parse_signal(load_json(body))]))[0]
+
+    async def record_batch(self, workspace: str, body: bytes) -> list[Signal]:
+        """Store all of 1 to 1000 signals, or none."""
+        return await self._record(workspace, parse_signals(load_json(body)))
+
+    async def _record(self, workspace: str, new: Sequence[NewSignal]) -> list[Signal]:
+        ids = await self._agents.ids_by_name(workspace)
+        names = {agent_id: name for name, agent_id in ids.items()}
+        named = [
+            signal.model_copy(update={"agent_id": names.get(signal.agent_id, signal.agent_id)})
+            if signal.agent_id
+            else signal
+            for signal in new
+        ]
+        recorded = await self._receiver.receive_signals(workspace, named)
+        return [
+            signal.model_copy(update={"agent_id": ids.get(signal.agent_id, signal.agent_id)})
+            if signal.agent_id
+            else signal
+            for signal in recorded
+        ]
+
+    async def find(
+        self, workspace: str, wanted: SignalFilter, page: PageRequest
+    ) -> Listing[Signal]:
+        await self._pipeline.settle()
+        wanted = await self._with_agent_name(workspace, wanted)
+        ids = await self._agents.ids_by_name(workspace)
+        return await stored.find_signals(self._engine, workspace, wanted, page, ids)
+
+    async def find_of_trace(
+        self, workspace: str, trace_id: str, page: PageRequest
+    ) -> Listing[Signal]:
+        """List a trace's signals; a trace of which nothing is known does not exist."""
+        listing = await self.find(workspace, SignalFilter(trace_id=trace_id), page)
+        if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
+            raise NotFound("no such trace")
+        return listing
+
+    async def summarize(
+        self, workspace: str, wanted: SignalFilter, granularity: Granularity
+    ) -> list[SignalSummary]:
+        """Add up the signals of a period, by default the last 30 days, by name."""
+        period = wanted.period.or_last_days(SUMMARY_DAYS, utc_now())
+        buckets = period.buckets(granularity)
+        await self._pipeline.settle()
+        wanted = await self._with_agent_name(workspace, wanted)
+        wanted = replace(wanted, period=TimeRange(period.start, period.end))
+        return await summarize_signals(self._engine, workspace, wanted, granularity, buckets)
+
+    async def _with_agent_name(self, workspace: str, wanted: SignalFilter) -> SignalFilter:
+        if wanted.agent_name is None:
+            return wanted
+        name = await self._agents.resolve_name(workspace, wanted.agent_name)
+        return replace(wanted, agent_name=name)

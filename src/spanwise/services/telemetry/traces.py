@@ -1,0 +1,161 @@
+"""Traces as people read them: after everything acknowledged before has become visible."""
+
+import asyncio
+from dataclasses import replace
+
+from spanwise.ingest.commit.pipeline import Pipeline, accepted_age
+from spanwise.ingest.deletions import prepare_deletion
+from spanwise.model.analytics import Question
+from spanwise.model.errors import NotFound
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.telemetry.conventions import USAGE_KINDS
+from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
+from spanwise.model.telemetry.spans import (
+    Span,
+    SpanFields,
+    SpanStatus,
+    Trace,
+    TraceFilters,
+    TraceStatus,
+    WholeTrace,
+)
+from spanwise.model.times import Granularity, TimeRange
+from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.rollup.queries import count_traces
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.rollup.source import Source
+from spanwise.storage.telemetry.signals import signals as stored_signals
+from spanwise.storage.telemetry.spans import logs as stored_logs
+from spanwise.storage.telemetry.spans import spans as stored_spans
+from spanwise.storage.telemetry.spans.locations import Place, find_place
+from spanwise.storage.telemetry.traces import traces as stored
+from spanwise.storage.telemetry.traces.filter_values import find_filter_values
+
+# Where so many pages of traces started lately, one may be read without looking for its keys.
+_MANY_PAGES = 20
+
+
+class Traces:
+    def __init__(
+        self, engine: Engine, pipeline: Pipeline, agents: AgentDirectory, rollup: Rollup
+    ) -> None:
+        self._rollup = rollup
+        self._engine = engine
+        self._pipeline = pipeline
+        self._agents = agents
+
+    async def find(
+        self,
+        workspace: str,
+        wanted: TraceFilter,
+        page: PageRequest,
+        sort: TraceSort,
+        order: Order,
+    ) -> Listing[Trace]:
+        await self._pipeline.settle()
+        ids = await self._agents.ids_by_name(workspace)
+        if wanted.agent_name is not None:
+            name = await self._agents.resolve_name(workspace, wanted.agent_name)
+            wanted = replace(wanted, agent_name=name)
+        source = await self._find_source(workspace, wanted)
+        counting = count_traces(self._rollup.sums, source)
+        busy_since = self._rollup.busy_since(workspace, wanted, _MANY_PAGES * page.limit)
+        return await stored.find_traces(
+            self._engine, workspace, wanted, page, ids, sort, order, counting, busy_since
+        )
+
+    async def get(self, workspace: str, trace_id: str) -> WholeTrace:
+        await self._pipeline.settle()
+        ids = await self._agents.ids_by_name(workspace)
+        place, signals, log_count = await asyncio.gather(
+            self._find_place(workspace, trace_id),
+            stored_signals.find_signals_of_trace(self._engine, workspace, trace_id, ids),
+            stored_logs.count_logs(self._engine, workspace, trace_id),
+        )
+        spans, trace = await asyncio.gather(
+            stored_spans.find_spans(self._engine, place, ids, has_logs=log_count > 0),
+            stored.find_trace(self._engine, place, ids),
+        )
+        if not spans:
+            raise NotFound("no such trace")
+        if trace is not None and trace.experiment_id is None:
+            trace = bind_to_experiment(trace, spans)
+        return WholeTrace(trace or rootless(spans), spans, signals, log_count)
+
+    async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
+        await self._pipeline.settle()
+        ids = await self._agents.ids_by_name(workspace)
+        place = await self._find_place(workspace, trace_id)
+        span = await stored_spans.find_span(self._engine, place, span_id, ids)
+        if span is None:
+            raise NotFound("no such span")
+        return span
+
+    async def _find_source(self, workspace: str, wanted: TraceFilter) -> Source:
+        """Choose what counts: reading millions of traces one by one would be most of the time."""
+        question = Question(wanted.period.or_all(), wanted, Granularity.MONTHLY)
+        return await self._rollup.find_source(workspace, question, accepted_age.get())
+
+    async def _find_place(self, workspace: str, trace_id: str) -> Place:
+        place = await find_place(self._engine, workspace, trace_id)
+        if place is None:
+            raise NotFound("no such trace")
+        return place
+
+    async def find_filters(self, workspace: str, period: TimeRange) -> TraceFilters:
+        """Return the values that occur in the traces of a period."""
+        await self._pipeline.settle()
+        ids = await self._agents.ids_by_name(workspace)
+        source = await self._find_source(workspace, TraceFilter(period))
+        return await find_filter_values(self._engine, source, ids)
+
+    async def delete(self, workspace: str, trace_id: str) -> None:
+        """Remove a trace with its signals and logs: for good once this returns."""
+        await self._pipeline.settle()
+        if not await stored.is_known_trace(self._engine, workspace, trace_id):
+            raise NotFound("no such trace")
+        await self._pipeline.submit([prepare_deletion(workspace, trace_id)])
+
+
+def bind_to_experiment(trace: Trace, spans: list[SpanFields]) -> Trace:
+    """Give a trace the flag that a log record tells of one of its spans."""
+    for span in spans:
+        if span["experimentId"] is not None:
+            flag = {"experiment_id": span["experimentId"], "variant": span["variant"]}
+            return trace.model_copy(update=flag)
+    return trace
+
+
+def rootless(spans: list[SpanFields]) -> Trace:
+    """Describe a trace whose root has not arrived by the span that starts first."""
+    first = spans[0]
+    end = max(span["endTime"] for span in spans)
+    errors = sum(span["status"] == SpanStatus.ERROR for span in spans)
+    counted = [span for span in spans if span["kind"] in USAGE_KINDS]
+    return Trace(
+        trace_id=first["traceId"],
+        name=first["name"],
+        agent_id=first["agentId"],
+        agent_name=first["agentName"],
+        status=TraceStatus.ERROR if first["status"] == SpanStatus.ERROR else TraceStatus.SUCCESS,
+        error_type=first["errorType"],
+        start_time=first["startTime"],
+        end_time=end,
+        duration_ms=(end - first["startTime"]).total_seconds() * 1000,
+        span_count=len(spans),
+        error_count=errors,
+        models=sorted({span["model"] for span in counted if span["model"]}),
+        tools=sorted({span["toolName"] for span in spans if span["toolName"]}),
+        input_tokens=sum(span["inputTokens"] for span in counted),
+        output_tokens=sum(span["outputTokens"] for span in counted),
+        total_tokens=sum(span["totalTokens"] for span in counted),
+        cost=sum(span["cost"] for span in counted),
+        session_id=first["sessionId"],
+        user_id=first["userId"],
+        environment=first["environment"],
+        experiment_id=first["experimentId"],
+        variant=first["variant"],
+        input_preview="",
+        output_preview="",
+    )

@@ -1,0 +1,24 @@
+"""How much the telemetry store holds, in all workspaces: for operators."""
+
+from dataclasses import dataclass
+
+from spanwise.storage.telemetry.engine.engine import Engine
+
+
+@dataclass(frozen=True)
+class TableSize:
+    """Rows as stored: a span that was sent again counts twice until the engine merges."""
+
+    table: str
+    rows: int
+    size_bytes: int
+
+
+async def measure_tables(engine: Engine) -> list[TableSize]:
+    rows = await engine.fetch(
+        """SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS size FROM system.parts
+        WHERE database = currentDatabase() AND active GROUP BY table ORDER BY table""",
+        {},
+        tag="measure_tables",
+    )
+    return [TableSize(row["table"], int(row["rows"]), int(row["size"])) for row in rows]

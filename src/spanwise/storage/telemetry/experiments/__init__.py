@@ -1,0 +1,1 @@
+"""Exposures, and the per-variant sums of experiment metrics."""

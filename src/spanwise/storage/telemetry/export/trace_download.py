@@ -1,0 +1,290 @@
+"""Writes traces into a file for download, a few thousand at a time, so that memory stays small."""
+
+import io
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, TypeVar
+
+from clickhouse_connect.driver.client import Client
+
+from spanwise.model.analytics import ExportFormat
+from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.storage.telemetry.engine.conditions import (
+    Conditions,
+    to_engine_time,
+    trace_conditions,
+)
+from spanwise.storage.telemetry.engine.engine import Engine, Rows, query_rows
+from spanwise.storage.telemetry.spans.decoding import in_utc
+from spanwise.storage.telemetry.traces.traces import AgentIds
+
+CHUNK_TRACES = 10_000
+T = TypeVar("T")
+
+# Field of a trace -> its SQL, for text fields and for the others.
+_TEXTS = {
+    "name": "name",
+    "agentId": "transform(agent_name, {names:Array(String)}, {ids:Array(String)}, '')",
+    "agentName": "agent_name",
+    "status": "status",
+    "errorType": "error_type",
+    "sessionId": "session_id",
+    "userId": "user_id",
+    "environment": "environment",
+    "experimentId": "experiment_id",
+    "variant": "variant",
+    "inputPreview": "input_preview",
+    "outputPreview": "output_preview",
+}
+_START_US = "intDiv(toUnixTimestamp64Nano(start), 1000)"
+_OTHERS = {
+    "startTime": f"fromUnixTimestamp64Micro({_START_US}, 'UTC')",
+    "endTime": f"fromUnixTimestamp64Micro({_START_US} + toInt64(round(duration_ns / 1000)), 'UTC')",
+    "durationMs": "duration_ns / 1e6",
+    "spanCount": "span_count",
+    "errorCount": "error_count",
+    "models": "arrayMap(m -> toString(m), models)",
+    "tools": "arrayMap(t -> toString(t), tools)",
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "totalTokens": "input_tokens + output_tokens",
+    "cost": "cost",
+}
+# In the order of the trace as the API shows it.
+FIELDS = (
+    *("traceId", "name", "agentId", "agentName", "status", "errorType", "startTime", "endTime"),
+    *("durationMs", "spanCount", "errorCount", "models", "tools", "inputTokens", "outputTokens"),
+    *("totalTokens", "cost", "sessionId", "userId", "environment", "experimentId", "variant"),
+    *("inputPreview", "outputPreview"),
+)
+# The order of the file, in a form that binds without loss.
+_KEY = "(toUnixTimestamp64Nano(start), hex(trace_id))"
+_NEVER_NULL = {"name", "status", "inputPreview", "outputPreview"}
+
+
+def _column(field: str, form: ExportFormat) -> str:
+    if field == "traceId":
+        return "lower(hex(trace_id))"
+    if field in _TEXTS:
+        return _text_column(field, form)
+    sql = _OTHERS[field]
+    match form:
+        case ExportFormat.CSV if field in {"models", "tools"}:
+            return _safe_cell(f"arrayStringConcat({sql}, '; ')")
+        case ExportFormat.CSV | ExportFormat.JSONL if field in {"startTime", "endTime"}:
+            return _iso(sql)
+    return sql
+
+
+def _text_column(field: str, form: ExportFormat) -> str:
+    text = f"toValidUTF8(toString({_TEXTS[field]}))"
+    if form is ExportFormat.CSV:
+        return _safe_cell(text)
+    return text if field in _NEVER_NULL else f"nullIf({text}, '')"
+
+
+# Spreadsheets skip blanks and control characters of any script before a formula, and some take its
+# first character in full width too. A tab or a line break alone may begin another cell.
+_FORMULA = r"^[\\pZ\\pC]*[=+\\-@＝＋－＠]|^[\\t\\r\\n]"  # noqa: RUF001
+
+
+def _safe_cell(text: str) -> str:
+    # A spreadsheet would run a cell that begins like a formula; an apostrophe makes it text.
+    return f"if(match({text}, '{_FORMULA}'), concat('''', {text}), {text})"
+
+
+def _iso(moment: str) -> str:
+    fraction = f"toUnixTimestamp64Micro({moment}) % 1000000"
+    digits = f"concat('.', leftPad(toString({fraction}), 6, '0'))"
+    seconds = f"formatDateTime({moment}, '%Y-%m-%dT%H:%i:%S')"
+    return f"concat({seconds}, if({fraction} = 0, '', {digits}), 'Z')"
+
+
+@dataclass(frozen=True)
+class _Window:
+    """A stretch of time with its number of traces."""
+
+    start: datetime
+    end: datetime
+    traces: int
+
+
+async def export_traces(
+    engine: Engine, workspace: str, wanted: TraceFilter, agent_ids: AgentIds, form: ExportFormat
+) -> AsyncIterator[bytes]:
+    """Return the pieces of a file with all the traces that are wanted, newest first."""
+    where = trace_conditions(workspace, wanted)
+    where.parameters.update(names=list(agent_ids.keys()), ids=list(agent_ids.values()))
+    hours = await engine.run_heavy(
+        workspace,
+        lambda client: query_rows(
+            client,
+            f"""SELECT toStartOfHour(start) AS hour, count() AS traces
+            FROM traces FINAL WHERE {where.sql} GROUP BY hour ORDER BY hour DESC""",
+            where.parameters,
+            "export_hours",
+        ),
+    )
+    export = _Export(engine, where, form)
+    write = {
+        ExportFormat.CSV: export.csv,
+        ExportFormat.JSONL: export.jsonl,
+        ExportFormat.PARQUET: export.parquet,
+    }[form]
+    return write(list(_windows((in_utc(row["hour"]), row["traces"]) for row in hours)))
+
+
+def _windows(hours: Iterable[tuple[datetime, int]]) -> Iterator[_Window]:
+    """Join hours, the latest first, into windows of about as many traces as a chunk holds."""
+    window: _Window | None = None
+    for hour, traces in hours:
+        if window is not None and window.traces + traces <= CHUNK_TRACES:
+            window = _Window(hour, window.end, window.traces + traces)
+            continue
+        if window is not None:
+            yield window
+        window = _Window(hour, hour + timedelta(hours=1), traces)
+    if window is not None:
+        yield window
+
+
+class _Export:
+    def __init__(self, engine: Engine, where: Conditions, form: ExportFormat) -> None:
+        self._engine = engine
+        self._where = where
+        self._columns = ", ".join(f"{_column(field, form)} AS {field}" for field in FIELDS)
+
+    async def csv(self, windows: list[_Window]) -> AsyncIterator[bytes]:
+        yield (",".join(FIELDS) + "\r\n").encode()
+        settings = {"output_format_csv_crlf_end_of_line": 1}
+        async for chunk in self._chunks(windows, self._raw("CSV", settings)):
+            yield chunk
+
+    async def jsonl(self, windows: list[_Window]) -> AsyncIterator[bytes]:
+        settings = {"output_format_json_quote_64bit_integers": 0}
+        async for chunk in self._chunks(windows, self._raw("JSONEachRow", settings)):
+            yield chunk
+
+    async def parquet(self, windows: list[_Window]) -> AsyncIterator[bytes]:
+        # A file without traces still has its columns.
+        empty = f"SELECT {self._columns} FROM traces WHERE 0"
+        file = _Outbox()
+        writer = await self._run(lambda client: _open_parquet(client, empty, self._where, file))
+
+        async def write(sql: str, parameters: dict[str, Any]) -> bytes:
+            # Compressing takes as long as reading: both are done off the event loop.
+            await self._run(
+                lambda client: writer.write_table(client.query_arrow(sql, parameters=parameters))
+            )
+            return file.drain()
+
+        with writer:
+            async for chunk in self._chunks(windows, write):
+                yield chunk
+        yield file.drain()
+
+    async def _chunks(
+        self, windows: list[_Window], read: Callable[[str, dict[str, Any]], Awaitable[Any]]
+    ) -> AsyncIterator[Any]:
+        for window in windows:
+            async for page in self._pages(window):
+                # A column of the file may be called as one of the table that a filter means.
+                sql = f"""SELECT {self._columns} FROM traces FINAL WHERE {page.sql}
+                    ORDER BY start DESC, trace_id DESC SETTINGS prefer_column_name_to_alias = 1"""
+                yield await read(sql, page.parameters)
+
+    async def _pages(self, window: _Window) -> AsyncIterator[Conditions]:
+        """Conditions that each hold for a chunk of a window, the latest first."""
+        last: dict[str, Any] | None = None
+        left = window.traces
+        while left > CHUNK_TRACES:
+            page = self._within(window, last)
+            rows = await self._run(partial(_find_last_key, page=page))
+            if not rows:
+                break
+            last = rows[0]
+            page.add(f"{_KEY} >= ({{to_start:Int64}}, {{to_id:String}})")
+            page.parameters.update(to_start=last["key_start"], to_id=last["key_id"])
+            yield page
+            left -= CHUNK_TRACES
+        yield self._within(window, last)
+
+    def _within(self, window: _Window, after: dict[str, Any] | None) -> Conditions:
+        """Conditions for what a window has after (that is, earlier than) the given key."""
+        page = Conditions(self._where.workspace, list(self._where.clauses))
+        page.parameters.update(self._where.parameters)
+        page.add(
+            "start >= {since:DateTime64(9, 'UTC')} AND start < {until:DateTime64(9, 'UTC')}",
+            since=to_engine_time(window.start),
+            until=to_engine_time(window.end),
+        )
+        if after is not None:
+            page.add(
+                f"{_KEY} < ({{from_start:Int64}}, {{from_id:String}}) "
+                "AND start <= fromUnixTimestamp64Nano({from_start:Int64}, 'UTC')",
+                from_start=after["key_start"],
+                from_id=after["key_id"],
+            )
+        return page
+
+    def _raw(
+        self, data_format: str, settings: dict[str, Any]
+    ) -> Callable[[str, dict[str, Any]], Awaitable[bytes]]:
+        async def read(sql: str, parameters: dict[str, Any]) -> bytes:
+            return await self._run(
+                lambda client: client.raw_query(
+                    sql, parameters=parameters, settings=settings, fmt=data_format
+                )
+            )
+
+        return read
+
+    async def _run(self, work: Callable[[Client], T]) -> T:
+        return await self._engine.run_heavy(self._where.workspace, work)
+
+
+def _find_last_key(client: Client, page: Conditions) -> Rows:
+    """Return the key of the last trace of a chunk, when there are so many."""
+    return query_rows(
+        client,
+        f"""SELECT toUnixTimestamp64Nano(start) AS key_start, hex(trace_id) AS key_id
+        FROM traces FINAL WHERE {page.sql}
+        ORDER BY start DESC, trace_id DESC LIMIT 1 OFFSET {CHUNK_TRACES - 1}""",
+        page.parameters,
+        "export_page",
+    )
+
+
+def _open_parquet(client: Client, empty: str, where: Conditions, file: "_Outbox") -> Any:  # noqa: ANN401
+    # Half a second and 40 MB that only this needs.
+    import pyarrow.parquet  # noqa: PLC0415
+
+    table = client.query_arrow(empty, parameters=where.parameters)
+    return pyarrow.parquet.ParquetWriter(file, table.schema, compression="zstd")
+
+
+class _Outbox(io.RawIOBase):
+    """A file that is written once from front to back, and handed on while it is."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._written = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 -- whatever has bytes
+        piece = bytes(data)
+        self._pieces.append(piece)
+        self._written += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._written
+
+    def drain(self) -> bytes:
+        whole = b"".join(self._pieces)
+        self._pieces.clear()
+        return whole

@@ -1,0 +1,1 @@
+"""Model prices in the engine's dictionary, and repricing of stored spans."""

@@ -1,0 +1,1 @@
+"""Analytics over any time range, answered from precomputed aggregates where they are valid."""

@@ -1,0 +1,1 @@
+"""Signals: lists, and summaries per name."""

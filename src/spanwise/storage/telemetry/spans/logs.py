@@ -1,0 +1,143 @@
+"""Reads log records."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.telemetry.filters import LogFilter, Order
+from spanwise.model.telemetry.logs import Log, LogLevel
+from spanwise.storage.telemetry.engine.conditions import SEARCH_WORDS, Conditions, split_words
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.spans.decoding import (
+    Texts,
+    in_utc,
+    or_none,
+    read_attribute,
+    read_attributes,
+)
+from spanwise.storage.telemetry.traces.traces import AgentIds
+
+_LEVELS = list(LogLevel)
+_NUMBERS_A_LEVEL = 4
+
+# Time first, so that ids sort as the records do; the rest tells apart what has the same time.
+_ID = """concat('log_', leftPad(lower(hex(toUnixTimestamp64Nano(time))), 16, '0'),
+    leftPad(lower(hex(toUInt64(bitShiftRight(id, 64)))), 16, '0'))"""
+_COLUMNS = f"""{_ID} AS log_id, id, time, severity, message, event_name, trace_id, span_id,
+    agent_name, attributes"""
+
+
+def _conditions(workspace: str, wanted: LogFilter) -> Conditions:
+    where = Conditions(workspace)
+    where.within("time", wanted.period)
+    where.equals("trace_id", wanted.trace_id)
+    where.equals("agent_name", wanted.agent_name)
+    if wanted.level is not None:
+        where.add("severity >= {severity:UInt8}", severity=wanted.level.severity)
+    if wanted.search is not None:
+        words = split_words(wanted.search)
+        where.add(
+            f"hasAllTokens(lowerUTF8(message), {{{SEARCH_WORDS}:Array(String)}})" if words else "0",
+            **{SEARCH_WORDS: words},
+        )
+    return where
+
+
+async def find_logs(
+    engine: Engine,
+    workspace: str,
+    wanted: LogFilter,
+    page: PageRequest,
+    agent_ids: AgentIds,
+    order: Order = Order.DESC,
+) -> Listing[Log]:
+    """Return one page of logs and how many there are in all."""
+    where = _conditions(workspace, wanted)
+    counted = await engine.fetch(
+        f"SELECT count() AS total FROM logs FINAL WHERE {where.sql}",
+        where.parameters,
+        tag="count_logs",
+    )
+    total = int(counted[0]["total"])
+    if total <= page.skip:
+        return Listing([], total)
+    direction = "DESC" if order is Order.DESC else "ASC"
+    # First the keys of the page, from narrow columns; then all columns for those alone.
+    keys = await engine.fetch(
+        f"""SELECT toUnixTimestamp64Nano(time) AS nano, id FROM logs FINAL WHERE {where.sql}
+        ORDER BY time {direction}, id {direction}
+        LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
+        {**where.parameters, "limit": page.limit, "skip": page.skip},
+        tag="find_logs",
+    )
+    rows = await _read_rows(engine, workspace, [(key["nano"], key["id"]) for key in keys])
+    texts = Texts()
+    return Listing([_to_log(row, agent_ids, texts) for row in rows], total)
+
+
+async def _read_rows(
+    engine: Engine, workspace: str, keys: Sequence[tuple[int, int]]
+) -> list[dict[str, Any]]:
+    """Read whole rows, in the order of their keys; the same record may be there twice."""
+    where = Conditions(workspace)
+    nanos = [nano for nano, _ in keys]
+    where.add(
+        """time BETWEEN fromUnixTimestamp64Nano({first:Int64}, 'UTC')
+        AND fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+        AND toStartOfHour(time) BETWEEN
+            toStartOfHour(fromUnixTimestamp64Nano({first:Int64}, 'UTC'))
+        AND toStartOfHour(fromUnixTimestamp64Nano({last:Int64}, 'UTC'))
+        AND id IN {ids:Array(UInt128)}""",
+        first=min(nanos),
+        last=max(nanos),
+        ids=[log_id for _, log_id in keys],
+    )
+    rows = await engine.fetch(
+        f"SELECT {_COLUMNS} FROM logs WHERE {where.sql} LIMIT 1 BY id",
+        where.parameters,
+        tag="read_logs",
+        raw=True,
+    )
+    place = {log_id: position for position, (_, log_id) in enumerate(keys)}
+    return sorted(rows, key=lambda row: place[row["id"]])
+
+
+async def count_logs(engine: Engine, workspace: str, trace_id: str) -> int:
+    """Return how many logs a trace has."""
+    rows = await engine.fetch(
+        # An id is a hash of all that a log is: two rows of one id cannot differ in their trace.
+        """SELECT uniqExact(id) AS total FROM logs
+        WHERE workspace = {workspace:String} AND trace_id = {trace:String}""",
+        {"workspace": workspace, "trace": trace_id},
+        tag="count_logs_of_trace",
+    )
+    return int(rows[0]["total"])
+
+
+def _to_log(row: Mapping[str, Any], agent_ids: AgentIds, texts: Texts) -> Log:
+    agent_name = row["agent_name"].decode("utf-8", "replace")
+    event_name = row["event_name"].decode("utf-8", "replace")
+    attributes = read_attributes(row["attributes"], texts)
+    if event_name:
+        attributes.setdefault("event.name", event_name)
+    return Log(
+        id=row["log_id"].decode(),
+        timestamp=in_utc(row["time"]),
+        level=_LEVELS[(row["severity"] - 1) // _NUMBERS_A_LEVEL],
+        message=_message_of(row["message"]) or event_name,
+        trace_id=or_none(row["trace_id"].decode()),
+        span_id=or_none(row["span_id"].decode()),
+        agent_id=agent_ids.get(agent_name),
+        agent_name=or_none(agent_name),
+        attributes=attributes,
+    )
+
+
+def _message_of(stored: bytes) -> str:
+    """Return the text of a record; a body that is a map or a list is shown as JSON."""
+    value = read_attribute(stored)
+    if not value and value != 0:
+        return ""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -1,0 +1,60 @@
+"""Opens the parts that command-line tools need, without the whole service."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from datetime import timedelta
+
+from spanwise.ingest.commit.meter import IngestMeter
+from spanwise.model.errors import StartError
+from spanwise.services.accounts.access import Access
+from spanwise.services.accounts.accounts import Accounts
+from spanwise.services.accounts.tokens import TokenSigner
+from spanwise.services.notifications.mail import Mailer
+from spanwise.services.telemetry.transfer import Transfer
+from spanwise.settings import Settings, load_secret_key, prepare_data_dir
+from spanwise.storage.catalog import Catalog
+from spanwise.storage.counters import open_counters
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.wiring.ingest import open_agents, open_pipeline
+from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
+
+
+@asynccontextmanager
+async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
+    """Open what accounts need, for the command line: the engine is the running service's own."""
+    async with AsyncExitStack() as stack:
+        prepare_data_dir(settings)
+        signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
+        catalog = await Catalog.open(settings.catalog_address)
+        stack.push_async_callback(catalog.close)
+        mailer = Mailer.from_settings(settings)
+        stack.push_async_callback(mailer.drain)
+        counters, access = await open_counters(None), Access(catalog, signer)
+        yield Accounts(settings, catalog, counters, mailer, signer, access)
+
+
+@asynccontextmanager
+async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
+    """Open what export and import need.
+
+    The embedded engine has one process, so what a killed one left in the journal is stored first.
+    On a server the services may be running: their journals are theirs.
+    """
+    address, journal = telemetry_address(settings), None
+    async with AsyncExitStack() as stack:
+        if address.folder is not None:
+            journal = stack.enter_context(closing(open_journal(settings)))
+        catalog = await Catalog.open(settings.catalog_address)
+        stack.push_async_callback(catalog.close)
+        engine = Engine.open(address, settings.memory_limit_mb)
+        stack.callback(engine.close)
+        writer = open_writer(engine, catalog)
+        stack.callback(writer.close)
+        if journal is not None:
+            agents = open_agents(stack, catalog)
+            pipeline = open_pipeline(settings, journal, writer, agents, IngestMeter())
+            await pipeline.start()
+            stack.push_async_callback(pipeline.stop)
+            if pipeline.load().is_stalled:
+                raise StartError("the telemetry store cannot take in what the journal holds")
+        yield Transfer(catalog, writer)

@@ -1,0 +1,160 @@
+"""Opens stores, builds services, starts background jobs; closes them in reverse order."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from datetime import timedelta
+from functools import partial
+
+from spanwise.analysis.prices import find_list_prices
+from spanwise.api.services import Services
+from spanwise.ingest.body_memory import Intake
+from spanwise.ingest.commit.meter import IngestMeter
+from spanwise.ingest.receiver import Receiver
+from spanwise.jobs.alerting import start_alerting
+from spanwise.jobs.alerts import AlertEvaluator
+from spanwise.jobs.notifications import NotificationSender
+from spanwise.jobs.periodic import Periodic
+from spanwise.jobs.repricing import Repricer
+from spanwise.jobs.retention import Retention
+from spanwise.jobs.rollup_maintenance import Sweeper
+from spanwise.model.record import new_id, utc_now
+from spanwise.services.accounts.access import Access
+from spanwise.services.accounts.accounts import Accounts
+from spanwise.services.accounts.keys import Keys
+from spanwise.services.accounts.tokens import TokenSigner
+from spanwise.services.alerts.alerts import Alerts, Clock
+from spanwise.services.alerts.backtest import Backtests
+from spanwise.services.experiments.assignments import Assignments, Definitions
+from spanwise.services.experiments.experiments import Experiments
+from spanwise.services.experiments.results import Results
+from spanwise.services.notifications.mail import Mailer
+from spanwise.services.notifications.webhook_guard import WebhookGuard
+from spanwise.services.notifications.webhooks import Webhooks
+from spanwise.services.readiness import Readiness, check_catalog
+from spanwise.services.telemetry.agents import Agents
+from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.logs import Logs
+from spanwise.services.telemetry.prices import PriceBook, Prices
+from spanwise.services.telemetry.sessions import Sessions
+from spanwise.services.telemetry.signals import Signals
+from spanwise.services.telemetry.traces import Traces
+from spanwise.settings import Settings, load_secret_key
+from spanwise.storage.catalog import Catalog
+from spanwise.storage.counters import open_counters
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.wiring.ingest import open_agents, open_pipeline
+from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
+
+LAST_USE_SECONDS = 15
+SIGHTING_SECONDS = 15
+SECOND_LOOK_SECONDS = 10
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIterator[Services]:
+    """Open the stores, put the actions on top, start the jobs; close all in reverse order.
+
+    `clock` is what alerts are evaluated by; a test may turn it.
+    """
+    async with AsyncExitStack() as stack:
+        # Before anything else: a process that may not have the journal changes nothing.
+        journal = stack.enter_context(closing(open_journal(settings)))
+        signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
+        catalog = await Catalog.open(settings.catalog_address)
+        stack.push_async_callback(catalog.close)
+        redis_url = settings.redis_url.get_secret_value() if settings.redis_url else None
+        counters = await open_counters(redis_url)
+        stack.push_async_callback(counters.close)
+        mailer = Mailer.from_settings(settings)
+        stack.push_async_callback(mailer.drain)
+        access = Access(catalog, signer)
+        last_uses = Periodic("write_last_uses", LAST_USE_SECONDS, access.write_last_uses)
+        last_uses.start()
+        stack.push_async_callback(last_uses.stop)
+        agents = open_agents(stack, catalog)
+        engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
+        stack.callback(engine.close)
+        writer = open_writer(engine, catalog)
+        stack.callback(writer.close)
+        meter = IngestMeter()
+        pipeline = open_pipeline(settings, journal, writer, agents, meter)
+        sightings = Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings)
+        sightings.start()
+        stack.push_async_callback(sightings.stop)
+        await pipeline.start()
+        stack.push_async_callback(pipeline.stop)
+        second_looks = Periodic(
+            "look_again", SECOND_LOOK_SECONDS, lambda: asyncio.to_thread(writer.look_again)
+        )
+        second_looks.start()
+        stack.push_async_callback(second_looks.stop)
+        book = PriceBook(catalog, writer)
+        is_alone = engine.address.folder is not None
+        repricer = Repricer(catalog, writer, book, find_list_prices, is_alone=is_alone)
+        repricer.start()
+        stack.push_async_callback(repricer.stop)
+        receiver = Receiver(pipeline, meter)
+        rollup = Rollup(
+            engine,
+            visible_until=writer.visible_until,
+            changes=writer.changes,
+            visible_as_of=pipeline.visible_as_of,
+        )
+        retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
+        retention.start()
+        stack.push_async_callback(retention.stop)
+        sweeper = Sweeper(rollup)
+        sweeper.start()
+        stack.push_async_callback(sweeper.stop)
+        definitions = Definitions(catalog)
+        agent_records = Agents(catalog, engine, pipeline, agents)
+        guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
+        sender = NotificationSender(catalog, mailer, guard, settings.public_address, clock)
+        evaluator = AlertEvaluator(
+            catalog,
+            engine,
+            pipeline,
+            settings.alert_interval_seconds,
+            holder="embedded" if is_alone else new_id("rep"),
+            clock=clock,
+        )
+        alert_watch = await start_alerting(stack, evaluator, sender, is_alone=is_alone)
+        yield Services(
+            settings=settings,
+            catalog=catalog,
+            counters=counters,
+            access=access,
+            accounts=Accounts(settings, catalog, counters, mailer, signer, access),
+            keys=Keys(catalog, access),
+            engine=engine,
+            pipeline=pipeline,
+            receiver=receiver,
+            intake=Intake(min(settings.memory_limit_mb * 2**20 // 8, 256 * 2**20)),
+            agents=agent_records,
+            traces=Traces(engine, pipeline, agents, rollup),
+            alerts=Alerts(catalog, agent_records, guard, clock),
+            backtests=Backtests(engine, agent_records, clock),
+            webhooks=Webhooks(catalog, guard, sender.attempt),
+            alert_watch=alert_watch,
+            prices=Prices(catalog, engine, pipeline, book, repricer.wake),
+            meter=meter,
+            repricing=repricer.progress,
+            sessions=Sessions(engine, pipeline, agents),
+            signals=Signals(engine, pipeline, receiver, agents),
+            logs=Logs(engine, pipeline, receiver, agents),
+            analytics=Analytics(engine, rollup, pipeline, agents, catalog),
+            rollup=rollup,
+            experiments=Experiments(catalog, definitions),
+            assignments=Assignments(definitions, pipeline, engine),
+            results=Results(engine, pipeline, agents),
+            readiness=Readiness(
+                {
+                    "catalog": partial(check_catalog, catalog),
+                    "counters": counters.ping,
+                    "journal": pipeline.check,
+                    "telemetry": engine.check,
+                }
+            ),
+        )

@@ -1,0 +1,59 @@
+"""Opens journal, catalog and telemetry store."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from spanwise.analysis.prices import find_list_prices
+from spanwise.ingest.commit.journal import Journal, hold_journal
+from spanwise.settings import Settings, prepare_data_dir
+from spanwise.storage.catalog import Catalog
+from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.schema import apply_schema
+from spanwise.storage.telemetry.writer import Writer
+
+
+def telemetry_address(settings: Settings) -> EngineAddress:
+    """Where telemetry lives: a folder of ours unless a server is named."""
+    url = settings.telemetry_url.get_secret_value() if settings.telemetry_url else ""
+    if url.startswith("clickhouse"):
+        return EngineAddress(server_url=url, cluster=settings.clickhouse_cluster)
+    folder = url.removeprefix("chdb://")
+    return EngineAddress(folder=Path(folder) if folder else settings.data_dir / "telemetry")
+
+
+def journal_folder(settings: Settings) -> Path:
+    return settings.data_dir / "journal"
+
+
+def open_journal(settings: Settings) -> Journal:
+    prepare_data_dir(settings)
+    return Journal(journal_folder(settings))
+
+
+def open_writer(engine: Engine, catalog: Catalog) -> Writer:
+    """Bring the telemetry schema up to date, one replica at a time, and open its writer."""
+    with catalog.migration_lock():
+        return Writer(engine, find_list_prices)
+
+
+@asynccontextmanager
+async def open_stores(
+    settings: Settings, *, beside_service: bool
+) -> AsyncIterator[tuple[Catalog, Engine]]:
+    """Open catalog and engine alone, with their schemas up to date, for the command line.
+
+    Nothing is changed while a service has the embedded engine, or may not run `beside_service`.
+    """
+    address = telemetry_address(settings)
+    async with AsyncExitStack() as stack:
+        if address.folder is not None or not beside_service:
+            prepare_data_dir(settings)
+            stack.enter_context(hold_journal(journal_folder(settings)))
+        engine = Engine.open(address, settings.memory_limit_mb)
+        stack.callback(engine.close)
+        catalog = await Catalog.open(settings.catalog_address)
+        stack.push_async_callback(catalog.close)
+        with catalog.migration_lock(), engine.client() as client:
+            apply_schema(client, engine.address)
+        yield catalog, engine

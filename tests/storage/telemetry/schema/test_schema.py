@@ -1,0 +1,84 @@
+"""The schema on a cluster, and what is done once."""
+
+import re
+
+import pytest
+
+from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.prices.prices import dictionary_ddl
+from spanwise.storage.telemetry.schema import (
+    apply_schema,
+    on_cluster,
+    split_statements,
+    statements_of_files,
+    with_durability,
+)
+
+MERGE_TREE = re.compile(r"ENGINE = (\w*MergeTree)")
+
+
+def test_every_table_that_stores_rows_is_replicated_on_a_cluster_and_durable() -> None:
+    tables = [s for s in statements_of_files() if s.startswith("CREATE TABLE")]
+    assert len(tables) >= 7
+    for statement in tables:
+        written = on_cluster(with_durability(statement), "east")
+        assert re.match(r"CREATE TABLE IF NOT EXISTS \w+ ON CLUSTER 'east'\s", written), written
+        engines = MERGE_TREE.findall(written)
+        assert engines, written
+        assert all(engine.startswith("Replicated") for engine in engines)
+        assert written.count("fsync_after_insert = 1") == 1
+        assert written.count("SETTINGS") == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "written"),
+    [
+        (
+            "CREATE TABLE IF NOT EXISTS t (a Int8) ENGINE = ReplacingMergeTree(b) ORDER BY a",
+            "CREATE TABLE IF NOT EXISTS t ON CLUSTER 'east' (a Int8) "
+            "ENGINE = ReplicatedReplacingMergeTree(b) ORDER BY a",
+        ),
+        (
+            "CREATE TABLE IF NOT EXISTS t (a String) ENGINE = Null",
+            "CREATE TABLE IF NOT EXISTS t ON CLUSTER 'east' (a String) ENGINE = Null",
+        ),
+        (
+            "CREATE MATERIALIZED VIEW IF NOT EXISTS v TO t AS SELECT 1",
+            "CREATE MATERIALIZED VIEW IF NOT EXISTS v ON CLUSTER 'east' TO t AS SELECT 1",
+        ),
+        (
+            "ALTER TABLE t ADD COLUMN b String",
+            "ALTER TABLE t ON CLUSTER 'east' ADD COLUMN b String",
+        ),
+    ],
+)
+def test_a_statement_for_a_cluster_runs_on_all_its_nodes(statement: str, written: str) -> None:
+    assert on_cluster(statement, "east") == written
+    assert on_cluster(statement, None) == statement
+
+
+def test_the_dictionary_reads_as_the_user_of_the_address() -> None:
+    address = EngineAddress(server_url="clickhouse://ann:p%27w@host/my_db")
+    login = address.login
+    written = on_cluster(dictionary_ddl(login.user, login.password, login.database), "east")
+    assert written.startswith("CREATE DICTIONARY IF NOT EXISTS price_list ON CLUSTER 'east'")
+    assert r"USER 'ann' PASSWORD 'p\'w' DB 'my_db' QUERY 'SELECT * EXCEPT version, " in written
+    assert "FROM `my_db`.prices FINAL" in written
+
+
+def test_applying_the_schema_again_changes_nothing(engine: Engine) -> None:
+    sql = "SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase()"
+    with engine.client() as client:
+        apply_schema(client, engine.address)
+        before = query_rows(client, sql, {})
+        apply_schema(client, engine.address)
+        assert query_rows(client, sql, {}) == before
+        versions = query_rows(
+            client, "SELECT name, count() AS n FROM schema_versions GROUP BY name", {}
+        )
+    assert versions
+    assert {row["n"] for row in versions} == {1}
+
+
+def test_comments_and_semicolons_split_as_statements() -> None:
+    assert split_statements("-- one; two\nSELECT 1;\n\nSELECT 2;\n") == ["SELECT 1", "SELECT 2"]

@@ -1,0 +1,274 @@
+"""The telemetry schema comes to its end from wherever it was left, and by however many at once."""
+
+import json
+import secrets
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from itertools import count
+from pathlib import Path
+
+import pytest
+from clickhouse_connect.driver.client import Client
+
+from spanwise.model.analytics import Question
+from spanwise.model.page import PageRequest
+from spanwise.model.telemetry.filters import LogFilter, TraceFilter
+from spanwise.model.times import BoundedRange, Granularity
+from spanwise.storage.schema_state import SchemaState
+from spanwise.storage.telemetry import schema
+from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.rollup.queries import read_totals
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.schema import split_statements, with_durability
+from spanwise.storage.telemetry.schema.state import inspect_schema
+from spanwise.storage.telemetry.spans.logs import find_logs
+from spanwise.storage.telemetry.traces.traces import find_traces
+from support.killed import new_event, run_process, start_process
+from support.schema_processes import (
+    MEMORY_MB,
+    WORKSPACE,
+    apply_twice,
+    complete,
+    migrate_and_tell,
+    migrate_at,
+    migrate_until_killed,
+    record_order,
+    send_one,
+    start_and_write,
+)
+
+
+@pytest.fixture(params=["embedded", "server"])
+def new_address(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], EngineAddress]:
+    """Gives an empty store each time."""
+    if request.param == "embedded":
+        numbers = count(1)
+        return lambda: EngineAddress(folder=tmp_path / f"telemetry-{next(numbers)}")
+    base = request.getfixturevalue("clickhouse_url").rpartition("/")[0]
+    return lambda: create_database(base)
+
+
+def create_database(base: str) -> EngineAddress:
+    address = EngineAddress(server_url=f"{base}/schema_{secrets.token_hex(6)}")
+    Engine.open(address, MEMORY_MB).close()
+    return address
+
+
+def read_order(address: EngineAddress, path: Path) -> tuple[list[str], list[str]]:
+    """The statements of a first start, in order, and the tables that it ends with."""
+    assert run_process(record_order, address, path)
+    told = json.loads(path.read_text())
+    assert len(told["order"]) > len(schema.statements_of_files())
+    return told["order"], told["tables"]
+
+
+@pytest.mark.timeout(1200)
+def test_starts_that_are_killed_one_statement_further_each_time_come_to_the_end(
+    tmp_path: Path,
+) -> None:
+    """The engine is in the process: it is killed with it, at each statement in turn."""
+    order, tables = read_order(EngineAddress(folder=tmp_path / "first"), tmp_path / "order")
+    address = EngineAddress(folder=tmp_path / "telemetry")
+    for last in range(len(order)):
+        assert not run_process(migrate_until_killed, address, order, last), order[last]
+    assert run_process(complete, address, tables)
+    assert run_process(start_and_write, address)
+
+
+@pytest.mark.timeout(1200)
+def test_a_start_that_is_killed_after_any_statement_is_completed_by_the_next(
+    clickhouse_url: str, tmp_path: Path
+) -> None:
+    base = clickhouse_url.rpartition("/")[0]
+    first = create_database(base)
+    order, tables = read_order(first, tmp_path / "order")
+    for last in range(len(order)):
+        address = create_database(base)
+        # The dictionary's statement names the database.
+        here = [sql.replace(first.login.database, address.login.database) for sql in order]
+        assert not run_process(migrate_until_killed, address, here, last), order[last]
+        assert run_process(complete, address, tables), order[last]
+
+
+@pytest.mark.timeout(1200)
+def test_a_start_that_is_killed_at_any_moment_is_completed_by_the_next(
+    new_address: Callable[[], EngineAddress],
+) -> None:
+    for number in range(4):
+        address, has_begun = new_address(), new_event()
+        process = start_process(migrate_and_tell, address, has_begun)
+        assert has_begun.wait(180)
+        # All statements together take half a second.
+        process.join(0.05 * number)
+        process.kill()
+        process.join()
+        assert run_process(start_and_write, address)
+
+
+@pytest.mark.parametrize("replicas", [2, 3])
+def test_replicas_that_start_together_on_an_empty_server_all_start(
+    clickhouse_url: str, catalog_url: str, replicas: int
+) -> None:
+    base = clickhouse_url.rpartition("/")[0]
+    for _ in range(3):
+        # Not even the database is there: they all create it.
+        address = EngineAddress(server_url=f"{base}/schema_{secrets.token_hex(6)}")
+        moment = time.time() + 1
+        started = [start_process(migrate_at, address, catalog_url, moment) for _ in range(replicas)]
+        for process in started:
+            process.join(180)
+        assert [process.exitcode for process in started] == [0] * replicas
+        engine = Engine.open(address, MEMORY_MB)
+        with engine.client() as client:
+            recorded = query_rows(client, "SELECT name FROM schema_versions ORDER BY name", {})
+        assert [row["name"] for row in recorded] == sorted(schema_files())
+        assert send_one(engine) == 1
+        engine.close()
+
+
+def test_statements_that_run_twice_leave_the_same_tables(
+    new_address: Callable[[], EngineAddress],
+) -> None:
+    assert run_process(apply_twice, new_address())
+
+
+# --- stores of earlier versions -----------------------------------------------------------------
+
+
+@cache
+def schema_files() -> dict[str, str]:
+    folder = files(schema)
+    names = [item.name for item in folder.iterdir() if item.name.endswith(".sql")]
+    return {name: folder.joinpath(name).read_text() for name in sorted(names)}
+
+
+# How 0001 was edited after stores had run it, the latest edit first: what it says since, and what
+# it said before.
+EDITS = (
+    ((", max_compress_block_size = 262144;", ";"),),
+    (
+        (
+            "INDEX words lowerUTF8(concat(name, ' ', input, ' ', output))\n        TYPE text",
+            "INDEX words lower(concat(name, ' ', input, ' ', output)) TYPE text",
+        ),
+        (",\n    INDEX words lowerUTF8(message) TYPE text(tokenizer = splitByNonAlpha)", ""),
+    ),
+    (
+        (
+            "start, trace_id)\nSETTINGS index_granularity = 1024;",
+            "start, trace_id);",
+        ),
+    ),
+    ((", merge_selector_base = 10;", ";"),),
+    (
+        (
+            "INDEX trace_filter trace_id TYPE bloom_filter(0.01) GRANULARITY 1",
+            "INDEX trace_filter trace_id TYPE bloom_filter(0.01) GRANULARITY 4",
+        ),
+    ),
+    (
+        ("    written_at DateTime64(3, 'UTC') MATERIALIZED now64(3) CODEC(Delta(8), LZ4),\n", ""),
+        ("    INDEX written_range written_at TYPE minmax GRANULARITY 1,\n", ""),
+    ),
+)
+# Each earlier version: how many edits of 0001 it did not have yet, and up to which file it came.
+EARLIER = [
+    (6, "0001"),
+    (5, "0002"),
+    *((edits, "0010") for edits in (5, 4, 3, 2, 1, 0)),
+    *((0, last) for last in ("0011", "0012", "0013", "0014", "0015")),
+]
+_OLD_DICTIONARY = """CREATE DICTIONARY price_list
+(
+    workspace String, provider String, model String,
+    valid_from DateTime('UTC'), valid_until DateTime('UTC'),
+    is_known UInt8, above_tokens UInt32, input Float64
+)
+PRIMARY KEY workspace, provider, model
+SOURCE(CLICKHOUSE(QUERY 'SELECT workspace, provider, model, valid_from, valid_until, is_known,
+ above_tokens, input FROM prices FINAL WHERE is_known'))
+LAYOUT(COMPLEX_KEY_RANGE_HASHED())
+RANGE(MIN valid_from MAX valid_until)
+LIFETIME(0)"""
+
+
+def first_file(edits_missing: int) -> str:
+    text = schema_files()["0001_telemetry.sql"]
+    for edit in EDITS[:edits_missing]:
+        for after, before in edit:
+            assert after in text
+            text = text.replace(after, before)
+    return text
+
+
+def make_earlier_store(client: Client, edits_missing: int, last: str) -> None:
+    """Create the tables as they were, with one trace, one log, and the trace in the rollup."""
+    client.command("CREATE TABLE schema_versions (name String) ENGINE = MergeTree() ORDER BY name")
+    for name, text in schema_files().items():
+        if name[:4] > last:
+            break
+        past = first_file(edits_missing) if name.startswith("0001") else text
+        if name.startswith("0011"):
+            past = past.replace(", 'month' = 3", "")
+        for statement in split_statements(past):
+            client.command(with_durability(statement))
+        client.insert("schema_versions", [[name]], column_names=["name"])
+    if edits_missing >= 5:
+        client.command(_OLD_DICTIONARY)
+    client.command(schema._BOUNDS)
+    for statement in _OLD_ROWS:
+        client.command(statement)
+    steps = ["hour", "day", *(["month"] if last >= "0012" else [])] if last >= "0002" else []
+    for step in steps:
+        client.command(_OLD_STEP.format(step=step))
+    if steps:
+        client.command("INSERT INTO rollup_sweeps SELECT now64(3)")
+
+
+_OLD_ROWS = (
+    """INSERT INTO spans (workspace, hour, trace_id, span_id, version, is_root, name, kind, start,
+        duration_ns, status, input)
+    SELECT 'wsp_1', toDateTime('2026-01-15 12:00:00', 'UTC'), repeat('a', 16), repeat('b', 8),
+        1024, 1, 'old', 'agent', toDateTime64('2026-01-15 12:30:00', 9, 'UTC'), 1000000, 'ok',
+        'Haystack'""",
+    """INSERT INTO traces (workspace, start, trace_id, version, name, status, duration_ns,
+        span_count)
+    SELECT 'wsp_1', toDateTime64('2026-01-15 12:30:00', 9, 'UTC'), repeat('a', 16), 1024, 'old',
+        'success', 1000000, 1""",
+    """INSERT INTO logs (workspace, time, id, version, severity, message)
+    SELECT 'wsp_1', toDateTime64('2026-01-15 12:30:00', 9, 'UTC'), 1, 1024, 9, 'Haystack'""",
+)
+_OLD_STEP = """INSERT INTO trace_rollup (workspace, step, moment, version, traces, duration_ms)
+SELECT 'wsp_1', '{step}', toStartOfInterval(toDateTime('2026-01-15 12:00:00', 'UTC'),
+    INTERVAL 1 {step}), 1024, 1, 1"""
+
+
+@pytest.mark.parametrize(("edits_missing", "last"), EARLIER)
+async def test_a_store_of_an_earlier_version_is_upgraded_with_what_it_holds(
+    clickhouse_url: str, edits_missing: int, last: str
+) -> None:
+    engine = Engine.open(create_database(clickhouse_url.rpartition("/")[0]), MEMORY_MB)
+    with engine.client() as client:
+        make_earlier_store(client, edits_missing, last)
+    assert send_one(engine) == 2
+    page, everything = PageRequest(), TraceFilter(search="haystack")
+    found = await find_traces(engine, WORKSPACE, everything, page, {})
+    assert [trace.name for trace in found.items] == ["old"]
+    logs = await find_logs(engine, WORKSPACE, LogFilter(search="haystack"), page, {})
+    assert [line.message for line in logs.items] == ["Haystack"]
+    rollup = Rollup(engine)
+    for _ in range(2):
+        assert await total_of(rollup) == 2
+        await rollup.sweep(quiet_seconds=0)
+    assert (await inspect_schema(engine)) is SchemaState.CURRENT
+    engine.close()
+
+
+async def total_of(rollup: Rollup) -> int:
+    period = BoundedRange(datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))
+    question = Question(period, TraceFilter(), Granularity.MONTHLY).within(period)
+    source = await rollup.find_source(WORKSPACE, question)
+    return (await read_totals(rollup.sums, source)).traces

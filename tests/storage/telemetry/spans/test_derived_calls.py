@@ -1,0 +1,77 @@
+"""A call that a coding agent reports as a span and as a log record counts once, on both engines."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+
+from spanwise.ingest.commit.batches import Sink
+from spanwise.ingest.commit.journal import Record
+from spanwise.ingest.otlp import prepare as otlp
+from spanwise.storage.telemetry.engine.engine import Engine, query_rows
+from spanwise.storage.telemetry.writer import Writer
+from support.otlp import make_span, make_traces, pairs
+
+CALL: dict[str, Any] = {
+    "request_id": "req_1",
+    "model": "claude-sonnet-4-5",
+    "input_tokens": 40,
+    "output_tokens": 2,
+}
+
+
+def _record(workspace: str, trace_id: bytes) -> tuple[Record, ...]:
+    request = ExportLogsServiceRequest()
+    resource = request.resource_logs.add()
+    resource.resource.attributes.extend(pairs({"service.name": "claude-code"}))
+    record = resource.scope_logs.add().log_records.add(
+        time_unix_nano=time.time_ns(), trace_id=trace_id, span_id=b"8 bytes."
+    )
+    record.attributes.extend(pairs({"event.name": "api_request", **CALL}))
+    return otlp.prepare_logs(request, workspace).records
+
+
+def _span(workspace: str, trace_id: bytes) -> tuple[Record, ...]:
+    call = make_span(trace_id, name="claude_code.llm_request", parent=b"8 bytes.", **CALL)
+    root = make_span(trace_id, b"8 bytes.", name="claude_code.interaction")
+    request = make_traces([call, root], service="claude-code")
+    return otlp.prepare_traces(request, workspace).records
+
+
+def _traces(engine: Engine, workspace: str) -> list[dict[str, Any]]:
+    with engine.client() as client:
+        return query_rows(
+            client,
+            """SELECT input_tokens, output_tokens, span_count, model_calls FROM traces FINAL
+            WHERE workspace = {workspace:String}""",
+            {"workspace": workspace},
+        )
+
+
+@pytest.mark.parametrize("order", ["record first", "span first", "one batch"])
+def test_a_call_counts_once_in_its_trace(
+    engine: Engine, writer: Writer, tmp_path: Path, order: str
+) -> None:
+    workspace, trace_id = f"wsp_{os.urandom(4).hex()}", os.urandom(16)
+    sink = Sink(writer, tmp_path, lambda _agents: None)
+    # Versions ascend in the order of the queue.
+    if order == "span first":
+        batches = [_span(workspace, trace_id), _record(workspace, trace_id)]
+    else:
+        batches = [_record(workspace, trace_id), _span(workspace, trace_id)]
+    if order == "one batch":
+        batches = [batches[0] + batches[1]]
+    for batch in batches:
+        sink.insert(batch)
+        sink.finish(batch)
+    expected = {"input_tokens": 40, "output_tokens": 2, "span_count": 2, "model_calls": [1]}
+    assert _traces(engine, workspace) == [expected]
+    # Replayed after a crash, and looked at again.
+    for batch in batches:
+        sink.insert(batch)
+        sink.finish(batch)
+    writer.look_again(0)
+    assert _traces(engine, workspace) == [expected]

@@ -1,0 +1,112 @@
+"""What is too old goes, and nothing else. In a database of its own: everybody's rows grow old."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from spanwise.analysis.prices import find_list_prices
+from spanwise.model.analytics import Question
+from spanwise.model.page import PageRequest
+from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.times import BoundedRange, Granularity, TimeRange
+from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.rollup.queries import read_requests
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.schema import statements_of_files
+from spanwise.storage.telemetry.spans.locations import find_place
+from spanwise.storage.telemetry.spans.retention import AGING, remove_expired
+from spanwise.storage.telemetry.traces.traces import find_traces
+from spanwise.storage.telemetry.writer import Writer
+from support.ids import new_trace_id
+from support.spans import span
+from support.store import Store
+
+LIMIT = datetime(2026, 11, 10, tzinfo=UTC)
+MIDDLE = datetime(2025, 6, 10, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(clickhouse_url: str) -> Iterator[Store]:
+    address = EngineAddress(server_url=f"{clickhouse_url.rpartition('/')[0]}/retention_test")
+    engine = Engine.open(address, 1024)
+    yield Store(engine, Writer(engine, find_list_prices))
+    engine.close()
+
+
+async def names(store: Store) -> list[str]:
+    everything, page = TraceFilter(period=TimeRange()), PageRequest(100)
+    listing = await find_traces(store.engine, store.workspace, everything, page, {})
+    assert listing.total == len(listing.items)
+    return [trace.name for trace in listing.items]
+
+
+async def test_whole_months_and_days_before_the_limit_are_gone(store: Store) -> None:
+    moments = {
+        "long ago": LIMIT - timedelta(days=400),
+        "last month": LIMIT - timedelta(days=20),
+        "the day before": LIMIT - timedelta(microseconds=1),
+        "that very day": LIMIT,
+        "later": LIMIT + timedelta(days=3),
+    }
+    ids = {name: new_trace_id() for name in moments}
+    for name, moment in moments.items():
+        root = span(ids[name], name=name, start=moment)
+        store.send(root, span(ids[name], root["spanId"], start=moment + timedelta(seconds=1)))
+    assert await names(store) == list(reversed(moments))
+    with store.engine.client() as client:
+        removed = remove_expired(client, LIMIT)
+        # The child of the day before began a second later: after the limit.
+        assert (removed["spans"], removed["traces"]) == (5, 3)
+        assert "logs" not in removed
+        assert remove_expired(client, LIMIT) == {}
+    assert await names(store) == ["later", "that very day"]
+    assert await find_place(store.engine, store.workspace, ids["long ago"]) is None
+
+
+async def test_months_count_what_their_days_do_when_the_limit_cuts_them(store: Store) -> None:
+    moments = [MIDDLE + timedelta(days=days, hours=1) for days in range(-45, 45)]
+    store.send(*(span(start=moment) for moment in moments))
+    rollup = Rollup(store.engine, quiet_seconds=0)
+    await rollup.sweep()
+    for days in (-40, -20, -1, 0, 7, 7.5, 21):
+        limit = MIDDLE + timedelta(days=days)
+        left = Counter(f"{moment:%Y-%m}" for moment in moments if moment >= limit)
+        with store.engine.client() as client:
+            remove_expired(client, limit)
+            rollup.sums.forget()
+            assert await by_month(store, rollup) == left
+            # As a version before this one left it, or a run that ended halfway.
+            client.command("DELETE FROM trace_rollup WHERE step = 'month'")
+            remove_expired(client, limit)
+        rollup.sums.forget()
+        cut = f"{limit:%Y-%m}"
+        assert (await by_month(store, rollup))[cut] == left[cut]
+        await rollup.rebuild()
+        with store.engine.client() as client:
+            remove_expired(client, limit)
+        rollup.sums.forget()
+        assert await by_month(store, rollup) == left
+
+
+async def by_month(store: Store, rollup: Rollup) -> Counter[str]:
+    period = BoundedRange(MIDDLE - timedelta(days=300), MIDDLE + timedelta(days=300))
+    wanted = TraceFilter(TimeRange(period.start, period.end))
+    question = Question(period, wanted, Granularity.MONTHLY)
+    source = await rollup.find_source(store.workspace, question)
+    assert not source.is_exact
+    found = await read_requests(rollup.sums, source, question)
+    months = {f"{month:%Y-%m}": sum(by_agent.values()) for month, by_agent in found.items()}
+    return Counter({month: traces for month, traces in months.items() if traces})
+
+
+def test_every_table_of_telemetry_grows_old() -> None:
+    tables = {
+        statement.split()[5] for statement in statements_of_files() if "CREATE TABLE" in statement
+    }
+    assert tables - {aging.table for aging in AGING} <= {
+        "prices",
+        "rollup_sweeps",
+        "slice_sweeps",
+    }

@@ -1,0 +1,476 @@
+"""Spans in, traces out, the same on both engines."""
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from clickhouse_connect.driver.client import Client
+
+from spanwise.analysis.prices import find_list_prices
+from spanwise.ingest.commit.versions import next_version
+from spanwise.model.analytics import Question
+from spanwise.model.errors import Unavailable
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.telemetry.filters import Order, SignalFilter, TraceFilter, TraceSort
+from spanwise.model.telemetry.prices import PriceKey, PricePeriod, Rates
+from spanwise.model.telemetry.spans import Trace
+from spanwise.model.times import Granularity, TimeRange
+from spanwise.storage.telemetry.engine.conditions import WORDS
+from spanwise.storage.telemetry.engine.engine import query_rows
+from spanwise.storage.telemetry.prices import repricing
+from spanwise.storage.telemetry.prices.prices import find_known_prices, put_prices
+from spanwise.storage.telemetry.prices.repricing import (
+    months_to_reprice,
+    pieces_of_month,
+    reprice_piece,
+)
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.rollup.source import read_traces
+from spanwise.storage.telemetry.signals.signals import find_signals
+from spanwise.storage.telemetry.spans.deletion import TraceDeletion
+from spanwise.storage.telemetry.spans.locations import Place, find_place
+from spanwise.storage.telemetry.spans.spans import find_span, find_spans
+from spanwise.storage.telemetry.traces.aggregates import summarize_traces
+from spanwise.storage.telemetry.traces.filter_values import find_filter_values
+from spanwise.storage.telemetry.traces.traces import find_trace, find_traces
+from spanwise.storage.telemetry.writer import Batch, DataRefused, Writer
+from support.ids import new_trace_id
+from support.spans import llm_call, span
+from support.store import Store
+
+NOW = datetime.now(UTC) - timedelta(minutes=5)
+
+
+async def listed(
+    store: Store,
+    sort: TraceSort = TraceSort.START_TIME,
+    limit: int = 50,
+    skip: int = 0,
+    **wanted: Any,
+) -> Listing[Trace]:
+    filters = TraceFilter(**{"period": TimeRange(), **wanted})
+    page = PageRequest(limit, skip)
+    return await find_traces(store.engine, store.workspace, filters, page, {}, sort, Order.DESC)
+
+
+async def place_of(store: Store, trace_id: str) -> Place:
+    place = await find_place(store.engine, store.workspace, trace_id)
+    assert place is not None
+    return place
+
+
+async def test_a_trace_adds_up_its_spans(store: Store) -> None:
+    trace_id = new_trace_id()
+    root = span(trace_id, name="answer", kind="agent", agentName="helper", start=NOW)
+    call = llm_call("gpt-4o", "openai", {"input": 1000, "output": 10}, start=NOW)
+    call |= {"traceId": trace_id, "parentSpanId": root["spanId"]}
+    tool = span(trace_id, root["spanId"], kind="tool", toolName="search", status="error")
+    (seen,) = store.writer.write(store.batch(root, call, tool))
+    assert (seen.workspace_id, seen.name) == (store.workspace, "helper")
+    (trace,) = (await listed(store)).items
+    assert (trace.name, trace.agent_name, trace.span_count, trace.error_count) == (
+        *("answer", "helper"),
+        *(3, 1),
+    )
+    assert (trace.models, trace.tools, trace.input_tokens) == (["gpt-4o"], ["search"], 1000)
+    assert trace.cost == pytest.approx(0.0026)
+    place = await place_of(store, trace_id)
+    assert await find_trace(store.engine, place, {}) == trace
+    spans = await find_spans(store.engine, place, {})
+    assert [s["name"] for s in spans] == ["answer", "step", "step"]
+
+
+async def test_spans_sent_again_late_and_before_their_root_count_once(store: Store) -> None:
+    trace_id = new_trace_id()
+    root = span(trace_id, name="root", start=NOW)
+    children = [
+        span(trace_id, root["spanId"], name=f"child {n}", start=NOW - timedelta(hours=n))
+        for n in range(4)
+    ]
+    store.send(*children[:2])
+    assert (await listed(store)).total == 0
+    store.send(root, children[1])
+    store.send(*children, root)
+    (trace,) = (await listed(store)).items
+    assert (trace.name, trace.span_count) == ("root", 5)
+    assert len(await find_spans(store.engine, await place_of(store, trace_id), {})) == 5
+
+
+async def test_of_several_roots_the_first_stands_for_the_trace(store: Store) -> None:
+    trace_id = new_trace_id()
+    late = span(trace_id, name="late", start=NOW)
+    early = span(trace_id, name="early", start=NOW - timedelta(hours=2))
+    store.send(late)
+    assert [t.name for t in (await listed(store)).items] == ["late"]
+    store.send(early)
+    listing = await listed(store)
+    assert ([t.name for t in listing.items], listing.total) == (["early"], 1)
+
+
+async def test_lists_filter_sort_and_page(store: Store) -> None:
+    for minutes, cost in ((3, 1.0), (2, 3.0), (1, 2.0)):
+        at = NOW - timedelta(minutes=minutes)
+        store.send(
+            llm_call("gpt-4o", "openai", {"input": 1}, start=at, cost=cost, environment=f"e{cost}")
+        )
+    assert [t.cost for t in (await listed(store)).items] == [2.0, 3.0, 1.0]
+    assert [t.cost for t in (await listed(store, TraceSort.COST)).items] == [3.0, 2.0, 1.0]
+    assert [t.cost for t in (await listed(store, min_cost=2.0)).items] == [2.0, 3.0]
+    assert [t.cost for t in (await listed(store, environment="e3.0")).items] == [3.0]
+    assert (await listed(store, model="gpt-4o", limit=1)).total == 3
+    assert (await listed(store, model="other")).total == 0
+    period = TimeRange(NOW - timedelta(minutes=2, seconds=1), NOW - timedelta(minutes=1))
+    assert [t.cost for t in (await listed(store, period=period)).items] == [3.0]
+
+
+@pytest.mark.parametrize("spread", [timedelta(seconds=1), timedelta(hours=2)])
+async def test_pages_of_the_latest_have_each_trace_once_and_as_it_is_now(
+    store: Store, spread: timedelta
+) -> None:
+    """However many rows of them there are, and within the last day or beyond it."""
+    roots = [
+        span(new_trace_id(), name=f"run {n}", status="error", start=NOW - n * spread)
+        for n in range(60)
+    ]
+    for _ in range(3):
+        store.send(*roots)
+    # More than the spare ones among the latest: no error any longer, or gone.
+    store.send(*(root | {"status": "ok"} for root in roots[:15]))
+    version = next_version()
+    gone = [TraceDeletion(store.workspace, root["traceId"], version) for root in roots[15:30]]
+    store.writer.write(Batch(version, version, deletions=gone))
+    left = [*roots[:15], *roots[30:]]
+    for limit, skip in ((1, 0), (10, 0), (10, 10), (20, 0), (20, 20), (100, 0), (10, 40)):
+        listing = await listed(store, limit=limit, skip=skip)
+        names = [trace.name for trace in listing.items]
+        assert names == [root["name"] for root in left[skip : skip + limit]]
+        assert listing.total == 45
+        failed = await listed(store, limit=limit, skip=skip, status="error", search="run")
+        names = [trace.name for trace in failed.items]
+        assert names == [root["name"] for root in roots[30 + skip : 30 + skip + limit]]
+        assert failed.total == 30
+
+
+async def test_search_finds_words_of_names_inputs_and_outputs(store: Store) -> None:
+    store.send(span(name="plan the journey", input="ZÜRICH to Genève", output="by train"))
+    store.send(span(name="other", input="nothing"))
+    for words, count in (
+        ("JOURNEY train", 1),
+        ("zürich GENÈVE", 1),
+        ("journey plane", 0),
+        ("'); --", 0),
+    ):
+        assert (await listed(store, search=words)).total == count, words
+
+
+async def test_a_deleted_trace_is_gone_and_its_neighbour_and_what_comes_later_are_not(
+    store: Store,
+) -> None:
+    gone, kept = new_trace_id(), new_trace_id()
+    root = span(gone, name="gone", start=NOW)
+    store.send(root, span(gone, root["spanId"], start=NOW), span(kept, name="kept", start=NOW))
+    version = next_version()
+    deletion = TraceDeletion(store.workspace, gone, version)
+    store.writer.write(Batch(version, version, deletions=[deletion]))
+    assert [trace.name for trace in (await listed(store)).items] == ["kept"]
+    place = await find_place(store.engine, store.workspace, gone)
+    assert place is None or await find_spans(store.engine, place, {}) == []
+    assert len(await find_spans(store.engine, await place_of(store, kept), {})) == 1
+    # The same id again is a new trace; twice the same deletion is one.
+    store.writer.write(Batch(version, version, deletions=[deletion]))
+    store.send(span(gone, name="anew", start=NOW))
+    assert sorted(trace.name for trace in (await listed(store)).items) == ["anew", "kept"]
+
+
+@pytest.mark.parametrize("shift", [timedelta(seconds=1), timedelta(hours=2), timedelta(days=-40)])
+async def test_a_root_sent_again_with_another_start_is_one_trace(
+    store: Store, shift: timedelta
+) -> None:
+    trace_id = new_trace_id()
+    root = span(trace_id, name="run", start=NOW - timedelta(days=1))
+    moved = span(trace_id, name="moved", start=NOW - timedelta(days=1) + shift)
+    moved |= {"spanId": root["spanId"]}
+    for sent in (root, moved):
+        store.send(sent, span(trace_id, root["spanId"], start=NOW - timedelta(days=1)))
+        listing = await listed(store)
+        assert (listing.total, [trace.name for trace in listing.items]) == (1, [sent["name"]])
+    place = await place_of(store, trace_id)
+    trace = await find_trace(store.engine, place, {})
+    assert trace is not None
+    assert trace.name == "moved"
+
+
+async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
+    store: Store,
+) -> None:
+    root = span(new_trace_id(), name="run", start=NOW - timedelta(days=1))
+    start = NOW - timedelta(hours=3)
+    moved = span(root["traceId"], name="moved", start=start) | {"spanId": root["spanId"]}
+    first, second = store.batch(root), store.batch(moved)
+    store.writer.write(first)
+    # The process ends here; the next one takes both in one batch.
+    next_writer = Writer(store.engine, find_list_prices)
+    both = Batch(first.first_version, second.last_version, spans=[*first.spans, *second.spans])
+    next_writer.write(both)
+    next_writer.close()
+    listing = await listed(store)
+    assert (listing.total, [trace.name for trace in listing.items]) == (1, ["moved"])
+
+
+async def test_traces_whose_spans_lie_years_apart_are_added_up_in_bounded_memory(
+    store: Store,
+) -> None:
+    """With each of their hours listed, these took 1.7 GB; five times as many could never pass."""
+    long_ago = datetime(2001, 2, 3, tzinfo=UTC)
+    roots = [span(new_trace_id(), name="old", start=long_ago) for _ in range(2000)]
+    day = span(new_trace_id(), name="new", start=NOW)
+    store.send(*roots, day)
+    children = [span(root["traceId"], root["spanId"], start=NOW) for root in (*roots, day)]
+    store.writer._client.set_client_setting("max_memory_usage", 500_000_000)
+    try:
+        store.send(*children)
+    finally:
+        store.writer._client.set_client_setting("max_memory_usage", 0)
+    with store.engine.client() as client:
+        counts = query_rows(
+            client,
+            """SELECT span_count, count() AS traces FROM traces FINAL
+            WHERE workspace = {workspace:String} GROUP BY span_count""",
+            {"workspace": store.workspace},
+        )
+    assert counts == [{"span_count": 2, "traces": 2001}]
+
+
+async def test_the_rollup_has_what_the_traces_have(store: Store) -> None:
+    for days, agent in enumerate(("planner", "critic", "planner")):
+        at = NOW - timedelta(days=40 * days)
+        root = span(new_trace_id(), name="run", agentName=agent, environment="live", start=at)
+        call = llm_call("gpt-4o", "openai", {"input": 10, "output": 1}, start=at)
+        store.send(root, call | {"traceId": root["traceId"], "parentSpanId": root["spanId"]})
+    rollup = Rollup(store.engine, quiet_seconds=0)
+    await rollup.sweep()
+    period = TimeRange()
+    question = Question(period.or_all(), TraceFilter(period), Granularity.MONTHLY)
+    swept = await rollup.find_source(store.workspace, question)
+    assert not swept.is_exact
+    values = await find_filter_values(store.engine, swept, {})
+    traces = read_traces(store.workspace, question)
+    assert values == await find_filter_values(store.engine, traces, {})
+    assert [agent.name for agent in values.agents] == ["critic", "planner"]
+    assert (values.models, values.environments) == (["gpt-4o"], ["live"])
+
+
+async def test_another_workspace_sees_nothing(store: Store, writer: Writer) -> None:
+    sent = span(name="secret")
+    store.send(sent)
+    other = Store(store.engine, writer)
+    assert (await listed(other)).total == 0
+    assert (await listed(other, search="secret")).total == 0
+    assert await find_place(store.engine, other.workspace, sent["traceId"]) is None
+    # Not even with the place known.
+    place = replace(await place_of(store, sent["traceId"]), workspace=other.workspace)
+    assert await find_trace(store.engine, place, {}) is None
+    assert await find_spans(store.engine, place, {}) == []
+    assert await find_span(store.engine, place, sent["spanId"], {}) is None
+
+
+async def test_texts_of_every_kind_come_back_as_they_were(store: Store) -> None:
+    text = "quote ' backslash \\ tab \t newline \n brace {x:String} percent %s é 漢 😀"
+    sent = span(name=text, input=text, attributes={"key'": text, "list": [1, text]}, userId=text)
+    store.send(sent)
+    place = await place_of(store, sent["traceId"])
+    found = await find_span(store.engine, place, sent["spanId"], {})
+    assert found is not None
+    assert (found.name, found.input, found.user_id) == (text, text, text)
+    assert found.attributes == {"key'": text, "list": [1, text]}
+    assert (await listed(store, user_id=text)).total == 1
+
+
+async def test_data_that_cannot_be_read_is_refused_and_nothing_of_it_stored(store: Store) -> None:
+    good = store.batch(span())
+    bad = Batch(good.first_version, good.last_version, spans=[good.spans[0] + b"\x09garbage!!"])
+    with pytest.raises(DataRefused):
+        store.writer.write(bad)
+    assert (await listed(store)).total == 0
+    store.writer.write(good)
+    assert (await listed(store)).total == 1
+
+
+async def test_a_query_that_takes_too_long_or_too_much_says_unavailable(store: Store) -> None:
+    def run(select: str, limits: str) -> None:
+        with store.engine.client() as client:
+            query_rows(client, f"SELECT {select} SETTINGS {limits}", {})
+
+    with pytest.raises(Unavailable):
+        run("sum(sleepEachRow(0.1)) FROM numbers(50)", "max_execution_time = 1, max_block_size = 1")
+    with pytest.raises(Unavailable):
+        run("groupArray(toString(number)) FROM numbers(1000000)", "max_memory_usage = 1000000")
+
+
+async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
+    store: Store, writer: Writer
+) -> None:
+    other = Store(store.engine, writer)
+    for each in (store, other):
+        each.send(llm_call("acme/x", "acme", {"input": 1_000_000}, start=NOW))
+    key = PriceKey(store.workspace, "", "acme/x")
+    period = PricePeriod(datetime(1970, 1, 1, tzinfo=UTC), Rates(2.0, 2.0, 2.0, 0.0, 0.0))
+
+    def reprice(periods: Sequence[PricePeriod]) -> None:
+        with store.engine.client() as client:
+            put_prices(client, {key: periods}, next_version())
+            assert find_known_prices(client).get(key, []) == list(periods)
+            for month in months_to_reprice(client, key):
+                for piece in pieces_of_month(client, key, month):
+                    reprice_piece(client, key, piece)
+
+    reprice([period])
+    assert [t.cost for t in (await listed(store)).items] == [2.0]
+    reprice([])
+    assert [t.cost for t in (await listed(store)).items] == [0.0]
+    assert [t.cost for t in (await listed(other)).items] == [0.0]
+
+
+async def test_a_trace_has_its_cost_whenever_the_engine_merges(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first spans of a model are stored, priced and stored again: a merge leaves the latter."""
+
+    def merge_first(client: Client, *rest: Any) -> None:
+        client.command("OPTIMIZE TABLE spans FINAL")
+        summarize_traces(client, *rest)
+        client.command("OPTIMIZE TABLE traces FINAL")
+
+    monkeypatch.setattr(repricing, "summarize_traces", merge_first)
+    period = PricePeriod(datetime(1970, 1, 1, tzinfo=UTC), Rates(2.0, 2.0, 2.0, 0.0, 0.0))
+    writer = Writer(store.engine, lambda provider, model: [period])
+    batch = store.batch(
+        *(
+            llm_call(f"{model} of {store.workspace}", "acme", {"input": n}, agentName="helper")
+            for model, n in (("small", 1_000_000), ("large", 3_000_000))
+        )
+    )
+    assert [seen.name for seen in writer.write(batch)] == ["helper"]
+    assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
+    # What is not known to have worked is done again, and still finds what it is about.
+    again = writer.finish(batch.first_version, batch.last_version)
+    assert [seen.name for seen in again] == ["helper"]
+    assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
+
+
+async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:
+    """Spans of the same traces through two writers at the same moment, as two replicas do."""
+    second = Writer(store.engine, find_list_prices)
+    roots = [span(new_trace_id(), name="root", start=NOW) for _ in range(5)]
+    batches = [
+        store.batch(*(span(root["traceId"], root["spanId"], start=NOW) for root in roots))
+        for _ in range(11)
+    ]
+    batches.insert(6, store.batch(*roots))
+    if store.engine.address.folder is not None:
+        pytest.skip("the embedded engine belongs to one process, and so to one writer")
+    halves = ((store.writer, batches[::2]), (second, batches[1::2]))
+
+    def write(half: tuple[Writer, list[Batch]]) -> None:
+        for batch in half[1]:
+            half[0].write(batch)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, halves))
+    for writer in (store.writer, second):
+        writer.look_again(0)
+    assert [t.span_count for t in (await listed(store)).items] == [12] * 5
+
+
+def test_parameters_are_never_mixed_up_between_threads(store: Store) -> None:
+    """1,200 queries by six threads: a parameter in the wrong query would be a leak."""
+    rounds = int(os.environ.get("SPANWISE_TEST_PARAMETER_ROUNDS", "200"))
+    sql = "SELECT {text:String} AS text, {number:UInt64} AS number"
+    wrong: list[object] = []
+    barrier = threading.Barrier(6)
+
+    def ask(thread: int) -> None:
+        barrier.wait()
+        for turn in range(rounds):
+            mine = {"text": f"{thread}/{turn} 'x'", "number": thread * 10**9 + turn}
+            with store.engine.client() as client:
+                (row,) = query_rows(client, sql, mine)
+            if row != mine:
+                wrong.append((mine, row))
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(ask, range(6)))
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "rows"),
+    [
+        (
+            "spans",
+            WORDS,
+            "hour, trace_id, span_id, version, input) SELECT {workspace:String}, now(), "
+            "MD5(toString(number)), toFixedString('12345678', 8), 1,",
+        ),
+        (
+            "logs",
+            "lowerUTF8(message)",
+            "time, id, version, message) SELECT {workspace:String}, now64(9), number, 1,",
+        ),
+    ],
+)
+async def test_a_search_reads_only_where_the_index_says(
+    store: Store, table: str, words: str, rows: str
+) -> None:
+    insert = f"INSERT INTO {table} (workspace, {rows} concat('word', toString(number)) "
+    with store.engine.client() as client:
+        mine = {"workspace": store.workspace}
+        client.command(f"{insert} FROM numbers(50000)", parameters=mine)
+        plan = query_rows(
+            client,
+            f"SELECT * FROM (EXPLAIN indexes = 1 SELECT count() FROM {table} "
+            f"WHERE workspace = {{workspace:String}} AND hasAllTokens({words}, ['word777']))",
+            mine,
+        )
+    lines = [row["explain"].strip() for row in plan]
+    (read, whole) = (
+        next(line for line in lines[lines.index("Name: words") :] if line.startswith("Granules"))
+        .removeprefix("Granules: ")
+        .split("/")
+    )
+    assert int(read) < int(whole)
+
+
+async def test_a_signal_with_an_id_of_another_length_harms_no_question(store: Store) -> None:
+    trace_id = new_trace_id()
+    store.send(span(trace_id, agentName="helper"))
+    with store.engine.client() as client:
+        client.command(
+            """INSERT INTO signals (workspace, id, name, time, metadata, trace_id)
+            SELECT {workspace:String}, trace_id, 'rating', now64(9), '{}', trace_id
+            FROM (SELECT arrayJoin({ids:Array(String)}) AS trace_id)""",
+            parameters={"workspace": store.workspace, "ids": [trace_id, trace_id + "ff", "ab"]},
+        )
+    wanted = SignalFilter(agent_name="helper")
+    found = await find_signals(store.engine, store.workspace, wanted, PageRequest(), {})
+    assert [signal.id for signal in found.items] == [trace_id]
+    found = await find_signals(store.engine, store.workspace, SignalFilter(), PageRequest(), {})
+    assert found.total == 3
+
+
+async def test_of_two_sums_with_one_version_the_later_counts(store: Store) -> None:
+    with store.engine.client() as client:
+        for cost in (1.0, 3.0, 2.0):
+            client.command(
+                """INSERT INTO traces (workspace, start, trace_id, version, status, cost)
+                SELECT {workspace:String}, toStartOfDay(now()), MD5(toString(number)), 7, 'error',
+                    {cost:Float64}
+                FROM numbers(20)""",
+                parameters={"workspace": store.workspace, "cost": cost},
+            )
+    assert {trace.cost for trace in (await listed(store)).items} == {2.0}

@@ -1,0 +1,34 @@
+"""A telemetry store that tests write to without a service."""
+
+import itertools
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from spanwise.ingest.commit.versions import next_version, with_version
+from spanwise.ingest.otlp import prepare as otlp
+from spanwise.ingest.rest import to_otlp as rest
+from spanwise.ingest.rest.bodies import parse_spans
+from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.writer import Batch, Writer
+
+_workspaces = itertools.count(1)
+
+
+@dataclass
+class Store:
+    """One workspace on an engine that tests share."""
+
+    engine: Engine
+    writer: Writer
+    workspace: str = field(default_factory=lambda: f"wsp_{os.getpid()}_{next(_workspaces)}")
+
+    def batch(self, *spans: dict[str, Any]) -> Batch:
+        """What one request with these spans becomes."""
+        parsed = parse_spans({"spans": list(spans)}, 10_000).items
+        (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed), self.workspace).records
+        record = with_version(prepared, next_version())
+        return Batch(record.version, record.version, spans=[bytes(record.payload)])
+
+    def send(self, *spans: dict[str, Any]) -> None:
+        self.writer.write(self.batch(*spans))

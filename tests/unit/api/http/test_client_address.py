@@ -1,0 +1,42 @@
+"""Which of the addresses that a request names is its caller's."""
+
+import pytest
+
+from spanwise.api.http.client_address import TrustedProxies
+
+HERE = ("127.0.0.1", "::1")
+NETWORK = ("10.0.0.0/8", "fd00::/8")
+
+
+@pytest.mark.parametrize(
+    ("trusted", "peer", "forwarded_for", "client"),
+    [
+        (HERE, "127.0.0.1", ["198.51.100.7"], "198.51.100.7"),
+        (HERE, "::1", ["2001:db8::7"], "2001:db8::7"),
+        # What the caller has sent itself is left of what the proxy has added.
+        (HERE, "127.0.0.1", ["203.0.113.1, 198.51.100.7"], "198.51.100.7"),
+        (HERE, "127.0.0.1", ["203.0.113.1", "198.51.100.7"], "198.51.100.7"),
+        # Nobody else is believed.
+        (HERE, "198.51.100.9", ["203.0.113.1"], "198.51.100.9"),
+        (HERE, "10.0.0.1", ["203.0.113.1"], "10.0.0.1"),
+        ((), "127.0.0.1", ["203.0.113.1"], "127.0.0.1"),
+        # Through several of ours.
+        (NETWORK, "10.0.0.1", ["203.0.113.1, 198.51.100.7, 10.9.9.9, fd00::5"], "198.51.100.7"),
+        (NETWORK, "::ffff:10.0.0.1", ["198.51.100.7"], "198.51.100.7"),
+        (NETWORK, "10.0.0.1", ["10.0.0.2"], "10.0.0.2"),
+        # With a port, and in other spellings.
+        (HERE, "127.0.0.1", ["198.51.100.7:4711"], "198.51.100.7"),
+        (HERE, "127.0.0.1", ["[2001:DB8:0::7]:4711"], "2001:db8::7"),
+        # What is no address stops there.
+        (HERE, "127.0.0.1", ["unknown"], "127.0.0.1"),
+        (HERE, "127.0.0.1", [""], "127.0.0.1"),
+        (HERE, "127.0.0.1", [], "127.0.0.1"),
+        (("*",), "198.51.100.9", ["x" * 9000 + ", 203.0.113.1"], "203.0.113.1"),
+        (("*",), "198.51.100.9", ["203.0.113.1, 203.0.113.2"], "203.0.113.1"),
+        (("*",), "a socket", ["203.0.113.1"], "203.0.113.1"),
+    ],
+)
+def test_the_client_is_the_first_that_is_not_trusted(
+    trusted: tuple[str, ...], peer: str, forwarded_for: list[str], client: str
+) -> None:
+    assert TrustedProxies(trusted).find_client(peer, forwarded_for) == client

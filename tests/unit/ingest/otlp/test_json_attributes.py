@@ -1,0 +1,87 @@
+"""What is folded into attributes comes out as attributes."""
+
+import orjson
+import pytest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from spanwise.ingest.otlp.frames import Scope
+from spanwise.ingest.otlp.json_attributes import may_be_folded, unfold
+
+
+def span_with(attributes: dict[str, str]) -> Span:
+    span = Span()
+    for key, text in attributes.items():
+        span.attributes.add(key=key).value.string_value = text
+    return span
+
+
+def texts(span: Span) -> dict[str, str]:
+    return {a.key: a.value.string_value for a in span.attributes}
+
+
+def added(attributes: dict[str, str]) -> dict[str, str]:
+    span = span_with(attributes)
+    unfold(span)
+    return {k: v for k, v in texts(span).items() if k.startswith("spanwise.")}
+
+
+def test_parts_that_exclude_each_other_are_added_up() -> None:
+    usage = orjson.dumps({"input": 56, "input_cached_tokens": 64, "output": 18}).decode()
+    found = added({"langfuse.observation.usage_details": usage})
+    assert found["spanwise.langfuse.observation.usage_details.input"] == "120"
+    assert found["spanwise.langfuse.observation.usage_details.input_cached_tokens"] == "64"
+    assert found["spanwise.langfuse.observation.usage_details.output"] == "18"
+
+
+def test_a_member_deep_inside_is_found() -> None:
+    output = orjson.dumps({"usage": {"inputTokens": 7}}).decode()
+    assert added({"genkit:output": output}) == {"spanwise.genkit:output.usage.inputTokens": "7"}
+
+
+@pytest.mark.parametrize("text", ["{broken", "[]", '"text"', "null", '{"input_tokens": true}'])
+def test_a_document_without_the_member_adds_nothing(text: str) -> None:
+    assert added({"mlflow.chat.tokenUsage": text}) == {}
+
+
+def test_a_name_counts_only_where_the_other_attribute_says_so() -> None:
+    model = added({"genkit:name": "gpt", "genkit:metadata:subtype": "model"})
+    assert model == {"spanwise.genkit:name.model": "gpt"}
+    assert added({"genkit:name": "main", "genkit:metadata:subtype": "flow"}) == {}
+
+
+def test_pieces_are_put_together_in_order_and_taken_out() -> None:
+    span = span_with(
+        {
+            "gen_ai.prompt.10.content": "eleventh",
+            "gen_ai.prompt.2.content": "third",
+            "gen_ai.prompt.2.role": "user",
+            "kept": "yes",
+        }
+    )
+    assert unfold(span)
+    found = texts(span)
+    assert orjson.loads(found.pop("spanwise.pieces.input")) == [
+        {"content": "third", "role": "user"},
+        {"content": "eleventh"},
+    ]
+    assert found == {"kept": "yes"}
+
+
+def test_tool_calls_in_pieces_become_lists() -> None:
+    call = "llm.output_messages.0.message.tool_calls.0.tool_call"
+    found = added({f"{call}.id": "c1", f"{call}.function.name": "search"})
+    assert orjson.loads(found["spanwise.pieces.output"]) == [
+        {"tool_calls": [{"id": "c1", "function": {"name": "search"}}]}
+    ]
+
+
+def test_pieces_of_a_content_that_is_there_as_a_whole_are_dropped() -> None:
+    span = span_with({"input.value": "whole", "llm.input_messages.0.message.role": "user"})
+    assert unfold(span)
+    assert texts(span) == {"input.value": "whole"}
+
+
+def test_only_scopes_with_a_sign_of_it_are_looked_at() -> None:
+    folded = Scope.of(span_with({"mlflow.chat.tokenUsage": "{}"}).SerializeToString())
+    assert may_be_folded("anything", folded.has)
+    assert not may_be_folded("anything", folded._replace(end=5).has)

@@ -1,0 +1,92 @@
+"""What events mean is written into the span's attributes."""
+
+from typing import Any
+
+import orjson
+import pytest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from spanwise.ingest.otlp.span_events import evaluations, summarize
+
+
+def span_with(*events: tuple[str, dict[str, Any]]) -> Span:
+    span = Span(trace_id=b"t" * 16, span_id=b"s" * 8)
+    for name, values in events:
+        event = span.events.add(name=name, time_unix_nano=1_700_000_000_000_000_000)
+        for key, value in values.items():
+            kinds = {float: "double_value", int: "int_value", bool: "bool_value"}
+            typed = AnyValue(**{kinds.get(type(value), "string_value"): value})
+            event.attributes.add(key=key, value=typed)
+    return span
+
+
+def attributes(span: Span) -> dict[str, str]:
+    return {a.key: a.value.string_value for a in span.attributes}
+
+
+def test_an_exception_names_the_error() -> None:
+    span = span_with(("exception", {"exception.type": "KeyError", "exception.message": "no x"}))
+    assert summarize(span)
+    assert attributes(span) == {
+        "spanwise.exception.type": "KeyError",
+        "spanwise.exception.message": "no x",
+    }
+
+
+def test_messages_become_input_and_output() -> None:
+    span = span_with(
+        ("gen_ai.system.message", {"content": "Be kind."}),
+        ("gen_ai.user.message", {"content": "Hi"}),
+        ("gen_ai.choice", {"message": "Hello", "finish_reason": "stop"}),
+    )
+    assert summarize(span)
+    found = attributes(span)
+    assert orjson.loads(found["spanwise.event.input"]) == [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": "Hi"},
+    ]
+    assert orjson.loads(found["spanwise.event.output"]) == [
+        {"role": "assistant", "content": {"message": "Hello", "finish_reason": "stop"}}
+    ]
+
+
+@pytest.mark.parametrize("variant", ["feature_flag.result.variant", "feature_flag.variant"])
+def test_a_flag_of_either_generation_is_the_experiment(variant: str) -> None:
+    span = span_with(("feature_flag.evaluation", {"feature_flag.key": "tone", variant: "b"}))
+    assert summarize(span)
+    assert attributes(span) == {"spanwise.flag.key": "tone", "spanwise.flag.variant": "b"}
+
+
+def test_an_event_that_means_nothing_changes_nothing() -> None:
+    span = span_with(("cache.miss", {"key": "x"}))
+    assert not summarize(span)
+    assert attributes(span) == {}
+
+
+def test_an_evaluation_is_a_signal_with_an_id_that_a_resend_repeats() -> None:
+    values = {
+        "gen_ai.evaluation.name": "relevance",
+        "gen_ai.evaluation.score.value": 0.5,
+        "gen_ai.evaluation.explanation": "half of it",
+        "gen_ai.evaluation.score.label": "fair",
+    }
+    first = evaluations(span_with(("gen_ai.evaluation.result", values)))
+    again = evaluations(span_with(("gen_ai.evaluation.result", values)))
+    assert first == again
+    [signal] = first
+    assert (signal.signal_name, signal.value) == ("relevance", 0.5)
+    assert signal.comment == "half of it"
+    assert signal.metadata == {"label": "fair"}
+    assert signal.trace_id == b"t".hex() * 16
+
+
+@pytest.mark.parametrize("score", [1e16, -1e308, 2**60, float("nan"), float("inf"), True, "1"])
+def test_an_evaluation_with_an_unusable_score_is_no_signal(score: Any) -> None:
+    values = {"gen_ai.evaluation.name": "relevance", "gen_ai.evaluation.score.value": score}
+    assert evaluations(span_with(("gen_ai.evaluation.result", values))) == []
+
+
+def test_an_evaluation_without_a_score_is_no_signal() -> None:
+    span = span_with(("gen_ai.evaluation.result", {"gen_ai.evaluation.name": "relevance"}))
+    assert evaluations(span) == []

@@ -1,0 +1,69 @@
+"""Which passwords are acceptable, and what checking one costs."""
+
+import time
+
+import pytest
+from pwdlib.hashers.argon2 import Argon2Hasher
+
+from spanwise.model.errors import Invalid
+from spanwise.services.accounts.passwords import (
+    HASH_OF_NOBODY,
+    check_password,
+    hash_password,
+    verify_password,
+)
+
+
+@pytest.mark.parametrize("password", ["q7#kzp0w", "x" * 128, "пароль-из-слов", "       x"])
+def test_any_uncommon_password_of_8_to_128_characters_is_fine(password: str) -> None:
+    check_password(password)
+
+
+@pytest.mark.parametrize("password", ["", "a1b2c3d", "x" * 129])
+def test_a_password_of_the_wrong_length_is_refused(password: str) -> None:
+    with pytest.raises(Invalid, match="8 to 128 characters"):
+        check_password(password)
+
+
+@pytest.mark.parametrize("password", [" " * 8, "\t\n" * 8, "\u00a0\u2003\u3000" * 4, "\u200b" * 8])
+def test_a_password_of_blanks_alone_is_refused(password: str) -> None:
+    with pytest.raises(Invalid, match="must not be blank"):
+        check_password(password)
+
+
+@pytest.mark.parametrize("password", ["password", "PASSWORD", "12345678", "iloveyou", "Trustno1"])
+def test_one_of_the_commonest_passwords_is_refused(password: str) -> None:
+    with pytest.raises(Invalid, match="commonest") as refused:
+        check_password(password, "newPassword")
+    assert refused.value.details[0].field == "newPassword"
+
+
+async def test_a_hash_opens_for_its_password_alone() -> None:
+    stored = await hash_password("correct horse battery")
+    assert stored.startswith("$argon2id$")
+    assert await verify_password("correct horse battery", stored)
+    assert not await verify_password("correct horse batterx", stored)
+
+
+async def test_no_password_opens_the_account_of_nobody() -> None:
+    assert not await verify_password("correct horse battery", None)
+
+
+def test_the_hash_of_nobody_costs_what_new_hashes_cost() -> None:
+    assert not Argon2Hasher().check_needs_rehash(HASH_OF_NOBODY)
+
+
+async def test_an_unknown_account_takes_as_long_as_a_wrong_password() -> None:
+    stored = await hash_password("correct horse battery")
+
+    async def least_work(password_hash: str | None) -> float:
+        # Processor time, which other work on the machine does not lengthen.
+        times = []
+        for _ in range(5):
+            started = time.process_time()
+            await verify_password("wrong horse battery", password_hash)
+            times.append(time.process_time() - started)
+        return min(times)
+
+    known, unknown = await least_work(stored), await least_work(None)
+    assert known / 2 < unknown < known * 2

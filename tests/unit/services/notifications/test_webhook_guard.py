@@ -1,0 +1,112 @@
+"""Webhooks do not reach into the network that the service stands in."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from spanwise.services.notifications.webhook_guard import AddressRefused, WebhookGuard, is_public
+from support.receivers import HookServer, hook_server
+
+PRIVATE = [
+    "127.0.0.1",
+    "0.0.0.0",
+    "10.1.2.3",
+    "172.16.0.1",
+    "192.168.1.1",
+    "100.64.0.1",
+    "169.254.169.254",
+    "224.0.0.1",
+    "255.255.255.255",
+    "::1",
+    "::",
+    "fe80::1",
+    "fe80::1%eth0",
+    "fd00::1",
+    "ff02::1",
+    "::ffff:127.0.0.1",
+    "::ffff:169.254.169.254",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "not an address",
+]
+
+
+@pytest.fixture
+def hooks() -> Iterator[HookServer]:
+    with hook_server() as server:
+        yield server
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_private_and_special_addresses_are_not_public(address: str) -> None:
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700:4700::1111"])
+def test_addresses_of_the_internet_are_public(address: str) -> None:
+    assert is_public(address)
+
+
+class Rebinding:
+    """A name server that gives another address each time, the last one for ever."""
+
+    def __init__(self, *answers: list[str]) -> None:
+        self.answers = list(answers)
+
+    async def __call__(self, host: str, port: int) -> list[str]:
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+async def test_a_name_that_turns_private_after_the_check_is_not_connected_to(
+    hooks: HookServer,
+) -> None:
+    guard = WebhookGuard(
+        allow_private=False, resolver=Rebinding(["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8"])
+    )
+    url = hooks.url.replace("127.0.0.1", "hooks.example.com")
+    assert await guard.problem_with(url) is None
+    with pytest.raises(AddressRefused):
+        await guard.post(url, {}, b"{}")
+    assert hooks.received == []
+
+
+async def test_one_private_address_among_others_is_enough_to_refuse(hooks: HookServer) -> None:
+    resolver = Rebinding(["8.8.8.8", "::ffff:127.0.0.1"])
+    guard = WebhookGuard(allow_private=False, resolver=resolver)
+    url = hooks.url.replace("127.0.0.1", "hooks.example.com")
+    assert await guard.problem_with(url) is not None
+    with pytest.raises(AddressRefused):
+        await guard.post(url, {}, b"{}")
+
+
+async def test_the_peer_that_is_reached_is_checked_too(
+    hooks: HookServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if the way to a public address ended here: only the peer gives it away.
+    asked: list[str] = []
+
+    def first_public(address: str) -> bool:
+        asked.append(address)
+        return len(asked) == 1
+
+    monkeypatch.setattr("spanwise.services.notifications.webhook_guard.is_public", first_public)
+    with pytest.raises(AddressRefused):
+        await WebhookGuard(allow_private=False).post(hooks.url, {}, b"{}")
+    assert asked == ["127.0.0.1", "127.0.0.1"]
+    assert hooks.received == []
+
+
+async def test_an_installation_may_allow_private_addresses(hooks: HookServer) -> None:
+    guard = WebhookGuard(allow_private=True)
+    assert await guard.problem_with(hooks.url) is None
+    assert await guard.post(hooks.url, {"x-test": "1"}, b'{"a": 1}') == 200
+    [received] = hooks.received
+    assert received.headers["x-test"] == "1"
+    assert received.headers["host"] == f"127.0.0.1:{hooks.port}"
+    assert received.body == b'{"a": 1}'
+
+
+async def test_a_redirect_is_an_answer_and_not_followed(hooks: HookServer) -> None:
+    hooks.status, hooks.location = 307, hooks.url + "/else"
+    assert await WebhookGuard(allow_private=True).post(hooks.url, {}, b"") == 307
+    assert len(hooks.received) == 1
