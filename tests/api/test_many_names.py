@@ -65,7 +65,7 @@ async def test_agents_not_registered_yet_come_back_after_a_crash(tmp_path: Path)
         ann = await service.sign_up()
         async with service.services.catalog.write():
             await send_traces(ann, [make_span(f"agent {number}") for number in range(MANY)])
-            await service.services.pipeline.settle()
+            await service.services.pipeline.wait_until_visible()
             # The journal is what a process that starts after a crash has.
             assert any(path.stat().st_size for path in (tmp_path / "journal").iterdir())
 

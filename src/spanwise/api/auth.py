@@ -10,7 +10,6 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
-from spanwise.api.freshness import note_accepted_age
 from spanwise.api.http import anonymous_limits
 from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
 from spanwise.model.accounts import Principal, Role
@@ -163,8 +162,6 @@ class GuardedRoute(APIRoute):
             for demand in demands:
                 await demand(request)
             _refuse_nul(request)
-            if request.method == "GET":
-                note_accepted_age(request.headers)
             bounded = JsonRequest(request, max_bytes)
             if takes_body:
                 _check_body_headers(request)

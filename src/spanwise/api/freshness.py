@@ -1,19 +1,25 @@
-"""How fresh an answer has to be: it holds all that was acknowledged, or all but the last seconds.
+"""Reads how fresh an answer must be from `Cache-Control: max-age=N` of the request.
 
-`Cache-Control: max-age=5` in a request is HTTP's way of saying that an answer five seconds old will
-do. A page that refreshes itself says so, and is then never kept waiting by ingest.
+Without the header, an answer includes everything that was acknowledged before the request. A page
+that refreshes itself accepts an older answer, so it never waits for ingest.
 """
 
 import re
-from collections.abc import Mapping
+from typing import Annotated
 
-from spanwise.ingest.commit.pipeline import accepted_age
+from fastapi import Depends, Request
 
-MAX_SECONDS = 60
+from spanwise.model.freshness import LATEST, Freshness
+
+MAX_AGE_SECONDS = 60
 _MAX_AGE = re.compile(r"(?:^|[,\s])max-age=(\d{1,9})(?=$|[,\s])", re.ASCII | re.IGNORECASE)
 
 
-def note_accepted_age(headers: Mapping[str, str]) -> None:
-    """Let what this request reads be as old as its headers allow."""
-    found = _MAX_AGE.search(headers.get("cache-control", ""))
-    accepted_age.set(min(int(found[1]), MAX_SECONDS) if found else 0.0)
+async def requested_freshness(request: Request) -> Freshness:
+    # `Request` instead of a header parameter keeps this out of the OpenAPI document.
+    found = _MAX_AGE.search(request.headers.get("cache-control", ""))
+    return Freshness(min(int(found[1]), MAX_AGE_SECONDS)) if found else LATEST
+
+
+# For GET routes that read telemetry.
+Fresh = Annotated[Freshness, Depends(requested_freshness)]

@@ -106,7 +106,7 @@ class History:
             progress((batch.until - self._plot.start) / (self._plot.end - self._plot.start))
             batch = await upcoming
         progress(1.0)
-        await self._services.pipeline.settle()
+        await self._services.pipeline.wait_until_visible()
         # The month is over: nobody needs to wait ten minutes for its sums.
         await self._services.rollup.sweep(quiet_seconds=0)
         return traces

@@ -113,7 +113,7 @@ class AlertEvaluator:
             return await take_lease(tx, LEASE, self._holder, now, now + self._lease)
 
     async def _evaluate(self) -> None:
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible()
         now = self._clock()
         async with self._catalog.read() as tx:
             known = await self._read(tx)

@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 import pytest
 
-from spanwise.ingest.commit.pipeline import accepted_age
 from spanwise.jobs.retention import Retention
 from spanwise.model.analytics import ExportFormat, Question
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.filters import Order, TraceSort
 from spanwise.model.times import Granularity
@@ -54,10 +54,10 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
         steps = {seed: histories[seed].steps[number] for seed in seeds}
         await asyncio.gather(*(_take(service, people[seed], steps[seed]) for seed in seeds))
         if dice.random() < 0.7:
-            await service.services.pipeline.settle()
+            await service.services.pipeline.wait_until_visible()
             await rollup.sweep()
         if dice.random() < 0.5:
-            await service.services.pipeline.settle()
+            await service.services.pipeline.wait_until_visible()
             await rollup.sweep_slices()
         if dice.random() < 0.5:
             # What it finds dirty now, it remembers.
@@ -68,12 +68,12 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
         for way in (None, rollup):
             await _check(service, people[seed], histories[seed], way, seed)
     # Slices that hold all are taken as they are where an answer may be older than they.
-    await service.services.pipeline.settle()
+    await service.services.pipeline.wait_until_visible()
     await rollup.sweep_slices()
-    age = accepted_age.set(math.inf)
     for seed in seeds:
-        await _check(service, people[seed], histories[seed], rollup, seed)
-    accepted_age.reset(age)
+        await _check(
+            service, people[seed], histories[seed], rollup, seed, freshness=Freshness(math.inf)
+        )
 
 
 @pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + max(1, HISTORIES // 8)))
@@ -96,7 +96,7 @@ async def test_all_granularities_lists_and_exports_agree_on_what_retention_leave
                 for person, history in zip(people, histories, strict=True):
                     history.steps[number].removed_before = limit
                     await _take(service, person, history.steps[number])
-                await service.services.pipeline.settle()
+                await service.services.pipeline.wait_until_visible()
                 if dice.random() < 0.8:
                     await rollup.sweep()
                 # What is remembered now may not be told later.
@@ -186,7 +186,13 @@ async def _workspace(service: Service, person: Person) -> str:
 
 
 async def _check(
-    service: Service, person: Person, history: History, way: Rollup | None, seed: int
+    service: Service,
+    person: Person,
+    history: History,
+    way: Rollup | None,
+    seed: int,
+    *,
+    freshness: Freshness = LATEST,
 ) -> None:
     workspace = await _workspace(service, person)
     use = service.services
@@ -194,13 +200,13 @@ async def _check(
     analytics = Analytics(use.engine, way, use.pipeline, use.analytics._agents, use.catalog)
     tolerance = 1e-9 if way is None else 0.005
     question = history.question
-    where = f"seed {seed}, rollup {way is not None}, age {accepted_age.get()}, {question}"
-    found = await _ask(analytics, workspace, question)
+    where = f"seed {seed}, rollup {way is not None}, {freshness}, {question}"
+    found = await _ask(analytics, workspace, question, freshness)
     latency = found["metrics"].pop("p95Latency")
     assert latency == pytest.approx(p95(traces, question), rel=tolerance), where
     for name, expected in answers(traces, question).items():
         assert _same(found[name], expected), (where, name, found[name], expected)
-    await _check_percentiles(analytics, workspace, question, traces, tolerance)
+    await _check_percentiles(analytics, workspace, question, traces, tolerance, freshness)
 
 
 async def _check_percentiles(
@@ -209,26 +215,34 @@ async def _check_percentiles(
     question: Question,
     traces: list[OracleTrace],
     tolerance: float,
+    freshness: Freshness,
 ) -> None:
-    found = await analytics.percentiles(workspace, question)
+    found = await analytics.percentiles(workspace, question, freshness=freshness)
     for point, expected in zip(found, percentiles(traces, question), strict=True):
         assert _same(point.model_dump(by_alias=True), expected, tolerance), (point, expected)
 
 
-async def _ask(analytics: Analytics, workspace: str, question: Question) -> Answer:
-    metrics = await analytics.metrics(workspace, question, compare=False)
-    outcomes = await analytics.outcomes(workspace, question)
-    errors = await analytics.errors(workspace, question)
+async def _ask(
+    analytics: Analytics, workspace: str, question: Question, freshness: Freshness
+) -> Answer:
+    metrics = await analytics.metrics(workspace, question, compare=False, freshness=freshness)
+    outcomes = await analytics.outcomes(workspace, question, freshness=freshness)
+    errors = await analytics.errors(workspace, question, freshness=freshness)
     return {
         "metrics": metrics.model_dump(by_alias=True, exclude={"previous"}),
         "outcomes": outcomes.model_dump(by_alias=True, exclude={"success_rate", "failure_rate"}),
-        "requests": _plain(await analytics.requests(workspace, question)),
-        "latencies": [bucket.count for bucket in await analytics.latencies(workspace, question)],
-        "tokens": _plain(await analytics.tokens(workspace, question)),
-        "costs": (await analytics.costs(workspace, question)).model_dump(by_alias=True),
+        "requests": _plain(await analytics.requests(workspace, question, freshness=freshness)),
+        "latencies": [
+            bucket.count
+            for bucket in await analytics.latencies(workspace, question, freshness=freshness)
+        ],
+        "tokens": _plain(await analytics.tokens(workspace, question, freshness=freshness)),
+        "costs": (await analytics.costs(workspace, question, freshness=freshness)).model_dump(
+            by_alias=True
+        ),
         "errors": {error.type: error.count for error in errors.errors},
-        "error_rate": _plain(await analytics.error_rate(workspace, question)),
-        "tools": (await analytics.tools(workspace, question)).heatmap,
+        "error_rate": _plain(await analytics.error_rate(workspace, question, freshness=freshness)),
+        "tools": (await analytics.tools(workspace, question, freshness=freshness)).heatmap,
     }
 
 

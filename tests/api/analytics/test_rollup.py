@@ -36,7 +36,7 @@ def rollup(service: Service) -> Rollup:
 
 async def sweep(service: Service, rollup: Rollup) -> int:
     """Sweep once all that was sent has been written."""
-    await service.services.pipeline.settle()
+    await service.services.pipeline.wait_until_visible()
     return await rollup.sweep()
 
 
@@ -187,7 +187,7 @@ async def test_an_hour_that_is_still_written_is_left_for_later(
 ) -> None:
     await sweep(service, rollup)
     await send(ada, new_span(DAY))
-    await service.services.pipeline.settle()
+    await service.services.pipeline.wait_until_visible()
     patient = Rollup(service.services.engine, quiet_seconds=600)
     assert await patient.sweep() == 0
     assert (await ask(ada, "/metrics"))["totalTraces"] == 1
@@ -269,7 +269,7 @@ async def test_an_interrupted_sweep_moves_no_mark(
     await sweep(service, rollup)
     mark = await rollup.marks()
     await send(ada, new_span(DAY))
-    await service.services.pipeline.settle()
+    await service.services.pipeline.wait_until_visible()
     rollup.interrupt()
     await rollup.keep_up()
     rollup._marks_expire = 0
@@ -295,7 +295,7 @@ async def slices(service: Service) -> Rollup:
 
 
 async def sweep_slices(service: Service, rollup: Rollup) -> int:
-    await service.services.pipeline.settle()
+    await service.services.pipeline.wait_until_visible()
     return await rollup.sweep_slices()
 
 
@@ -421,7 +421,7 @@ async def test_slices_are_not_taken_for_fresh_where_others_write(
     await send(ada, new_span(DAY))
     assert await sweep_slices(service, slices) >= 1
     await send(ada, new_span(DAY))
-    await service.services.pipeline.settle()
+    await service.services.pipeline.wait_until_visible()
     headers = {"Cache-Control": "max-age=60"}
     answer = await ada.data("GET", "/analytics/metrics", params=RANGE, headers=headers)
     assert answer["totalTraces"] == 3
@@ -432,7 +432,7 @@ async def test_a_quiet_month_becomes_one_part(service: Service, ada: Person) -> 
     for day in range(3):
         await send(ada, new_span(start + timedelta(days=day)))
         # Not in one batch: that would be one part.
-        await service.services.pipeline.settle()
+        await service.services.pipeline.wait_until_visible()
     engine = service.services.engine
     parts = """SELECT count() AS parts FROM system.parts
         WHERE active AND table = 'traces' AND partition_id = '201907'"""

@@ -27,7 +27,7 @@ async def assign_all(
 
 async def exposures(service: Service, experiment: dict[str, Any]) -> dict[str, int]:
     """The units that are stored as exposed, each with the number of its rows."""
-    await service.services.pipeline.settle()
+    await service.services.pipeline.wait_until_visible()
     rows = await service.services.engine.fetch(
         "SELECT unit_id, count() AS rows FROM exposures WHERE experiment_id = {id:String} "
         "GROUP BY unit_id",

@@ -74,7 +74,7 @@ async def test_an_exposure_is_stored_once_and_before_it_is_told(service: Service
         units = [f"user-{number % 50}" for number in range(200)]
         await asyncio.gather(*(assign(here, running, unit, key) for unit in units))
         assert all(here.taken)
-    await service.services.pipeline.settle()
+    await service.services.pipeline.wait_until_visible()
     rows = await service.services.engine.fetch(
         "SELECT uniqExact(unit_id) AS units FROM exposures WHERE experiment_id = {id:String}",
         {"id": running["id"]},

@@ -42,7 +42,7 @@ async def test_repricing_that_was_cut_off_is_finished_by_the_next_process(
         calls = [llm_call(MODEL, "acme", {"input": 1000}, start=at) for at in months]
         await person.data("POST", "/spans", json={"spans": calls})
         # Spans that are still on their way have the new price from the beginning.
-        await service.services.pipeline.settle()
+        await service.services.pipeline.wait_until_visible()
         with monkeypatch.context() as patch:
             patch.setattr(job, "reprice_piece", fail_after_one_month)
             await person.data("PUT", "/models/prices", json=PRICE)

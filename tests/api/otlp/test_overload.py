@@ -52,7 +52,7 @@ async def test_a_trace_is_whole_when_small_exports_overtake_its_large_ones(
 
         # The pace is that of the last large batch.
         await send(-1, _large_and_small(new_trace_id())[0])
-        await service.services.pipeline.settle()
+        await service.services.pipeline.wait_until_visible()
         ids = [new_trace_id() for _ in range(TRACES)]
         exports = [spans for trace_id in ids for spans in _large_and_small(trace_id)]
         async with asyncio.TaskGroup() as sending:

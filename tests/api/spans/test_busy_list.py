@@ -26,7 +26,7 @@ async def spans(service: Service, ada: Person) -> list[Body]:
         for n in range(TRACES)
     ]
     await send(ada, *roots)
-    await service.services.pipeline.settle()
+    await service.services.pipeline.wait_until_visible()
     return roots
 
 

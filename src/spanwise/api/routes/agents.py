@@ -6,6 +6,7 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, Field, StringConstraints
 
 from spanwise.api.auth import Reader, Writer
+from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import NounRouter
 from spanwise.api.requests.fields import Email
@@ -53,12 +54,13 @@ async def list_agents(
     caller: Reader,
     use: Use,
     page: Paged,
+    fresh: Fresh,
     search: Annotated[
         str | None, Query(max_length=MAX_NAME, description="Part of the name.")
     ] = None,
 ) -> SuccessPage[Agent]:
     """List agents, the newest first."""
-    return succeed_page(page, await use.agents.list(caller, search, page))
+    return succeed_page(page, await use.agents.list(caller, search, page, freshness=fresh))
 
 
 @router.post("", status_code=201)
@@ -68,8 +70,8 @@ async def create_agent(body: NewAgent, caller: Writer, use: Use) -> Success[Agen
 
 
 @router.get("/{agentId}")
-async def get_agent(agent_id: AgentId, caller: Reader, use: Use) -> Success[Agent]:
-    return succeed(await use.agents.get(caller, agent_id))
+async def get_agent(agent_id: AgentId, caller: Reader, use: Use, fresh: Fresh) -> Success[Agent]:
+    return succeed(await use.agents.get(caller, agent_id, freshness=fresh))
 
 
 @router.put("/{agentId}")

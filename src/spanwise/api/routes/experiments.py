@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Query
 
 from spanwise.api.auth import Assigner, Ingester, Reader, Writer
+from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import NounRouter
 from spanwise.api.requests.experiments import (
@@ -120,9 +121,11 @@ async def get_assignment(
     ],
     caller: Assigner,
     use: Use,
+    fresh: Fresh,
 ) -> Success[Assignment]:
     """Give a unit its variant: the same one always, and stored as an exposure the first time."""
-    return succeed(await use.assignments.assign(caller.workspace_id, id, unit_id))
+    assignment = await use.assignments.assign(caller.workspace_id, id, unit_id, freshness=fresh)
+    return succeed(assignment)
 
 
 @router.post("/{id}/assign/batch")
@@ -141,7 +144,8 @@ async def get_results(
     id: str,  # noqa: A002
     caller: Reader,
     use: Use,
+    fresh: Fresh,
 ) -> Success[ExperimentResults]:
     """What came of it so far. The intervals hold at every look: peeking does no harm."""
     experiment = await use.experiments.get(caller.workspace_id, id)
-    return succeed(await use.results.get(caller.workspace_id, experiment))
+    return succeed(await use.results.get(caller.workspace_id, experiment, freshness=fresh))

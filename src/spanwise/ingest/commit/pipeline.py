@@ -3,9 +3,8 @@
 A request is acknowledged when the journal has it on disk. A second thread inserts journalled
 records in batches that grow with the load, because an insert costs the engine some 30 ms before its
 first row; while it inserts one batch, a third thread finishes the one before: sums, prices,
-deletions. Readers wait for what was acknowledged before them (`settle`), so an acknowledged row is
-visible to the next read; one that says so does not wait for the latest (`accepted_age`). While the
-store fails, nothing is acknowledged.
+deletions. Readers wait for what was acknowledged before them (`wait_until_visible`), as far as the
+`Freshness` they ask for demands it. While the store fails, nothing is acknowledged.
 """
 
 import asyncio
@@ -15,7 +14,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -25,6 +23,7 @@ import structlog
 from spanwise.ingest.commit.journal import Journal, Record
 from spanwise.ingest.commit.versions import next_version, start_after, with_version
 from spanwise.model.errors import Unavailable
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.storage.disk import check_folder
 
 log = structlog.get_logger()
@@ -44,9 +43,6 @@ LINGER_SECONDS = 1.0
 LINGER_BYTES = 12 * 2**20
 SPLIT_AFTER_TRIES = 3
 SUSPECT_TRIES = 10
-
-# How many seconds old what a reader gets may be: it does not wait for what came in since.
-accepted_age: ContextVar[float] = ContextVar("accepted_age", default=0.0)
 
 Step = Callable[[Sequence[Record]], None]
 # Called with None when records are safe, or with the reason why nothing of them was kept.
@@ -168,7 +164,7 @@ class Pipeline:
             thread = threading.Thread(target=work, name=work.__name__.strip("_"), daemon=True)
             thread.start()
             self._threads.append(thread)
-        await self.settle(timeout_seconds=None)
+        await self.wait_until_visible(timeout_seconds=None)
 
     def _load_left_over(self) -> None:
         self._backlog.extend((0, record) for record in self._journal.left_over())
@@ -221,10 +217,12 @@ class Pipeline:
         with self._lock:
             self._may_journal.notify()
 
-    async def settle(self, timeout_seconds: float | None = SETTLE_SECONDS) -> None:
+    async def wait_until_visible(
+        self, freshness: Freshness = LATEST, timeout_seconds: float | None = SETTLE_SECONDS
+    ) -> None:
         """Wait until all that is acknowledged by now can be read, unless the store is stuck."""
         with self._lock:
-            wanted = self._acknowledged(accepted_age.get())
+            wanted = self._acknowledged(freshness.max_age_seconds)
             if self._applied >= wanted or self._stalled:
                 return
             future: asyncio.Future[None] = self._loop.create_future()

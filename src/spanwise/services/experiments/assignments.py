@@ -11,6 +11,7 @@ from spanwise.ingest.commit.pipeline import Pipeline, Tell
 from spanwise.ingest.exposures import prepare_exposures
 from spanwise.model.errors import Invalid, NotFound, Unavailable
 from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.record import utc_now
 from spanwise.services.ttl_cache import RecentlySeen
 from spanwise.storage.catalog import Catalog
@@ -100,9 +101,11 @@ class Assignments:
         self._engine = engine
         self._remembered = _Remembered()
 
-    async def assign(self, workspace: str, key: str, unit_id: str) -> Assignment:
+    async def assign(
+        self, workspace: str, key: str, unit_id: str, *, freshness: Freshness = LATEST
+    ) -> Assignment:
         experiment = await self._find(workspace, key)
-        [assignment] = await self.assign_in(workspace, experiment, [unit_id])
+        [assignment] = await self.assign_in(workspace, experiment, [unit_id], freshness=freshness)
         return assignment
 
     def recall_running(self, workspace: str, key: str) -> Experiment | None:
@@ -125,7 +128,12 @@ class Assignments:
         return experiment
 
     async def assign_in(
-        self, workspace: str, experiment: Experiment, unit_ids: Sequence[str]
+        self,
+        workspace: str,
+        experiment: Experiment,
+        unit_ids: Sequence[str],
+        *,
+        freshness: Freshness = LATEST,
     ) -> list[Assignment]:
         now = utc_now()
         match experiment.status:
@@ -138,7 +146,7 @@ class Assignments:
                     self._remembered.put(exposure)
                 return answers
             case ExperimentStatus.PAUSED:
-                return await self._keep(workspace, experiment, unit_ids, now)
+                return await self._keep(workspace, experiment, unit_ids, now, freshness)
             case ExperimentStatus.STOPPED:
                 keys = [variant.key for variant in experiment.variants]
                 final = keys.index(experiment.winner) if experiment.winner else 0
@@ -180,10 +188,15 @@ class Assignments:
         tell(failure)
 
     async def _keep(
-        self, workspace: str, experiment: Experiment, unit_ids: Sequence[str], now: datetime
+        self,
+        workspace: str,
+        experiment: Experiment,
+        unit_ids: Sequence[str],
+        now: datetime,
+        freshness: Freshness,
     ) -> list[Assignment]:
         """Let units that are in keep their variant; nobody new gets in."""
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible(freshness)
         exposed = await find_first_exposures(self._engine, workspace, experiment.id, unit_ids)
         return [
             _answer(experiment, unit_id, _choose(experiment, unit_id), exposed[unit_id])

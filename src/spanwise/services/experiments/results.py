@@ -21,6 +21,7 @@ from spanwise.model.experiments.definition import (
 )
 from spanwise.model.experiments.results import ExperimentResults
 from spanwise.model.experiments.sums import MetricSums
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.record import utc_now
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.engine import Engine
@@ -42,8 +43,10 @@ class Results:
         self._pipeline = pipeline
         self._agents = agents
 
-    async def get(self, workspace: str, experiment: Experiment) -> ExperimentResults:
-        await self._pipeline.settle()
+    async def get(
+        self, workspace: str, experiment: Experiment, *, freshness: Freshness = LATEST
+    ) -> ExperimentResults:
+        await self._pipeline.wait_until_visible(freshness)
         scope = await self._scope(workspace, experiment)
         exposed = await count_exposed(self._engine, scope)
         measured, torn = await self._measure(experiment, scope)

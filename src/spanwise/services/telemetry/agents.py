@@ -15,6 +15,7 @@ from spanwise.model.agents import MAX_AGENTS, Agent, Sighting
 from spanwise.model.alerts import AlertSettings
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import SERVICE, EventType
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.record import new_id, utc_now
 from spanwise.services.notifications.events import new_event, record_event, record_events
@@ -202,15 +203,20 @@ class Agents:
         self._directory = directory
 
     async def list(
-        self, caller: Principal, search: str | None, page: PageRequest
+        self,
+        caller: Principal,
+        search: str | None,
+        page: PageRequest,
+        *,
+        freshness: Freshness = LATEST,
     ) -> Listing[Agent]:
-        await self._settle()
+        await self._wait_until_visible(freshness)
         async with self._catalog.read() as tx:
             found = await stored.list_agents(tx, caller.workspace_id, search, page)
         return Listing(await self._complete(caller.workspace_id, found.items), found.total)
 
-    async def get(self, caller: Principal, agent: str) -> Agent:
-        await self._settle()
+    async def get(self, caller: Principal, agent: str, *, freshness: Freshness = LATEST) -> Agent:
+        await self._wait_until_visible(freshness)
         async with self._catalog.read() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
         [complete] = await self._complete(caller.workspace_id, [found])
@@ -245,7 +251,7 @@ class Agents:
 
     async def change(self, caller: Principal, agent: str, changes: Mapping[str, Any]) -> Agent:
         """Change the fields that are given. The name is also what traces are matched by."""
-        await self._settle()
+        await self._wait_until_visible(LATEST)
         async with self._catalog.write() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
             if changes and not await stored.change_agent(
@@ -257,7 +263,7 @@ class Agents:
 
     async def delete(self, caller: Principal, agent: str) -> str:
         """Remove an agent, not its telemetry. A later trace of its name brings it back."""
-        await self._settle()
+        await self._wait_until_visible(LATEST)
         async with self._catalog.write() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
             await stored.delete_agent(tx, caller.workspace_id, found.id)
@@ -272,9 +278,9 @@ class Agents:
         self._directory.forget(caller.workspace_id)
         return found.id
 
-    async def _settle(self) -> None:
+    async def _wait_until_visible(self, freshness: Freshness) -> None:
         # What was acknowledged before is to be seen: its agents, and when they were seen.
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible(freshness)
         await self._directory.write_sightings()
 
     async def _complete(self, workspace_id: str, found: Sequence[Agent]) -> Sequence[Agent]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from spanwise.ingest.commit.pipeline import Pipeline, accepted_age
+from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.model.analytics import (
     NO_NAME,
     CostPoint,
@@ -24,6 +24,7 @@ from spanwise.model.analytics import (
     TokensPoint,
     ToolUsage,
 )
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import Granularity
 from spanwise.services.alerts.alerts import count_active_alerts
@@ -59,16 +60,21 @@ class Analytics:
         self._pipeline = pipeline
         self._agents = agents
 
-    async def metrics(self, workspace: str, question: Question, *, compare: bool) -> Metrics:
-        now = await self._key_metrics(workspace, question)
+    async def metrics(
+        self, workspace: str, question: Question, *, compare: bool, freshness: Freshness = LATEST
+    ) -> Metrics:
+        now = await self._key_metrics(workspace, question, freshness)
         if not compare:
             return Metrics(**now.model_dump())
         return Metrics(
-            **now.model_dump(), previous=await self._key_metrics(workspace, question.before())
+            **now.model_dump(),
+            previous=await self._key_metrics(workspace, question.before(), freshness),
         )
 
-    async def _key_metrics(self, workspace: str, question: Question) -> KeyMetrics:
-        source = await self._total_source(workspace, question)
+    async def _key_metrics(
+        self, workspace: str, question: Question, freshness: Freshness
+    ) -> KeyMetrics:
+        source = await self._total_source(workspace, question, freshness)
         totals, percentiles, alerts = await asyncio.gather(
             stored.read_totals(self._sums, source),
             stored.read_percentiles(self._sums, source),
@@ -88,8 +94,10 @@ class Analytics:
     async def _count_active_alerts(self, workspace: str, agent: str | None) -> int:
         return await count_active_alerts(self._catalog, workspace, agent)
 
-    async def outcomes(self, workspace: str, question: Question) -> Outcomes:
-        source = await self._source(workspace, question)
+    async def outcomes(
+        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
+    ) -> Outcomes:
+        source = await self._source(workspace, question, freshness)
         rows = await stored.read_series(self._sums, source, question, ("traces", "errors"))
         total = sum(row["traces"] for row in rows)
         failure = sum(row["errors"] for row in rows)
@@ -109,8 +117,10 @@ class Analytics:
             ],
         )
 
-    async def requests(self, workspace: str, question: Question) -> list[RequestsPoint]:
-        source = await self._source(workspace, question)
+    async def requests(
+        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
+    ) -> list[RequestsPoint]:
+        source = await self._source(workspace, question, freshness)
         counts = await stored.read_requests(self._sums, source, question)
         return [
             RequestsPoint(
@@ -119,8 +129,10 @@ class Analytics:
             for bucket, by_agent in counts.items()
         ]
 
-    async def percentiles(self, workspace: str, question: Question) -> list[PercentilesPoint]:
-        source = await self._source(workspace, question)
+    async def percentiles(
+        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
+    ) -> list[PercentilesPoint]:
+        source = await self._source(workspace, question, freshness)
         series = await stored.read_percentile_series(self._sums, source, question)
         points = []
         for bucket, found in zip(question.buckets, series, strict=True):
@@ -128,8 +140,10 @@ class Analytics:
             points.append(PercentilesPoint(date=question.label(bucket), p50=p50, p95=p95, p99=p99))
         return points
 
-    async def latencies(self, workspace: str, question: Question) -> list[LatencyBucket]:
-        source = await self._total_source(workspace, question)
+    async def latencies(
+        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
+    ) -> list[LatencyBucket]:
+        source = await self._total_source(workspace, question, freshness)
         counts = await stored.read_latency_counts(self._sums, source)
         total = sum(counts)
         lower, upper = (0, *LATENCY_BOUNDS_MS), (*LATENCY_BOUNDS_MS, None)
@@ -140,8 +154,10 @@ class Analytics:
             for name, low, high, n in zip(_LATENCY_BUCKETS, lower, upper, counts, strict=True)
         ]
 
-    async def tokens(self, workspace: str, question: Question) -> list[TokensPoint]:
-        source = await self._source(workspace, question)
+    async def tokens(
+        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
+    ) -> list[TokensPoint]:
+        source = await self._source(workspace, question, freshness)
         measures = ("input_tokens", "output_tokens")
         rows = await stored.read_series(self._sums, source, question, measures)
         return [
@@ -154,8 +170,10 @@ class Analytics:
             for bucket, row in zip(question.buckets, rows, strict=True)
         ]
 
-    async def costs(self, workspace: str, question: Question) -> Costs:
-        source = await self._source(workspace, question)
+    async def costs(
+        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
+    ) -> Costs:
+        source = await self._source(workspace, question, freshness)
         found = await stored.read_costs(self._sums, source, question)
         by_model, total = found.by_model, sum(found.series)
         without_model = total - sum(by_model.values())
@@ -171,8 +189,10 @@ class Analytics:
             unpriced_models=found.unpriced,
         )
 
-    async def errors(self, workspace: str, question: Question) -> ErrorsByType:
-        source = await self._total_source(workspace, question)
+    async def errors(
+        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
+    ) -> ErrorsByType:
+        source = await self._total_source(workspace, question, freshness)
         counts = await stored.read_errors(self._sums, source)
         total = sum(counts.values())
         return ErrorsByType(
@@ -182,8 +202,10 @@ class Analytics:
             ]
         )
 
-    async def error_rate(self, workspace: str, question: Question) -> list[ErrorRatePoint]:
-        source = await self._source(workspace, question)
+    async def error_rate(
+        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
+    ) -> list[ErrorRatePoint]:
+        source = await self._source(workspace, question, freshness)
         rows = await stored.read_series(self._sums, source, question, ("traces", "errors"))
         return [
             ErrorRatePoint(
@@ -195,30 +217,41 @@ class Analytics:
             for bucket, row in zip(question.buckets, rows, strict=True)
         ]
 
-    async def tools(self, workspace: str, question: Question) -> ToolUsage:
-        source = await self._total_source(workspace, question)
+    async def tools(
+        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
+    ) -> ToolUsage:
+        source = await self._total_source(workspace, question, freshness)
         return ToolUsage(heatmap=await stored.read_tools(self._sums, source))
 
     async def export(
-        self, workspace: str, wanted: TraceFilter, form: ExportFormat
+        self,
+        workspace: str,
+        wanted: TraceFilter,
+        form: ExportFormat,
+        *,
+        freshness: Freshness = LATEST,
     ) -> AsyncIterator[bytes]:
         """Return the pieces of a file with all the traces, newest first."""
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
         wanted = await self._with_agent_name(workspace, wanted)
         return await export_traces(self._engine, workspace, wanted, ids, form)
 
-    async def _total_source(self, workspace: str, question: Question) -> Source:
+    async def _total_source(
+        self, workspace: str, question: Question, freshness: Freshness
+    ) -> Source:
         """What answers a question without a series: whole months will do."""
-        return await self._source(workspace, replace(question, granularity=Granularity.MONTHLY))
+        return await self._source(
+            workspace, replace(question, granularity=Granularity.MONTHLY), freshness
+        )
 
-    async def _source(self, workspace: str, question: Question) -> Source:
-        await self._pipeline.settle()
+    async def _source(self, workspace: str, question: Question, freshness: Freshness) -> Source:
+        await self._pipeline.wait_until_visible(freshness)
         wanted = await self._with_agent_name(workspace, question.wanted)
         question = replace(question, wanted=wanted)
         if self._rollup is None:
             return read_traces(workspace, question)
-        return await self._rollup.find_source(workspace, question, accepted_age.get())
+        return await self._rollup.find_source(workspace, question, freshness.max_age_seconds)
 
     async def _with_agent_name(self, workspace: str, wanted: TraceFilter) -> TraceFilter:
         if wanted.agent_name is None:

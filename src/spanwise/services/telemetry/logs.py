@@ -6,6 +6,7 @@ from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.rest.bodies import NewLog, Parsed
 from spanwise.model.errors import NotFound
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import LogFilter, Order
 from spanwise.model.telemetry.logs import Log
@@ -39,9 +40,15 @@ class Logs:
         return parsed
 
     async def find(
-        self, workspace: str, wanted: LogFilter, page: PageRequest, order: Order
+        self,
+        workspace: str,
+        wanted: LogFilter,
+        page: PageRequest,
+        order: Order,
+        *,
+        freshness: Freshness = LATEST,
     ) -> Listing[Log]:
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible(freshness)
         if wanted.agent_name is not None:
             name = await self._agents.resolve_name(workspace, wanted.agent_name)
             wanted = replace(wanted, agent_name=name)
@@ -49,10 +56,17 @@ class Logs:
         return await stored.find_logs(self._engine, workspace, wanted, page, ids, order)
 
     async def find_of_trace(
-        self, workspace: str, trace_id: str, page: PageRequest, order: Order
+        self,
+        workspace: str,
+        trace_id: str,
+        page: PageRequest,
+        order: Order,
+        *,
+        freshness: Freshness = LATEST,
     ) -> Listing[Log]:
         """List a trace's logs; a trace of which nothing is known does not exist."""
-        listing = await self.find(workspace, LogFilter(trace_id=trace_id), page, order)
+        wanted = LogFilter(trace_id=trace_id)
+        listing = await self.find(workspace, wanted, page, order, freshness=freshness)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("no such trace")
         return listing

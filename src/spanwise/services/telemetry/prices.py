@@ -13,6 +13,7 @@ from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.versions import next_version
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import FieldProblem, Invalid, NotFound
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.record import utc_now
 from spanwise.model.telemetry.prices import (
@@ -125,9 +126,14 @@ class Prices:
         return Listing([task.describe() for task in listing.items], listing.total)
 
     async def find_models(
-        self, workspace: str, period: TimeRange, page: PageRequest
+        self,
+        workspace: str,
+        period: TimeRange,
+        page: PageRequest,
+        *,
+        freshness: Freshness = LATEST,
     ) -> Listing[SeenModel]:
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible(freshness)
         return await find_seen_models(self._engine, workspace, period, page)
 
     async def _take_effect(self, key: PriceKey) -> None:

@@ -7,6 +7,7 @@ from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.rest.bodies import NewSignal, load_json, parse_signal, parse_signals
 from spanwise.model.errors import NotFound
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.record import utc_now
 from spanwise.model.telemetry.filters import SignalFilter
@@ -56,29 +57,45 @@ class Signals:
         ]
 
     async def find(
-        self, workspace: str, wanted: SignalFilter, page: PageRequest
+        self,
+        workspace: str,
+        wanted: SignalFilter,
+        page: PageRequest,
+        *,
+        freshness: Freshness = LATEST,
     ) -> Listing[Signal]:
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible(freshness)
         wanted = await self._with_agent_name(workspace, wanted)
         ids = await self._agents.ids_by_name(workspace)
         return await stored.find_signals(self._engine, workspace, wanted, page, ids)
 
     async def find_of_trace(
-        self, workspace: str, trace_id: str, page: PageRequest
+        self,
+        workspace: str,
+        trace_id: str,
+        page: PageRequest,
+        *,
+        freshness: Freshness = LATEST,
     ) -> Listing[Signal]:
         """List a trace's signals; a trace of which nothing is known does not exist."""
-        listing = await self.find(workspace, SignalFilter(trace_id=trace_id), page)
+        wanted = SignalFilter(trace_id=trace_id)
+        listing = await self.find(workspace, wanted, page, freshness=freshness)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("no such trace")
         return listing
 
     async def summarize(
-        self, workspace: str, wanted: SignalFilter, granularity: Granularity
+        self,
+        workspace: str,
+        wanted: SignalFilter,
+        granularity: Granularity,
+        *,
+        freshness: Freshness = LATEST,
     ) -> list[SignalSummary]:
         """Add up the signals of a period, by default the last 30 days, by name."""
         period = wanted.period.or_last_days(SUMMARY_DAYS, utc_now())
         buckets = period.buckets(granularity)
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible(freshness)
         wanted = await self._with_agent_name(workspace, wanted)
         wanted = replace(wanted, period=TimeRange(period.start, period.end))
         return await summarize_signals(self._engine, workspace, wanted, granularity, buckets)

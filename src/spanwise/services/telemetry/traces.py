@@ -3,10 +3,11 @@
 import asyncio
 from dataclasses import replace
 
-from spanwise.ingest.commit.pipeline import Pipeline, accepted_age
+from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.deletions import prepare_deletion
 from spanwise.model.analytics import Question
 from spanwise.model.errors import NotFound
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
@@ -52,21 +53,25 @@ class Traces:
         page: PageRequest,
         sort: TraceSort,
         order: Order,
+        *,
+        freshness: Freshness = LATEST,
     ) -> Listing[Trace]:
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
         if wanted.agent_name is not None:
             name = await self._agents.resolve_name(workspace, wanted.agent_name)
             wanted = replace(wanted, agent_name=name)
-        source = await self._find_source(workspace, wanted)
+        source = await self._find_source(workspace, wanted, freshness)
         counting = count_traces(self._rollup.sums, source)
         busy_since = self._rollup.busy_since(workspace, wanted, _MANY_PAGES * page.limit)
         return await stored.find_traces(
             self._engine, workspace, wanted, page, ids, sort, order, counting, busy_since
         )
 
-    async def get(self, workspace: str, trace_id: str) -> WholeTrace:
-        await self._pipeline.settle()
+    async def get(
+        self, workspace: str, trace_id: str, *, freshness: Freshness = LATEST
+    ) -> WholeTrace:
+        await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
         place, signals, log_count = await asyncio.gather(
             self._find_place(workspace, trace_id),
@@ -83,8 +88,10 @@ class Traces:
             trace = bind_to_experiment(trace, spans)
         return WholeTrace(trace or rootless(spans), spans, signals, log_count)
 
-    async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
-        await self._pipeline.settle()
+    async def get_span(
+        self, workspace: str, trace_id: str, span_id: str, *, freshness: Freshness = LATEST
+    ) -> Span:
+        await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
         place = await self._find_place(workspace, trace_id)
         span = await stored_spans.find_span(self._engine, place, span_id, ids)
@@ -92,10 +99,12 @@ class Traces:
             raise NotFound("no such span")
         return span
 
-    async def _find_source(self, workspace: str, wanted: TraceFilter) -> Source:
+    async def _find_source(
+        self, workspace: str, wanted: TraceFilter, freshness: Freshness
+    ) -> Source:
         """Choose what counts: reading millions of traces one by one would be most of the time."""
         question = Question(wanted.period.or_all(), wanted, Granularity.MONTHLY)
-        return await self._rollup.find_source(workspace, question, accepted_age.get())
+        return await self._rollup.find_source(workspace, question, freshness.max_age_seconds)
 
     async def _find_place(self, workspace: str, trace_id: str) -> Place:
         place = await find_place(self._engine, workspace, trace_id)
@@ -103,16 +112,18 @@ class Traces:
             raise NotFound("no such trace")
         return place
 
-    async def find_filters(self, workspace: str, period: TimeRange) -> TraceFilters:
+    async def find_filters(
+        self, workspace: str, period: TimeRange, *, freshness: Freshness = LATEST
+    ) -> TraceFilters:
         """Return the values that occur in the traces of a period."""
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
-        source = await self._find_source(workspace, TraceFilter(period))
+        source = await self._find_source(workspace, TraceFilter(period), freshness)
         return await find_filter_values(self._engine, source, ids)
 
     async def delete(self, workspace: str, trace_id: str) -> None:
         """Remove a trace with its signals and logs: for good once this returns."""
-        await self._pipeline.settle()
+        await self._pipeline.wait_until_visible()
         if not await stored.is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("no such trace")
         await self._pipeline.submit([prepare_deletion(workspace, trace_id)])

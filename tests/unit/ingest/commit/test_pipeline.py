@@ -15,6 +15,7 @@ from spanwise.ingest.commit.journal import Journal, Kind, Record
 from spanwise.ingest.commit.pipeline import Pipeline, Refused, Suspect
 from spanwise.ingest.commit.versions import VersionClock
 from spanwise.model.errors import Unavailable
+from spanwise.model.freshness import Freshness
 from support.journal import leave_over, read_as_left_over
 from support.polling import until
 
@@ -107,7 +108,7 @@ async def test_what_was_submitted_is_in_the_store_after_settling(tmp_path: Path)
     store = Shelf()
     async with running(tmp_path, store) as pipeline:
         await pipeline.submit(rows(1))
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
         assert store.finished == [1]
 
 
@@ -130,11 +131,11 @@ async def test_the_journal_keeps_records_while_something_of_them_is_pending(tmp_
     pipeline = Pipeline(journal, Shelf(), MIB, has_pending=lambda: bool(pending))
     await pipeline.start()
     await pipeline.submit(rows(1))
-    await pipeline.settle()
+    await pipeline.wait_until_visible()
     assert len(read_as_left_over(tmp_path)) == 1
     pending.clear()
     await pipeline.submit(rows(2))
-    await pipeline.settle()
+    await pipeline.wait_until_visible()
     assert read_as_left_over(tmp_path) == []
     await pipeline.stop()
     journal.close()
@@ -153,7 +154,7 @@ async def test_only_the_threads_that_write_to_the_store_make_way_for_readers(
         )
         await pipeline.start()
         await pipeline.submit(rows(1))
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
         await pipeline.stop()
     assert sorted(lowered) == ["finish_inserted", "insert_backlog"]
 
@@ -162,7 +163,7 @@ async def test_the_order_of_submission_is_the_order_in_the_store(tmp_path: Path)
     store = Shelf()
     async with running(tmp_path, store, max_waiting_bytes=64 * MIB) as pipeline:
         await asyncio.gather(*(pipeline.submit(rows(n, 50_000)) for n in range(500)))
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
     assert store.finished == list(range(500))
 
 
@@ -194,7 +195,7 @@ async def test_requests_share_one_write_and_one_insert(
     monkeypatch.setattr(os, "write", counted)
     async with running(tmp_path, store) as pipeline:
         await asyncio.gather(*(pipeline.submit(rows(n)) for n in range(200)))
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
     assert len(store.finished) == 200
     assert writes < 20
     assert len(store.batches) < 20
@@ -207,7 +208,7 @@ async def test_batches_for_the_store_are_bounded(tmp_path: Path) -> None:
             tasks = [asyncio.create_task(pipeline.submit(rows(n, MIB))) for n in range(30)]
             await asyncio.sleep(0.2)
         await asyncio.gather(*tasks)
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
     assert len(store.finished) == 30
     assert max(store.batches) <= module.APPLY_BYTES // MIB
 
@@ -217,7 +218,7 @@ async def test_settling_waits_for_what_was_acknowledged_before(tmp_path: Path) -
     async with running(tmp_path, store) as pipeline:
         with store.held():
             await pipeline.submit(rows(1))
-            settling = asyncio.create_task(pipeline.settle())
+            settling = asyncio.create_task(pipeline.wait_until_visible())
             await asyncio.sleep(0.1)
             assert not settling.done()
         await settling
@@ -233,11 +234,9 @@ async def test_a_reader_may_do_without_the_latest_but_not_without_what_is_older(
             await pipeline.submit(rows(1))
             await asyncio.sleep(0.3)
             await pipeline.submit(rows(2))
-            module.accepted_age.set(10)
-            await asyncio.wait_for(pipeline.settle(), 1)
+            await asyncio.wait_for(pipeline.wait_until_visible(Freshness(10)), 1)
             assert store.finished == []
-            module.accepted_age.set(0.2)
-            settling = asyncio.create_task(pipeline.settle())
+            settling = asyncio.create_task(pipeline.wait_until_visible(Freshness(0.2)))
             await asyncio.sleep(0.1)
             assert not settling.done()
         await settling
@@ -252,7 +251,7 @@ async def test_settling_does_not_wait_for_ever_on_a_slow_store(
         with store.held():
             await pipeline.submit(rows(1))
             started = time.monotonic()
-            await pipeline.settle(timeout_seconds=0.1)
+            await pipeline.wait_until_visible(timeout_seconds=0.1)
             assert time.monotonic() - started < 2
 
 
@@ -272,7 +271,7 @@ async def test_overload_is_refused_at_once_and_what_waits_is_bounded(tmp_path: P
                 assert isinstance(error, Unavailable)
                 assert 1 <= error.retry_after_seconds <= 5
         await asyncio.wait(tasks)
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
         acknowledged = [n for n, task in enumerate(tasks) if task.exception() is None]
         assert sorted(store.finished) == acknowledged
 
@@ -287,7 +286,7 @@ async def test_a_small_request_does_not_wait_for_a_store_that_is_behind(
         with store.held():
             await pipeline.submit(rows(1, MIB))
             await asyncio.sleep(0.4)
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
         with store.held():
             # At the pace of the first, the store needs more than a second for this.
             await pipeline.submit(rows(2, 3 * MIB))
@@ -296,7 +295,7 @@ async def test_a_small_request_does_not_wait_for_a_store_that_is_behind(
             await pipeline.submit(rows(4))
             assert not large.done()
             await large
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
     # Versions are of the order in which they were journalled and applied, not of arrival.
     assert store.finished == [1, 2, 4, 3]
     assert store.versions == sorted(set(store.versions))
@@ -306,7 +305,7 @@ async def test_one_large_request_is_taken_however_small_the_queue_is(tmp_path: P
     store = Shelf()
     async with running(tmp_path, store, max_waiting_bytes=10) as pipeline:
         await pipeline.submit(rows(1, MIB))
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
     assert store.finished == [1]
 
 
@@ -316,7 +315,7 @@ async def test_a_refused_record_harms_only_itself(tmp_path: Path) -> None:
     async with running(tmp_path, store) as pipeline:
         with store.held():
             await asyncio.gather(*(pipeline.submit(rows(n)) for n in range(100)))
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
         assert store.finished == [n for n in range(100) if n not in {3, 77}]
         assert store.quarantined == [3, 77]
         # The batch is halved, not taken apart record by record.
@@ -365,7 +364,7 @@ async def test_while_the_store_fails_writes_are_refused_and_reads_go_on(tmp_path
             await pipeline.submit(rows(2))
         assert 1 <= caught.value.retry_after_seconds <= 5
         async with asyncio.timeout(0.5):
-            await pipeline.settle()
+            await pipeline.wait_until_visible()
         store.failure = None
 
 
@@ -382,7 +381,7 @@ async def test_the_store_recovers_without_a_restart(tmp_path: Path) -> None:
 
         await until(recovered)
         await pipeline.submit(rows(50))
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
         assert store.finished == list(range(51))
     assert read_as_left_over(tmp_path) == []
 
@@ -414,7 +413,7 @@ async def test_a_full_disk_refuses_and_lets_go_on_when_there_is_room_again(
             with pytest.raises(Unavailable, match="journal cannot be written"):
                 await pipeline.submit(rows(1))
         await pipeline.submit(rows(2))
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
     assert store.finished == [2]
 
 
@@ -486,7 +485,7 @@ async def test_versions_go_on_after_those_of_an_earlier_process_whatever_the_clo
     store = Shelf()
     async with running(tmp_path, store) as pipeline:
         await pipeline.submit(rows(2))
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
     assert store.finished == [1, 2]
     assert store.versions[0] == ahead < store.versions[1]
 
@@ -498,7 +497,7 @@ async def test_a_start_on_a_failing_store_serves_reads_and_keeps_what_was_left(
     store = Shelf()
     store.failure = RuntimeError("no space")
     async with asyncio.timeout(5), running(tmp_path, store) as pipeline:
-        await pipeline.settle()
+        await pipeline.wait_until_visible()
         with pytest.raises(Unavailable):
             await pipeline.submit(rows(2))
         store.failure = None

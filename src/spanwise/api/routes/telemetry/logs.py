@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 
 from spanwise.api.auth import Ingester, Reader
+from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Accepted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import NounRouter
 from spanwise.api.openapi.document import describe_body
@@ -56,10 +57,16 @@ async def record_logs(caller: Ingester, use: Use, request: Request) -> Success[A
 
 @router.get("")
 async def list_logs(
-    caller: Reader, use: Use, page: Paged, wanted: Filtered, order: Order = Order.DESC
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    wanted: Filtered,
+    fresh: Fresh,
+    order: Order = Order.DESC,
 ) -> SuccessPage[Log]:
     """List logs, newest first unless `order=asc`."""
-    return succeed_page(page, await use.logs.find(caller.workspace_id, wanted, page, order))
+    listing = await use.logs.find(caller.workspace_id, wanted, page, order, freshness=fresh)
+    return succeed_page(page, listing)
 
 
 @router.get("/trace/{traceId}")
@@ -68,8 +75,11 @@ async def list_logs_of_trace(
     caller: Reader,
     use: Use,
     page: Paged,
+    fresh: Fresh,
     order: Order = Order.DESC,
 ) -> SuccessPage[Log]:
     """List the logs of one trace, newest first unless `order=asc`."""
-    listing = await use.logs.find_of_trace(caller.workspace_id, trace_id.lower(), page, order)
+    listing = await use.logs.find_of_trace(
+        caller.workspace_id, trace_id.lower(), page, order, freshness=fresh
+    )
     return succeed_page(page, listing)

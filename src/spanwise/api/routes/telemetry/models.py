@@ -6,6 +6,7 @@ from fastapi import Query
 from pydantic import AfterValidator, StringConstraints
 
 from spanwise.api.auth import ClientAddress, Reader, Writer
+from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import NounRouter
 from spanwise.api.requests.parameters import Paged, Period
@@ -36,10 +37,11 @@ class PriceChange(Noun):
 
 @router.get("")
 async def list_models(
-    caller: Reader, use: Use, page: Paged, period: Period
+    caller: Reader, use: Use, page: Paged, period: Period, fresh: Fresh
 ) -> SuccessPage[SeenModel]:
     """Models that spans name, the most used first, with today's price and whose it is."""
-    return succeed_page(page, await use.prices.find_models(caller.workspace_id, period, page))
+    listing = await use.prices.find_models(caller.workspace_id, period, page, freshness=fresh)
+    return succeed_page(page, listing)
 
 
 @router.get("/prices")

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query
 
 from spanwise.api.auth import Reader
+from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import NounRouter
 from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
@@ -31,10 +32,12 @@ async def list_sessions(
     caller: Reader,
     use: Use,
     page: Paged,
+    fresh: Fresh,
     wanted: Annotated[SessionFilter, Depends(_session_filter)],
 ) -> SuccessPage[Session]:
     """List conversations, the one with the latest trace first; only traces that match count."""
-    return succeed_page(page, await use.sessions.find(caller.workspace_id, wanted, page))
+    listing = await use.sessions.find(caller.workspace_id, wanted, page, freshness=fresh)
+    return succeed_page(page, listing)
 
 
 # A session's id is whatever an application calls it, so it may hold slashes.
@@ -43,6 +46,7 @@ async def get_session(
     session_id: Annotated[str, Path(alias="sessionId", min_length=1, max_length=512)],
     caller: Reader,
     use: Use,
+    fresh: Fresh,
 ) -> Success[SessionWithTraces]:
     """One conversation with its traces, oldest first, up to 1000 of them."""
-    return succeed(await use.sessions.get(caller.workspace_id, session_id))
+    return succeed(await use.sessions.get(caller.workspace_id, session_id, freshness=fresh))

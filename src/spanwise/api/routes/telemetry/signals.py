@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 
 from spanwise.api.auth import Ingester, Reader
+from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import NounRouter
 from spanwise.api.openapi.document import describe_body
@@ -72,24 +73,38 @@ async def record_signals(caller: Ingester, use: Use, request: Request) -> Succes
 
 @router.get("")
 async def list_signals(
-    caller: Reader, use: Use, page: Paged, wanted: Filtered
+    caller: Reader, use: Use, page: Paged, wanted: Filtered, fresh: Fresh
 ) -> SuccessPage[Signal]:
     """List signals, newest first."""
-    return succeed_page(page, await use.signals.find(caller.workspace_id, wanted, page))
+    listing = await use.signals.find(caller.workspace_id, wanted, page, freshness=fresh)
+    return succeed_page(page, listing)
 
 
 @router.get("/summary")
 async def summarize_signals(
-    caller: Reader, use: Use, wanted: Filtered, granularity: Granularity = Granularity.DAILY
+    caller: Reader,
+    use: Use,
+    wanted: Filtered,
+    fresh: Fresh,
+    granularity: Granularity = Granularity.DAILY,
 ) -> Success[list[SignalSummary]]:
     """What the signals of each name add up to, by default over the last 30 days."""
-    return succeed(await use.signals.summarize(caller.workspace_id, wanted, granularity))
+    summaries = await use.signals.summarize(
+        caller.workspace_id, wanted, granularity, freshness=fresh
+    )
+    return succeed(summaries)
 
 
 @router.get("/trace/{traceId}")
 async def list_signals_of_trace(
-    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use, page: Paged
+    trace_id: Annotated[TraceId, Path(alias="traceId")],
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    fresh: Fresh,
 ) -> SuccessPage[Signal]:
     """List the signals of one trace, newest first."""
-    listing = await use.signals.find_of_trace(caller.workspace_id, trace_id.lower(), page)
+    listing = await use.signals.find_of_trace(
+        caller.workspace_id, trace_id.lower(), page, freshness=fresh
+    )
     return succeed_page(page, listing)

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Path, Request, Response
 
 from spanwise.api.auth import Ingester, Reader, Writer
+from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import (
     Accepted,
     Deleted,
@@ -50,20 +51,21 @@ async def list_traces(
     use: Use,
     page: Paged,
     wanted: Filtered,
+    fresh: Fresh,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
 ) -> SuccessPage[Trace]:
     """List traces, newest first unless sorted otherwise."""
-    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
+    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order, freshness=fresh)
     return succeed_page(page, listing)
 
 
 @router.get("/traces/{traceId}", response_model=Success[TraceWithSpans])
 async def get_trace(
-    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use
+    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use, fresh: Fresh
 ) -> Response:
     """One trace with all its spans in start order, its signals and its number of logs."""
-    whole = await use.traces.get(caller.workspace_id, trace_id.lower())
+    whole = await use.traces.get(caller.workspace_id, trace_id.lower(), freshness=fresh)
     answer = {
         **whole.trace.model_dump(),
         "spans": whole.spans,
@@ -79,11 +81,13 @@ async def get_span(
     span_id: Annotated[SpanId, Path(alias="spanId")],
     caller: Reader,
     use: Use,
+    fresh: Fresh,
 ) -> Success[Span]:
     """One span with its whole input and output."""
-    return succeed(
-        await use.traces.get_span(caller.workspace_id, trace_id.lower(), span_id.lower())
+    span = await use.traces.get_span(
+        caller.workspace_id, trace_id.lower(), span_id.lower(), freshness=fresh
     )
+    return succeed(span)
 
 
 @router.delete("/traces/{traceId}")
@@ -96,6 +100,8 @@ async def delete_trace(
 
 
 @router.get("/filters")
-async def list_filters(caller: Reader, use: Use, period: Period) -> Success[TraceFilters]:
+async def list_filters(
+    caller: Reader, use: Use, period: Period, fresh: Fresh
+) -> Success[TraceFilters]:
     """The values that occur in traces, for filter menus; all time unless dates are given."""
-    return succeed(await use.traces.find_filters(caller.workspace_id, period))
+    return succeed(await use.traces.find_filters(caller.workspace_id, period, freshness=fresh))
