@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from spanwise.ingest.commit.batches import Sink
+from spanwise.ingest.commit.engine_store import EngineStore
 from spanwise.ingest.commit.journal import Record
 from support.service import Person, Service
 from support.telemetry import make_span
@@ -16,13 +16,13 @@ from support.telemetry import make_span
 @contextmanager
 def _slow_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """While this lasts, what is acknowledged goes into the store only when the event is set."""
-    go, insert = threading.Event(), Sink.insert
+    go, insert = threading.Event(), EngineStore.insert
 
-    def wait_first(self: Sink, records: Sequence[Record]) -> None:
+    def wait_first(self: EngineStore, records: Sequence[Record]) -> None:
         assert go.wait(20)
         insert(self, records)
 
-    monkeypatch.setattr(Sink, "insert", wait_first)
+    monkeypatch.setattr(EngineStore, "insert", wait_first)
     try:
         yield go
     finally:

@@ -1,4 +1,4 @@
-"""The journal as a process that starts after a kill would find it."""
+"""A journal as the next process would find it after a kill."""
 
 import shutil
 import tempfile
@@ -9,9 +9,9 @@ from spanwise.ingest.commit.journal import Journal, Record
 
 
 def read_as_left_over(folder: Path) -> list[Record]:
-    """What a kill at this moment would leave: read from a copy, as the folder has its owner."""
-    with tempfile.TemporaryDirectory() as elsewhere:
-        copy = shutil.copytree(folder, Path(elsewhere) / "journal")
+    """Return what a kill would leave now. Reads a copy: a running process owns the folder."""
+    with tempfile.TemporaryDirectory() as parent:
+        copy = shutil.copytree(folder, Path(parent) / "journal")
         with closing(Journal(copy)) as journal:
             return list(journal.left_over())
 
@@ -20,3 +20,7 @@ def leave_over(folder: Path, *records: Record) -> None:
     """Write records as a process that ended before it applied them."""
     with closing(Journal(folder)) as journal:
         journal.append(records, 1)
+
+
+def find_segments(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.journal"))

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from spanwise.ingest.body_memory import Intake
-from spanwise.ingest.commit.meter import IngestMeter
+from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.services.accounts.access import Access
@@ -53,7 +53,7 @@ class Services:
     webhooks: Webhooks
     alert_watch: AlertWatch
     prices: Prices
-    meter: IngestMeter
+    ingest_counters: IngestCounters
     repricing: RepricingProgress
     analytics: Analytics
     sessions: Sessions

@@ -12,9 +12,10 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.commit.journal import Kind
-from spanwise.ingest.commit.meter import IngestMeter
-from spanwise.ingest.commit.pipeline import Pipeline, Tell
+from spanwise.ingest.commit.pipeline import Pipeline
+from spanwise.ingest.commit.queue import CommitCallback
 from spanwise.ingest.otlp import prepare as otlp
 from spanwise.ingest.otlp.deep_values import flatten_deep_values
 from spanwise.ingest.otlp.json_format import decode_json
@@ -56,9 +57,9 @@ T = TypeVar("T")
 
 
 class Receiver:
-    def __init__(self, pipeline: Pipeline, meter: IngestMeter) -> None:
+    def __init__(self, pipeline: Pipeline, counters: IngestCounters) -> None:
         self._pipeline = pipeline
-        self._meter = meter
+        self._counters = counters
 
     async def receive_otlp(
         self, workspace: str, kind: Kind, body: bytes, *, is_json: bool
@@ -77,21 +78,21 @@ class Receiver:
             raise
         return await self._store(prepared)
 
-    def take_otlp(self, workspace: str, kind: Kind, body: bytes, tell: Tell) -> bool:
+    def take_otlp(self, workspace: str, kind: Kind, body: bytes, on_commit: CommitCallback) -> bool:
         """Do the same without waiting, if it is in protobuf and all of it can be stored.
 
-        `tell` is called when it is safe. Says whether it was taken; if not, nothing was kept.
+        `on_commit` is called when it is safe. Says whether it was taken; if not, nothing was kept.
         """
         prepared: Prepared = _PREPARE[kind](otlp.decode(REQUESTS[kind], body), workspace, body)
         if prepared.rejected or not prepared.records:
             return False
 
-        def tell_stored(failure: Unavailable | None) -> None:
+        def count_and_report(failure: Unavailable | None) -> None:
             if failure is None:
                 self._count(prepared)
-            tell(failure)
+            on_commit(failure)
 
-        self._pipeline.enqueue(prepared.records, tell_stored)
+        self._pipeline.enqueue(prepared.records, count_and_report)
         return True
 
     async def receive_spans(self, workspace: str, body: bytes) -> Parsed[NewSpan]:
@@ -116,7 +117,7 @@ class Receiver:
     async def receive_signals(self, workspace: str, new: list[NewSignal]) -> list[Signal]:
         prepared = signals.prepare_signals(workspace, new)
         await self._pipeline.submit([prepared.record])
-        self._meter.take(Kind.SIGNALS, len(prepared.signals), 0, [prepared.record])
+        self._counters.count_request(Kind.SIGNALS, len(prepared.signals), 0, [prepared.record])
         return prepared.signals
 
     async def _store(self, prepared: Prepared) -> Prepared:
@@ -128,7 +129,7 @@ class Receiver:
     def _count(self, prepared: Prepared) -> None:
         kind = prepared.records[0].kind
         kind = Kind.TRACES if kind is Kind.CALLS else kind
-        self._meter.take(kind, prepared.accepted, prepared.rejected, prepared.records)
+        self._counters.count_request(kind, prepared.accepted, prepared.rejected, prepared.records)
 
 
 async def _decode(message: type[Message], body: bytes) -> tuple[Any, bytes]:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import timedelta
 
-from spanwise.ingest.commit.meter import IngestMeter
+from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.model.errors import StartError
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
@@ -52,7 +52,7 @@ async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
         stack.callback(writer.close)
         if journal is not None:
             agents = open_agents(stack, catalog)
-            pipeline = open_pipeline(settings, journal, writer, agents, IngestMeter())
+            pipeline = open_pipeline(settings, journal, writer, agents, IngestCounters())
             await pipeline.start()
             stack.push_async_callback(pipeline.stop)
             if pipeline.load().is_stalled:

@@ -1,11 +1,11 @@
-"""Builds ingest: the journal in front of the telemetry store."""
+"""Builds ingest: the commit pipeline between the receiver and the telemetry engine."""
 
 import asyncio
 from contextlib import AsyncExitStack
 
-from spanwise.ingest.commit.batches import Sink
+from spanwise.ingest.commit.counters import CountingStore, IngestCounters
+from spanwise.ingest.commit.engine_store import EngineStore
 from spanwise.ingest.commit.journal import Journal
-from spanwise.ingest.commit.meter import IngestMeter, MeteredStore
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.settings import Settings
@@ -25,23 +25,22 @@ def open_pipeline(
     journal: Journal,
     writer: Writer,
     agents: AgentDirectory,
-    meter: IngestMeter,
+    counters: IngestCounters,
 ) -> Pipeline:
-    """Put ingest together: the journal in front, the engine behind it."""
+    """Return a pipeline that is not started yet. Call on the running event loop."""
     loop = asyncio.get_running_loop()
-    sink = Sink(
+    store = EngineStore(
         writer,
         settings.data_dir / "refused",
         on_agents=lambda seen: agents.notice(seen, loop),
     )
-    # Enough for four bodies of the largest size; a longer queue would only answer later.
-    queue_bytes = min(settings.memory_limit_mb * 2**20 // 16, 64 * 2**20)
-    min_free_bytes = settings.min_free_disk_mb * 2**20
+    # Room for four bodies of the largest size; a longer queue would only add latency.
+    max_waiting_bytes = min(settings.memory_limit_mb * 2**20 // 16, 64 * 2**20)
     return Pipeline(
         journal,
-        MeteredStore(sink, meter),
-        queue_bytes,
-        min_free_bytes,
-        agents.has_pending,
-        yield_to_readers,
+        CountingStore(store, counters),
+        max_waiting_bytes,
+        min_free_bytes=settings.min_free_disk_mb * 2**20,
+        has_pending=agents.has_pending,
+        on_store_thread=yield_to_readers,
     )

@@ -9,7 +9,7 @@ from functools import partial
 from spanwise.analysis.prices import find_list_prices
 from spanwise.api.services import Services
 from spanwise.ingest.body_memory import Intake
-from spanwise.ingest.commit.meter import IngestMeter
+from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.receiver import Receiver
 from spanwise.jobs.alerting import start_alerting
 from spanwise.jobs.alerts import AlertEvaluator
@@ -78,8 +78,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         stack.callback(engine.close)
         writer = open_writer(engine, catalog)
         stack.callback(writer.close)
-        meter = IngestMeter()
-        pipeline = open_pipeline(settings, journal, writer, agents, meter)
+        ingest_counters = IngestCounters()
+        pipeline = open_pipeline(settings, journal, writer, agents, ingest_counters)
         sightings = Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings)
         sightings.start()
         stack.push_async_callback(sightings.stop)
@@ -95,7 +95,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         repricer = Repricer(catalog, writer, book, find_list_prices, is_alone=is_alone)
         repricer.start()
         stack.push_async_callback(repricer.stop)
-        receiver = Receiver(pipeline, meter)
+        receiver = Receiver(pipeline, ingest_counters)
         rollup = Rollup(
             engine,
             visible_until=writer.visible_until,
@@ -139,7 +139,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             webhooks=Webhooks(catalog, guard, sender.attempt),
             alert_watch=alert_watch,
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
-            meter=meter,
+            ingest_counters=ingest_counters,
             repricing=repricer.progress,
             sessions=Sessions(engine, pipeline, agents),
             signals=Signals(engine, pipeline, receiver, agents),

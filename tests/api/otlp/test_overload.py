@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from spanwise.ingest.commit import pipeline
+from spanwise.ingest.commit import backlog, queue
 from support.ids import new_span_id, new_trace_id
 from support.otlp import Exporter, make_span, make_traces
 from support.service import start_service
@@ -38,8 +38,9 @@ async def test_a_trace_is_whole_when_small_exports_overtake_its_large_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Overload made cheap: one large request is a full group, a full batch and a store behind.
-    for limit in ("PACED_BYTES", "LINGER_BYTES", "GROUP_BYTES", "APPLY_BYTES"):
-        monkeypatch.setattr(pipeline, limit, 2**20)
+    for limit in ("PACED_BYTES", "LINGER_BYTES", "BATCH_BYTES"):
+        monkeypatch.setattr(backlog, limit, 2**20)
+    monkeypatch.setattr(queue, "GROUP_BYTES", 2**20)
     async with start_service(tmp_path) as service:
         person = await service.sign_up()
         exporter = Exporter(service.http, (await person.new_key(scopes=["ingest"]))["key"])

@@ -23,11 +23,11 @@ class ServiceCollector(Collector):
         yield from self._repricing()
 
     def _intake(self) -> Iterator[Metric]:
-        meter = self._services.meter
+        counters = self._services.ingest_counters
         for name, text, counts in (
-            ("items", "Spans, logs, metrics and signals acknowledged.", meter.accepted),
-            ("rejected_items", "Items of accepted requests that were rejected.", meter.rejected),
-            ("bytes", "Bytes journalled.", meter.bytes),
+            ("items", "Spans, logs, metrics and signals acknowledged.", counters.accepted),
+            ("rejected_items", "Items of accepted requests that were rejected.", counters.rejected),
+            ("bytes", "Bytes journalled.", counters.bytes),
         ):
             family = CounterMetricFamily(f"spanwise_ingest_{name}", text, labels=["kind"])
             for kind, count in sorted(counts.copy().items()):
@@ -36,16 +36,16 @@ class ServiceCollector(Collector):
         yield SummaryMetricFamily(
             "spanwise_ingest_apply_seconds",
             "Time that batches took to get into the engine.",
-            count_value=meter.batches,
-            sum_value=meter.apply_seconds,
+            count_value=counters.batches,
+            sum_value=counters.apply_seconds,
         )
         yield CounterMetricFamily(
-            "spanwise_ingest_stalls", "Batches that the engine could not take.", meter.failures
+            "spanwise_ingest_stalls", "Batches that the engine could not take.", counters.failures
         )
         yield CounterMetricFamily(
             "spanwise_ingest_refused_records",
             "Requests that the engine refused after they were acknowledged; kept in `refused/`.",
-            meter.refused_records,
+            counters.refused_records,
         )
 
     def _queue(self) -> Iterator[Metric]:

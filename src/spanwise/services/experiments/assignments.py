@@ -7,7 +7,8 @@ from functools import partial
 
 from spanwise.analysis.assignment import choose_variant, is_in_traffic
 from spanwise.ingest.commit.journal import Record
-from spanwise.ingest.commit.pipeline import Pipeline, Tell
+from spanwise.ingest.commit.pipeline import Pipeline
+from spanwise.ingest.commit.queue import CommitCallback
 from spanwise.ingest.exposures import prepare_exposures
 from spanwise.model.errors import Invalid, NotFound, Unavailable
 from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
@@ -175,17 +176,19 @@ class Assignments:
         record = prepare_exposures(workspace, experiment.id, now, new.items())
         return answers, Exposure(experiment.id, list(new), now, record)
 
-    def store(self, exposure: Exposure, tell: Tell) -> None:
-        """Write an exposure down without waiting: `tell` is called when it is safe, or cannot be.
+    def store(self, exposure: Exposure, on_commit: CommitCallback) -> None:
+        """Store an exposure without waiting: `on_commit` is called with the outcome.
 
         Raises Unavailable at once, with nothing kept, when nothing can be taken.
         """
-        self._pipeline.enqueue([exposure.record], partial(self._note_stored, exposure, tell))
+        self._pipeline.enqueue([exposure.record], partial(self._note_stored, exposure, on_commit))
 
-    def _note_stored(self, exposure: Exposure, tell: Tell, failure: Unavailable | None) -> None:
+    def _note_stored(
+        self, exposure: Exposure, on_commit: CommitCallback, failure: Unavailable | None
+    ) -> None:
         if failure is None:
             self._remembered.put(exposure)
-        tell(failure)
+        on_commit(failure)
 
     async def _keep(
         self,

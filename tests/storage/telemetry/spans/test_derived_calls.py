@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
-from spanwise.ingest.commit.batches import Sink
+from spanwise.ingest.commit.engine_store import EngineStore
 from spanwise.ingest.commit.journal import Record
 from spanwise.ingest.otlp import prepare as otlp
 from spanwise.storage.telemetry.engine.engine import Engine, query_rows
@@ -56,7 +56,7 @@ def test_a_call_counts_once_in_its_trace(
     engine: Engine, writer: Writer, tmp_path: Path, order: str
 ) -> None:
     workspace, trace_id = f"wsp_{os.urandom(4).hex()}", os.urandom(16)
-    sink = Sink(writer, tmp_path, lambda _agents: None)
+    store = EngineStore(writer, tmp_path, lambda _agents: None)
     # Versions ascend in the order of the queue.
     if order == "span first":
         batches = [_span(workspace, trace_id), _record(workspace, trace_id)]
@@ -65,13 +65,13 @@ def test_a_call_counts_once_in_its_trace(
     if order == "one batch":
         batches = [batches[0] + batches[1]]
     for batch in batches:
-        sink.insert(batch)
-        sink.finish(batch)
+        store.insert(batch)
+        store.finish(batch)
     expected = {"input_tokens": 40, "output_tokens": 2, "span_count": 2, "model_calls": [1]}
     assert _traces(engine, workspace) == [expected]
     # Replayed after a crash, and looked at again.
     for batch in batches:
-        sink.insert(batch)
-        sink.finish(batch)
+        store.insert(batch)
+        store.finish(batch)
     writer.look_again(0)
     assert _traces(engine, workspace) == [expected]

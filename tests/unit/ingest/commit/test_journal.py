@@ -14,15 +14,11 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from spanwise.ingest.commit.journal import Journal, JournalInUseError, Kind, Record, hold_journal
-from support.journal import leave_over, read_as_left_over
+from support.journal import find_segments, leave_over, read_as_left_over
 
 
 def record(version: int, payload: bytes = b"rows") -> Record:
     return Record(Kind.TRACES, payload, version)
-
-
-def segments(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.journal"))
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -36,7 +32,7 @@ def test_records_come_back_in_the_order_in_which_they_were_written(tmp_path: Pat
     journal = Journal(tmp_path, segment_bytes=100)
     for number in range(20):
         journal.append([record(2 * number), record(2 * number + 1)], number)
-    assert len(segments(tmp_path)) > 1
+    assert len(find_segments(tmp_path)) > 1
     assert [found.version for found in read_as_left_over(tmp_path)] == list(range(40))
 
 
@@ -47,7 +43,7 @@ def test_a_journal_cut_anywhere_gives_the_whole_records_before_the_cut(
 ) -> None:
     folder = tmp_path_factory.mktemp("journal")
     leave_over(folder, *(record(n, bytes([n]) * 30) for n in range(3)))
-    (segment,) = segments(folder)
+    (segment,) = find_segments(folder)
     assert segment.stat().st_size == 3 * (17 + 30)
     os.truncate(segment, cut)
     assert [found.version for found in read_as_left_over(folder)] == list(range(cut // (17 + 30)))
@@ -60,7 +56,7 @@ def test_a_flipped_bit_never_gives_a_wrong_record(
 ) -> None:
     folder = tmp_path_factory.mktemp("journal")
     leave_over(folder, *(record(n, bytes([n]) * 30) for n in range(2)))
-    (segment,) = segments(folder)
+    (segment,) = find_segments(folder)
     data = bytearray(segment.read_bytes())
     data[position] ^= 1 << bit
     segment.write_bytes(data)
@@ -69,7 +65,7 @@ def test_a_flipped_bit_never_gives_a_wrong_record(
 
 def test_a_damaged_segment_is_kept_for_a_person_to_look_at(tmp_path: Path) -> None:
     leave_over(tmp_path, record(1, b"good"), record(2, b"evil"), record(3))
-    (segment,) = segments(tmp_path)
+    (segment,) = find_segments(tmp_path)
     data = segment.read_bytes().replace(b"evil", b"Evil")
     segment.write_bytes(data)
     with capture_logs() as logs:
@@ -82,7 +78,7 @@ def test_a_damaged_segment_is_kept_for_a_person_to_look_at(tmp_path: Path) -> No
 
 def test_a_record_that_was_cut_short_is_only_a_warning(tmp_path: Path) -> None:
     leave_over(tmp_path, record(1), record(2))
-    (segment,) = segments(tmp_path)
+    (segment,) = find_segments(tmp_path)
     os.truncate(segment, segment.stat().st_size - 1)
     with capture_logs() as logs:
         assert len(read_as_left_over(tmp_path)) == 1
@@ -106,9 +102,9 @@ def test_full_segments_are_removed_once_all_in_them_is_applied(tmp_path: Path) -
     journal = Journal(tmp_path, segment_bytes=1)
     for number in (1, 2, 3):
         journal.append([record(number)], number)
-    assert len(segments(tmp_path)) == 3
+    assert len(find_segments(tmp_path)) == 3
     journal.release(2)
-    assert len(segments(tmp_path)) == 1
+    assert len(find_segments(tmp_path)) == 1
     assert [found.version for found in read_as_left_over(tmp_path)] == [3]
 
 
@@ -128,14 +124,14 @@ def test_closing_an_empty_journal_leaves_no_file(tmp_path: Path) -> None:
     journal.append([record(1)], 1)
     journal.release(1)
     journal.close()
-    assert segments(tmp_path) == []
+    assert find_segments(tmp_path) == []
 
 
 def test_a_write_returns_when_the_disk_has_it(tmp_path: Path) -> None:
     journal = Journal(tmp_path, segment_bytes=1)
     for number in range(3):
         journal.append([record(number)], number)
-        assert _flags_of(segments(tmp_path)[-1]) & os.O_DSYNC
+        assert _flags_of(find_segments(tmp_path)[-1]) & os.O_DSYNC
 
 
 def _flags_of(path: Path) -> int:
@@ -215,11 +211,11 @@ def test_a_full_disk_leaves_nothing_half_written(
     disk = FullDisk(monkeypatch)
     journal = Journal(tmp_path)
     journal.append([record(1)], 1)
-    size = segments(tmp_path)[0].stat().st_size
+    size = find_segments(tmp_path)[0].stat().st_size
     disk.room = room
     with pytest.raises(OSError, match="No space"):
         journal.append([record(2, b"x" * 30), record(3, b"y" * 30)], 2)
-    assert segments(tmp_path)[0].stat().st_size == size
+    assert find_segments(tmp_path)[0].stat().st_size == size
     disk.room = 10**9
     journal.append([record(4)], 2)
     assert [found.version for found in read_as_left_over(tmp_path)] == [1, 4]

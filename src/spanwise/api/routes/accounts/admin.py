@@ -114,9 +114,9 @@ async def get_stats(_caller: Admin, use: Use) -> Success[Stats]:
 def _ingest_stats(use: Use) -> IngestStats:
     load = use.pipeline.load()
     return IngestStats(
-        spans_per_second=round(use.meter.spans_per_second(), 3),
-        accepted=dict(use.meter.accepted),
-        rejected=dict(use.meter.rejected),
+        spans_per_second=round(use.ingest_counters.spans_per_second(), 3),
+        accepted=dict(use.ingest_counters.accepted),
+        rejected=dict(use.ingest_counters.rejected),
         waiting_bytes=load.waiting_bytes,
         backlog_bytes=load.backlog_bytes,
         is_stalled=load.is_stalled,

@@ -1,0 +1,104 @@
+"""The backlog: records that are in the journal but not yet in the store, oldest first.
+
+The journal writer adds to it and the applier takes batches from it. Its size is what back-pressure
+is based on.
+"""
+
+import math
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+
+from spanwise.ingest.commit.journal import Record
+from spanwise.model.errors import Unavailable
+
+# The journal writer pauses when the backlog is this large.
+MAX_BYTES = 56 * 2**20
+# Beyond this the store is behind, and requests are admitted at its pace.
+PACED_BYTES = 40 * 2**20
+BATCH_BYTES = 16 * 2**20
+LINGER_SECONDS = 1.0
+LINGER_BYTES = 12 * 2**20
+
+
+class Backlog:
+    """Call every method with the lock held."""
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self._records: deque[tuple[int, Record]] = deque()
+        self._has_records = threading.Condition(lock)
+        self._may_flush = threading.Condition(lock)
+        # Includes records that are being applied.
+        self.size_bytes = 0
+        self._untaken_bytes = 0
+        self.apply_bytes_per_second = math.inf
+        # The store fails: nothing is acknowledged until it works again.
+        self.is_stalled = False
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @property
+    def is_full(self) -> bool:
+        return self.size_bytes >= MAX_BYTES
+
+    @property
+    def is_behind(self) -> bool:
+        return self.size_bytes >= PACED_BYTES
+
+    def check_not_stalled(self) -> None:
+        if self.is_stalled:
+            raise Unavailable("the store cannot take more at the moment", 5)
+
+    def add(self, records: Iterable[Record], sequence: int) -> None:
+        """Add one journal group; `announce` then wakes the inserting thread."""
+        size = 0
+        for record in records:
+            self._records.append((sequence, record))
+            size += len(record.payload)
+        self.size_bytes += size
+        self._untaken_bytes += size
+
+    def announce(self) -> None:
+        self._has_records.notify()
+        if self._has_enough():
+            self._may_flush.notify()
+
+    def flush(self) -> None:
+        """Let the inserting thread check again whether it still has to linger."""
+        self._may_flush.notify()
+
+    def wake_all(self) -> None:
+        self._has_records.notify_all()
+        self._may_flush.notify_all()
+
+    def take_batch(
+        self, has_ended: Callable[[], bool], is_urgent: Callable[[], bool]
+    ) -> tuple[Sequence[Record], int] | None:
+        """Wait for records and take the oldest; None when the input has ended and none are left.
+
+        Also returns the sequence that is complete in the store once these records are.
+        """
+        self._has_records.wait_for(lambda: self._records or has_ended())
+        if not self._records:
+            return None
+        # An insert costs the engine the same for one record as for hundreds, so let them gather.
+        self._may_flush.wait_for(lambda: self._has_enough() or is_urgent(), timeout=LINGER_SECONDS)
+        taken: list[Record] = []
+        size = sequence = 0
+        while self._records and (not taken or size < BATCH_BYTES):
+            sequence, record = self._records.popleft()
+            taken.append(record)
+            size += len(record.payload)
+        self._untaken_bytes -= size
+        return taken, self._records[0][0] - 1 if self._records else sequence
+
+    def remove_applied(self, size_bytes: int, seconds: float) -> None:
+        """Forget a batch that is in the store, and note how fast the store took it."""
+        self.size_bytes -= size_bytes
+        # The time of a small batch is mostly overhead that a large one has too.
+        if size_bytes >= LINGER_BYTES:
+            self.apply_bytes_per_second = size_bytes / seconds
+
+    def _has_enough(self) -> bool:
+        return self._untaken_bytes >= LINGER_BYTES

@@ -1,0 +1,115 @@
+"""Writes journalled records to the telemetry engine, joined into batches."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import structlog
+from clickhouse_connect.driver.exceptions import ClickHouseError
+
+from spanwise.ingest.commit.journal import Kind, Record
+from spanwise.ingest.commit.store import PermanentError, UnclassifiedError
+from spanwise.ingest.deletions import read_deletion
+from spanwise.model.agents import Sighting
+from spanwise.storage.telemetry.writer import (
+    PARALLEL_INSERTS,
+    Batch,
+    DataRefused,
+    Writer,
+    error_code,
+)
+
+log = structlog.get_logger()
+
+# Timeouts, too little memory or disk space, lost connections, read-only or overloaded engines.
+_TRANSIENT_CODES = frozenset(
+    {159, 160, 164, 198, 201, 202, 209, 210, 225, 236, 241, 242, 243, 252, 999}
+)
+
+_SPAN_KINDS = frozenset({Kind.TRACES, Kind.CALLS})
+
+# Below this, planning a second insert takes longer than running it in parallel saves.
+_PARALLEL_INSERT_BYTES = 6 * 2**20
+
+
+class EngineStore:
+    """The `Store` of the service. `on_agents` runs in the finishing thread, once per batch."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        quarantine_folder: Path,
+        on_agents: Callable[[Sequence[Sighting]], None],
+    ) -> None:
+        self._writer = writer
+        self._quarantine_folder = quarantine_folder
+        self._on_agents = on_agents
+
+    def insert(self, records: Sequence[Record]) -> None:
+        with _classified_errors():
+            self._writer.insert(_to_batch(records))
+
+    def finish(self, records: Sequence[Record]) -> None:
+        versions = [record.version for record in records]
+        with _classified_errors():
+            agents = self._writer.finish(
+                min(versions),
+                max(versions),
+                deletions=[read_deletion(r) for r in records if r.kind is Kind.DELETIONS],
+                has_spans=any(record.kind in _SPAN_KINDS for record in records),
+                has_calls=any(record.kind is Kind.CALLS for record in records),
+            )
+        self._on_agents(agents)
+
+    def quarantine(self, record: Record, reason: str) -> None:
+        """Keep a record that the engine refuses in a file, for an operator to inspect."""
+        self._quarantine_folder.mkdir(parents=True, exist_ok=True)
+        path = self._quarantine_folder / f"{record.version}.{record.kind.name.lower()}"
+        with path.open("wb") as file:
+            file.write(record.payload)
+            # The journal drops the record after this.
+            os.fsync(file.fileno())
+        log.error("record_refused", kept_as=str(path), reason=reason)
+
+
+@contextmanager
+def _classified_errors() -> Iterator[None]:
+    """Raise errors of the engine as permanent or unclassified; transient ones stay as they are."""
+    try:
+        yield
+    except DataRefused as error:
+        raise PermanentError(str(error)) from error
+    except ClickHouseError as error:
+        code = error_code(error)
+        if code is None or code in _TRANSIENT_CODES:
+            raise
+        raise UnclassifiedError(str(error)) from error
+
+
+def _to_batch(records: Sequence[Record]) -> Batch:
+    def join(kind: Kind) -> bytes:
+        return b"".join(record.payload for record in records if record.kind is kind)
+
+    versions = [record.version for record in records]
+    return Batch(
+        first_version=min(versions),
+        last_version=max(versions),
+        spans=_split([r.payload for r in records if r.kind in _SPAN_KINDS]),
+        logs=join(Kind.LOGS),
+        metrics=join(Kind.METRICS),
+        signals=join(Kind.SIGNALS),
+        exposures=join(Kind.EXPOSURES),
+    )
+
+
+def _split(payloads: Sequence[bytes | bytearray]) -> list[bytes]:
+    """Join payloads into parts of about equal size, one per parallel insert."""
+    total = sum(len(payload) for payload in payloads)
+    count = max(1, min(PARALLEL_INSERTS, total // _PARALLEL_INSERT_BYTES))
+    parts: list[list[bytes | bytearray]] = [[] for _ in range(count)]
+    size = 0
+    for payload in payloads:
+        parts[min(count - 1, size * count // max(total, 1))].append(payload)
+        size += len(payload)
+    return [b"".join(part) for part in parts if part]

@@ -1,0 +1,53 @@
+"""The backlog: batches in journal order, bounded, and not before there is enough or a hurry."""
+
+import threading
+import time
+
+import pytest
+
+from spanwise.ingest.commit import backlog
+from spanwise.ingest.commit.backlog import Backlog
+from support.commit import make_records, number_of
+
+
+def test_a_batch_completes_a_sequence_only_with_its_last_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backlog, "BATCH_BYTES", 200)
+    lock = threading.Lock()
+    pending = Backlog(lock)
+    with lock:
+        pending.add([*make_records(1), *make_records(2), *make_records(3)], 1)
+        pending.add(make_records(4), 2)
+        taken = [pending.take_batch(lambda: True, lambda: True) for _ in range(3)]
+    batches = [([number_of(r) for r in batch[0]], batch[1]) for batch in taken if batch]
+    assert batches == [([1, 2], 0), ([3, 4], 2)]
+    assert taken[2] is None
+
+
+def test_a_small_batch_lingers_until_somebody_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backlog, "LINGER_SECONDS", 0.2)
+    lock = threading.Lock()
+    pending = Backlog(lock)
+    seconds = []
+    for is_urgent in (True, False):
+        with lock:
+            pending.add(make_records(1), 1)
+            started = time.monotonic()
+            pending.take_batch(lambda: False, lambda is_urgent=is_urgent: is_urgent)
+            seconds.append(time.monotonic() - started)
+    assert seconds[0] < 0.1
+    assert seconds[1] >= 0.2
+
+
+def test_only_large_batches_say_how_fast_the_store_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backlog, "LINGER_BYTES", 1000)
+    lock = threading.Lock()
+    pending = Backlog(lock)
+    with lock:
+        pending.add(make_records(1, 3000), 1)
+        pending.remove_applied(1000, 0.5)
+        assert pending.apply_bytes_per_second == 2000
+        pending.remove_applied(999, 0.5)
+        assert pending.apply_bytes_per_second == 2000
+        assert pending.size_bytes == 1001
