@@ -127,8 +127,8 @@ def calls_table() -> str:
     rows = ["| log record | becomes |", "|---|---|"]
     for name, call in CALLS.items():
         what = f"a failed `{call.kind}` span" if call.is_error else f"a `{call.kind}` span"
-        if call.needs is not None:
-            attribute, value = call.needs
+        if call.required is not None:
+            attribute, value = call.required
             what += f", where `{attribute}` is {f'`{value}`' if value else 'there'}"
         rows.append(f"| `{name}` | {what} |")
     return "\n".join(rows)

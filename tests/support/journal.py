@@ -8,15 +8,15 @@ from pathlib import Path
 from spanwise.ingest.commit.journal import Journal, Record
 
 
-def read_as_left_over(folder: Path) -> list[Record]:
+def read_unapplied(folder: Path) -> list[Record]:
     """Return what a kill would leave now. Reads a copy: a running process owns the folder."""
     with tempfile.TemporaryDirectory() as parent:
         copy = shutil.copytree(folder, Path(parent) / "journal")
         with closing(Journal(copy)) as journal:
-            return list(journal.left_over())
+            return list(journal.replay())
 
 
-def leave_over(folder: Path, *records: Record) -> None:
+def write_unapplied(folder: Path, *records: Record) -> None:
     """Write records as a process that ended before it applied them."""
     with closing(Journal(folder)) as journal:
         journal.append(records, 1)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from spanwise.ingest.body_memory import Intake
+from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
@@ -44,7 +44,7 @@ class Services:
     keys: Keys
     engine: Engine
     pipeline: Pipeline
-    intake: Intake
+    body_memory: BodyMemory
     receiver: Receiver
     agents: Agents
     traces: Traces

@@ -1,1 +1,7 @@
-"""OTLP and JSON in; owns the promise that a 2xx answer means stored."""
+"""Ingest: from an OTLP or REST body to records in the telemetry store.
+
+Invariants:
+- A request is answered with 2xx only after all its records are on disk in the journal.
+- Body size, nesting depth, number of items and memory held by all bodies together are bounded.
+- The workspace of a row comes from the authenticated caller, never from the body.
+"""

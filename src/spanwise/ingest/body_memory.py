@@ -1,6 +1,6 @@
-"""Bounds what bodies hold in memory together, from their first byte to their answer.
+"""Bounds the memory that all request bodies hold together, from first byte to response.
 
-Small exports that take a lane (`api/fast_path/export.py`) are bounded by their connections instead.
+Small exports on the fast path (`api/fast_path/`) are bounded by their connections instead.
 """
 
 import asyncio
@@ -13,40 +13,41 @@ from spanwise.model.errors import Invalid, Unavailable
 READ_SECONDS = 60
 
 
-class Intake:
+class BodyMemory:
+    """A budget of bytes. A body that does not fit is refused at once with Unavailable."""
+
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self._free_bytes = max_bytes
 
     @asynccontextmanager
-    async def body(self, chunks: AsyncIterator[bytes], encoding: str) -> AsyncIterator[bytes]:
-        """Read a body and keep its place until the block ends.
+    async def read(self, chunks: AsyncIterator[bytes], encoding: str) -> AsyncIterator[bytes]:
+        """Read and decompress a body, and keep its bytes reserved until the block ends.
 
-        Raises Unavailable at once when too much is on its way in already: many connections that
-        send slowly must not add up to more than the memory there is.
+        Bytes are reserved while they are received: many slow connections cannot exceed the budget.
         """
-        with self._holding() as held:
+        with self._reservation() as reservation:
             try:
                 async with asyncio.timeout(READ_SECONDS):
-                    body = await read_body(chunks, encoding, held.grow)
+                    body = await read_body(chunks, encoding, reservation.grow)
             except TimeoutError:
                 raise Invalid(f"the body did not arrive within {READ_SECONDS} s") from None
             yield body
 
     @contextmanager
-    def hold(self, size_bytes: int) -> Iterator[None]:
-        """Keep the place of a body that somebody else has read."""
-        with self._holding() as held:
-            held.grow(size_bytes)
+    def reserve(self, size_bytes: int) -> Iterator[None]:
+        """Reserve the size of a body that was read elsewhere, until the block ends."""
+        with self._reservation() as reservation:
+            reservation.grow(size_bytes)
             yield
 
     @contextmanager
-    def _holding(self) -> Iterator["_Held"]:
-        held = _Held(self)
+    def _reservation(self) -> Iterator["_Reservation"]:
+        reservation = _Reservation(self)
         try:
-            yield held
+            yield reservation
         finally:
-            self._free_bytes += held.size_bytes
+            self._free_bytes += reservation.size_bytes
 
     def take(self, size_bytes: int) -> None:
         if size_bytes > self._free_bytes:
@@ -54,13 +55,13 @@ class Intake:
         self._free_bytes -= size_bytes
 
 
-class _Held:
-    """What one body has taken of the intake."""
+class _Reservation:
+    """The bytes that one body has taken from the budget."""
 
-    def __init__(self, intake: Intake) -> None:
-        self._intake = intake
+    def __init__(self, memory: BodyMemory) -> None:
+        self._memory = memory
         self.size_bytes = 0
 
     def grow(self, size_bytes: int) -> None:
-        self._intake.take(size_bytes)
+        self._memory.take(size_bytes)
         self.size_bytes += size_bytes

@@ -1,4 +1,4 @@
-"""Unpacks request bodies in a stream that stops at the limit, so that a bomb cannot fill memory."""
+"""Decompresses request bodies as a stream with a size limit, so that a bomb cannot fill memory."""
 
 import zlib
 from collections.abc import AsyncIterator, Callable
@@ -15,87 +15,89 @@ _GZIP_BITS = 16 + zlib.MAX_WBITS
 
 
 class TooLarge(Invalid):
-    """The body is larger than the limit after unpacking."""
+    """The body exceeds the limit after decompression."""
 
     def __init__(self) -> None:
         super().__init__(f"the body is larger than {MAX_BODY_BYTES:,} bytes after decompression")
 
 
-class _Unpacker(Protocol):
-    piece_bytes: int
+class _Decompressor(Protocol):
+    input_bytes: int
 
-    def unpack(self, data: bytes) -> tuple[bytes, bytes]:
-        """Return some of what the data unpacks to, and the input that is left to be unpacked."""
+    def decompress(self, data: bytes) -> tuple[bytes, bytes]:
+        """Return some output and the input that is left."""
 
     def finish(self) -> None:
-        """Raise when the stream ended early."""
+        """Raise when the stream is truncated."""
 
 
 async def read_body(
-    chunks: AsyncIterator[bytes], encoding: str, take_room: Callable[[int], None] = lambda _: None
+    chunks: AsyncIterator[bytes], encoding: str, reserve: Callable[[int], None] = lambda _: None
 ) -> bytes:
-    """Read a whole body, unpacked, or raise when it is too large or not what it says it is.
+    """Read and decompress a whole body. Raises Invalid when it is too large or malformed.
 
-    `take_room` is told of each piece before it is kept, and may raise.
+    `reserve` is called with the size of each chunk before it is kept, and may raise.
     """
     if encoding in {"", "identity"}:
-        return await _collect(chunks, take_room)
+        return await _collect(chunks, reserve)
     try:
-        unpacker = _UNPACKERS[encoding]()
+        decompressor = _DECOMPRESSORS[encoding]()
     except KeyError:
-        known = ", ".join(_UNPACKERS)
+        known = ", ".join(_DECOMPRESSORS)
         raise Invalid.field("Content-Encoding", f"must be one of {known}") from None
     try:
-        return await _collect(_unpack(chunks, unpacker), take_room)
+        return await _collect(_decompress_all(chunks, decompressor), reserve)
     except (zlib.error, zstandard.ZstdError, EOFError) as error:
         raise Invalid(f"the body is not valid {encoding}: {error}") from None
 
 
 def unpack_small(body: bytes, max_bytes: int) -> bytes | None:
-    """Unpack a whole body in gzip at once; None if it is larger, or not what it says it is."""
+    """Decompress a gzip body in one call; None when it is larger or malformed."""
     stream = zlib.decompressobj(_GZIP_BITS)
     try:
-        unpacked = stream.decompress(body, max_bytes)
+        decompressed = stream.decompress(body, max_bytes)
     except zlib.error:
         return None
-    return unpacked if stream.eof and not stream.unused_data else None
+    return decompressed if stream.eof and not stream.unused_data else None
 
 
-async def _collect(chunks: AsyncIterator[bytes], take_room: Callable[[int], None]) -> bytes:
+async def _collect(chunks: AsyncIterator[bytes], reserve: Callable[[int], None]) -> bytes:
     parts, size = [], 0
     async for chunk in chunks:
         size += len(chunk)
         if size > MAX_BODY_BYTES:
             raise TooLarge
-        take_room(len(chunk))
+        reserve(len(chunk))
         parts.append(chunk)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def _unpack(chunks: AsyncIterator[bytes], unpacker: _Unpacker) -> AsyncIterator[bytes]:
+async def _decompress_all(
+    chunks: AsyncIterator[bytes], decompressor: _Decompressor
+) -> AsyncIterator[bytes]:
     async for chunk in chunks:
-        for start in range(0, len(chunk), unpacker.piece_bytes):
-            data = chunk[start : start + unpacker.piece_bytes]
+        for start in range(0, len(chunk), decompressor.input_bytes):
+            data = chunk[start : start + decompressor.input_bytes]
             while data:
-                unpacked, data = unpacker.unpack(data)
-                yield unpacked
-    unpacker.finish()
+                decompressed, data = decompressor.decompress(data)
+                yield decompressed
+    decompressor.finish()
 
 
 class _Zlib:
-    """gzip and deflate. A body may be several streams, one after the other (RFC 1952)."""
+    """gzip and deflate. A body may consist of several streams (RFC 1952)."""
 
-    piece_bytes = 65_536
+    input_bytes = 65_536
 
     def __init__(self, window_bits: int) -> None:
         self._window_bits = window_bits
         self._stream = zlib.decompressobj(window_bits)
 
-    def unpack(self, data: bytes) -> tuple[bytes, bytes]:
+    def decompress(self, data: bytes) -> tuple[bytes, bytes]:
         if self._stream.eof:
             self._stream = zlib.decompressobj(self._window_bits)
-        unpacked = self._stream.decompress(data, _CHUNK_BYTES)
-        return unpacked, self._stream.unused_data or self._stream.unconsumed_tail
+        decompressed = self._stream.decompress(data, _CHUNK_BYTES)
+        return decompressed, self._stream.unused_data or self._stream.unconsumed_tail
 
     def finish(self) -> None:
         if not self._stream.eof:
@@ -103,29 +105,29 @@ class _Zlib:
 
 
 class _Zstd:
-    """zstd. A body may be several frames, one after the other (RFC 8878)."""
+    """zstd. A body may consist of several frames (RFC 8878)."""
 
-    # The library has no output limit; small pieces bound what one call can make of them: a block
-    # of 128 KiB can be written in 4 bytes, so this is 8 MiB at most.
-    piece_bytes = 256
+    # The library cannot limit its output, so small inputs have to: 4 bytes can encode a block of
+    # 128 KiB, so one call returns at most 8 MiB.
+    input_bytes = 256
 
     def __init__(self) -> None:
-        # A window of 8 MiB is the most that a receiver has to accept.
+        # 8 MiB is the largest window that a receiver must accept (RFC 8878).
         self._decompressor = zstandard.ZstdDecompressor(max_window_size=2**23)
         self._stream = self._decompressor.decompressobj()
 
-    def unpack(self, data: bytes) -> tuple[bytes, bytes]:
+    def decompress(self, data: bytes) -> tuple[bytes, bytes]:
         if self._stream.eof:
             self._stream = self._decompressor.decompressobj()
-        unpacked = self._stream.decompress(data)
-        return unpacked, self._stream.unused_data
+        decompressed = self._stream.decompress(data)
+        return decompressed, self._stream.unused_data
 
     def finish(self) -> None:
         if not self._stream.eof:
             raise EOFError("it ends too early")
 
 
-_UNPACKERS: dict[str, Callable[[], _Unpacker]] = {
+_DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
     "gzip": lambda: _Zlib(_GZIP_BITS),
     "deflate": lambda: _Zlib(zlib.MAX_WBITS),
     "zstd": _Zstd,

@@ -1,4 +1,4 @@
-"""Deletions take the same way as what they delete: journalled, and applied in order."""
+"""Trace deletions as journal records: applied in order with the spans that they delete."""
 
 import orjson
 

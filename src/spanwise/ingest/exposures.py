@@ -1,4 +1,4 @@
-"""Exposures on their way in: who was given which variant, as rows for the engine."""
+"""Exposures as journal records: which unit was given which variant."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,8 +11,8 @@ from spanwise.ingest.commit.journal import Kind, Record
 def prepare_exposures(
     workspace: str, experiment_id: str, at: datetime, exposed: Iterable[tuple[str, int]]
 ) -> Record:
-    """Make rows of units, each with the place of its variant in the experiment's list."""
-    # As text: the engine would take a whole number for seconds. A float holds the microseconds.
+    """Return one row per unit; a variant is its index in the experiment's list."""
+    # Text, because the engine would read an integer as seconds.
     first_at = f"{at.timestamp():.6f}"
     rows = [
         orjson.dumps(

@@ -1,4 +1,7 @@
-"""The one way in: whatever door a request came through, it is checked, journalled and answered."""
+"""Receives telemetry: decodes and validates a body, commits its records, counts them.
+
+HTTP, gRPC and the fast path all call it.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -19,6 +22,7 @@ from spanwise.ingest.commit.queue import CommitCallback
 from spanwise.ingest.otlp import prepare as otlp
 from spanwise.ingest.otlp.deep_values import flatten_deep_values
 from spanwise.ingest.otlp.json_format import decode_json
+from spanwise.ingest.otlp.limits import TRACE_ID_BYTES
 from spanwise.ingest.otlp.prepare import Prepared
 from spanwise.ingest.rest import signals
 from spanwise.ingest.rest import to_otlp as rest
@@ -50,7 +54,7 @@ _JSON_FIELDS = {
     Kind.METRICS: (b'"resourceMetrics"', b'"resource_metrics"'),
 }
 
-# Reading JSON costs some 20 times what protobuf costs; large bodies must not stop the others.
+# JSON takes about 20 times as long to decode as protobuf: larger bodies are decoded in a thread.
 THREAD_BYTES = 65_536
 
 T = TypeVar("T")
@@ -64,7 +68,7 @@ class Receiver:
     async def receive_otlp(
         self, workspace: str, kind: Kind, body: bytes, *, is_json: bool
     ) -> Prepared:
-        """Store an OTLP request; what of it was rejected is in the answer."""
+        """Store an OTLP export. The result says which part of it was rejected."""
         try:
             if is_json:
                 message = await _off_loop(body, lambda: decode_json(REQUESTS[kind], body))
@@ -78,10 +82,12 @@ class Receiver:
             raise
         return await self._store(prepared)
 
-    def take_otlp(self, workspace: str, kind: Kind, body: bytes, on_commit: CommitCallback) -> bool:
-        """Do the same without waiting, if it is in protobuf and all of it can be stored.
+    def enqueue_otlp(
+        self, workspace: str, kind: Kind, body: bytes, on_commit: CommitCallback
+    ) -> bool:
+        """Enqueue a protobuf export without waiting, if all of it is valid.
 
-        `on_commit` is called when it is safe. Says whether it was taken; if not, nothing was kept.
+        Returns False, with nothing enqueued, when some of it is rejected or it is empty.
         """
         prepared: Prepared = _PREPARE[kind](otlp.decode(REQUESTS[kind], body), workspace, body)
         if prepared.rejected or not prepared.records:
@@ -96,7 +102,7 @@ class Receiver:
         return True
 
     async def receive_spans(self, workspace: str, body: bytes) -> Parsed[NewSpan]:
-        """Store the spans of a REST body that can be stored; the answer has the others too."""
+        """Store the valid spans of a REST body. The result lists the rejected ones too."""
 
         def read() -> tuple[Parsed[NewSpan], ExportTraceServiceRequest]:
             parsed = parse_spans(load_json(body), otlp.MAX_ITEMS)
@@ -133,7 +139,7 @@ class Receiver:
 
 
 async def _decode(message: type[Message], body: bytes) -> tuple[Any, bytes]:
-    """Decode a body; return it too, with values as text that are too deep for the decoder."""
+    """Decode a body; also return it, with values that are nested too deeply as text."""
     try:
         return otlp.decode(message, body), body
     except Invalid as refusal:
@@ -145,19 +151,19 @@ async def _decode(message: type[Message], body: bytes) -> tuple[Any, bytes]:
 
 
 async def _off_loop(body: bytes, work: Callable[[], T]) -> T:
-    """Do work whose time grows with the body where it does not hold up other requests."""
+    """Run work in a thread when the body is large, so that it does not block the event loop."""
     return await asyncio.to_thread(work) if len(body) > THREAD_BYTES else work()
 
 
 def _refuse_other_kind(kind: Kind, body: bytes, *, is_json: bool) -> None:
-    """Say so when a body that makes no sense here is an export of another kind."""
+    """Raise Invalid with a hint when the body is an export of another kind."""
     for other, message in REQUESTS.items():
         if other is kind:
             continue
         if is_json:
             is_other = any(field in body for field in _JSON_FIELDS[other])
         else:
-            is_other = _reads_as(message, other, body)
+            is_other = _decodes_as(message, other, body)
         if is_other:
             sent, wanted = other.name.lower(), kind.name.lower()
             raise Invalid(
@@ -165,8 +171,8 @@ def _refuse_other_kind(kind: Kind, body: bytes, *, is_json: bool) -> None:
             )
 
 
-def _reads_as(message: type[Message], kind: Kind, body: bytes) -> bool:
-    """Say whether the bytes are an export of this kind, by the first item in it."""
+def _decodes_as(message: type[Message], kind: Kind, body: bytes) -> bool:
+    """Return whether the bytes are plausible as an export of this kind."""
     try:
         request: Any = message.FromString(body)
     except DecodeError:
@@ -174,7 +180,7 @@ def _reads_as(message: type[Message], kind: Kind, body: bytes) -> bool:
     match kind:
         case Kind.TRACES:
             items = (s for r in request.resource_spans for p in r.scope_spans for s in p.spans)
-            return any(len(s.trace_id) == otlp.TRACE_ID_BYTES for s in items)
+            return any(len(s.trace_id) == TRACE_ID_BYTES for s in items)
         case Kind.LOGS:
             items = (x for r in request.resource_logs for s in r.scope_logs for x in s.log_records)
             return any(x.time_unix_nano or x.observed_time_unix_nano for x in items)

@@ -8,7 +8,7 @@ from functools import partial
 
 from spanwise.analysis.prices import find_list_prices
 from spanwise.api.services import Services
-from spanwise.ingest.body_memory import Intake
+from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.receiver import Receiver
 from spanwise.jobs.alerting import start_alerting
@@ -131,7 +131,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             engine=engine,
             pipeline=pipeline,
             receiver=receiver,
-            intake=Intake(min(settings.memory_limit_mb * 2**20 // 8, 256 * 2**20)),
+            body_memory=BodyMemory(min(settings.memory_limit_mb * 2**20 // 8, 256 * 2**20)),
             agents=agent_records,
             traces=Traces(engine, pipeline, agents, rollup),
             alerts=Alerts(catalog, agent_records, guard, clock),

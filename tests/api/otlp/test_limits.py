@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from google.rpc import code_pb2
 
-from spanwise.ingest import body_memory as intake
-from spanwise.ingest.body_memory import Intake
+from spanwise.ingest import body_memory
+from spanwise.ingest.body_memory import BodyMemory
 from spanwise.model.errors import Invalid, Unavailable
 from support.otlp import JSON, PROTOBUF, Exporter, make_span, make_traces, status_of
 from support.service import start_service
@@ -55,7 +55,7 @@ async def test_a_disk_without_room_is_503_with_retry_after_and_reads_go_on(tmp_p
 
 
 async def test_what_is_being_received_is_bounded_together(tmp_path: Path) -> None:
-    room = Intake(max_bytes=100)
+    memory = BodyMemory(max_bytes=100)
     release = asyncio.Event()
 
     async def slowly(size: int) -> AsyncIterator[bytes]:
@@ -63,7 +63,7 @@ async def test_what_is_being_received_is_bounded_together(tmp_path: Path) -> Non
         await release.wait()
 
     async def receive(size: int) -> int:
-        async with room.body(slowly(size), "") as body:
+        async with memory.read(slowly(size), "") as body:
             return len(body)
 
     first = asyncio.create_task(receive(60))
@@ -78,14 +78,14 @@ async def test_what_is_being_received_is_bounded_together(tmp_path: Path) -> Non
 
 
 async def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "READ_SECONDS", 0.05)
+    monkeypatch.setattr(body_memory, "READ_SECONDS", 0.05)
 
     async def never() -> AsyncIterator[bytes]:
         yield b"x"
         await asyncio.Event().wait()
 
     with pytest.raises(Invalid, match="did not arrive"):
-        async with Intake(max_bytes=100).body(never(), ""):
+        async with BodyMemory(max_bytes=100).read(never(), ""):
             pass
 
 

@@ -12,7 +12,7 @@ from spanwise.api.otlp.responses import PATHS, PROTOBUF
 from spanwise.api.services import Services
 from spanwise.ingest.compression import unpack_small
 
-# The server holds so much of each connection before anybody asks for it, so the intake need not
+# The server holds so much of each connection before anybody asks for it, so `BodyMemory` need not
 # count it.
 MAX_BODY_BYTES = 65_536
 _MAX_DIGITS = len(str(MAX_BODY_BYTES))
@@ -51,7 +51,7 @@ class ExportLane(Lane):
         # What is safe is said with an empty message.
         begun = self.write(asked, path, _MEDIA_TYPE, b"")
         begun.is_waiting = True
-        is_taken = self._receiver.take_otlp(
+        is_taken = self._receiver.enqueue_otlp(
             asked.caller.workspace_id, PATHS[path], unpacked, partial(tell, begun)
         )
         return begun if is_taken else None

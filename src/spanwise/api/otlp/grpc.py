@@ -100,7 +100,7 @@ class Export:
         self._turn_seconds = request_seconds / 3
         # gRPC hands a message over when all of it is there and its size is not known before, so
         # each one that is being received counts as the largest.
-        self._most_reads = max(1, services.intake.max_bytes // MAX_BODY_BYTES)
+        self._most_reads = max(1, services.body_memory.max_bytes // MAX_BODY_BYTES)
         self._reads = asyncio.Semaphore(self._most_reads)
         # One workspace's slow calls leave half of the reads to the others.
         self._reads_of = WeakValueDictionary[str, asyncio.Semaphore]()
@@ -123,7 +123,7 @@ class Export:
         caller = await _identify(self._services, context)
         with self._count_call(caller.workspace_id):
             body = await self._read(caller.workspace_id, context)
-            with self._services.intake.hold(len(body)):
+            with self._services.body_memory.reserve(len(body)):
                 prepared = await self._services.receiver.receive_otlp(
                     caller.workspace_id, kind, body, is_json=False
                 )

@@ -17,7 +17,7 @@ async def json_body(request: Request) -> AsyncIterator[bytes]:
         raise Invalid.field("Content-Type", "must be application/json")
     encoding = request.headers.get("content-encoding", "").strip().lower()
     try:
-        async with get_services(request).intake.body(request.stream(), encoding) as body:
+        async with get_services(request).body_memory.read(request.stream(), encoding) as body:
             yield body
     except ClientDisconnect:
         raise Invalid("the connection ended before the body did") from None

@@ -1,7 +1,7 @@
-"""The journal: what is in it survives `kill -9`. One write covers all requests that wait for it.
+"""The journal: segment files of records that are acknowledged but perhaps not in the store yet.
 
-Its folder belongs to one process at a time: a second one would take what the first has not applied
-yet for left over, and remove the file that the first still writes to.
+A lock makes one process the owner of the folder: a second one would replay records that the first
+is still applying, and delete the segment that it writes to.
 """
 
 import fcntl
@@ -30,7 +30,7 @@ _HEADER = struct.Struct("<IBQ")
 
 
 class Kind(IntEnum):
-    """What a record's payload is; the number is part of the file format."""
+    """The type of a record's payload. The number is part of the file format."""
 
     TRACES = 1
     LOGS = 2
@@ -38,12 +38,12 @@ class Kind(IntEnum):
     SIGNALS = 4
     DELETIONS = 5
     EXPOSURES = 6
-    # As TRACES, but with calls among the spans that a coding agent may report twice.
+    # Like TRACES, but some spans are calls that a coding agent may report twice.
     CALLS = 7
 
 
 class Record(NamedTuple):
-    """One request's rows, ready for the store. The version is 0 until the journal takes it."""
+    """Rows of one request. The version is 0 until the journal writer assigns one."""
 
     kind: Kind
     payload: bytes | bytearray
@@ -57,30 +57,33 @@ class _Segment:
 
 
 class JournalInUseError(StartError):
-    """Another process has the journal's folder."""
+    """Another process owns the journal's folder."""
 
 
 class Journal:
-    """Appends batches of records to segment files and drops the files once all is applied."""
+    """Appends groups of records to segment files and deletes segments that are applied.
+
+    The sequence number of a group is not stored: it only orders groups within this process.
+    """
 
     def __init__(self, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
         self._folder_lock = _lock_folder(folder)
         self.folder = folder
         self._segment_bytes = segment_bytes
         self._lock = threading.Lock()
-        # What an earlier process left counts as sequence 0: it goes first.
+        # Segments of an earlier process count as sequence 0: they are applied first.
         self._full = [_Segment(path) for path in sorted(folder.glob("*.journal"))]
         self._next_number = 1 + max((int(s.path.stem) for s in self._full), default=0)
         self._must_rotate = False
         self._open_segment()
 
-    def left_over(self) -> Iterator[Record]:
-        """Read what an earlier process wrote and perhaps did not apply. Call before `append`."""
+    def replay(self) -> Iterator[Record]:
+        """Read the records of an earlier process. Call before the first `append`."""
         for segment in self._full:
             yield from _read_segment(segment.path)
 
     def append(self, records: Sequence[Record], sequence: int) -> None:
-        """Write the records and wait until the disk has them. All of them, or none."""
+        """Return when all records are on disk. On an OSError, none of them are."""
         data = b"".join(part for record in records for part in _encode(record))
         with self._lock:
             if self._must_rotate or self._size >= self._segment_bytes:
@@ -88,18 +91,18 @@ class Journal:
             try:
                 _write_all(self._file, data)
             except OSError:
-                self._take_back()
+                self._undo_write()
                 raise
             self._size += len(data)
             self._current.last_sequence = sequence
 
     def release(self, applied_sequence: int) -> None:
-        """Drop what is in the store by now. A record that comes back after a crash is harmless."""
+        """Delete what the store has. A record that is replayed after a crash does no harm."""
         with self._lock:
             while self._full and self._full[0].last_sequence <= applied_sequence:
                 self._full.pop(0).path.unlink(missing_ok=True)
             if self._size and self._current.last_sequence <= applied_sequence:
-                self._cut(0)
+                self._truncate(0)
 
     def close(self) -> None:
         os.close(self._file)
@@ -107,21 +110,21 @@ class Journal:
             self._current.path.unlink(missing_ok=True)
         os.close(self._folder_lock)
 
-    def _take_back(self) -> None:
-        """Remove what a failed write left, or never write behind it again."""
+    def _undo_write(self) -> None:
+        """Truncate a partial write; if that fails too, go on in a new segment."""
         self._must_rotate = True
         with suppress(OSError):
-            self._cut(self._size)
+            self._truncate(self._size)
             self._must_rotate = False
 
-    def _cut(self, size: int) -> None:
+    def _truncate(self, size: int) -> None:
         os.ftruncate(self._file, size)
         os.lseek(self._file, size, os.SEEK_SET)
         self._size = size
 
     def _rotate(self) -> None:
         full, file = self._current, self._file
-        # The new one first: when the disk has no room for it, all stays as it was.
+        # Open the new segment first: when the disk is full, nothing has changed.
         self._open_segment()
         os.close(file)
         self._full.append(full)
@@ -129,7 +132,7 @@ class Journal:
 
     def _open_segment(self) -> None:
         path = self.folder / f"{self._next_number:012}.journal"
-        # With O_DSYNC a write returns when the disk has it: one wait for the interpreter less.
+        # O_DSYNC saves the fsync call, and with it one wait for the GIL.
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_DSYNC, 0o600)
         self._next_number += 1
         try:
@@ -143,7 +146,7 @@ class Journal:
 
 @contextmanager
 def hold_journal(folder: Path) -> Iterator[None]:
-    """Keep other processes from opening the journal while its owner must not run."""
+    """Lock the journal without opening it, so that no service can start on it meanwhile."""
     file = _lock_folder(folder)
     try:
         yield
@@ -152,7 +155,7 @@ def hold_journal(folder: Path) -> Iterator[None]:
 
 
 def _lock_folder(folder: Path) -> int:
-    """Lock the folder; the kernel unlocks it when this process ends, however it ends."""
+    """Lock the folder; the kernel releases the lock when the process ends, even on `kill -9`."""
     path = folder / LOCK_FILE
     try:
         while True:
@@ -160,7 +163,7 @@ def _lock_folder(folder: Path) -> int:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # The file may have been removed since it was opened: then another one counts.
+                # The file may have been replaced since it was opened; the lock is then worthless.
                 if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
                     return file
             except OSError:
@@ -178,7 +181,7 @@ def _lock_folder(folder: Path) -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Without this a new file's very name might not survive a power cut."""
+    """Make the name of a new file survive a power cut."""
     file = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(file)
@@ -199,10 +202,10 @@ def _write_all(file: int, data: bytes) -> None:
 
 
 def _read_segment(path: Path) -> Iterator[Record]:
-    """Yield the whole records of a segment.
+    """Yield the intact records of a segment.
 
-    A record cut short at the end was never acknowledged. Anything else that cannot be read is
-    damage: the file is kept beside the journal, for a person to look at.
+    A torn record at the end was never acknowledged. Anything else that cannot be read is damage:
+    a copy of the file stays beside the journal for an operator to inspect.
     """
     data = path.read_bytes()
     offset = 0
@@ -212,7 +215,7 @@ def _read_segment(path: Path) -> Iterator[Record]:
     if offset == len(data):
         return
     lost = len(data) - offset
-    if _is_cut_short(data, offset):
+    if _is_torn(data, offset):
         log.warning("journal_torn", segment=path.name, bytes_ignored=lost)
         return
     kept = path.with_suffix(".damaged")
@@ -232,7 +235,7 @@ def _decode(data: bytes, offset: int) -> Record | None:
     return Record(Kind(kind), data[start + _HEADER.size : end], version)
 
 
-def _is_cut_short(data: bytes, offset: int) -> bool:
+def _is_torn(data: bytes, offset: int) -> bool:
     start = offset + _CRC.size
     if start + _HEADER.size > len(data):
         return True

@@ -89,7 +89,7 @@ class Pipeline:
 
     def _replay(self) -> None:
         """Load the records of an earlier process. No other thread runs yet."""
-        records = list(self._journal.left_over())
+        records = list(self._journal.replay())
         if not records:
             self._journal.release(0)
             return

@@ -1,8 +1,8 @@
-"""The version of a row: of two rows of the same span or signal, the later version counts.
+"""Row versions: of two rows with the same id, the one with the higher version wins.
 
-Versions ascend in the order of the journal, which is the order in which records are applied:
-summaries and deletions rely on a batch having higher versions than the batch before it. So a record
-gets its version from the thread that journals it, and keeps it when the journal is replayed.
+Versions ascend in journal order, which is also the order of application: aggregates and deletions
+rely on each batch having higher versions than the batch before it. So the journal writer assigns
+them, and a replayed record keeps its version.
 """
 
 import time
@@ -15,7 +15,7 @@ from spanwise.storage.telemetry.traces.aggregates import VERSION_STEP
 
 
 class VersionClock:
-    """Nanoseconds since 1970 that never repeat in this process."""
+    """Strictly ascending nanoseconds since 1970."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -23,13 +23,13 @@ class VersionClock:
 
     def tick(self) -> int:
         with self._lock:
-            # Re-pricing adds one to a row's version.
+            # Steps leave room for re-pricing, which adds one to a row's version.
             now = time.time_ns() // VERSION_STEP * VERSION_STEP
             self._last = max(self._last + VERSION_STEP, now)
             return self._last
 
     def start_after(self, version: int) -> None:
-        """Let all versions to come be higher than one of an earlier process."""
+        """Make all later versions higher than one that an earlier process assigned."""
         with self._lock:
             self._last = max(self._last, version)
 
@@ -40,7 +40,7 @@ start_after = _clock.start_after
 
 
 def with_version(record: Record, version: int) -> Record:
-    """Return the record with its version, also in its rows. The payload may be changed in place."""
+    """Return the record with its version, also in its rows. May change the payload in place."""
     payload = record.payload
     match record.kind:
         case Kind.TRACES | Kind.CALLS | Kind.LOGS | Kind.METRICS:
@@ -49,6 +49,6 @@ def with_version(record: Record, version: int) -> Record:
         case Kind.SIGNALS:
             payload = set_row_versions(payload, version)
         case Kind.DELETIONS | Kind.EXPOSURES:
-            # Their rows have no version.
+            # Rows of these kinds have no version.
             pass
     return Record(record.kind, payload, version)

@@ -1,12 +1,12 @@
-"""Coding agents send log records instead of spans: each call of a model or a tool becomes a span.
+"""Derives spans from the log records of coding agents: one per call of a model or a tool.
 
-The calls that answer one prompt make a trace (those of a session, where prompts have no id). They
-have no common parent: which record would come first is not known, and every call must count even
-when the others never arrive. Ids are hashes of the records, so one that is sent again counts once.
+Calls for the same prompt form a trace (those of a session, when prompts have no id). They have no
+common parent, because each call must count even if the others never arrive. Span ids are hashes of
+the records, so a record that is sent again counts once.
 
-A record that carries a trace id belongs to that trace. Perhaps the agent exports its spans too, and
-perhaps not: the call is derived at once, and both carry the call's own id, by which storage takes
-the derived one out once the agent's own is there (`storage/telemetry/spans/derived_calls.py`).
+A record with a trace id belongs to that trace, and the agent may export its own span for the same
+call. Both spans carry the id of the call, by which storage removes the derived one when it has the
+agent's own (`storage/telemetry/spans/derived_calls.py`).
 """
 
 import math
@@ -21,18 +21,19 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span, Status
 
+from spanwise.ingest.otlp.limits import SPAN_ID_BYTES, TRACE_ID_BYTES
 from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED
 from spanwise.storage.telemetry.spans.decoding import plain_any
 
 
 @dataclass(frozen=True)
 class Call:
-    """An event that tells of a call which has ended."""
+    """An event that reports the end of a call."""
 
     kind: str
     provider: str
-    # Without this the event is about something else than the end of a call.
-    needs: tuple[str, str | None] | None = None
+    # An attribute that the event must have, with this value or any: other events do not end a call.
+    required: tuple[str, str | None] | None = None
     is_error: bool = False
     # Anthropic counts cached tokens beside the input, not as part of it.
     adds_cached: bool = False
@@ -42,23 +43,22 @@ CALLS: dict[str, Call] = {
     "claude_code.api_request": Call("llm", "anthropic", adds_cached=True),
     "claude_code.api_error": Call("llm", "anthropic", is_error=True),
     "claude_code.tool_result": Call("tool", ""),
-    "codex.sse_event": Call("llm", "openai", needs=("event.kind", "response.completed")),
-    "codex.api_request": Call("llm", "openai", needs=("error.message", None), is_error=True),
+    "codex.sse_event": Call("llm", "openai", required=("event.kind", "response.completed")),
+    "codex.api_request": Call("llm", "openai", required=("error.message", None), is_error=True),
     "codex.tool_result": Call("tool", ""),
     "gemini_cli.api_response": Call("llm", "gcp.gemini"),
     "gemini_cli.api_error": Call("llm", "gcp.gemini", is_error=True),
     "gemini_cli.tool_call": Call("tool", ""),
 }
-_SIGNS = (b"claude_code.", b"codex.", b"gemini_cli.")
-# Claude Code alone may give the last part of an event's name only.
-_SHORT_NAMES = "claude_code."
-_SCOPE = "com.anthropic.claude_code"
-_SERVICE = b"claude-code"
-# The agent's own spans of calls, as kinds.
+_MARKERS = (b"claude_code.", b"codex.", b"gemini_cli.")
+# Claude Code may send the event's name without this prefix.
+_CLAUDE_CODE_PREFIX = "claude_code."
+_CLAUDE_CODE_SCOPE = "com.anthropic.claude_code"
+_CLAUDE_CODE_SERVICE = b"claude-code"
+# Claude Code's own spans of calls -> their kind.
 _CALL_SPANS = {"claude_code.llm_request": "llm", "claude_code.tool": "tool"}
 _CALL_IDS = {"llm": ("request_id", "client_request_id"), "tool": ("tool_use_id",)}
-_TRACE_ID_BYTES, _SPAN_ID_BYTES = 16, 8
-# OTLP: the parent is known to be remote, which makes a span a root until another one comes.
+# OTLP span flags: the parent is remote, so the span counts as a root until its parent arrives.
 _REMOTE_PARENT = 0x300
 _SESSIONS = ("session.id", "conversation.id")
 _PROMPTS = ("prompt.id", "prompt_id")
@@ -69,17 +69,17 @@ _TOOLS = ("tool_name", "function_name")
 
 
 def may_be_coding_agent(has: Callable[[bytes], bool]) -> bool:
-    """Say whether a scope may be a coding agent's; `has` searches its bytes."""
-    return any(has(sign) for sign in _SIGNS)
+    """Return whether a scope may be from a coding agent; `has` searches its bytes."""
+    return any(has(marker) for marker in _MARKERS)
 
 
-def is_agent(scope_name: str, head: bytes) -> bool:
-    """Say whether a scope is Claude Code's own, by its name or the service in its head."""
-    return scope_name.startswith(_SCOPE) or _SERVICE in head
+def is_claude_code(scope_name: str, head: bytes) -> bool:
+    """Return whether a scope is from Claude Code, by its name or its service name."""
+    return scope_name.startswith(_CLAUDE_CODE_SCOPE) or _CLAUDE_CODE_SERVICE in head
 
 
-def name_call(span: Span) -> bool:
-    """Give an agent's own span of a call the call's id; say whether it is one."""
+def add_call_id(span: Span) -> bool:
+    """Add the id of the call to Claude Code's own span; return whether it has one."""
     kind = _CALL_SPANS.get(span.name)
     if kind is None:
         return False
@@ -89,8 +89,8 @@ def name_call(span: Span) -> bool:
     return bool(call_id)
 
 
-def to_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest:
-    """Make spans of the records that tell of calls."""
+def derive_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest:
+    """Return the spans of all records that report a call."""
     made = ExportTraceServiceRequest()
     for resource in request.resource_logs:
         service = resource.resource.SerializeToString()
@@ -98,7 +98,8 @@ def to_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest:
             span
             for scope in resource.scope_logs
             for record in scope.log_records
-            if (span := _to_span(record, is_short=is_agent(scope.scope.name, service))) is not None
+            if (span := _to_span(record, is_claude=is_claude_code(scope.scope.name, service)))
+            is not None
         ]
         if spans:
             target = made.resource_spans.add()
@@ -107,40 +108,40 @@ def to_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest:
     return made
 
 
-def _to_span(record: LogRecord, *, is_short: bool) -> Span | None:
+def _to_span(record: LogRecord, *, is_claude: bool) -> Span | None:
     values = {a.key: plain_any(a.value) for a in record.attributes}
-    call = CALLS.get(_event_name(record, values, is_short=is_short))
-    if call is None or not _is_met(call, values):
+    call = CALLS.get(_event_name(record, values, is_claude=is_claude))
+    if call is None or not _meets_requirement(call, values):
         return None
     is_error = call.is_error or str(values.get("success", "true")).lower() == "false"
     call_id = _first(values, _CALL_IDS[call.kind])
     session = _first(values, _SESSIONS)
     raw = record.SerializeToString(deterministic=True)
-    added = list(_own_attributes(call, values))
-    if len(record.trace_id) == _TRACE_ID_BYTES and any(record.trace_id):
+    added = list(_derived_attributes(call, values))
+    if len(record.trace_id) == TRACE_ID_BYTES and any(record.trace_id):
         if not call_id and (is_error or call.kind != "llm"):
-            # It could not be told from the agent's own span, and has no cost to lose.
+            # It could count twice, and leaving it out loses no cost.
             return None
         if call_id:
             added += [_text_pair(CALL_ID, call_id), _text_pair(CALL_IS_DERIVED, "1")]
         span = Span(
             trace_id=record.trace_id,
-            span_id=_hash(_SPAN_ID_BYTES, call_id or raw),
+            span_id=_hash(SPAN_ID_BYTES, call_id or raw),
             flags=_REMOTE_PARENT,
         )
-        if len(record.span_id) == _SPAN_ID_BYTES:
+        if len(record.span_id) == SPAN_ID_BYTES:
             span.parent_span_id = record.span_id
     elif session:
         span = Span(
-            trace_id=_hash(_TRACE_ID_BYTES, session, _first(values, _PROMPTS)),
-            span_id=_hash(_SPAN_ID_BYTES, session, raw),
+            trace_id=_hash(TRACE_ID_BYTES, session, _first(values, _PROMPTS)),
+            span_id=_hash(SPAN_ID_BYTES, session, raw),
         )
     else:
         return None
     end = record.time_unix_nano or record.observed_time_unix_nano
-    lasted = round(_number(values.get("duration_ms")) * 1_000_000)
+    duration = round(_number(values.get("duration_ms")) * 1_000_000)
     span.name = _name(call, values)
-    span.start_time_unix_nano = end - lasted if lasted <= end else end
+    span.start_time_unix_nano = end - duration if duration <= end else end
     span.end_time_unix_nano = end
     span.attributes.extend([*record.attributes, *added])
     if is_error:
@@ -148,18 +149,18 @@ def _to_span(record: LogRecord, *, is_short: bool) -> Span | None:
     return span
 
 
-def _event_name(record: LogRecord, values: Mapping[str, Any], *, is_short: bool) -> str:
-    """Return an event's whole name; the attribute may hold its last part only."""
+def _event_name(record: LogRecord, values: Mapping[str, Any], *, is_claude: bool) -> str:
+    """Return the full name of a known event, or an empty string."""
     names = [record.event_name, record.body.string_value, str(values.get("event.name", ""))]
-    if is_short:
-        names += [_SHORT_NAMES + name for name in names]
+    if is_claude:
+        names += [_CLAUDE_CODE_PREFIX + name for name in names]
     return next((name for name in names if name in CALLS), "")
 
 
-def _is_met(call: Call, values: Mapping[str, Any]) -> bool:
-    if call.needs is None:
+def _meets_requirement(call: Call, values: Mapping[str, Any]) -> bool:
+    if call.required is None:
         return True
-    name, value = call.needs
+    name, value = call.required
     return values.get(name) == value if value is not None else bool(values.get(name))
 
 
@@ -169,7 +170,7 @@ def _name(call: Call, values: Mapping[str, Any]) -> str:
     return f"chat {values.get('model', '')}".strip()
 
 
-def _own_attributes(call: Call, values: Mapping[str, Any]) -> Iterable[KeyValue]:
+def _derived_attributes(call: Call, values: Mapping[str, Any]) -> Iterable[KeyValue]:
     given = {
         "spanwise.kind": call.kind,
         "spanwise.provider": call.provider,
@@ -195,7 +196,7 @@ def _first(values: Mapping[str, Any], names: Iterable[str]) -> str:
     return next((str(values[name]) for name in names if values.get(name)), "")
 
 
-def _number(value: Any) -> float:  # noqa: ANN401 -- numbers come as texts from some
+def _number(value: Any) -> float:  # noqa: ANN401 -- some agents send numbers as text
     try:
         number = float(value or 0)
     except (TypeError, ValueError, OverflowError):

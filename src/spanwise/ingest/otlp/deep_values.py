@@ -1,9 +1,9 @@
-"""Values nested deeper than protobuf's decoder goes, kept as JSON text behind a marker.
+"""Stores values that are nested too deeply for the protobuf decoder as JSON text with a marker.
 
-The decoder gives up at 100 messages, which is at 30 to 47 levels of a value, as each level is two
-or three messages. What it cannot decode is read once more with messages in which arrays and maps
-are bytes: on the wire the same, but nothing recurses. Values up to 64 levels then become texts that
-`read_attribute` and `plain_any` turn back.
+The decoder's limit of 100 nested messages is reached at 30 to 47 levels of a value, because each
+level takes two or three messages. A body that fails is decoded again with messages in which arrays
+and maps are bytes: the same on the wire, but without recursion. Values up to 64 levels then become
+text, which `read_attribute` and `plain_any` convert back.
 """
 
 import re
@@ -21,7 +21,7 @@ from spanwise.ingest.rest.bodies import MAX_DEPTH
 from spanwise.model.errors import Invalid
 from spanwise.storage.telemetry.spans.decoding import JSON_MARKER
 
-# Far from where the decoder gives up, far above what instrumentations send.
+# Well below the decoder's limit, well above what instrumentations send.
 STRUCTURE_DEPTH = 16
 _NESTED = ("array_value", "kvlist_value")
 _JSON_NESTED = ("arrayValue", "kvlistValue", *_NESTED)
@@ -36,12 +36,12 @@ def too_deep(message: type[Message]) -> Invalid:
 
 
 def to_deep_text(value: Any) -> str:  # noqa: ANN401 -- any JSON
-    """Write a value as the text that stands for it."""
+    """Return the marked JSON text of a value."""
     return JSON_MARKER + orjson.dumps(value).decode()
 
 
 def flatten_deep_values(message: type[Message], body: bytes) -> bytes:
-    """Return a body with its deep values as texts. Raises DecodeError when it is malformed."""
+    """Return a body with its deep values as text. Raises DecodeError when it is malformed."""
     request: Any = _flat_class(message.DESCRIPTOR.full_name).FromString(body)
     for value in _any_values(request):
         nested = _nested_bytes(value)
@@ -57,7 +57,7 @@ def flatten_deep_values(message: type[Message], body: bytes) -> bytes:
 
 
 def _any_values(message: Message) -> Iterator[Any]:
-    """Return every value below a message; within a value there are none, only bytes."""
+    """Yield every AnyValue of a message. Nested values are bytes, so they are not visited."""
     for field, found in message.ListFields():
         if field.message_type is None:
             continue
@@ -74,7 +74,7 @@ def _nested_bytes(value: Any) -> tuple[str, bytes] | None:  # noqa: ANN401 -- An
 
 
 def _read(name: str, data: bytes, level: int) -> tuple[Any, int]:
-    """Read an array or a map; return it and how deep it is, or only that it is too deep."""
+    """Return an array or a map and its depth; beyond the limit only the depth."""
     if level > MAX_DEPTH:
         return None, level
     depth = level
@@ -112,7 +112,7 @@ def _flat_class(full_name: str) -> Any:  # noqa: ANN401 -- a class made at run t
 
 @cache
 def _flat_pool() -> descriptor_pool.DescriptorPool:
-    """OTLP's own messages, but for the arrays and maps of a value, which are bytes."""
+    """Return the OTLP messages, with the arrays and maps of AnyValue as bytes."""
     pool = descriptor_pool.DescriptorPool()
     done: set[str] = set()
     for kind in ("trace", "logs", "metrics"):
@@ -142,7 +142,7 @@ def _copy_file(file: Any, pool: descriptor_pool.DescriptorPool, done: set[str]) 
 
 
 def flatten_deep_json(message: type[Message], document: Any) -> None:  # noqa: ANN401 -- any JSON
-    """Do the same with an export in JSON, in place."""
+    """Replace deep values of an OTLP/JSON export by text, in place."""
     left = [document]
     while left:
         node = left.pop()

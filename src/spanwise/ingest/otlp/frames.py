@@ -1,9 +1,9 @@
-"""Frames: bytes that the engine reads as rows, made of OTLP's own bytes.
+"""Frames: length-prefixed messages that the engine reads, made from the bytes of an export.
 
-Protobuf messages concatenate: the bytes of a ScopeSpans followed by more fields are again one
-message. So a frame is a scope as it was sent, which must not have such fields itself, followed by
-a head that says whose it is; spans that had to change are written anew in between. A frame ends
-with its version, which is only known once the journal takes the record.
+Protobuf messages can be concatenated: a ScopeSpans followed by more fields is again one message. A
+frame is a scope as it was sent, with changed spans replaced, followed by a head with the workspace
+and the resource. The sender must not be able to set the head's field, see `prepare._raw_scopes`.
+A frame ends with its version, which the journal writer fills in.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,30 +19,30 @@ from spanwise.storage.telemetry.spans.decoding import plain_any
 _HEAD = 100
 _WORKSPACE, _VERSION, _SERVICE, _ENVIRONMENT, _RESOURCE = 1, 2, 3, 4, 5
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-# The fields of an export that hold the resources, and of a resource and a scope their items.
+# Field numbers: resources of an export, scopes of a resource, items of a scope.
 _RESOURCES, _SCOPES, ITEMS = 1, 2, 2
 
-# A version in nanoseconds takes nine bytes from 1973 until 2262, so it fits in place of none.
+# From 1973 until 2262 a version in nanoseconds takes nine bytes as a varint: reserve them.
 _VERSION_BYTES = 9
 _VERSION_SHIFTS = range(0, 7 * _VERSION_BYTES, 7)
 _NO_VERSION = bytes((_VERSION << 3, *[0x80] * (_VERSION_BYTES - 1), 0))
 
-# A larger description of a resource is made each time.
-_REMEMBERED_BYTES = 4096
+# Larger resources are not cached.
+_CACHED_BYTES = 4096
 
-# Where a field begins, where its contents begin, and where it ends.
-Place = tuple[int, int, int]
+# Start of a field, start of its content, end.
+FieldRange = tuple[int, int, int]
 Part = bytes | memoryview
 
 
 def make_head(workspace: str, resource: Resource) -> bytes:
-    """Write down whose rows these are and what they came from; `set_version` adds the version."""
+    """Encode the workspace and the resource; `set_version` fills in the version."""
     raw = resource.SerializeToString()
-    describe = _describe if len(raw) <= _REMEMBERED_BYTES else _describe.__wrapped__
+    encode = _encode_resource if len(raw) <= _CACHED_BYTES else _encode_resource.__wrapped__
     head = b"".join(
         (
             bytes_field(_WORKSPACE, workspace.encode()),
-            describe(raw),
+            encode(raw),
             _NO_VERSION,
         )
     )
@@ -50,8 +50,8 @@ def make_head(workspace: str, resource: Resource) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def _describe(raw: bytes) -> bytes:
-    """Write down a resource. A process sends the same with every request."""
+def _encode_resource(raw: bytes) -> bytes:
+    """Encode a resource. Cached, because a process sends the same one with every request."""
     resource = {a.key: plain_any(a.value) for a in Resource.FromString(raw).attributes}
     environment = resource.get("deployment.environment.name") or resource.get(
         "deployment.environment", ""
@@ -66,7 +66,7 @@ def _describe(raw: bytes) -> bytes:
 
 
 class Scope(NamedTuple):
-    """The bytes of a scope, where they stand: copying large bodies costs more than reading them."""
+    """A scope as a range of the body: copying large bodies costs more than reading them."""
 
     data: bytes
     start: int
@@ -83,20 +83,20 @@ class Scope(NamedTuple):
     def has(self, text: bytes) -> bool:
         return self.data.find(text, self.start, self.end) >= 0
 
-    def items(self) -> list[Place]:
-        """Find the spans or records."""
+    def items(self) -> list[FieldRange]:
+        """Return the ranges of the spans or records."""
         return list(_fields(self.data, ITEMS, self.start, self.end))
 
     def parts(self, changes: Mapping[int, bytes | None]) -> list[Part]:
-        """Return the bytes in parts, with some items written anew; None takes one out."""
+        """Return the bytes in parts, with some items replaced; None removes an item."""
         view = memoryview(self.data)
         if not changes:
             return [view[self.start : self.end]]
         parts: list[Part] = []
         done = self.start
-        places = self.items()
+        ranges = self.items()
         for index in sorted(changes):
-            start, _, end = places[index]
+            start, _, end = ranges[index]
             parts.append(view[done:start])
             item = changes[index]
             if item is not None:
@@ -106,7 +106,7 @@ class Scope(NamedTuple):
 
 
 def split_scopes(export: bytes) -> list[Scope]:
-    """Find the scopes of an export. It was decoded before, so it is well-formed."""
+    """Return the scopes of an export that was decoded successfully."""
     return [
         Scope(export, first, last)
         for _, start, end in _fields(export, _RESOURCES, 0, len(export))
@@ -115,12 +115,12 @@ def split_scopes(export: bytes) -> list[Scope]:
 
 
 def frame(scope: Sequence[Part], head: bytes) -> list[Part]:
-    """Put a scope before its head; parts are joined once, when all are there."""
+    """Return the parts of a frame; the caller joins the parts of all frames once."""
     return [varint(sum(map(len, scope)) + len(head)), *scope, head]
 
 
 def set_version(frames: bytearray, version: int) -> None:
-    """Write the version into every frame, in place: a copy of a large request would cost more."""
+    """Write the version into every frame, in place to avoid copying a large request."""
     encoded = bytearray([version >> shift & 0x7F | 0x80 for shift in _VERSION_SHIFTS])
     encoded[-1] &= 0x7F
     at = 0
@@ -130,8 +130,8 @@ def set_version(frames: bytearray, version: int) -> None:
         frames[at - _VERSION_BYTES : at] = encoded
 
 
-def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[Place]:
-    """Find a repeated field."""
+def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[FieldRange]:
+    """Yield the ranges of a repeated field."""
     tag_of_wanted = wanted << 3 | _BYTES
     while at < end:
         start = at
@@ -144,7 +144,7 @@ def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[Place]:
             size = data[at]
             at += 1
             if size > 0x7F:  # noqa: PLR2004
-                # Most spans have a size of two bytes; this loop runs once a span.
+                # Fast case: the sizes of most spans take two bytes.
                 if (second := data[at]) <= 0x7F:  # noqa: PLR2004
                     size += (second - 1) << 7
                     at += 1
@@ -180,7 +180,7 @@ def bytes_field(number: int, data: bytes) -> bytes:
 
 def varint(value: int) -> bytes:
     out = bytearray()
-    while value > 0x7F:  # noqa: PLR2004 -- seven bits a byte
+    while value > 0x7F:  # noqa: PLR2004 -- seven bits per byte
         out.append(value & 0x7F | 0x80)
         value >>= 7
     out.append(value)

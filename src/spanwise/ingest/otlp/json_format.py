@@ -1,6 +1,6 @@
-"""OTLP/JSON: read into the same messages that protobuf gives.
+"""Decodes OTLP/JSON into protobuf messages.
 
-Unlike JSON of other protobuf messages it writes ids in hex, so they are converted first.
+OTLP/JSON writes ids in hex where the JSON mapping of protobuf expects base64: they are converted.
 """
 
 import base64
@@ -12,18 +12,19 @@ from google.protobuf import json_format
 from google.protobuf.message import Message
 
 from spanwise.ingest.otlp.deep_values import flatten_deep_json
+from spanwise.ingest.otlp.limits import SPAN_ID_BYTES, TRACE_ID_BYTES
+from spanwise.ingest.rest.bodies import MAX_DEPTH
 from spanwise.model.errors import Invalid
 
 M = TypeVar("M", bound=Message)
 
-_IDS = {"traceId": 16, "spanId": 8, "parentSpanId": 8}
-_MAX_DEPTH = 64
-# What holds no ids, and may be nested on its own account.
+_IDS = {"traceId": TRACE_ID_BYTES, "spanId": SPAN_ID_BYTES, "parentSpanId": SPAN_ID_BYTES}
+# These hold no ids; `deep_values` limits their depth.
 _VALUES = {"attributes", "body"}
 
 
 def decode_json(message: type[M], body: bytes) -> M:
-    """Read a request; the error names what is wrong with it."""
+    """Decode an export. Raises Invalid with the reason."""
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -34,7 +35,7 @@ def decode_json(message: type[M], body: bytes) -> M:
     try:
         return _parse(document, message)
     except (json_format.ParseError, RecursionError):
-        # Perhaps only because a value is nested too deep for the parser.
+        # A value may be nested too deeply for the parser.
         flatten_deep_json(message, document)
     try:
         return _parse(document, message)
@@ -48,9 +49,9 @@ def _parse(document: dict[str, Any], message: type[M]) -> M:
 
 
 def _convert_ids(node: Any, depth: int) -> None:  # noqa: ANN401 -- any JSON
-    """Write hex ids as base64, in place. Ids stand only in spans, links, records and exemplars."""
-    if depth > _MAX_DEPTH:
-        raise Invalid(f"the body is nested deeper than {_MAX_DEPTH} levels")
+    """Convert the ids of spans, links, records and exemplars from hex to base64, in place."""
+    if depth > MAX_DEPTH:
+        raise Invalid(f"the body is nested deeper than {MAX_DEPTH} levels")
     if isinstance(node, list):
         for item in node:
             _convert_ids(item, depth + 1)

@@ -1,7 +1,7 @@
-"""What span events tell beyond their own text: exceptions, messages, flags and evaluations.
+"""Copies exceptions, messages, flags and evaluations from span events to where they are queried.
 
-Their meaning is written into attributes of the span under `spanwise.` names, which the convention
-table knows; the events themselves stay as they are.
+Exceptions, messages and flags become span attributes with `spanwise.` names, which the convention
+table lists as sources; evaluations become signals. The events themselves are not changed.
 """
 
 import time
@@ -13,7 +13,13 @@ import orjson
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.ingest.rest.bodies import NewSignal
+from spanwise.ingest.otlp.limits import EARLIEST_NANO, MAX_AHEAD_NANO
+from spanwise.ingest.rest.bodies import (
+    MAX_SIGNAL_ID_CHARACTERS,
+    MAX_SIGNAL_NAME_CHARACTERS,
+    MAX_TEXT_CHARACTERS,
+    NewSignal,
+)
 from spanwise.model.telemetry.messages import (
     DETAILS_EVENT,
     EVALUATION_EVENT,
@@ -27,13 +33,9 @@ from spanwise.model.telemetry.messages import (
 from spanwise.model.telemetry.signals import MAX_SIGNAL
 from spanwise.storage.telemetry.spans.decoding import plain_any
 
-_MAX_COMMENT = 65_536
-_EARLIEST_NANO = 946_684_800 * 10**9
-_AHEAD_NANO = 2 * 86_400 * 10**9
 
-
-def summarize(span: Span) -> bool:
-    """Write what the events of a span mean into its attributes; say whether they mean anything."""
+def add_event_attributes(span: Span) -> bool:
+    """Add attributes derived from the span's events; return whether there were any."""
     before = len(span.attributes)
     inputs: list[Any] = []
     outputs: list[Any] = []
@@ -58,48 +60,49 @@ def summarize(span: Span) -> bool:
     return len(span.attributes) > before
 
 
-def evaluations(span: Span) -> list[NewSignal]:
-    """Return the evaluation results among a span's events, as signals."""
+def find_evaluations(span: Span) -> list[NewSignal]:
+    """Return the evaluation results among a span's events as signals."""
     found = []
     for event in span.events:
         if event.name == EVALUATION_EVENT:
             values = {a.key: plain_any(a.value) for a in event.attributes}
-            signal = to_signal(values, span.trace_id, span.span_id, _time_of(event, span))
+            signal = _to_signal(values, span.trace_id, span.span_id, _time_of(event, span))
             found += [signal] if signal is not None else []
     return found
 
 
-def to_signal(
+def _to_signal(
     values: Mapping[str, Any], trace_id: bytes, span_id: bytes, time_unix_nano: int
 ) -> NewSignal | None:
-    """Make a signal of an evaluation result; None when it has no name or no usable score."""
+    """Convert an evaluation result; None when it has no name or no finite score."""
     name, score = values.get("gen_ai.evaluation.name"), values.get("gen_ai.evaluation.score.value")
     if not isinstance(name, str) or not name or isinstance(score, bool):
         return None
-    # Not a number compares as false.
+    # NaN fails this comparison too.
     if not isinstance(score, int | float) or not abs(score) <= MAX_SIGNAL:
         return None
     label, comment = (
         values.get(f"gen_ai.evaluation.{key}") for key in ("score.label", "explanation")
     )
     return NewSignal(
-        # The same event sent again must not count again.
-        id=f"sig_{span_id.hex()}{time_unix_nano:x}{name}"[:128],
-        signal_name=name[:128],
+        # Derived from the event, so that an event that is sent again counts once.
+        id=f"sig_{span_id.hex()}{time_unix_nano:x}{name}"[:MAX_SIGNAL_ID_CHARACTERS],
+        signal_name=name[:MAX_SIGNAL_NAME_CHARACTERS],
         value=score,
         trace_id=trace_id.hex() or None,
         span_id=span_id.hex() or None,
-        comment=str(comment)[:_MAX_COMMENT] if comment is not None else None,
+        comment=str(comment)[:MAX_TEXT_CHARACTERS] if comment is not None else None,
         metadata={"label": label} if label else {},
         timestamp=datetime.fromtimestamp(time_unix_nano / 1e9, UTC) if time_unix_nano else None,
     )
 
 
 def _time_of(event: Span.Event, span: Span) -> int:
-    """Return the event's time, or its span's when no clock can have shown it. Never now: a resend
-    must give the same.
+    """Return the event's time, or the span's start when it is implausible.
+
+    Never the current time: an event that is sent again must get the same.
     """
-    is_plausible = _EARLIEST_NANO <= event.time_unix_nano <= time.time_ns() + _AHEAD_NANO
+    is_plausible = EARLIEST_NANO <= event.time_unix_nano <= time.time_ns() + MAX_AHEAD_NANO
     return event.time_unix_nano if is_plausible else span.start_time_unix_nano
 
 

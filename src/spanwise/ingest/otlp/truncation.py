@@ -1,4 +1,4 @@
-"""Cuts texts that are too long, wherever they stand in a span or a log record."""
+"""Truncates attribute values and bodies that are longer than 1 MiB."""
 
 from collections.abc import Iterable
 
@@ -7,48 +7,48 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 MAX_VALUE_BYTES = 2**20
-CUT_MARKER = "… [cut at 1 MiB]"
+_TRUNCATION_MARKER = "… [cut at 1 MiB]"
 
 
-def cut_span(span: Span) -> bool:
-    """Cut texts beyond 1 MiB and say whether there was one."""
+def truncate_span(span: Span) -> bool:
+    """Truncate long values; return whether there were any."""
     if span.ByteSize() <= MAX_VALUE_BYTES:
         return False
-    is_cut = _cut_pairs(span.attributes)
+    is_truncated = _truncate_pairs(span.attributes)
     for event in span.events:
-        is_cut |= _cut_pairs(event.attributes)
+        is_truncated |= _truncate_pairs(event.attributes)
     for link in span.links:
-        is_cut |= _cut_pairs(link.attributes)
-    return is_cut
+        is_truncated |= _truncate_pairs(link.attributes)
+    return is_truncated
 
 
-def cut_record(record: LogRecord) -> bool:
+def truncate_record(record: LogRecord) -> bool:
     if record.ByteSize() <= MAX_VALUE_BYTES:
         return False
-    return _cut_value(record.body) | _cut_pairs(record.attributes)
+    return _truncate_value(record.body) | _truncate_pairs(record.attributes)
 
 
-def _cut_pairs(pairs: Iterable[KeyValue]) -> bool:
-    # No early end: every value has to be looked at.
-    return any([_cut_value(pair.value) for pair in pairs])  # noqa: C419
+def _truncate_pairs(pairs: Iterable[KeyValue]) -> bool:
+    # A list, so that `any` does not stop at the first one.
+    return any([_truncate_value(pair.value) for pair in pairs])  # noqa: C419
 
 
-def _cut_value(value: AnyValue) -> bool:
+def _truncate_value(value: AnyValue) -> bool:
     match value.WhichOneof("value"):
         case "string_value":
             text = value.string_value
-            # A character is four bytes at most, so short ones need not be encoded to be measured.
+            # A character takes at most four bytes, so short texts need not be encoded.
             if len(text) <= MAX_VALUE_BYTES // 4 or len(text.encode()) <= MAX_VALUE_BYTES:
                 return False
             value.string_value = (
-                text.encode()[:MAX_VALUE_BYTES].decode(errors="ignore") + CUT_MARKER
+                text.encode()[:MAX_VALUE_BYTES].decode(errors="ignore") + _TRUNCATION_MARKER
             )
             return True
         case "bytes_value" if len(value.bytes_value) > MAX_VALUE_BYTES:
             value.bytes_value = value.bytes_value[:MAX_VALUE_BYTES]
             return True
         case "array_value":
-            return any([_cut_value(item) for item in value.array_value.values])  # noqa: C419
+            return any([_truncate_value(item) for item in value.array_value.values])  # noqa: C419
         case "kvlist_value":
-            return _cut_pairs(value.kvlist_value.values)
+            return _truncate_pairs(value.kvlist_value.values)
     return False

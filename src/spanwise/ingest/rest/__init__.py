@@ -1,1 +1,6 @@
-"""Spans, logs and signals as plain JSON, validated and converted to OTLP."""
+"""REST: validates spans, logs and signals in plain JSON.
+
+Invariants:
+- Spans and logs are converted to OTLP messages, so both APIs share one path to the store.
+- A batch of the wrong shape is refused as a whole; an invalid row is rejected alone.
+"""

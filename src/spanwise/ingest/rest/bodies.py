@@ -1,8 +1,8 @@
-"""What the REST endpoints take: spans, logs and signals in plain JSON, with clear refusals.
+"""Request bodies of the REST endpoints: spans, logs and signals in plain JSON.
 
 A batch of spans or logs is refused as a whole when its shape is wrong: broken JSON, a field of the
-wrong type, more than a limit allows. A row of the right shape that cannot be stored (no id, a bad
-value, too old) is rejected alone, and the others are stored.
+wrong type, too many items. A row of the right shape with an invalid value (no id, too old) is
+rejected alone, and the others are stored.
 """
 
 import re
@@ -33,9 +33,12 @@ from spanwise.model.telemetry.spans import ErrorType, SpanKind, SpanStatus
 from spanwise.model.times import EARLIEST, EARLIEST_STORED, LATEST, LATEST_STORED, MAX_AHEAD
 
 MAX_SIGNALS = 1000
+MAX_SIGNAL_ID_CHARACTERS = 128
+MAX_SIGNAL_NAME_CHARACTERS = 128
+MAX_TEXT_CHARACTERS = 65_536
 MAX_DEPTH = 64
 MAX_PROBLEMS = 100
-# What the engine keeps exactly: 18 digits, 12 of them after the point.
+# The engine stores 18 digits, 12 of them after the decimal point.
 MAX_COST_USD = 1_000_000
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -49,7 +52,7 @@ def _number(value: Any) -> Any:  # noqa: ANN401 -- runs before the type is known
 
 
 def _iso_time(value: Any) -> Any:  # noqa: ANN401
-    # Left alone, pydantic would also take numbers and numeric text as Unix times.
+    # Pydantic would also accept numbers and numeric text as Unix times.
     if isinstance(value, datetime) or (isinstance(value, str) and _DATE.match(value)):
         return value
     error_type = "time_value" if isinstance(value, str) else "time_type"
@@ -62,20 +65,20 @@ def _in_range(value: datetime) -> datetime:
     return value
 
 
-def _kept_exactly(value: datetime) -> datetime:
+def _in_stored_range(value: datetime) -> datetime:
     if not EARLIEST_STORED <= value < LATEST_STORED:
         raise ValueError("must lie between 2000 and 2099")
     return value
 
 
-def _on_a_clock(value: datetime) -> datetime:
+def _not_ahead(value: datetime) -> datetime:
     if not EARLIEST_STORED <= value <= utc_now() + MAX_AHEAD:
         raise ValueError("must lie after 1999 and at most two days ahead")
     return value
 
 
-def _not_zeros(value: str) -> str:
-    # W3C Trace Context: an id of zeros alone is invalid.
+def _nonzero(value: str) -> str:
+    # Invalid according to W3C Trace Context.
     if not value.strip("0"):
         raise ValueError("must not be all zeros")
     return value
@@ -91,7 +94,7 @@ _TOO_DEEP = "too_deep"
 
 
 def depth_exceeds(value: Any, limit: int) -> bool:  # noqa: ANN401
-    """Say whether JSON is nested deeper than the limit, without recursing into it."""
+    """Return whether JSON is nested deeper than the limit. Does not recurse."""
     level = [value]
     for _ in range(limit + 1):
         level = [
@@ -107,15 +110,17 @@ def depth_exceeds(value: Any, limit: int) -> bool:  # noqa: ANN401
 
 Number = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Time = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_in_range)]
-LogTime = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_kept_exactly)]
-SpanTime = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_on_a_clock)]
+LogTime = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_in_stored_range)]
+SpanTime = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_not_ahead)]
 Count = Annotated[StrictInt, Field(ge=0, le=2**32 - 1)]
-Text = Annotated[str, StringConstraints(max_length=65_536)]
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARACTERS)]
 Label = Annotated[str, StringConstraints(max_length=512)]
+SignalId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SIGNAL_ID_CHARACTERS)]
+SignalName = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SIGNAL_NAME_CHARACTERS)]
 TraceId = Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{32}$", to_lower=True)]
 SpanId = Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{16}$", to_lower=True)]
-OwnTraceId = Annotated[TraceId, AfterValidator(_not_zeros)]
-OwnSpanId = Annotated[SpanId, AfterValidator(_not_zeros)]
+NonzeroTraceId = Annotated[TraceId, AfterValidator(_nonzero)]
+NonzeroSpanId = Annotated[SpanId, AfterValidator(_nonzero)]
 Json = Annotated[Any, AfterValidator(_shallow)]
 JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
 
@@ -129,8 +134,8 @@ class NewEvent(Noun):
 class NewSpan(Noun):
     """A span as `POST /spans` takes it. Only the ids, the name and the start are required."""
 
-    trace_id: OwnTraceId
-    span_id: OwnSpanId
+    trace_id: NonzeroTraceId
+    span_id: NonzeroSpanId
     parent_span_id: SpanId | None = None
     name: Annotated[str, StringConstraints(min_length=1, max_length=1024)]
     kind: SpanKind | None = None
@@ -162,7 +167,7 @@ class NewSpan(Noun):
 
     @field_validator("end_time")
     @classmethod
-    def _ends_after_it_starts(cls, value: datetime | None, info: ValidationInfo) -> datetime | None:
+    def _end_is_after_start(cls, value: datetime | None, info: ValidationInfo) -> datetime | None:
         start = info.data.get("start_time")
         if value is not None and start is not None and value < start:
             raise ValueError("must not lie before startTime")
@@ -170,7 +175,7 @@ class NewSpan(Noun):
 
     @field_validator("duration_ms")
     @classmethod
-    def _ends_on_a_clock(cls, value: float | None, info: ValidationInfo) -> float | None:
+    def _end_is_not_ahead(cls, value: float | None, info: ValidationInfo) -> float | None:
         start = info.data.get("start_time")
         if value is not None and start is not None:
             longest_ms = (utc_now() + MAX_AHEAD - start) / timedelta(milliseconds=1)
@@ -195,9 +200,9 @@ class NewLog(Noun):
 class NewSignal(Noun):
     """A signal as `POST /signals` takes it. A chosen `id` makes a retry harmless."""
 
-    signal_name: Annotated[str, StringConstraints(min_length=1, max_length=128)]
+    signal_name: SignalName
     value: Annotated[Number, Field(ge=-MAX_SIGNAL, le=MAX_SIGNAL)]
-    id: Annotated[str, StringConstraints(min_length=1, max_length=128)] | None = None
+    id: SignalId | None = None
     trace_id: TraceId | None = None
     span_id: SpanId | None = None
     agent_id: Label | None = None
@@ -224,7 +229,7 @@ def load_json(body: bytes) -> Any:  # noqa: ANN401 -- any JSON
 
 @dataclass(frozen=True)
 class Rejection:
-    """One row of a batch that cannot be stored: its place in the list and what is wrong."""
+    """An invalid row of a batch: its index in the list and its problems."""
 
     index: int
     problems: Sequence[FieldProblem]
@@ -236,7 +241,7 @@ class Rejection:
 
 @dataclass(frozen=True)
 class Parsed(Generic[T]):
-    """The rows of a batch that can be stored, and those that cannot."""
+    """The valid rows of a batch, and the rejected ones."""
 
     items: list[T]
     rejections: Sequence[Rejection] = ()
@@ -266,7 +271,7 @@ def parse_signals(body: Any) -> list[NewSignal]:  # noqa: ANN401
 
 
 def _items_of(body: Any, plural: str, max_items: int) -> tuple[list[Any], str | None]:  # noqa: ANN401
-    """Return one item, or many under their plural name; in the second case also that name."""
+    """Return the items of a body, and the plural name that they are listed under, if any."""
     if not isinstance(body, dict):
         raise Invalid.field("body", f"must be an object, or an object with a list of {plural}")
     if plural not in body:
@@ -280,7 +285,7 @@ def _items_of(body: Any, plural: str, max_items: int) -> tuple[list[Any], str | 
 
 
 def _parse_all(items: list[Any], validate: Callable[[Any], list[T]], plural: str | None) -> list[T]:
-    """Read items; all are good or none is taken."""
+    """Validate items, all or none."""
     try:
         return validate(items)
     except ValidationError as error:
@@ -293,7 +298,7 @@ def _parse_rows(
     validate: Callable[[Any], list[T]],
     max_items: int,
 ) -> Parsed[T]:
-    """Read rows; those that cannot be stored are left out, unless it is the shape that is wrong."""
+    """Validate rows and leave out invalid ones; raise Invalid when the shape is wrong."""
     items, prefix = _items_of(body, plural, max_items)
     try:
         return Parsed(validate(items))
@@ -314,7 +319,7 @@ def _is_misshapen(problem: Any) -> bool:  # noqa: ANN401 -- pydantic's error dic
     if kind == "enum":
         return not isinstance(problem["input"], str)
     if kind == "int_type" and isinstance(problem["input"], float):
-        # The JSON reader makes floats of integers beyond 64 bits.
+        # orjson reads integers beyond 64 bits as floats.
         return abs(problem["input"]) < 2**63
     return kind.endswith("_type") or kind == _TOO_DEEP
 
@@ -343,6 +348,6 @@ def _refuse(rejections: Sequence[Rejection], plural: str | None) -> Invalid:
 
 
 def to_unix_nano(moment: datetime) -> int:
-    """Convert exactly; a float of seconds would lose microseconds."""
+    """Convert exactly: seconds as a float would lose microseconds."""
     delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
     return (delta.days * 86_400 + delta.seconds) * 1_000_000_000 + delta.microseconds * 1000

@@ -1,4 +1,4 @@
-"""Signals on their way in: ids and times filled in, then rows for the engine."""
+"""Signals as journal records: fills in ids and times and writes rows for the engine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from spanwise.ingest.rest.bodies import NewSignal
 from spanwise.model.record import new_id, utc_now
 from spanwise.model.telemetry.signals import Signal
 
-# How a row ends before the journal has given it a version.
+# The end of a row without a version.
 _NO_VERSION = b',"version":0}\n'
 
 
@@ -32,8 +32,8 @@ def prepare_signals(workspace: str, new: Sequence[NewSignal]) -> PreparedSignals
 
 
 def set_row_versions(rows: bytes | bytearray, version: int) -> bytes | bytearray:
-    """Return rows with the version that the journal gives them."""
-    # No value can look like this: in a text, quotes and line breaks are escaped.
+    """Return the rows with their version."""
+    # No value can contain this: quotes and line breaks are escaped within JSON strings.
     return rows.replace(_NO_VERSION, b',"version":%d}\n' % version)
 
 
@@ -46,7 +46,7 @@ def _complete(new: NewSignal) -> Signal:
 
 
 def _to_row(workspace: str, signal: Signal) -> dict[str, Any]:
-    """Name every column of the signals table; the engine has no NULLs."""
+    """Return every column of the signals table; none of them is nullable."""
     return {
         "workspace": workspace,
         "id": signal.id,
@@ -68,5 +68,5 @@ def _to_row(workspace: str, signal: Signal) -> dict[str, Any]:
 
 
 def _engine_time(moment: datetime) -> str:
-    # A number would be read as seconds.
+    # The engine would read a number as seconds.
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")

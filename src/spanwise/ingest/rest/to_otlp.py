@@ -1,4 +1,4 @@
-"""Turns spans and logs of the REST endpoints into OTLP messages: one path into storage."""
+"""Converts spans and logs of the REST endpoints to OTLP messages."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from spanwise.ingest.rest.bodies import NewLog, NewSpan, depth_exceeds, to_unix_
 from spanwise.model.record import utc_now
 from spanwise.model.telemetry.spans import SpanStatus
 
-# The field of a REST span -> the attribute that the convention table puts first for it.
+# Field of a REST span -> its attribute: the first source of that field in the convention table.
 _ATTRIBUTES = {
     "kind": "spanwise.kind",
     "error_type": "spanwise.error.type",
@@ -126,7 +126,7 @@ def _pair(key: str, value: Any) -> KeyValue:  # noqa: ANN401
     return KeyValue(key=key, value=to_any_value(value))
 
 
-def to_any_value(value: Any) -> AnyValue:  # noqa: ANN401, PLR0911 -- one line a JSON type
+def to_any_value(value: Any) -> AnyValue:  # noqa: ANN401, PLR0911 -- one case per JSON type
     match value:
         case bool():
             return AnyValue(bool_value=value)

@@ -13,7 +13,7 @@ from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.store import PermanentError, UnclassifiedError
 from spanwise.model.errors import Unavailable
 from support.commit import FakeStore, make_records, running, until_stalled
-from support.journal import read_as_left_over
+from support.journal import read_unapplied
 from support.polling import until
 
 MIB = 2**20
@@ -38,11 +38,11 @@ async def test_the_journal_keeps_records_while_derived_work_is_pending(tmp_path:
     await pipeline.start()
     await pipeline.submit(make_records(1))
     await pipeline.wait_until_visible()
-    assert len(read_as_left_over(tmp_path)) == 1
+    assert len(read_unapplied(tmp_path)) == 1
     pending.clear()
     await pipeline.submit(make_records(2))
     await pipeline.wait_until_visible()
-    assert read_as_left_over(tmp_path) == []
+    assert read_unapplied(tmp_path) == []
     await pipeline.stop()
     journal.close()
 
@@ -139,4 +139,4 @@ async def test_the_store_recovers_without_a_restart(tmp_path: Path) -> None:
         await pipeline.submit(make_records(50))
         await pipeline.wait_until_visible()
         assert store.finished == list(range(51))
-    assert read_as_left_over(tmp_path) == []
+    assert read_unapplied(tmp_path) == []

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from spanwise.ingest.commit.journal import Journal, JournalInUseError, Kind, Record, hold_journal
-from support.journal import find_segments, leave_over, read_as_left_over
+from support.journal import find_segments, read_unapplied, write_unapplied
 
 
 def record(version: int, payload: bytes = b"rows") -> Record:
@@ -24,8 +24,8 @@ def record(version: int, payload: bytes = b"rows") -> Record:
 @pytest.mark.parametrize("kind", Kind)
 def test_a_record_comes_back_as_it_was_written(tmp_path: Path, kind: Kind) -> None:
     written = [Record(kind, b"\x00\xff" * 500, 2**63), Record(kind, b"", 7)]
-    leave_over(tmp_path, *written)
-    assert read_as_left_over(tmp_path) == written
+    write_unapplied(tmp_path, *written)
+    assert read_unapplied(tmp_path) == written
 
 
 def test_records_come_back_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_records_come_back_in_the_order_in_which_they_were_written(tmp_path: Pat
     for number in range(20):
         journal.append([record(2 * number), record(2 * number + 1)], number)
     assert len(find_segments(tmp_path)) > 1
-    assert [found.version for found in read_as_left_over(tmp_path)] == list(range(40))
+    assert [found.version for found in read_unapplied(tmp_path)] == list(range(40))
 
 
 @settings(max_examples=60, deadline=None)
@@ -42,11 +42,11 @@ def test_a_journal_cut_anywhere_gives_the_whole_records_before_the_cut(
     tmp_path_factory: pytest.TempPathFactory, cut: int
 ) -> None:
     folder = tmp_path_factory.mktemp("journal")
-    leave_over(folder, *(record(n, bytes([n]) * 30) for n in range(3)))
+    write_unapplied(folder, *(record(n, bytes([n]) * 30) for n in range(3)))
     (segment,) = find_segments(folder)
     assert segment.stat().st_size == 3 * (17 + 30)
     os.truncate(segment, cut)
-    assert [found.version for found in read_as_left_over(folder)] == list(range(cut // (17 + 30)))
+    assert [found.version for found in read_unapplied(folder)] == list(range(cut // (17 + 30)))
 
 
 @settings(max_examples=60, deadline=None)
@@ -55,33 +55,33 @@ def test_a_flipped_bit_never_gives_a_wrong_record(
     tmp_path_factory: pytest.TempPathFactory, position: int, bit: int
 ) -> None:
     folder = tmp_path_factory.mktemp("journal")
-    leave_over(folder, *(record(n, bytes([n]) * 30) for n in range(2)))
+    write_unapplied(folder, *(record(n, bytes([n]) * 30) for n in range(2)))
     (segment,) = find_segments(folder)
     data = bytearray(segment.read_bytes())
     data[position] ^= 1 << bit
     segment.write_bytes(data)
-    assert [found.version for found in read_as_left_over(folder)] == [0]
+    assert [found.version for found in read_unapplied(folder)] == [0]
 
 
 def test_a_damaged_segment_is_kept_for_a_person_to_look_at(tmp_path: Path) -> None:
-    leave_over(tmp_path, record(1, b"good"), record(2, b"evil"), record(3))
+    write_unapplied(tmp_path, record(1, b"good"), record(2, b"evil"), record(3))
     (segment,) = find_segments(tmp_path)
     data = segment.read_bytes().replace(b"evil", b"Evil")
     segment.write_bytes(data)
     with capture_logs() as logs:
         journal = Journal(tmp_path)
-        assert [found.version for found in journal.left_over()] == [1]
+        assert [found.version for found in journal.replay()] == [1]
     assert [line["event"] for line in logs] == ["journal_damaged"]
     journal.release(0)
     assert (tmp_path / f"{segment.stem}.damaged").read_bytes() == data
 
 
 def test_a_record_that_was_cut_short_is_only_a_warning(tmp_path: Path) -> None:
-    leave_over(tmp_path, record(1), record(2))
+    write_unapplied(tmp_path, record(1), record(2))
     (segment,) = find_segments(tmp_path)
     os.truncate(segment, segment.stat().st_size - 1)
     with capture_logs() as logs:
-        assert len(read_as_left_over(tmp_path)) == 1
+        assert len(read_unapplied(tmp_path)) == 1
     assert [(line["event"], line["log_level"]) for line in logs] == [("journal_torn", "warning")]
     assert not list(tmp_path.glob("*.damaged"))
 
@@ -91,11 +91,11 @@ def test_what_was_released_does_not_come_back(tmp_path: Path) -> None:
     journal.append([record(1)], 1)
     journal.append([record(2)], 2)
     journal.release(1)
-    assert [found.version for found in read_as_left_over(tmp_path)] == [1, 2]
+    assert [found.version for found in read_unapplied(tmp_path)] == [1, 2]
     journal.release(2)
-    assert read_as_left_over(tmp_path) == []
+    assert read_unapplied(tmp_path) == []
     journal.append([record(3)], 3)
-    assert [found.version for found in read_as_left_over(tmp_path)] == [3]
+    assert [found.version for found in read_unapplied(tmp_path)] == [3]
 
 
 def test_full_segments_are_removed_once_all_in_them_is_applied(tmp_path: Path) -> None:
@@ -105,18 +105,18 @@ def test_full_segments_are_removed_once_all_in_them_is_applied(tmp_path: Path) -
     assert len(find_segments(tmp_path)) == 3
     journal.release(2)
     assert len(find_segments(tmp_path)) == 1
-    assert [found.version for found in read_as_left_over(tmp_path)] == [3]
+    assert [found.version for found in read_unapplied(tmp_path)] == [3]
 
 
-def test_left_overs_stay_until_they_are_released(tmp_path: Path) -> None:
-    leave_over(tmp_path, record(1))
+def test_replayed_records_stay_until_they_are_released(tmp_path: Path) -> None:
+    write_unapplied(tmp_path, record(1))
     journal = Journal(tmp_path)
-    assert len(list(journal.left_over())) == 1
+    assert len(list(journal.replay())) == 1
     journal.append([record(2)], 1)
     # A second kill before anything was applied.
-    assert [found.version for found in read_as_left_over(tmp_path)] == [1, 2]
+    assert [found.version for found in read_unapplied(tmp_path)] == [1, 2]
     journal.release(0)
-    assert [found.version for found in read_as_left_over(tmp_path)] == [2]
+    assert [found.version for found in read_unapplied(tmp_path)] == [2]
 
 
 def test_closing_an_empty_journal_leaves_no_file(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ sys.stdin.readline()
 def test_a_second_process_is_told_and_changes_nothing_until_the_first_is_killed(
     tmp_path: Path,
 ) -> None:
-    leave_over(tmp_path, record(1))
+    write_unapplied(tmp_path, record(1))
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as owner:
         assert owner.stdout is not None
@@ -169,7 +169,7 @@ def test_a_second_process_is_told_and_changes_nothing_until_the_first_is_killed(
         assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
         owner.kill()
     with closing(Journal(tmp_path)) as journal:
-        assert [found.version for found in journal.left_over()] == [1]
+        assert [found.version for found in journal.replay()] == [1]
 
 
 def test_a_lock_file_that_was_removed_protects_nobody(
@@ -218,7 +218,7 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert find_segments(tmp_path)[0].stat().st_size == size
     disk.room = 10**9
     journal.append([record(4)], 2)
-    assert [found.version for found in read_as_left_over(tmp_path)] == [1, 4]
+    assert [found.version for found in read_unapplied(tmp_path)] == [1, 4]
 
 
 def test_what_was_written_whole_before_the_disk_failed_is_taken_back_too(
@@ -231,7 +231,7 @@ def test_what_was_written_whole_before_the_disk_failed_is_taken_back_too(
         with pytest.raises(OSError, match="No space"):
             journal.append([record(2)], 2)
     journal.append([record(3)], 2)
-    assert [found.version for found in read_as_left_over(tmp_path)] == [1, 3]
+    assert [found.version for found in read_unapplied(tmp_path)] == [1, 3]
 
 
 def test_nothing_is_written_behind_a_tail_that_cannot_be_taken_back(
@@ -247,9 +247,9 @@ def test_nothing_is_written_behind_a_tail_that_cannot_be_taken_back(
             journal.append([record(2)], 2)
     disk.room = 10**9
     journal.append([record(3)], 2)
-    assert [found.version for found in read_as_left_over(tmp_path)] == [1, 3]
+    assert [found.version for found in read_unapplied(tmp_path)] == [1, 3]
     journal.release(2)
-    assert read_as_left_over(tmp_path) == []
+    assert read_unapplied(tmp_path) == []
 
 
 def test_a_new_segment_that_cannot_be_made_leaves_the_journal_usable(
@@ -262,7 +262,7 @@ def test_a_new_segment_that_cannot_be_made_leaves_the_journal_usable(
         with pytest.raises(OSError, match="No space"):
             journal.append([record(2)], 2)
     journal.append([record(3)], 2)
-    assert [found.version for found in read_as_left_over(tmp_path)] == [1, 3]
+    assert [found.version for found in read_unapplied(tmp_path)] == [1, 3]
 
 
 def _fail(*_: object) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from spanwise.model.errors import Unavailable
 from support.commit import FakeStore, make_records, number_of, running
-from support.journal import read_as_left_over
+from support.journal import read_unapplied
 
 MIB = 2**20
 
@@ -23,7 +23,7 @@ async def test_an_acknowledged_record_is_in_the_journal_while_the_store_is_busy(
             await pipeline.submit(make_records(1))
             await pipeline.submit(make_records(2))
             # A kill at this moment loses neither.
-            assert [number_of(r) for r in read_as_left_over(tmp_path)] == [1, 2]
+            assert [number_of(r) for r in read_unapplied(tmp_path)] == [1, 2]
             assert store.finished == []
 
 

@@ -13,7 +13,7 @@ from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.versions import VersionClock
 from spanwise.model.errors import Unavailable
 from support.commit import FakeStore, make_records, running, until_stalled
-from support.journal import find_segments, leave_over
+from support.journal import find_segments, write_unapplied
 from support.polling import until
 
 MIB = 2**20
@@ -56,8 +56,8 @@ async def test_stopping_while_the_store_fails_ends_and_keeps_what_was_acknowledg
 async def test_records_of_an_earlier_process_are_in_the_store_after_the_start(
     tmp_path: Path,
 ) -> None:
-    leave_over(tmp_path, *make_records(1), *make_records(2))
-    leave_over(tmp_path, *make_records(3))
+    write_unapplied(tmp_path, *make_records(1), *make_records(2))
+    write_unapplied(tmp_path, *make_records(3))
     store = FakeStore()
     async with running(tmp_path, store) as pipeline:
         assert store.finished == [1, 2, 3]
@@ -74,7 +74,7 @@ async def test_versions_continue_after_those_of_an_earlier_process_whatever_the_
     monkeypatch.setattr(journal_writer, "next_version", clock.tick)
     monkeypatch.setattr(pipeline_module, "start_after", clock.start_after)
     ahead = time.time_ns() + 3600 * 10**9
-    leave_over(tmp_path, make_records(1)[0]._replace(version=ahead))
+    write_unapplied(tmp_path, make_records(1)[0]._replace(version=ahead))
     store = FakeStore()
     async with running(tmp_path, store) as pipeline:
         await pipeline.submit(make_records(2))
@@ -86,7 +86,7 @@ async def test_versions_continue_after_those_of_an_earlier_process_whatever_the_
 async def test_a_start_on_a_failing_store_serves_reads_and_keeps_what_was_left(
     tmp_path: Path,
 ) -> None:
-    leave_over(tmp_path, *make_records(1))
+    write_unapplied(tmp_path, *make_records(1))
     store = FakeStore()
     store.failure = RuntimeError("no space")
     async with asyncio.timeout(5), running(tmp_path, store) as pipeline:

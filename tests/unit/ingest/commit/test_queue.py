@@ -37,17 +37,17 @@ async def test_a_group_is_taken_in_order_of_arrival_and_bounded(
     assert waiting.size_bytes == 0
 
 
-async def test_the_journal_writer_is_woken_once_for_all_requests_of_a_loop_iteration() -> None:
+async def test_the_journal_writer_is_woken_once_for_all_requests_of_a_loop_iteration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     waiting, _, _ = make_queue()
-    groups: list[int] = []
-    thread = threading.Thread(target=lambda: groups.append(len(waiting.take_group())))
-    thread.start()
-    # The thread waits by then: the queue is empty.
-    await asyncio.sleep(0.1)
+    wakes: list[None] = []
+    monkeypatch.setattr(waiting, "_wake_writer", lambda: wakes.append(None))
     for number in range(50):
         waiting.put(make_records(number), ignore)
-    await asyncio.to_thread(thread.join)
-    assert groups == [50]
+    assert wakes == []
+    await asyncio.sleep(0)
+    assert len(wakes) == 1
 
 
 async def test_a_closed_queue_refuses_requests_and_is_drained_once_its_last_group_is() -> None:

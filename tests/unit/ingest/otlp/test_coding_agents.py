@@ -6,7 +6,7 @@ import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from spanwise.ingest.otlp.coding_agents import to_spans
+from spanwise.ingest.otlp.coding_agents import derive_spans
 
 END = 1_700_000_000_000_000_000
 
@@ -20,7 +20,7 @@ def spans_of(*records: dict[str, Any], trace_id: bytes = b"") -> list[Span]:
         record.event_name = values.pop("event")
         for key, value in values.items():
             record.attributes.add(key=key).value.string_value = str(value)
-    made = to_spans(request)
+    made = derive_spans(request)
     for target in made.resource_spans:
         assert target.resource.attributes[0].value.string_value == "claude-code"
     return [s for r in made.resource_spans for scope in r.scope_spans for s in scope.spans]

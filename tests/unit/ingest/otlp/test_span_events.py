@@ -7,7 +7,7 @@ import pytest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.ingest.otlp.span_events import evaluations, summarize
+from spanwise.ingest.otlp.span_events import add_event_attributes, find_evaluations
 
 
 def span_with(*events: tuple[str, dict[str, Any]]) -> Span:
@@ -27,7 +27,7 @@ def attributes(span: Span) -> dict[str, str]:
 
 def test_an_exception_names_the_error() -> None:
     span = span_with(("exception", {"exception.type": "KeyError", "exception.message": "no x"}))
-    assert summarize(span)
+    assert add_event_attributes(span)
     assert attributes(span) == {
         "spanwise.exception.type": "KeyError",
         "spanwise.exception.message": "no x",
@@ -40,7 +40,7 @@ def test_messages_become_input_and_output() -> None:
         ("gen_ai.user.message", {"content": "Hi"}),
         ("gen_ai.choice", {"message": "Hello", "finish_reason": "stop"}),
     )
-    assert summarize(span)
+    assert add_event_attributes(span)
     found = attributes(span)
     assert orjson.loads(found["spanwise.event.input"]) == [
         {"role": "system", "content": "Be kind."},
@@ -54,13 +54,13 @@ def test_messages_become_input_and_output() -> None:
 @pytest.mark.parametrize("variant", ["feature_flag.result.variant", "feature_flag.variant"])
 def test_a_flag_of_either_generation_is_the_experiment(variant: str) -> None:
     span = span_with(("feature_flag.evaluation", {"feature_flag.key": "tone", variant: "b"}))
-    assert summarize(span)
+    assert add_event_attributes(span)
     assert attributes(span) == {"spanwise.flag.key": "tone", "spanwise.flag.variant": "b"}
 
 
 def test_an_event_that_means_nothing_changes_nothing() -> None:
     span = span_with(("cache.miss", {"key": "x"}))
-    assert not summarize(span)
+    assert not add_event_attributes(span)
     assert attributes(span) == {}
 
 
@@ -71,8 +71,8 @@ def test_an_evaluation_is_a_signal_with_an_id_that_a_resend_repeats() -> None:
         "gen_ai.evaluation.explanation": "half of it",
         "gen_ai.evaluation.score.label": "fair",
     }
-    first = evaluations(span_with(("gen_ai.evaluation.result", values)))
-    again = evaluations(span_with(("gen_ai.evaluation.result", values)))
+    first = find_evaluations(span_with(("gen_ai.evaluation.result", values)))
+    again = find_evaluations(span_with(("gen_ai.evaluation.result", values)))
     assert first == again
     [signal] = first
     assert (signal.signal_name, signal.value) == ("relevance", 0.5)
@@ -84,9 +84,9 @@ def test_an_evaluation_is_a_signal_with_an_id_that_a_resend_repeats() -> None:
 @pytest.mark.parametrize("score", [1e16, -1e308, 2**60, float("nan"), float("inf"), True, "1"])
 def test_an_evaluation_with_an_unusable_score_is_no_signal(score: Any) -> None:
     values = {"gen_ai.evaluation.name": "relevance", "gen_ai.evaluation.score.value": score}
-    assert evaluations(span_with(("gen_ai.evaluation.result", values))) == []
+    assert find_evaluations(span_with(("gen_ai.evaluation.result", values))) == []
 
 
 def test_an_evaluation_without_a_score_is_no_signal() -> None:
     span = span_with(("gen_ai.evaluation.result", {"gen_ai.evaluation.name": "relevance"}))
-    assert evaluations(span) == []
+    assert find_evaluations(span) == []

@@ -43,7 +43,7 @@ async def _export(request: Request) -> Response:
     encoding = request.headers.get("content-encoding", "").strip().lower()
     services = get_services(request)
     kind = PATHS[request.scope["path"]]
-    async with services.intake.body(request.stream(), encoding) as body:
+    async with services.body_memory.read(request.stream(), encoding) as body:
         prepared = await services.receiver.receive_otlp(
             caller.workspace_id, kind, body, is_json=media_type == JSON
         )

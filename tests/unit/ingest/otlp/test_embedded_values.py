@@ -1,11 +1,11 @@
-"""What is folded into attributes comes out as attributes."""
+"""Embedded values become attributes."""
 
 import orjson
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from spanwise.ingest.otlp.embedded_values import extract_embedded_values, may_have_embedded_values
 from spanwise.ingest.otlp.frames import Scope
-from spanwise.ingest.otlp.json_attributes import may_be_folded, unfold
 
 
 def span_with(attributes: dict[str, str]) -> Span:
@@ -21,7 +21,7 @@ def texts(span: Span) -> dict[str, str]:
 
 def added(attributes: dict[str, str]) -> dict[str, str]:
     span = span_with(attributes)
-    unfold(span)
+    extract_embedded_values(span)
     return {k: v for k, v in texts(span).items() if k.startswith("spanwise.")}
 
 
@@ -58,7 +58,7 @@ def test_pieces_are_put_together_in_order_and_taken_out() -> None:
             "kept": "yes",
         }
     )
-    assert unfold(span)
+    assert extract_embedded_values(span)
     found = texts(span)
     assert orjson.loads(found.pop("spanwise.pieces.input")) == [
         {"content": "third", "role": "user"},
@@ -77,11 +77,11 @@ def test_tool_calls_in_pieces_become_lists() -> None:
 
 def test_pieces_of_a_content_that_is_there_as_a_whole_are_dropped() -> None:
     span = span_with({"input.value": "whole", "llm.input_messages.0.message.role": "user"})
-    assert unfold(span)
+    assert extract_embedded_values(span)
     assert texts(span) == {"input.value": "whole"}
 
 
 def test_only_scopes_with_a_sign_of_it_are_looked_at() -> None:
     folded = Scope.of(span_with({"mlflow.chat.tokenUsage": "{}"}).SerializeToString())
-    assert may_be_folded("anything", folded.has)
-    assert not may_be_folded("anything", folded._replace(end=5).has)
+    assert may_have_embedded_values("anything", folded.has)
+    assert not may_have_embedded_values("anything", folded._replace(end=5).has)

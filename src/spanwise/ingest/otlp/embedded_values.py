@@ -1,7 +1,8 @@
-"""What is folded into attributes: values inside JSON, names that depend on another, pieces.
+"""Extracts values that the engine cannot find by attribute name, and adds them as attributes.
 
-Few instrumentations send such, so the engine does not look for it: ingest finds the scopes that
-have some and gives their spans attributes of their own, which the convention table knows.
+They are members of JSON attributes, attributes whose meaning depends on another one, and messages
+that are spread over many attributes. Few instrumentations send them, so only scopes that contain
+one of their names are searched. The convention table lists the added attributes as sources.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.model.telemetry.conventions import FIELDS, OWN_PREFIX, PIECES, Inside, Where
 
-# Instrumentations that write plain attributes only: their bytes need not be searched.
+# Instrumentations without embedded values: their bytes need not be searched.
 _PLAIN_SCOPES = (
     "opentelemetry.instrumentation.genai",
     "opentelemetry.instrumentation.openai_v2",
@@ -28,38 +29,38 @@ _MEMBERS: dict[str, list[Inside]] = {}
 for _source in _SOURCES:
     if isinstance(_source, Inside):
         _MEMBERS.setdefault(_source.document, []).append(_source)
-_WHERES = [source for source in _SOURCES if isinstance(source, Where)]
-_WHOLES = {
+_CONDITIONAL = [source for source in _SOURCES if isinstance(source, Where)]
+_UNSPLIT_ATTRIBUTES = {
     field.name: [name for name in field.attributes if not name.startswith(f"{OWN_PREFIX}pieces.")]
     for field in FIELDS
     if field.name in PIECES
 }
 _PREFIXES = tuple(prefix for prefixes in PIECES.values() for prefix in prefixes)
-_SIGNS = tuple(
+_MARKERS = tuple(
     name.encode()
     for name in (
         *_MEMBERS,
-        *sorted({where.other for where in _WHERES}),
+        *sorted({where.other for where in _CONDITIONAL}),
         *(f"{prefix}0." for prefix in _PREFIXES),
     )
 )
 
 
-def may_be_folded(scope_name: str, has: Callable[[bytes], bool]) -> bool:
-    """Say whether a scope may have something to unfold; `has` searches its bytes."""
+def may_have_embedded_values(scope_name: str, has: Callable[[bytes], bool]) -> bool:
+    """Return whether spans of a scope may have embedded values; `has` searches its bytes."""
     if scope_name.startswith(_PLAIN_SCOPES):
         return False
-    return any(has(sign) for sign in _SIGNS)
+    return any(has(marker) for marker in _MARKERS)
 
 
-def unfold(span: Span) -> bool:
-    """Give a span attributes for what is inside others; say whether there was any."""
+def extract_embedded_values(span: Span) -> bool:
+    """Add embedded values to a span as attributes; return whether the span was changed."""
     texts = {a.key: a.value.string_value for a in span.attributes}
     added: dict[str, str] = {}
     for document, members in _MEMBERS.items():
         if text := texts.get(document):
             added |= _read_members(text, members)
-    for where in _WHERES:
+    for where in _CONDITIONAL:
         if texts.get(where.other) == where.value and texts.get(where.attribute_there):
             added[where.attribute] = texts[where.attribute_there]
     is_in_pieces = any(key.startswith(_PREFIXES) for key in texts)
@@ -77,31 +78,31 @@ def _read_members(text: str, members: list[Inside]) -> dict[str, str]:
         return {}
     found = {}
     for member in members:
-        value = _at(document, member.path)
+        value = _lookup(document, member.path)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             continue
         if not isinstance(value, str):
-            parts = [_at(document, path) for path in member.plus]
+            parts = [_lookup(document, path) for path in member.plus]
             value = sum((p for p in parts if isinstance(p, int | float)), start=value)
         found[member.attribute] = str(value)
     return found
 
 
-def _at(document: Any, path: str) -> Any:  # noqa: ANN401 -- any JSON
+def _lookup(document: Any, path: str) -> Any:  # noqa: ANN401 -- any JSON
     for name in path.split("."):
         document = document.get(name) if isinstance(document, dict) else None
     return document
 
 
-# --- contents in pieces -------------------------------------------------------------------------
+# --- messages spread over attributes ------------------------------------------------------------
 
 
 def _join_pieces(span: Span, texts: Mapping[str, str]) -> dict[str, str]:
-    """Take the pieces out of a span; return them joined where nothing else holds the content."""
+    """Remove message pieces from a span; return them joined, unless an attribute has them whole."""
     joined = {}
     for field, prefixes in PIECES.items():
-        if not any(texts.get(name) for name in _WHOLES[field]):
-            messages = to_messages(texts, prefixes)
+        if not any(texts.get(name) for name in _UNSPLIT_ATTRIBUTES[field]):
+            messages = _to_messages(texts, prefixes)
             if messages:
                 joined[f"{OWN_PREFIX}pieces.{field}"] = orjson.dumps(messages).decode()
     kept = [a for a in span.attributes if not a.key.startswith(_PREFIXES)]
@@ -110,13 +111,13 @@ def _join_pieces(span: Span, texts: Mapping[str, str]) -> dict[str, str]:
     return joined
 
 
-def to_messages(texts: Mapping[str, str], prefixes: tuple[str, ...]) -> Any:  # noqa: ANN401
-    """Put `llm.input_messages.0.message.role` and its like back into a list of messages."""
+def _to_messages(texts: Mapping[str, str], prefixes: tuple[str, ...]) -> Any:  # noqa: ANN401
+    """Rebuild the list of messages from keys such as `llm.input_messages.0.message.role`."""
     tree: dict[str, Any] = {}
     for key, text in texts.items():
         prefix = next((p for p in prefixes if key.startswith(p)), None)
         if prefix is not None:
-            # Every message, tool call and part is wrapped in an object of its own name.
+            # Every message, tool call and part is wrapped in an object with that name.
             names = [n for n in key[len(prefix) :].split(".") if n not in _WRAPPERS]
             _put(tree, names, text)
     return _to_lists(tree)

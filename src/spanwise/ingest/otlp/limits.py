@@ -1,0 +1,11 @@
+"""Sizes of ids and the range of times that OTLP exports may have."""
+
+from spanwise.ingest.rest.bodies import to_unix_nano
+from spanwise.model.times import EARLIEST_STORED, LATEST_STORED, MAX_AHEAD
+
+TRACE_ID_BYTES = 16
+SPAN_ID_BYTES = 8
+EARLIEST_NANO = to_unix_nano(EARLIEST_STORED)
+LATEST_NANO = to_unix_nano(LATEST_STORED)
+# Clocks of senders may be ahead by this much.
+MAX_AHEAD_NANO = int(MAX_AHEAD.total_seconds()) * 10**9
