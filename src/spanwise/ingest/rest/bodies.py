@@ -71,7 +71,7 @@ def _in_stored_range(value: datetime) -> datetime:
     return value
 
 
-def _not_ahead(value: datetime) -> datetime:
+def _plausible(value: datetime) -> datetime:
     if not EARLIEST_STORED <= value <= utc_now() + MAX_AHEAD:
         raise ValueError("must lie after 1999 and at most two days ahead")
     return value
@@ -111,7 +111,7 @@ def depth_exceeds(value: Any, limit: int) -> bool:  # noqa: ANN401
 Number = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Time = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_in_range)]
 LogTime = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_in_stored_range)]
-SpanTime = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_not_ahead)]
+SpanTime = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_plausible)]
 Count = Annotated[StrictInt, Field(ge=0, le=2**32 - 1)]
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARACTERS)]
 Label = Annotated[str, StringConstraints(max_length=512)]
@@ -175,7 +175,7 @@ class NewSpan(Noun):
 
     @field_validator("duration_ms")
     @classmethod
-    def _end_is_not_ahead(cls, value: float | None, info: ValidationInfo) -> float | None:
+    def _end_is_plausible(cls, value: float | None, info: ValidationInfo) -> float | None:
         start = info.data.get("start_time")
         if value is not None and start is not None:
             longest_ms = (utc_now() + MAX_AHEAD - start) / timedelta(milliseconds=1)
