@@ -1,0 +1,33 @@
+"""`Cache-Control: max-age` says how old an answer may be."""
+
+import pytest
+from starlette.requests import Request
+
+from spanwise.api.freshness import requested_freshness
+from spanwise.model.freshness import LATEST, Freshness
+
+
+def request_with(header: str | None) -> Request:
+    headers = [] if header is None else [(b"cache-control", header.encode())]
+    return Request({"type": "http", "headers": headers})
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("max-age=5", Freshness(5)),
+        ("private, Max-Age=30", Freshness(30)),
+        ("max-age=0", LATEST),
+        ("max-age=3600", Freshness(60)),
+        (None, LATEST),
+        ("no-cache", LATEST),
+        ("s-max-age=5", LATEST),
+        ("max-age=5x", LATEST),
+        ("max-age=-5", LATEST),
+        ("max-age=9999999999", LATEST),
+    ],
+)
+async def test_the_header_says_how_old_an_answer_may_be(
+    header: str | None, expected: Freshness
+) -> None:
+    assert await requested_freshness(request_with(header)) == expected
