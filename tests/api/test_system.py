@@ -49,7 +49,7 @@ async def test_ready_is_503_while_a_store_does_not_answer(tmp_path: Path) -> Non
 
 
 async def test_ready_is_503_while_the_store_takes_nothing(service: Service) -> None:
-    service.services.pipeline._stalled = True
+    service.services.pipeline._backlog.is_stalled = True
     response = await service.call("GET", "/ready")
     assert_error(response, 503)
     assert "journal" in response.json()["error"]["message"]

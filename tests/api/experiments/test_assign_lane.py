@@ -150,13 +150,13 @@ async def test_a_journal_that_takes_nothing_is_told_and_counted_once(tmp_path: P
         running = await start(ann)
         async with listening(service) as here:
             await warm_up(here, running, key)
-            pipeline = service.services.pipeline
-            pipeline._min_free_bytes, pipeline._disk_is_good_until = 2**62, 0.0
+            disk = service.services.pipeline._free_space
+            disk._min_free_bytes, disk._valid_until = 2**62, 0.0
             refused = await assign(here, running, "user-1", key)
             assert_error(refused, 503)
             assert refused.headers["retry-after"] == "5"
             assert refused.headers["x-ratelimit-remaining"] == "98"
-            pipeline._min_free_bytes = 0
+            disk._min_free_bytes = 0
             accepted = await assign(here, running, "user-1", key)
             assert accepted.is_success
             assert accepted.headers["x-ratelimit-remaining"] == "97"

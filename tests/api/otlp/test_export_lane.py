@@ -271,14 +271,14 @@ async def test_a_journal_that_takes_nothing_is_told_and_counted_once(tmp_path: P
         listening(service) as here,
     ):
         sender = await Sender.of(here)
-        pipeline = service.services.pipeline
-        pipeline._min_free_bytes, pipeline._disk_is_good_until = 2**62, 0.0
+        disk = service.services.pipeline._free_space
+        disk._min_free_bytes, disk._valid_until = 2**62, 0.0
         refused = await sender.exporter.post(traces("lost"))
         assert refused.status_code == 503
         assert status_of(refused).code == code_pb2.UNAVAILABLE
         assert refused.headers["retry-after"] == "5"
         assert refused.headers["x-ratelimit-remaining"] == "7"
-        pipeline._min_free_bytes = 0
+        disk._min_free_bytes = 0
         kept = await sender.exporter.post(traces("kept"))
         assert (kept.status_code, kept.headers["x-ratelimit-remaining"]) == (200, "6")
         assert here.taken == [True, True]
