@@ -17,6 +17,7 @@ from spanwise.analysis.comparison import (
     holm,
     lift_interval,
     mean_interval,
+    normal_cdf,
     sample_ratio_p_value,
     sequential_p_value,
     units_until_found,
@@ -137,6 +138,31 @@ def test_the_bayesian_chance_is_that_of_the_difference() -> None:
     assert chance_to_win(found, higher_is_better=True) == near(0.61, 2)
     lost = chance_to_win(found, higher_is_better=False)
     assert lost == pytest.approx(1 - chance_to_win(found, higher_is_better=True))
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        # Computed with scipy.special.ndtr.
+        (-40.0, 0.0),
+        (-20.0, 2.753624118606155e-89),
+        (-8.0, 6.22096057427174e-16),
+        (-5.0, 2.8665157187919344e-07),
+        (-3.0, 0.001349898031630093),
+        (-1.96, 0.024997895148220435),
+        (-0.5, 0.3085375387259869),
+        (0.0, 0.5),
+        (0.3, 0.6179114221889526),
+        (1.6448536269514722, 0.95),
+        (3.0, 0.9986501019683699),
+        (8.5, 1.0),
+        (math.inf, 1.0),
+    ],
+)
+def test_the_normal_distribution_function_is_accurate_in_both_tails(
+    score: float, expected: float
+) -> None:
+    assert normal_cdf(score) == pytest.approx(expected, rel=1e-12, abs=1e-300)
 
 
 def test_a_smaller_lift_needs_more_units() -> None:
