@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from spanwise.analysis.assignment import choose_variant, is_in_traffic, unit_interval
+from spanwise.analysis.assignment import choose_variant, hash_to_unit_interval, is_in_traffic
 
 UNITS = [f"user-{number}" for number in range(20_000)]
 
@@ -19,7 +19,7 @@ UNITS = [f"user-{number}" for number in range(20_000)]
     ],
 )
 def test_published_vectors_never_move(salt: str, purpose: str, unit: str, expected: float) -> None:
-    assert unit_interval(salt, purpose, unit) == pytest.approx(expected, abs=1e-9)
+    assert hash_to_unit_interval(salt, purpose, unit) == pytest.approx(expected, abs=1e-9)
 
 
 def test_units_spread_by_weight() -> None:
