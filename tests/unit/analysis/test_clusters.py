@@ -141,10 +141,10 @@ def test_the_size_of_an_event_is_the_third_moment_by_the_variance() -> None:
     y, d, _, _ = people(rng, 400)
     residuals = (y - y.sum() / d.sum() * d) / d.mean()
     expected = (residuals**3).mean() / residuals.var(ddof=1)
-    assert to_arm(sums_of(y, d)).event == pytest.approx(expected)
+    assert to_arm(sums_of(y, d)).event_size == pytest.approx(expected)
     rare = np.zeros(10_000)
     rare[:10] = 1
-    assert to_arm(sums_of(rare, np.ones(10_000))).event == pytest.approx(1, abs=0.01)
+    assert to_arm(sums_of(rare, np.ones(10_000))).event_size == pytest.approx(1, abs=0.01)
 
 
 def test_values_that_are_large_and_alike_keep_their_spread() -> None:

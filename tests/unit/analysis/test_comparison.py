@@ -10,17 +10,17 @@ from spanwise.analysis.comparison import (
     ALPHA,
     Arm,
     Estimate,
+    adjust_p_values,
     chance_to_win,
     critical_score_squared,
     cuped_theta,
     estimate,
-    holm,
     lift_interval,
     mean_interval,
     normal_cdf,
     sample_ratio_p_value,
     sequential_p_value,
-    units_until_found,
+    units_until_significant,
 )
 
 
@@ -167,11 +167,11 @@ def test_the_normal_distribution_function_is_accurate_in_both_tails(
 
 def test_a_smaller_lift_needs_more_units() -> None:
     found = compared(rate(1000, 300), rate(1000, 310))
-    ten, five = units_until_found(found, 0.1), units_until_found(found, 0.05)
+    ten, five = units_until_significant(found, 0.1), units_until_significant(found, 0.05)
     assert ten is not None
     assert five is not None
     assert 4000 < ten < five
-    assert units_until_found(compared(rate(1000, 0), rate(1000, 9)), 0.1) is None
+    assert units_until_significant(compared(rate(1000, 0), rate(1000, 9)), 0.1) is None
 
 
 def test_a_sample_ratio_mismatch_is_found() -> None:
@@ -219,10 +219,10 @@ def test_cuped_theta_matches_the_vector() -> None:
     assert cuped_theta([0.0], [0.0]) == 0
 
 
-def test_holm_raises_p_values_in_their_order() -> None:
-    assert holm([0.01, 0.04, 0.03]) == [0.03, pytest.approx(0.06), pytest.approx(0.06)]
-    assert holm([0.9, 0.9]) == [1.0, 1.0]
-    assert holm([]) == []
+def test_p_values_are_adjusted_in_their_order() -> None:
+    assert adjust_p_values([0.01, 0.04, 0.03]) == [0.03, pytest.approx(0.06), pytest.approx(0.06)]
+    assert adjust_p_values([0.9, 0.9]) == [1.0, 1.0]
+    assert adjust_p_values([]) == []
 
 
 rates = st.integers(2, 100_000).flatmap(
