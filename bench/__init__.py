@@ -1,1 +1,1 @@
-"""The benchmark: the real service, a load client in a process of its own, and the bare engine."""
+"""Benchmarks: the real service, a load client in a separate process, and the bare engine."""

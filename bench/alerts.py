@@ -1,6 +1,6 @@
-"""How long an evaluation of all alert rules takes: 1,000 agents with five rules each.
+"""Measures an evaluation of all alert rules: 1,000 agents with five rules each.
 
-Runs in a process of its own, because the embedded engine can be opened once in each.
+Runs in a separate process, because a process can open the embedded engine only once.
 """
 
 import asyncio
@@ -27,7 +27,8 @@ AGENTS = 1000
 HISTORY_DAYS = 29
 ORDINARY = 5
 
-# One a minute from two hours ago until the last pass, and sixteen a day before, to learn from.
+# Per agent, one trace per minute from two hours ago until the last pass, and sixteen per day
+# of history for the anomaly baselines.
 TRACES = """
 INSERT INTO traces (workspace, start, trace_id, version, name, agent_name, status, error_type,
     duration_ns, span_count, input_tokens, output_tokens, cost)
@@ -45,8 +46,8 @@ SELECT {workspace:String}, toString(number), 'helpful', rand(2) % 2,
 FROM numbers({agents:UInt64} * 70)"""
 
 
-def watch(error_rate: float) -> dict[str, Any]:
-    """The settings of an agent; a negative rate makes every trace a breach."""
+def make_alert_settings(error_rate: float) -> dict[str, Any]:
+    """Build the settings of an agent; with a negative rate every window is a breach."""
     rules = [
         {"id": "errors", "metric": "errorRate", "condition": "above", "threshold": error_rate},
         {"id": "slow", "metric": "p95Latency", "condition": "above", "threshold": 60_000,
@@ -61,7 +62,9 @@ def watch(error_rate: float) -> dict[str, Any]:
 
 
 async def measure_alerts(folder: Path) -> dict[str, Any]:
-    """Time the pass that learns, ordinary ones, and those in which every tenth agent fires."""
+    """Time the first pass, which loads the baselines, then normal ones, then two in which every
+    tenth agent fires.
+    """
     settings = load_settings(
         data_dir=folder, alert_interval_seconds=3600, otlp_grpc_port=0, log_level="error"
     )
@@ -75,7 +78,9 @@ async def measure_alerts(folder: Path) -> dict[str, Any]:
         passes = [await _time(evaluator, clock) for _ in range(1 + ORDINARY)]
         async with services.catalog.write() as tx:
             every_tenth = agents.c.name.like("agent-%0")
-            await tx.execute(update(agents).where(every_tenth).values(alert_settings=watch(-1)))
+            await tx.execute(
+                update(agents).where(every_tenth).values(alert_settings=make_alert_settings(-1))
+            )
         firing, holding = [await _time(evaluator, clock) for _ in range(2)]
         ordinary = sorted(passes[1:], key=lambda cost: cost["seconds"])
         return {
@@ -88,7 +93,7 @@ async def measure_alerts(folder: Path) -> dict[str, Any]:
 
 
 class Clock:
-    """A minute later at each pass, so that none finds its minute judged already."""
+    """Advances a minute per pass, because a rule is evaluated once per minute."""
 
     def __init__(self) -> None:
         self.ahead = timedelta()
@@ -110,7 +115,7 @@ async def _fill(services: Services) -> None:
             "name": f"agent-{number}",
             "tags": [],
             "metadata": {},
-            "alert_settings": watch(0.9),
+            "alert_settings": make_alert_settings(0.9),
             "created_at": now,
             "updated_at": now,
             "first_seen_at": now - timedelta(days=HISTORY_DAYS),

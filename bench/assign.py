@@ -1,24 +1,28 @@
-"""How fast variants are handed out, alone and beside ingest."""
+"""Measures variant assignment, alone and during ingest."""
 
 import json
 import re
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from bench.analytics import INGEST_SPANS_PER_SECOND, sending
+from bench.analytics import INGEST_SPANS_PER_SECOND, keep_sending
 from bench.assign_load import Task
 from bench.load import Task as IngestTask
-from bench.service import Service, run_module
+from bench.payload import write_pool
+from bench.scale import Scale
+from bench.service import Service, free_port, run_module, run_service
 
 CONNECTIONS = 4
 BODY_SPANS = 200
+POOL_BODIES = 60
 WARM_UP_SECONDS = 10
 VARIANTS = [{"key": "control", "weight": 1}, {"key": "treatment", "weight": 1}]
 
 
 @dataclass(frozen=True)
-class Assign:
+class AssignRow:
     """One row of the table of assignments."""
 
     name: str
@@ -28,28 +32,38 @@ class Assign:
     p99_ms: float
     max_ms: float
     cpu_us: float
-    # What came in beside it in the same time.
+    # Ingested during the measurement.
     spans_per_second: float
 
 
-def measure_assign(service: Service, pool: Path, requests: int) -> list[Assign]:
-    """Ask for units that come once and for units that come again; then again beside ingest."""
+def measure_assign(folder: Path, scale: Scale) -> list[dict[str, Any]]:
+    data, pool = folder / "assign", folder / "pool-assign"
+    data.mkdir()
+    write_pool(pool, BODY_SPANS, POOL_BODIES)
+    with run_service(data, free_port()) as service:
+        rows = _measure_all(service, pool, scale.assign_requests)
+    return [asdict(row) for row in rows]
+
+
+def _measure_all(service: Service, pool: Path, requests: int) -> list[AssignRow]:
+    """Measure new and known units, first without other load, then during ingest."""
     experiment = _start_experiment(service)
     rows = [
         _measure(service, experiment, "new units", requests, requests),
-        _measure(service, experiment, "units seen before", requests, 1000),
+        _measure(service, experiment, "known units", requests, 1000),
     ]
     task = IngestTask(service.port, service.key, str(pool), 4, 10**6, is_packed=False)
     for spans in (INGEST_SPANS_PER_SECOND // 2, INGEST_SPANS_PER_SECOND):
-        with sending(replace(task, seconds_between=BODY_SPANS / spans)):
-            # The first batches of a workspace teach the service its models' prices.
+        with keep_sending(replace(task, seconds_between=BODY_SPANS / spans)):
+            # Warm-up: the first batches of a workspace look up the prices of its models.
             time.sleep(WARM_UP_SECONDS)
-            name = f"beside {spans:,} spans/s"
+            load = f"{spans:,} spans/s ingested"
             other = _start_experiment(service)
-            rows.append(_measure(service, other, f"new, {name}", requests, requests))
-            rows.append(_measure(service, experiment, f"seen, {name}", requests, 1000))
-    with sending(replace(task, connections=1)):
-        rows.append(_measure(service, experiment, "seen, beside all it can take", requests, 1000))
+            rows.append(_measure(service, other, f"new units, {load}", requests, requests))
+            rows.append(_measure(service, experiment, f"known units, {load}", requests, 1000))
+    with keep_sending(replace(task, connections=1)):
+        name = "known units, ingest at full speed"
+        rows.append(_measure(service, experiment, name, requests, 1000))
     return rows
 
 
@@ -60,12 +74,12 @@ def _start_experiment(service: Service) -> str:
     return str(made["id"])
 
 
-def _measure(service: Service, experiment: str, name: str, requests: int, units: int) -> Assign:
+def _measure(service: Service, experiment: str, name: str, requests: int, units: int) -> AssignRow:
     task = Task(service.port, service.key, experiment, CONNECTIONS, requests, units)
     cpu, spans, started = service.cpu_seconds(), _count_spans(service), time.perf_counter()
     outcome = run_module("bench.assign_load", json.dumps(asdict(task)))
     sent = (_count_spans(service) - spans) / (time.perf_counter() - started)
-    return Assign(
+    return AssignRow(
         name=name,
         requests_per_second=requests / outcome.pop("seconds"),
         cpu_us=(service.cpu_seconds() - cpu) / requests * 1e6,

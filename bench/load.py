@@ -1,4 +1,4 @@
-"""The load client: raw sockets in a process of its own, so that the cores measure the server."""
+"""The load client: a separate process on raw sockets, to leave the cores to the service."""
 
 import asyncio
 import gzip
@@ -17,7 +17,7 @@ PATH = "/api/otlp/v1/traces"
 
 @dataclass(frozen=True)
 class Task:
-    """What to send: each body as many times as it takes, with new ids each time."""
+    """What to send. The pool is repeated as needed, with new ids in every request."""
 
     port: int
     key: str
@@ -25,7 +25,7 @@ class Task:
     connections: int
     requests: int
     is_packed: bool
-    # Of all connections together; 0 sends as fast as answers come.
+    # Across all connections; 0 sends the next request when the last is answered.
     seconds_between: float = 0
 
 
@@ -38,9 +38,9 @@ class Outcome:
 
 async def send_all(task: Task) -> Outcome:
     bodies = itertools.cycle(read_pool(Path(task.pool)))
-    source: Iterator[bytes] = (next(bodies).renewed() for _ in range(task.requests))
+    source: Iterator[bytes] = (next(bodies).with_new_ids() for _ in range(task.requests))
     if task.is_packed:
-        # Beforehand: what a client spends on packing is not what is measured.
+        # Compress before the clock starts: the cost of the client is not measured.
         source = iter([gzip.compress(body, 1) for body in source])
     acks: list[float] = []
     refused = [0]
@@ -72,18 +72,18 @@ async def _send(
             writer.write(head + b"%d\r\n\r\n" % len(body))
             writer.write(body)
             await writer.drain()
-            status, retry_after = await _read_answer(reader)
+            status, retry_after = await _read_response(reader)
             if status == 200:
                 acks.append((time.perf_counter() - started) * 1000)
                 break
             refused[0] += 1
             if status != 503:
-                raise RuntimeError(f"answered {status}")
+                raise RuntimeError(f"unexpected status {status}")
             await asyncio.sleep(min(retry_after, 0.2))
     writer.close()
 
 
-async def _read_answer(reader: asyncio.StreamReader) -> tuple[int, float]:
+async def _read_response(reader: asyncio.StreamReader) -> tuple[int, float]:
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     headers = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
     if size := int(headers.get(b"content-length", b"0")):

@@ -1,8 +1,7 @@
-"""Export requests as an agent's SDK sends them: 8 spans a trace, about 1.1 KB a span.
+"""Generates export requests like those of an agent SDK: 8 spans per trace, 1.1 KB per span.
 
-Every trace id of a body begins with the same eight bytes, and its times can be found by the bytes
-around them, so that a client can make a new body of an old one, of other traces that have just
-ended, at next to no cost.
+All trace ids of a body start with the same marker, and timestamps are found by the bytes around
+them, so the load client can give a body new trace ids and current times at almost no cost.
 """
 
 import itertools
@@ -45,7 +44,7 @@ _HEAD = struct.Struct(">IQ")
 
 
 class Writer:
-    """Writes texts whose words are as unevenly common as those of a language."""
+    """Generates texts with a word distribution like that of natural language."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -66,7 +65,7 @@ def _word(chance: random.Random) -> str:
 
 
 def make_body(writer: Writer, spans: int) -> bytes:
-    """Make one request of this many spans, whole traces only."""
+    """Generate one request of this many spans, complete traces only."""
     chance = writer.random
     agent = chance.choice(_AGENTS)
     request = ExportTraceServiceRequest()
@@ -92,7 +91,7 @@ def _add_trace(scope: ScopeSpans, writer: Writer, agent: str) -> None:
     chance = writer.random
     trace_id, root_id = MARKER + chance.randbytes(8), chance.randbytes(8)
     seconds = chance.uniform(0.5, 9)
-    # An exporter collects for up to five seconds what has ended.
+    # An exporter batches ended spans for up to five seconds.
     start = time.time_ns() - int((seconds + chance.uniform(0, 5)) * _SECOND)
     session = f"session-{chance.randint(0, 200_000):06}"
     has_failed = chance.random() < 0.06
@@ -119,7 +118,7 @@ def _add_trace(scope: ScopeSpans, writer: Writer, agent: str) -> None:
         root.attributes.extend(_pairs({"error.type": chance.choice(_ERRORS)}))
     scope.spans.append(root)
     for index in range(1, SPANS_PER_TRACE):
-        begun = start + index * 200 * _MS
+        child_start = start + index * 200 * _MS
         make = _model_call if index % 2 else _tool_call
         name, attributes, milliseconds = make(writer, session)
         scope.spans.add(
@@ -128,8 +127,8 @@ def _add_trace(scope: ScopeSpans, writer: Writer, agent: str) -> None:
             parent_span_id=root_id,
             name=name,
             kind=Span.SPAN_KIND_CLIENT,
-            start_time_unix_nano=begun,
-            end_time_unix_nano=begun + milliseconds * _MS,
+            start_time_unix_nano=child_start,
+            end_time_unix_nano=child_start + milliseconds * _MS,
             attributes=_pairs(attributes),
         )
 
@@ -180,7 +179,7 @@ def _pairs(values: Mapping[str, Any]) -> list[KeyValue]:
     return [KeyValue(key=key, value=_value(value)) for key, value in values.items()]
 
 
-def _value(value: Any) -> AnyValue:  # noqa: ANN401 -- what an attribute can be
+def _value(value: Any) -> AnyValue:  # noqa: ANN401 -- any attribute value
     match value:
         case int():
             return AnyValue(int_value=value)
@@ -192,18 +191,18 @@ def _value(value: Any) -> AnyValue:  # noqa: ANN401 -- what an attribute can be
 
 
 def make_rare_body() -> bytes:
-    """One trace that has a word nobody else uses."""
+    """Generate one trace with a word that no other trace has."""
     body = make_body(Writer(99), SPANS_PER_TRACE)
     request = ExportTraceServiceRequest.FromString(body)
     span = request.resource_spans[0].scope_spans[0].spans[0]
     for attribute in span.attributes:
         if attribute.key == "input.value":
             attribute.value.string_value += f" {RARE_WORD}"
-    return Body(request.SerializeToString(), time.time_ns()).renewed()
+    return Body(request.SerializeToString(), time.time_ns()).with_new_ids()
 
 
 class Body:
-    """A request of the pool."""
+    """A request in the pool."""
 
     def __init__(self, data: bytes, made_at: int) -> None:
         self._data = data
@@ -211,15 +210,15 @@ class Body:
 
     @cached_property
     def _times(self) -> "np.ndarray[Any, np.dtype[np.int64]]":
-        """The places of the start and end times: fixed64, the fields 7 and 8 before the 9th."""
+        """Byte offsets of the start and end times: the fixed64 fields 7 and 8, before field 9."""
         year = re.escape(bytes([self._made_at >> 56]))
         pattern = b"\x39(.{7}%s)\x41(.{7}%s)\x4a" % (year, year)
         found = re.finditer(pattern, self._data, re.DOTALL)
-        places = [match.start(n) for match in found for n in (1, 2)]
-        return np.array(places)[:, None] + np.arange(8)
+        offsets = [match.start(n) for match in found for n in (1, 2)]
+        return np.array(offsets)[:, None] + np.arange(8)
 
-    def renewed(self) -> bytes:
-        """Make the same request of other traces, that are as old now as these were when made."""
+    def with_new_ids(self) -> bytes:
+        """Return the request with new trace ids, and times as recent as when it was generated."""
         data = self._data.replace(MARKER, os.urandom(len(MARKER)))
         values = np.frombuffer(data, np.uint8).copy()
         times = values[self._times].view(np.int64)
@@ -228,7 +227,7 @@ class Body:
 
 
 def write_pool(path: Path, spans_per_body: int, bodies: int) -> None:
-    """Write bodies to a file, each behind its size and when it was made."""
+    """Write bodies to a file, each after its size and the time it was generated."""
     writer = Writer(spans_per_body)
     with path.open("wb") as file:
         for _ in range(bodies):

@@ -1,7 +1,7 @@
-"""How often experiments are called wrongly when they are looked at 100 times, by simulation.
+"""Simulates how often experiments are decided wrongly when they are checked 100 times.
 
-Units are drawn with numpy; every look is judged by the service's own code. `make bench` runs all of
-it with BENCH_PARTS=peeking; tests/unit/analysis/test_peeking.py runs a part.
+Units are drawn with numpy; every look is evaluated by the code of the service.
+`BENCH_PARTS=peeking make bench` runs everything, tests/unit/analysis/test_peeking.py a part.
 """
 
 import json
@@ -20,11 +20,10 @@ from spanwise.model.experiments.results import VariantResult
 from spanwise.model.experiments.sums import ClusterSums
 
 LOOKS = 100
-RUNS = 1000
 SIZES = (500, 5000, 50_000)
-# How many of all units the control has.
+# Share of the units that are in the control.
 EVEN, UNEVEN = 0.5, 0.9
-# Units that are drawn at once: keeps the memory below 200 MB.
+# Units drawn at once; keeps memory below 200 MB.
 BATCH_UNITS = 1_000_000
 
 Values = NDArray[np.float64]
@@ -43,7 +42,7 @@ METRIC = Metric(
 
 
 def rate(share: float) -> Draw:
-    """Units that have one outcome, which is a success or not."""
+    """Units with one outcome each: success or failure."""
     return lambda rng, shape: ((rng.random(shape) < share).astype(float), np.ones(shape))
 
 
@@ -56,23 +55,23 @@ def lognormal(sigma: float, factor: float = 1.0) -> Draw:
 
 
 def counts(rng: np.random.Generator, shape: tuple[int, int]) -> tuple[Values, Values]:
-    """Nine of ten are zero, the others Poisson."""
+    """90 % zeros, the others Poisson."""
     return np.where(rng.random(shape) < 0.9, 0.0, rng.poisson(3, shape)), np.ones(shape)
 
 
 def long_counts(rng: np.random.Generator, shape: tuple[int, int]) -> tuple[Values, Values]:
-    """Nine of ten are zero, the others negative binomial with a mean of 9.5 and a long tail."""
+    """90 % zeros, the others negative binomial with a mean of 9.5 and a long tail."""
     some = rng.negative_binomial(0.5, 0.05, shape)
     return np.where(rng.random(shape) < 0.9, 0.0, some), np.ones(shape)
 
 
-def clustered_rate(share: float, alike: float = 2.0) -> Draw:
-    """Units with two and more outcomes, which share a success rate of the unit's own."""
+def clustered_rate(share: float, concentration: float = 2.0) -> Draw:
+    """Units with at least two outcomes, whose success rate differs between units."""
 
     def draw(rng: np.random.Generator, shape: tuple[int, int]) -> tuple[Values, Values]:
         outcomes = 1 + rng.geometric(0.3, shape)
-        own = rng.beta(share * alike, (1 - share) * alike, shape)
-        return rng.binomial(outcomes, own).astype(float), outcomes.astype(float)
+        rates = rng.beta(share * concentration, (1 - share) * concentration, shape)
+        return rng.binomial(outcomes, rates).astype(float), outcomes.astype(float)
 
     return draw
 
@@ -97,21 +96,21 @@ METRICS: dict[str, Draw] = {
 
 @dataclass(frozen=True)
 class Look:
-    """What is published when there are so many units in all."""
+    """The published result at a total number of units."""
 
     units: int
     result: VariantResult
 
 
-def look_points(units: int, looks: int = LOOKS) -> NDArray[np.int64]:
-    """Numbers of units at which to look: often at first, when chance is strongest."""
+def choose_looks(units: int, looks: int = LOOKS) -> NDArray[np.int64]:
+    """Return the unit counts of the looks: dense at first, when results vary most."""
     return np.unique(np.geomspace(20, units, looks).astype(np.int64))
 
 
 def simulate(
     control: Draw, treatment: Draw, at: NDArray[np.int64], runs: int, split: float = EVEN
 ) -> Iterator[Iterator[Look]]:
-    """Run experiments; of each, the looks one after another."""
+    """Run experiments and yield the looks of each, in order."""
     rng = np.random.default_rng(20260131)
     ends = [np.maximum(1, (at * part).astype(np.int64)) for part in (split, 1 - split)]
     left = runs
@@ -123,18 +122,18 @@ def simulate(
             for draw, end in zip((control, treatment), ends, strict=True)
         ]
         for run in range(batch):
-            yield _look(at, [arm[:, run] for arm in arms])
+            yield _iterate_looks(at, [arm[:, run] for arm in arms])
 
 
 _SUMS = ("units", "y", "d", "yy", "dd", "yd", "yyy", "yyd", "ydd", "ddd")
 
 
 def _sums_at(y: Values, d: Values, ends: NDArray[np.int64]) -> Values:
-    """All sums (first axis) of each run (second) over the units up to each look (third)."""
+    """Compute all sums (axis 0) of each run (axis 1) over the units up to each look (axis 2)."""
     products = [np.ones_like(y), y, d, y * y, d * d, y * d]
     products += [y * y * y, y * y * d, y * d * d, d * d * d]
     starts = np.concatenate([[0], ends[:-1]])
-    # An empty stretch, between looks at which this arm is as large, has no sum.
+    # reduceat returns the next value, not zero, where an arm does not grow between two looks.
     is_empty = starts == ends
     parts = np.add.reduceat(np.stack(products), np.minimum(starts, y.shape[1] - 1), axis=2)
     parts[:, :, is_empty] = 0
@@ -142,33 +141,35 @@ def _sums_at(y: Values, d: Values, ends: NDArray[np.int64]) -> Values:
     return summed
 
 
-def _look(at: NDArray[np.int64], arms: list[Values]) -> Iterator[Look]:
-    for place, units in enumerate(at):
-        sums = [dict(zip(_SUMS, map(float, arm[:, place]), strict=True)) for arm in arms]
+def _iterate_looks(at: NDArray[np.int64], arms: list[Values]) -> Iterator[Look]:
+    for index, units in enumerate(at):
+        sums = [dict(zip(_SUMS, map(float, arm[:, index]), strict=True)) for arm in arms]
         found = [to_arm(ClusterSums(**{**s, "units": int(s["units"])})) for s in sums]  # type: ignore[arg-type]
         [result] = compare([Measured(METRIC, found)], VARIANTS)
         yield Look(int(units), result.variants[1])
 
 
-def share_called(draw: Draw, units: int, runs: int, split: float = EVEN) -> float:
-    """The share of experiments without a difference that are ever called significant."""
-    looks = simulate(draw, draw, look_points(units), runs, split)
+def false_positive_share(draw: Draw, units: int, runs: int, split: float = EVEN) -> float:
+    """Return the share of experiments without a difference that are ever significant."""
+    looks = simulate(draw, draw, choose_looks(units), runs, split)
     return sum(any(look.result.significant for look in run) for run in looks) / runs
 
 
 def share_missed(control: Draw, treatment: Draw, lift: float, units: int, runs: int) -> float:
-    """The share of experiments in which `liftCi` ever excludes the true lift."""
+    """Return the share of experiments in which `liftCi` ever excludes the true lift."""
 
     def misses(look: Look) -> bool:
         bounds = look.result.lift_ci
         return bounds is not None and not bounds.lower <= lift <= bounds.upper
 
-    looks = simulate(control, treatment, look_points(units), runs)
+    looks = simulate(control, treatment, choose_looks(units), runs)
     return sum(any(map(misses, run)) for run in looks) / runs
 
 
-def units_to_find(control: Draw, treatment: Draw, units: int, step: int, runs: int) -> float:
-    """The median number of units at which a true difference is called significant."""
+def median_units_to_detect(
+    control: Draw, treatment: Draw, units: int, step: int, runs: int
+) -> float:
+    """Return the median number of units at which a true difference is significant."""
     at = np.arange(step, units + 1, step)
     found = [
         next((look.units for look in run if look.result.significant), units)
@@ -177,10 +178,10 @@ def units_to_find(control: Draw, treatment: Draw, units: int, step: int, runs: i
     return statistics.median(found)
 
 
-def share_invalid(share: float, units: int, runs: int) -> float:
-    """The share of splits between two equal weights that are ever called a mismatch."""
+def srm_share(share: float, units: int, runs: int) -> float:
+    """Return the share of splits with two equal weights that ever fail the ratio check."""
     rng = np.random.default_rng(20260131)
-    at = look_points(units)
+    at = choose_looks(units)
     first = np.cumsum(rng.binomial(np.diff(at, prepend=0), share, (runs, len(at))), axis=1)
     return (
         sum(
@@ -196,14 +197,14 @@ def share_invalid(share: float, units: int, runs: int) -> float:
 
 @dataclass(frozen=True)
 class Row:
-    """Shares of 1,000 experiments without a difference that are called significant."""
+    """False positive shares of one metric, by number of units, for both splits."""
 
     metric: str
     even: list[float]
     uneven: list[float]
 
 
-# Control, treatment and the true lift: rates that differ little, much, and break completely.
+# Control, treatment and the true lift.
 DIFFERENCES: dict[str, tuple[Draw, Draw, float]] = {
     "success rate 1 % → 2 %": (rate(0.01), rate(0.02), 1.0),
     "success rate 30 % → 33 %": (rate(0.3), rate(0.33), 0.1),
@@ -219,19 +220,21 @@ def main(runs: int) -> None:
     rows = []
     for name, draw in METRICS.items():
         shares = [
-            [share_called(draw, units, runs, split) for units in SIZES] for split in (EVEN, UNEVEN)
+            [false_positive_share(draw, units, runs, split) for units in SIZES]
+            for split in (EVEN, UNEVEN)
         ]
         rows.append(Row(name, *shares))
         sys.stderr.write(f"{rows[-1]}\n")
     outcome = {
         "runs": runs,
-        "called": [asdict(row) for row in rows],
+        "units": list(SIZES),
+        "false_positives": [asdict(row) for row in rows],
         "missed": {
             name: share_missed(*difference, 5000, runs) for name, difference in DIFFERENCES.items()
         },
-        "units_to_find": units_to_find(rate(0.3), rate(0.33), 20_000, 100, runs),
-        "false_invalid": share_invalid(0.5, 50_000, 20 * runs),
-        "found_52_48": share_invalid(0.52, 20_000, runs),
+        "units_to_detect": median_units_to_detect(rate(0.3), rate(0.33), 20_000, 100, runs),
+        "srm_false_alarms": srm_share(0.5, 50_000, 20 * runs),
+        "srm_detected": srm_share(0.52, 20_000, runs),
     }
     sys.stdout.write(json.dumps(outcome))
 

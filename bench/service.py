@@ -1,4 +1,4 @@
-"""The real service in a process of its own, and what it costs the machine."""
+"""Runs the real service in a separate process and reads its CPU time and memory."""
 
 import json
 import os
@@ -27,6 +27,7 @@ class Service:
     start_seconds: float
     http: httpx.Client
     key: str = ""
+    start_cpu_seconds: float = 0
 
     def cpu_seconds(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
@@ -38,15 +39,15 @@ class Service:
         return int(line.split()[1]) / 1024
 
     def total_traces(self) -> int:
-        """How many traces can be read by now."""
-        answer = self.http.get("/spans/traces", params={"limit": 1}).raise_for_status().json()
-        total: int = answer["pagination"]["total"]
+        """Return how many traces are visible; waits for everything acknowledged before."""
+        page = self.http.get("/spans/traces", params={"limit": 1}).raise_for_status().json()
+        total: int = page["pagination"]["total"]
         return total
 
 
 @contextmanager
 def run_service(folder: Path, port: int) -> Iterator[Service]:
-    """Start the service on this data and sign in, with an account made on first use."""
+    """Start the service on a data folder and sign in; the first start creates the account."""
     limits = {f"SPANWISE_RATE_LIMIT_{tier}": "0" for tier in _LIMITS}
     settings = {
         "SPANWISE_DATA_DIR": str(folder / "data"),
@@ -65,6 +66,7 @@ def run_service(folder: Path, port: int) -> Iterator[Service]:
         try:
             _wait_until_ready(http, process, folder / "service.log")
             service = Service(process, port, time.perf_counter() - started, http)
+            service.start_cpu_seconds = service.cpu_seconds()
             _sign_in(service)
             yield service
             process.send_signal(signal.SIGTERM)
@@ -82,7 +84,7 @@ def _wait_until_ready(http: httpx.Client, process: subprocess.Popen[bytes], log_
         except httpx.TransportError:
             pass
         time.sleep(0.01)
-    raise RuntimeError(f"the service ended: {log_path.read_text()[-2000:]}")
+    raise RuntimeError(f"the service exited: {log_path.read_text()[-2000:]}")
 
 
 def _sign_in(service: Service) -> None:
@@ -99,15 +101,15 @@ def run_engine(command: str, folder: Path, *arguments: object) -> dict[str, Any]
 
 
 def run_module(module: str, *arguments: str) -> dict[str, Any]:
-    """Run a module of the benchmark in a process of its own and read its answer."""
+    """Run a module of the benchmark in a separate process and parse what it prints."""
     finished = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         cwd=Path(__file__).parent.parent,
         stdout=subprocess.PIPE,
         check=True,
     )
-    answer: dict[str, Any] = json.loads(finished.stdout)
-    return answer
+    figures: dict[str, Any] = json.loads(finished.stdout)
+    return figures
 
 
 def free_port() -> int:

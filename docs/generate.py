@@ -134,7 +134,16 @@ def calls_table() -> str:
     return "\n".join(rows)
 
 
+def benchmark_tables() -> str:
+    # `bench` is not installed; it is imported from the folder beside this one.
+    sys.path.insert(0, str(DOCS.parent))
+    from bench.report import render_baselines  # noqa: PLC0415
+
+    return render_baselines()
+
+
 TABLES = (
+    ("benchmarks.md", "baselines", benchmark_tables),
     ("settings.md", "settings", settings_table),
     ("api.md", "routes", routes_table),
     ("conventions.md", "paths", otlp_paths),

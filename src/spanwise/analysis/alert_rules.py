@@ -1,6 +1,6 @@
-"""Judges alert rules: what was measured, what the rule remembers, what follows.
+"""Evaluates one alert rule at one moment, from a measured window and the state of the rule.
 
-Nothing here reads a clock or a store, so that a back-test and the service decide alike.
+Nothing here reads a clock or a store, so a back-test decides exactly like the service.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from spanwise.analysis.baseline import (
     RECENT_BUCKETS,
     RECOVER_SCORE,
     Baseline,
-    Past,
+    History,
     Quantity,
     is_firing,
 )
@@ -28,11 +28,11 @@ from spanwise.model.alerts import (
     Window,
 )
 
-# A value has recovered when it is this share of the threshold on the good side of it ...
+# An alert resolves when the value is better than the threshold by this share of it ...
 RECOVER_SHARE = 0.1
-# ... or has stayed on the good side for this long.
+# ... or has been better than the threshold for this long.
 CLEAR_FOR = timedelta(minutes=15)
-# An anomaly that lasts this long is how things are now.
+# An anomaly that lasts this long becomes the new baseline.
 NEW_NORMAL_AFTER = timedelta(hours=24)
 
 HOUR_SECONDS = 3600
@@ -41,13 +41,13 @@ WEEK_SECONDS = 7 * DAY_SECONDS
 REFERENCE_WEEKS = 4
 
 _QUANTITIES = {Metric.ERROR_RATE: Quantity.RATE, Metric.REQUEST_COUNT: Quantity.COUNT}
-# Of these less is as strange as more. Few errors, quick answers and low costs are no alert.
+# Anomalous in both directions. Few errors, low latency and low cost are no alert.
 _TWO_SIDED = frozenset({Metric.REQUEST_COUNT, Metric.SIGNAL})
 _FIRE_AT = {None: FIRE_SCORE, Sensitivity.LOW: 6.0, Sensitivity.MEDIUM: 4.0, Sensitivity.HIGH: 3.0}
 
 
 class Verdict(StrEnum):
-    """What an evaluation means for the rule's alert."""
+    """What an evaluation does to the alert of the rule; rest means there is none."""
 
     REST = "rest"
     FIRE = "fire"
@@ -66,20 +66,20 @@ class Judgement:
 
 
 def measured_value(rule: AlertRule, window: Window) -> float | None:
-    """The value that the rule judges; None when too little was there to say anything."""
+    """Return the value that the rule compares; None when there are too few samples."""
     if rule.metric is Metric.REQUEST_COUNT:
         return float(window.samples)
     if rule.metric in SUMS and rule.condition is Condition.ABOVE:
         return window.value(rule.metric)
-    if window.samples < max(rule.min_samples, _least_samples(rule)):
+    if window.samples < max(rule.min_samples, _min_samples(rule)):
         return None
     return window.value(rule.metric)
 
 
-def _least_samples(rule: AlertRule) -> int:
+def _min_samples(rule: AlertRule) -> int:
     if rule.condition is not Condition.ANOMALY or rule.metric is Metric.ERROR_RATE:
         return 1
-    # Of fewer than twenty the 95th percentile is the slowest one, which is strange every day.
+    # With fewer than twenty samples the 95th percentile is the maximum, which is too noisy.
     return 20 if rule.metric is Metric.P95_LATENCY else 10
 
 
@@ -87,16 +87,16 @@ def judge(
     rule: AlertRule,
     state: RuleState,
     window: Window,
-    past: Past | None,
+    history: History | None,
     at: datetime,
     open_since: datetime | None,
 ) -> Judgement:
-    """Judge one rule at one moment. `open_since` is when its open alert was triggered, if any."""
+    """Evaluate one rule. `open_since` is when its open alert was triggered, if there is one."""
     value = measured_value(rule, window)
     if rule.condition is Condition.ANOMALY:
-        return _judge_anomaly(rule, state, value, window.samples, past, at, open_since)
+        return _judge_anomaly(rule, state, value, window.samples, history, at, open_since)
     if value is None or rule.threshold is None:
-        return _keep(state, open_since)
+        return _keep_state(state, open_since)
     sign = 1 if rule.condition is Condition.ABOVE else -1
     over = sign * (value - rule.threshold)
     recovered = over <= -RECOVER_SHARE * abs(rule.threshold)
@@ -108,29 +108,29 @@ def _judge_anomaly(
     state: RuleState,
     value: float | None,
     samples: int,
-    past: Past | None,
+    history: History | None,
     at: datetime,
     open_since: datetime | None,
 ) -> Judgement:
     minute = at.replace(second=0, microsecond=0)
     if state.scored_at is not None and state.scored_at >= minute:
-        return _keep(state, open_since)
+        return _keep_state(state, open_since)
     quantity = _QUANTITIES.get(rule.metric, Quantity.AMOUNT)
-    baseline = None if past is None else past.baseline(quantity, samples)
+    baseline = None if history is None else history.baseline(quantity, samples)
     score = None if value is None or baseline is None else _score(rule, baseline, value)
-    # Scores from before a pause of the service say nothing about now.
-    is_fresh = state.scored_at is None or minute - state.scored_at > timedelta(
+    # Scores from before a downtime of the service are outdated.
+    is_outdated = state.scored_at is None or minute - state.scored_at > timedelta(
         minutes=RECENT_BUCKETS
     )
-    scores = (*(() if is_fresh else state.scores), score)[-RECENT_BUCKETS:]
+    scores = (*(() if is_outdated else state.scores), score)[-RECENT_BUCKETS:]
     state = replace(state, scored_at=minute, scores=scores)
     if open_since is not None and at - open_since >= NEW_NORMAL_AFTER:
         learned = RuleState(learns_since=open_since)
-        note = "it has been so for a day and is the new normal"
+        note = "this has lasted for 24 hours and is the new normal"
         return Judgement(Verdict.RESOLVE, learned, value, note=note)
     if score is None or value is None or baseline is None:
-        return _keep(state, open_since)
-    started = is_firing(scores, was_firing=False)
+        return _keep_state(state, open_since)
+    started = is_firing(scores)
     breaches = score > FIRE_SCORE if open_since else started
     return replace(
         _decide(
@@ -143,34 +143,34 @@ def _judge_anomaly(
             recovered=score < RECOVER_SCORE,
             holds=score >= RECOVER_SCORE,
         ),
-        baseline=baseline.centre,
+        baseline=baseline.center,
     )
 
 
 def _score(rule: AlertRule, baseline: Baseline, value: float) -> float:
-    """How strange the value is, such that 4 is where the rule fires; 0 when it is not at all."""
+    """Return the anomaly score, scaled so that every sensitivity fires at 4."""
     score = baseline.score(value)
     if rule.metric in _TWO_SIDED:
         score = abs(score)
     score *= FIRE_SCORE / _FIRE_AT[rule.sensitivity]
-    # Scores of no interest are all alike, so that a rule at rest has nothing to write down.
+    # Low scores become 0, so the stored state of a rule at rest does not change.
     return 0.0 if score < RECOVER_SCORE else round(min(score, 1e6), 3)
 
 
-def learned_band(
-    rule: AlertRule, past: Past | None, samples: int
+def find_band(
+    rule: AlertRule, history: History | None, samples: int
 ) -> tuple[float | None, float | None]:
-    """The values between which an anomaly does not fire; None where there is no edge (yet)."""
+    """Return the values between which an anomaly rule does not fire; None for an open side."""
     quantity = _QUANTITIES.get(rule.metric, Quantity.AMOUNT)
-    baseline = None if past is None else past.baseline(quantity, samples)
+    baseline = None if history is None else history.baseline(quantity, samples)
     if baseline is None or rule.condition is not Condition.ANOMALY:
         return None, None
     edge = _FIRE_AT[rule.sensitivity]
     return baseline.at(-edge) if rule.metric in _TWO_SIDED else None, baseline.at(edge)
 
 
-def _keep(state: RuleState, open_since: datetime | None) -> Judgement:
-    """Missing data keeps the last state."""
+def _keep_state(state: RuleState, open_since: datetime | None) -> Judgement:
+    """Keep the last state when data is missing."""
     return Judgement(Verdict.REST if open_since is None else Verdict.HOLD, state)
 
 
@@ -197,9 +197,9 @@ def _decide(
         kept = replace(state, breaching_since=breached_at, clear_since=None)
         return Judgement(Verdict.HOLD, kept, value, breaches=breaches)
     clear_since = state.clear_since or at
-    # One that a person has reopened must breach again first, or stay clear for a while.
-    at_once = recovered and state.breaching_since is not None
-    if at_once or at - clear_since >= CLEAR_FOR:
+    # A reopened alert must breach again or stay clear for a while before it resolves.
+    is_recovered = recovered and state.breaching_since is not None
+    if is_recovered or at - clear_since >= CLEAR_FOR:
         cleared = RuleState(scored_at=state.scored_at, learns_since=state.learns_since)
         return Judgement(Verdict.RESOLVE, cleared, value)
     return Judgement(Verdict.HOLD, replace(state, clear_since=clear_since), value)
@@ -214,22 +214,22 @@ def collect_reference(
     excluded: Sequence[tuple[int, int]] = (),
     learns_since: int = 0,
 ) -> list[float]:
-    """Pick the past values that a window within this hour is compared with (Unix seconds).
+    """Collect the past values that a window in this hour is compared with (Unix seconds).
 
-    They are the windows of the same hour of the week over four weeks, and one window of each of the
-    last 24 hours; all windows of the last day while the weeks give fewer than twelve. Windows in
-    which the rule was firing stay out. Before an agent has been seen for a day nothing is normal.
+    These are the windows of the same hour of the week over four weeks, and one window from each of
+    the last 24 hours; all windows of the last day while the weeks have fewer than twelve. Windows
+    in which the rule was firing are excluded. An agent first seen less than a day ago has none.
     """
     since = max(first_seen, learns_since)
     if hour - first_seen < DAY_SECONDS:
         return []
     seconds = rule.window_minutes * 60
-    barred = [(start, end) for start, end in excluded if start > learns_since]
+    firing = [(start, end) for start, end in excluded if start > learns_since]
 
     def value_at(start: int) -> float | None:
-        if start < since or any(begin < start + seconds and start < end for begin, end in barred):
+        if start < since or any(begin < start + seconds and start < end for begin, end in firing):
             return None
-        return measured_value(rule, buckets.get(start, _NOTHING))
+        return measured_value(rule, buckets.get(start, _EMPTY_WINDOW))
 
     weeks = [hour - week * WEEK_SECONDS for week in range(1, REFERENCE_WEEKS + 1)]
     reference = _values(value_at, weeks, seconds)
@@ -240,7 +240,7 @@ def collect_reference(
     return reference + [value for values in firsts for value in values]
 
 
-_NOTHING = Window()
+_EMPTY_WINDOW = Window()
 
 
 def _values(
@@ -255,6 +255,6 @@ def _values(
 
 
 def reference_periods(hour: int) -> list[tuple[int, int]]:
-    """The stretches of time that `collect_reference` looks at."""
+    """Return the time ranges that `collect_reference` reads (Unix seconds)."""
     weeks = [hour - week * WEEK_SECONDS for week in range(REFERENCE_WEEKS, 0, -1)]
     return [*((start, start + HOUR_SECONDS) for start in weeks), (hour - DAY_SECONDS, hour)]

@@ -1,9 +1,9 @@
-"""Metrics of units that each have several outcomes: sums in, arms out.
+"""Converts sums over units into arms, for metrics with several outcomes per unit.
 
-A metric is the mean over outcomes, such as the share of traces that succeed. Outcomes of one unit
-are alike, so units and not outcomes are what is counted: the metric is a ratio of two sums per unit
-(values by outcomes), and its variance is that of the delta method. Where units had outcomes before
-they were first assigned, CUPED takes out what was to be expected of them.
+A metric is a mean over outcomes, such as the success rate of traces. Outcomes of one unit are
+correlated, so the metric is a ratio of two sums per unit (values, outcomes) with the variance of
+the delta method, clustered by unit. CUPED reduces the variance with the outcomes that units had
+before their first assignment.
 """
 
 import math
@@ -15,13 +15,13 @@ from spanwise.analysis.comparison import ROUNDING, Arm, cuped_theta
 from spanwise.model.experiments.sums import QUANTILE, QUANTILE_LEVELS, ClusterSums
 
 MIN_HISTORY = 100
-# A variance smaller than this share of the squares that it is the difference of is rounding.
+# A variance below this share of the squares it is computed from is a rounding error.
 SQUARES_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
 class Adjustment:
-    """What CUPED takes out: theta times how far a unit's past was from the common one."""
+    """The CUPED adjustment: theta times the deviation of a unit's past from the common ratio."""
 
     theta: float
     past_ratio: float
@@ -30,7 +30,7 @@ class Adjustment:
 
 
 def find_adjustment(variants: Sequence[ClusterSums]) -> Adjustment | None:
-    """Return how to use the units' past; None when too few have one, or it tells nothing."""
+    """Return the CUPED adjustment; None with too little history or without correlation."""
     total = sum(variants, ClusterSums())
     if total.history < MIN_HISTORY or 0 in (total.units, total.e, total.d):
         return None
@@ -44,40 +44,40 @@ def find_adjustment(variants: Sequence[ClusterSums]) -> Adjustment | None:
 
 
 def to_arm(sums: ClusterSums, adjustment: Adjustment | None = None, origin: float = 0.0) -> Arm:
-    """Return the arm of a metric whose values were counted from `origin`."""
+    """Return the arm of a metric; the sums hold the distances of its values from `origin`."""
     n = sums.units
     if n == 0 or sums.d == 0:
         return _NO_ARM
     ratio, outcomes = sums.y / sums.d, sums.d / n
     if n == 1:
-        return _checked(Arm(1, _add(origin, ratio), 0.0))
+        return _discard_overflow(Arm(1, _add_origin(origin, ratio), 0.0))
     spread = (
         _covariance(n, sums.yy, sums.y, sums.y)
         - 2 * ratio * _covariance(n, sums.yd, sums.y, sums.d)
         + ratio * ratio * _covariance(n, sums.dd, sums.d, sums.d)
     )
-    # The residuals y - ratio * d add up to zero, so this is their third central moment.
+    # The residuals y - ratio * d have a mean of zero, so this is their third central moment.
     third = (
         sums.yyy - 3 * ratio * (sums.yyd - ratio * sums.ydd) - ratio * ratio * ratio * sums.ddd
     ) / n
     variance, mean = spread / outcomes / outcomes, ratio
-    # What is rare stays as large with CUPED: the past does not foretell it.
-    event = third / spread / outcomes if spread > 0 else 0.0
+    # CUPED does not change the size of rare events: the past does not predict them.
+    event_size = third / spread / outcomes if spread > 0 else 0.0
     if adjustment is not None:
         covariance, past_variance, past_mean = _moments(sums, adjustment)
         theta = adjustment.theta
         variance += theta * (theta * past_variance - 2 * covariance)
         mean -= theta * past_mean
     rounding = ROUNDING * (abs(origin) + abs(mean))
-    # Squares are as exact as they are large: of the distance to the origin, by the outcomes.
-    of_squares = SQUARES_ROUNDING * ratio * ratio * sums.dd / n / outcomes / outcomes
-    if not variance > max(rounding * rounding, of_squares):
-        return _checked(Arm(n, _add(origin, mean), 0.0))
-    return _checked(Arm(n, _add(origin, mean), variance, event))
+    # The precision of the variance is limited by the size of the squares.
+    squares_rounding = SQUARES_ROUNDING * ratio * ratio * sums.dd / n / outcomes / outcomes
+    if not variance > max(rounding * rounding, squares_rounding):
+        return _discard_overflow(Arm(n, _add_origin(origin, mean), 0.0))
+    return _discard_overflow(Arm(n, _add_origin(origin, mean), variance, event_size))
 
 
-def _add(origin: float, distance: float) -> float:
-    """A mean from its distance to the origin; what is left of two that cancel is rounding."""
+def _add_origin(origin: float, distance: float) -> float:
+    """Return the mean from its distance to the origin; 0 when the two cancel up to rounding."""
     mean = origin + distance
     return mean if abs(mean) > ROUNDING * abs(origin) else 0.0
 
@@ -85,29 +85,29 @@ def _add(origin: float, distance: float) -> float:
 _NO_ARM = Arm(0, 0.0, 0.0)
 
 
-def _checked(arm: Arm) -> Arm:
-    """Sums that no float can hold measure nothing."""
-    is_finite = all(map(math.isfinite, (arm.mean, arm.variance, arm.event)))
+def _discard_overflow(arm: Arm) -> Arm:
+    """Return the arm, or an empty one if its sums overflowed."""
+    is_finite = all(map(math.isfinite, (arm.mean, arm.variance, arm.event_size)))
     return arm if is_finite else _NO_ARM
 
 
 def _moments(sums: ClusterSums, past: Adjustment) -> tuple[float, float, float]:
-    """Covariance of present and past, variance of the past, mean of the past; linearised."""
+    """Return the covariance of present and past, and variance and mean of the past, linearized."""
     n, ratio, before = sums.units, sums.y / sums.d, past.past_ratio
     scale = sums.d / n * past.past_outcomes
-    together = (
+    covariance = (
         _covariance(n, sums.yx, sums.y, sums.x)
         - before * _covariance(n, sums.ye, sums.y, sums.e)
         - ratio * _covariance(n, sums.dx, sums.d, sums.x)
         + ratio * before * _covariance(n, sums.de, sums.d, sums.e)
     )
-    alone = (
+    variance = (
         _covariance(n, sums.xx, sums.x, sums.x)
         - 2 * before * _covariance(n, sums.xe, sums.x, sums.e)
         + before * before * _covariance(n, sums.ee, sums.e, sums.e)
     )
     mean = (sums.x - before * sums.e) / n / past.past_outcomes
-    return together / scale, alone / past.past_outcomes / past.past_outcomes, mean
+    return covariance / scale, variance / past.past_outcomes / past.past_outcomes, mean
 
 
 def _covariance(units: int, products: float, first: float, second: float) -> float:
@@ -115,10 +115,10 @@ def _covariance(units: int, products: float, first: float, second: float) -> flo
 
 
 def to_quantile_arm(below: ClusterSums, quantiles: Sequence[float]) -> Arm:
-    """The arm of a quantile of outcomes, clustered by unit.
+    """Return the arm of a quantile of outcomes, clustered by unit.
 
-    `below` counts the outcomes that are not above the quantile; its standard error, which knows of
-    the clusters, is carried over to the quantile by the values at the levels on both sides.
+    `below` counts the outcomes that are not above the quantile. Its clustered standard error is
+    mapped to the quantile with the slope between the quantiles on both sides.
     """
     share = to_arm(below)
     if share.units == 0:
@@ -129,7 +129,7 @@ def to_quantile_arm(below: ClusterSums, quantiles: Sequence[float]) -> Arm:
     middle = quantiles[QUANTILE_LEVELS.index(QUANTILE)]
     slope = (upper - lower) / 2 / error if error else 0.0
     variance = share.variance * slope * slope
-    return _checked(Arm(share.units, middle, variance, share.event * slope))
+    return _discard_overflow(Arm(share.units, middle, variance, share.event_size * slope))
 
 
 def _interpolate(quantiles: Sequence[float], level: float) -> float:

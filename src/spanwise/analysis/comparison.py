@@ -1,41 +1,39 @@
-"""Compares two arms of an experiment: lift, its interval, and how sure one can be.
+"""Statistics of two arms of an experiment: lift, confidence interval and p-value.
 
-Formulas, references and the simulation behind them are in docs/experiments.md. Where the data does
-not allow an answer there is none: a function returns None rather than a number without meaning.
+docs/experiments.md has the formulas, their references and a simulation. Functions return None where
+the data allows no answer.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Not scipy.stats: importing it takes a second, and this is all that is needed of it.
-from scipy.special import ndtr
-
 ALPHA = 0.05
 SRM_ALPHA = 0.001
 # The number of units at which the sequential interval is tightest.
 SEQUENTIAL_TUNING = 5000
-# How many units the planned split weighs before any is counted; tuned to find 52:48 by 20,000.
+# Prior weight of the planned split, in units; tuned to detect 52:48 within 20,000 units.
 SRM_CONCENTRATION = 500.0
-# A spread smaller than this share of the value is rounding.
+# A standard deviation below this share of the value is a rounding error.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A metric of one variant: how many units, their mean and the variance between them.
+    """A metric of one variant: number of units, their mean and variance.
 
-    `event` is the size of one rare event, such as a rare success or a huge cost: the third central
-    moment of the units by their variance. It is near 0 when nothing is rare.
+    `event_size` is the size of one rare event, such as a rare success or a huge cost: the third
+    central moment divided by the variance. It is near 0 for symmetric distributions.
     """
 
     units: int
     mean: float
     variance: float
-    event: float = 0.0
+    event_size: float = 0.0
 
     @property
     def error_squared(self) -> float:
+        """The squared standard error of the mean."""
         return self.variance / self.units
 
 
@@ -47,15 +45,15 @@ class Interval:
 
 @dataclass(frozen=True)
 class Estimate:
-    """How a variant differs from the control. The arms are rescaled, so that no power overflows.
+    """How a variant differs from the control. The arms are rescaled to avoid overflow.
 
-    By chance an arm may have missed some rare events, and its variance does not show that:
-    `event` is their size in both arms.
+    An arm may have seen fewer rare events than expected, which its variance does not show:
+    `event_size` is their size, pooled over both arms.
     """
 
     control: Arm
     variant: Arm
-    event: float
+    event_size: float
 
     @property
     def units(self) -> int:
@@ -74,21 +72,24 @@ class Estimate:
         return lift if math.isfinite(lift) else None
 
     def score_squared(self, difference: float | None = None, growth: float = 1.0) -> float:
-        """How many standard errors the difference is, squared.
+        """Return the squared z-score of the difference.
 
-        With a `difference` and a `growth`: how many such a one would be, with more units.
+        With `difference` and `growth`: the score that a difference would have with more units.
         """
         gap = self.difference if difference is None else difference
         error = (self.control.error_squared + self.variant.error_squared) / growth
-        missed = (_missed(self.event, self.control) + _missed(self.event, self.variant)) / growth**2
+        missed = (
+            _missed_events(self.event_size, self.control)
+            + _missed_events(self.event_size, self.variant)
+        ) / growth**2
         root = error + math.sqrt(error**2 + 4 * missed * gap**2)
-        # The missed events weigh more in wider intervals; this solves gap² = s(error + s·missed).
+        # Missed events count more in wider intervals; this solves gap² = s(error + s·missed).
         return 2 * gap**2 / root if root else 0.0
 
 
 def estimate(control: Arm, variant: Arm) -> Estimate | None:
-    """Compare two arms; None when there is nothing to compare, or no variance to judge by."""
-    if min(control.units, variant.units) < 2:  # noqa: PLR2004 -- one has no variance
+    """Compare two arms; None without at least two units in each, or without any variance."""
+    if min(control.units, variant.units) < 2:  # noqa: PLR2004 -- one unit has no variance
         return None
     scale = max(
         abs(control.mean),
@@ -103,37 +104,37 @@ def estimate(control: Arm, variant: Arm) -> Estimate | None:
     spread = control.units * control.variance + variant.units * variant.variance
     if spread == 0 and gap < ROUNDING:
         return None
-    events = sum(arm.units * arm.variance * arm.event for arm in (control, variant))
+    events = sum(arm.units * arm.variance * arm.event_size for arm in (control, variant))
     return Estimate(control, variant, max(gap, events / spread if spread else 0.0))
 
 
 def lift_interval(found: Estimate, alpha: float = ALPHA) -> Interval | None:
-    """The lifts that the data does not exclude, at any look; None when they have no bounds.
+    """Return the interval of the lift, valid at every look; None when it is unbounded.
 
-    A lift is excluded when scaling the control by it leaves a significant difference (Fieller).
+    A lift is excluded when the control scaled by it differs significantly (Fieller).
     """
     critical = critical_score_squared(found.units, alpha)
     control, variant = found.control, found.variant
-    control_error = control.error_squared + critical * _missed(found.event, control)
-    variant_error = variant.error_squared + critical * _missed(found.event, variant)
+    control_error = control.error_squared + critical * _missed_events(found.event_size, control)
+    variant_error = variant.error_squared + critical * _missed_events(found.event_size, variant)
     base = control.mean**2 - critical * control_error
     if base <= 0:
         return None
     product = control.mean * variant.mean
     root = math.sqrt(max(product**2 - base * (variant.mean**2 - critical * variant_error), 0.0))
     sides = (product - root) / base, (product + root) / base
-    # Of a negative control, twice as much is less.
+    # With a negative control, a larger ratio is a decrease.
     sign = 1 if control.mean > 0 else -1
     lower, upper = sorted(sign * (side - 1) for side in sides)
     return Interval(lower, upper) if math.isfinite(upper - lower) else None
 
 
 def mean_interval(arm: Arm, alpha: float = ALPHA) -> Interval | None:
-    """The interval of one arm's mean that is valid at every look; None without a variance."""
-    if arm.units < 2 or arm.variance == 0:  # noqa: PLR2004 -- one has no variance
+    """Return the interval of a mean, valid at every look; None without a variance."""
+    if arm.units < 2 or arm.variance == 0:  # noqa: PLR2004 -- one unit has no variance
         return None
     critical = critical_score_squared(arm.units, alpha)
-    error = arm.error_squared + critical * _missed(arm.event, arm)
+    error = arm.error_squared + critical * _missed_events(arm.event_size, arm)
     width = math.sqrt(critical * error)
     return Interval(arm.mean - width, arm.mean + width) if math.isfinite(width) else None
 
@@ -141,7 +142,7 @@ def mean_interval(arm: Arm, alpha: float = ALPHA) -> Interval | None:
 def critical_score_squared(
     units: int, alpha: float = ALPHA, tuning: int = SEQUENTIAL_TUNING
 ) -> float:
-    """The squared score from which a difference counts at this look (confidence sequence)."""
+    """Return the squared score that is significant at this look (confidence sequence)."""
     weight = units * _rho_squared(alpha, tuning)
     return 2 * (weight + 1) / weight * math.log(math.sqrt(weight + 1) / alpha)
 
@@ -149,14 +150,14 @@ def critical_score_squared(
 def sequential_p_value(
     score_squared: float, units: int, alpha: float = ALPHA, tuning: int = SEQUENTIAL_TUNING
 ) -> float:
-    """The p-value that stays valid however often it is looked at."""
+    """Return a p-value that is valid at every look, however many there are."""
     weight = units * _rho_squared(alpha, tuning)
     exponent = -weight * score_squared / (2 * (weight + 1))
     return min(1.0, math.sqrt(weight + 1) * math.exp(exponent))
 
 
-def units_until_found(found: Estimate, lift: float, alpha: float = ALPHA) -> int | None:
-    """How many units in all it takes until such a lift is certain; None when that is never."""
+def units_until_significant(found: Estimate, lift: float, alpha: float = ALPHA) -> int | None:
+    """Return how many units make this lift significant; None when none within reach do."""
     gap = abs(lift * found.control.mean)
     if gap == 0:
         return None
@@ -170,22 +171,30 @@ def units_until_found(found: Estimate, lift: float, alpha: float = ALPHA) -> int
 
 
 def chance_to_win(found: Estimate, *, higher_is_better: bool) -> float:
-    """The Bayesian chance, with a flat prior, that the variant is better than the control."""
+    """Return the Bayesian probability, with a flat prior, that the variant is better."""
     score = math.copysign(math.sqrt(found.score_squared()), found.difference)
-    return float(ndtr(score if higher_is_better else -score))
+    return normal_cdf(score if higher_is_better else -score)
+
+
+def normal_cdf(score: float) -> float:
+    """Return the standard normal distribution function.
+
+    `erfc` keeps the relative error of the lower tail below 1e-12, where `1 + erf` would cancel.
+    """
+    return 0.5 * math.erfc(-score / math.sqrt(2))
 
 
 def sample_ratio_p_value(counts: Sequence[int], weights: Sequence[float]) -> float | None:
-    """The anytime-valid p-value of the split; below 0.001 assignment or counting is broken.
+    """Return the anytime-valid p-value of the split between the variants.
 
-    It is the inverse of a Bayes factor: the counts under shares drawn from a Dirichlet
-    distribution around the planned ones, against the planned shares themselves.
+    It is the inverse of a Bayes factor: the counts under shares from a Dirichlet distribution
+    around the planned ones, against the planned shares.
     """
     all_weights = sum(weights)
     shares = [weight / all_weights for weight in weights]
     kept = [(count, share) for count, share in zip(counts, shares, strict=True) if share > 0]
     total = sum(count for count, _ in kept)
-    if total == 0 or len(kept) < 2:  # noqa: PLR2004 -- one arm has no ratio
+    if total == 0 or len(kept) < 2:  # noqa: PLR2004 -- one variant has no ratio
         return None
     evidence = math.lgamma(SRM_CONCENTRATION) - math.lgamma(SRM_CONCENTRATION + total)
     for count, share in kept:
@@ -194,8 +203,8 @@ def sample_ratio_p_value(counts: Sequence[int], weights: Sequence[float]) -> flo
     return math.exp(min(0.0, -evidence))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values for having asked several questions (Holm)."""
+def adjust_p_values(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values for multiple comparisons (Holm)."""
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
     adjusted = [0.0] * len(p_values)
     highest = 0.0
@@ -206,21 +215,21 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def cuped_theta(covariances: Sequence[float], variances: Sequence[float]) -> float:
-    """How much of the earlier behaviour to take out of the later one; 0 when there was none."""
+    """Return the CUPED coefficient, pooled over arms; 0 when the covariate is constant."""
     total = sum(variances)
     return sum(covariances) / total if total > 0 else 0.0
 
 
-def _missed(event: float, arm: Arm) -> float:
-    """The term that turns Wald's interval of a rate into Wilson's, for events of any size."""
-    per_unit = event / arm.units
+def _missed_events(event_size: float, arm: Arm) -> float:
+    """Return the term that turns the Wald interval into Wilson's, for events of any size."""
+    per_unit = event_size / arm.units
     return per_unit * per_unit / 4
 
 
 def _rescale(arm: Arm, scale: float) -> Arm:
-    # Between n units no event is further from the mean than this many standard deviations.
-    event = min(abs(arm.event), math.sqrt(arm.units * arm.variance))
-    return Arm(arm.units, arm.mean / scale, arm.variance / scale / scale, event / scale)
+    # No value of n units is further from the mean than sqrt(n) standard deviations.
+    event_size = min(abs(arm.event_size), math.sqrt(arm.units * arm.variance))
+    return Arm(arm.units, arm.mean / scale, arm.variance / scale / scale, event_size / scale)
 
 
 def _rho_squared(alpha: float, tuning: int) -> float:

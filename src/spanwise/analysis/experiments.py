@@ -1,4 +1,4 @@
-"""From sums over units to what a person is told about a metric of each variant."""
+"""Computes the published results of an experiment from its sums over units."""
 
 import math
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from spanwise.analysis.comparison import (
     Arm,
     Estimate,
     Interval,
+    adjust_p_values,
     chance_to_win,
     estimate,
-    holm,
     lift_interval,
     mean_interval,
     sample_ratio_p_value,
@@ -32,14 +32,14 @@ from spanwise.model.experiments.results import (
 )
 from spanwise.model.experiments.sums import ClusterSums, MetricSums
 
-# With fewer units in an arm its variance is not known well enough for any interval.
+# With fewer units the variance of an arm is too uncertain for an interval.
 MIN_UNITS = 30
 MAX_TREND_DAYS = 366
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A metric with the arm of each variant, in the experiment's order: the control first."""
+    """A metric with the arm of each variant, the control first."""
 
     metric: Metric
     arms: Sequence[Arm]
@@ -47,12 +47,12 @@ class Measured:
     trend: Sequence[TrendPoint] = ()
 
     def estimates(self) -> list[Estimate | None]:
-        """Compare each variant with the control, which itself is compared with nothing."""
+        """Compare each variant with the control; the entry of the control itself is None."""
         return [None, *(estimate(self.arms[0], arm) for arm in self.arms[1:])]
 
 
 def measure(metric: Metric, variants: Sequence[Variant], sums: MetricSums) -> Measured:
-    totals = [sums.total(place) for place in range(len(variants))]
+    totals = [sums.total(index) for index in range(len(variants))]
     adjustment = find_adjustment(totals)
     arms = [to_arm(total, adjustment, sums.origin) for total in totals]
     cuped = None if adjustment is None else _describe_cuped(sums, arms, adjustment)
@@ -60,8 +60,8 @@ def measure(metric: Metric, variants: Sequence[Variant], sums: MetricSums) -> Me
 
 
 def _describe_cuped(sums: MetricSums, arms: Sequence[Arm], adjustment: Adjustment) -> Cuped:
-    places = range(len(arms))
-    before = sum(to_arm(sums.total(place), origin=sums.origin).variance for place in places)
+    unadjusted = [to_arm(sums.total(index), origin=sums.origin) for index in range(len(arms))]
+    before = sum(arm.variance for arm in unadjusted)
     reduction = 1 - sum(arm.variance for arm in arms) / before if before else 0.0
     return Cuped(
         theta=adjustment.theta,
@@ -78,16 +78,16 @@ def _trend(
     points = []
     for day in days:
         running = [
-            total + sums.by_day.get((place, day), ClusterSums())
-            for place, total in enumerate(running)
+            total + sums.by_day.get((index, day), ClusterSums())
+            for index, total in enumerate(running)
         ]
         arms = [to_arm(total, adjustment, sums.origin) for total in running]
         points.append(
             TrendPoint(
                 date=day.isoformat(),
                 variants=[
-                    _point(variant.key, arms[0], arm, is_control=place == 0)
-                    for place, (variant, arm) in enumerate(zip(variants, arms, strict=True))
+                    _point(variant.key, arms[0], arm, is_control=index == 0)
+                    for index, (variant, arm) in enumerate(zip(variants, arms, strict=True))
                 ],
             )
         )
@@ -106,15 +106,15 @@ def _point(key: str, control: Arm, arm: Arm, *, is_control: bool) -> VariantPoin
 
 
 def compare(measured: Sequence[Measured], variants: Sequence[Variant]) -> list[MetricResult]:
-    """Compare every variant with the control, adjusted for all the questions asked at once."""
+    """Compare every variant with the control, adjusted for all comparisons together."""
     estimates = [m.estimates() for m in measured]
     p_values = {
-        (row, place): sequential_p_value(found.score_squared(), found.units)
-        for row, of_metric in enumerate(estimates)
-        for place, found in enumerate(of_metric)
+        (row, index): sequential_p_value(found.score_squared(), found.units)
+        for row, metric_estimates in enumerate(estimates)
+        for index, found in enumerate(metric_estimates)
         if found is not None and _has_enough_units(found)
     }
-    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    adjusted = dict(zip(p_values, adjust_p_values(list(p_values.values())), strict=True))
     return [
         MetricResult(
             key=m.metric.key,
@@ -125,13 +125,13 @@ def compare(measured: Sequence[Measured], variants: Sequence[Variant]) -> list[M
             variants=[
                 _result(
                     m,
-                    place,
+                    index,
                     variant.key,
-                    estimates[row][place],
-                    p_values.get((row, place)),
-                    adjusted.get((row, place)),
+                    estimates[row][index],
+                    p_values.get((row, index)),
+                    adjusted.get((row, index)),
                 )
-                for place, variant in enumerate(variants)
+                for index, variant in enumerate(variants)
             ],
         )
         for row, m in enumerate(measured)
@@ -140,13 +140,13 @@ def compare(measured: Sequence[Measured], variants: Sequence[Variant]) -> list[M
 
 def _result(
     measured: Measured,
-    place: int,
+    index: int,
     key: str,
     found: Estimate | None,
     p_value: float | None,
     adjusted: float | None,
 ) -> VariantResult:
-    arm = measured.arms[place]
+    arm = measured.arms[index]
     more_is_better = measured.metric.direction is Direction.INCREASE
     return VariantResult(
         variant=key,
@@ -163,7 +163,7 @@ def _result(
         else chance_to_win(found, higher_is_better=more_is_better),
         significant=adjusted is not None and adjusted <= ALPHA,
         reason=None
-        if place == 0 and arm.units > 1
+        if index == 0 and arm.units > 1
         else _explain(measured.arms[0], arm, found, p_value, adjusted),
     )
 
@@ -179,16 +179,16 @@ def _lift_bounds(found: Estimate | None) -> Bounds | None:
     return None if interval is None else to_bounds(interval)
 
 
-def _explain(  # noqa: PLR0911 -- one sentence for each case
+def _explain(  # noqa: PLR0911 -- one message per case
     control: Arm, arm: Arm, found: Estimate | None, p_value: float | None, adjusted: float | None
 ) -> str | None:
-    """Say why there is no answer, or why it does not count yet; None when all is well."""
+    """Explain why a result is missing or not significant; None when it is complete."""
     if arm.units == 0:
         return "no unit of this variant has an outcome yet"
     if control.units == 0:
         return "no unit of the control has an outcome yet"
     if min(arm.units, control.units) == 1:
-        return "one unit has no variance: at least two a variant are needed"
+        return "one unit has no variance: at least two per variant are needed"
     if found is None:
         return "all units have the same value, so there is no variance to judge by"
     if p_value is None or adjusted is None:
@@ -214,7 +214,7 @@ def to_bounds(interval: Interval) -> Bounds:
 
 
 def check_sample_ratio(counts: Sequence[int], weights: Sequence[float]) -> SampleRatio:
-    """Test the split, at every look anew and with any number of units."""
+    """Test the split; the p-value is valid at every look and with any number of units."""
     p_value = sample_ratio_p_value(counts, weights)
     return SampleRatio(p_value=p_value, ok=p_value is None or p_value >= SRM_ALPHA)
 

@@ -1,4 +1,4 @@
-"""What models cost, from the `genai-prices` data set that is installed beside us."""
+"""Looks up list prices of models in the installed `genai-prices` data set."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time
@@ -28,10 +28,10 @@ _PROVIDERS = {
 
 
 def find_list_prices(provider: str, model: str) -> list[PricePeriod]:
-    """Return the public price of a model over time, oldest first; empty when it is not known."""
+    """Return the price periods of a model, oldest first; empty when it is unknown."""
     wanted = _PROVIDERS.get(provider, provider) or None
     snapshot = get_snapshot()
-    # A gateway or a provider that the data set does not know may still serve a model it does.
+    # An unknown provider or a gateway may serve a known model.
     for provider_id in dict.fromkeys((wanted, None)):
         try:
             _, found = snapshot.find_provider_model(model, None, provider_id, None)
@@ -54,7 +54,7 @@ def _dated(
         elif isinstance(constraint, StartDateConstraint):
             moment = datetime.combine(constraint.start_date, time(), UTC)
             dated.append((moment, conditional.prices))
-        # Prices by the time of day are left out: the first, unconditional one counts.
+        # Prices by time of day are ignored; the unconditional price applies.
     return sorted(dated, key=lambda item: item[0])
 
 

@@ -1,9 +1,9 @@
-"""The verdict of an experiment in plain words: what to do, and why."""
+"""Decides what to do about an experiment, and states the reason in one sentence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanwise.analysis.comparison import units_until_found
+from spanwise.analysis.comparison import units_until_significant
 from spanwise.analysis.experiments import Measured
 from spanwise.model.experiments.definition import Direction, ExperimentStatus
 from spanwise.model.experiments.results import (
@@ -15,14 +15,14 @@ from spanwise.model.experiments.results import (
     Verdict,
 )
 
-# A difference smaller than this is taken for none.
+# A smaller relative difference counts as none.
 SMALLEST_LIFT = 0.05
 MAX_DAYS = 1000
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a verdict rests on."""
+    """Everything that a verdict depends on."""
 
     status: ExperimentStatus
     units: int
@@ -33,7 +33,7 @@ class Facts:
 
 def decide(facts: Facts) -> Verdict:
     if not facts.srm.ok:
-        return _say(
+        return _make_verdict(
             Decision.INVALID,
             "the units are not split as the weights say "
             f"(p = {facts.srm.p_value:.2g}): something decides who is counted, "
@@ -52,12 +52,12 @@ def decide(facts: Facts) -> Verdict:
         control_key = primary.variants[0].variant
         lifts = ", ".join(f"{v.variant} {_change(primary, v)}" for v in worse)
         reason = f"every variant is worse than {control_key} on {primary.key}: {lifts}"
-        return _say(Decision.SHIP, reason, control_key)
+        return _make_verdict(Decision.SHIP, reason, control_key)
     return _without_winner(facts, primary)
 
 
 def _ship(facts: Facts, primary: MetricResult, best: VariantResult) -> Verdict:
-    """Ship the best variant, unless it is certainly worse in another respect."""
+    """Ship the best variant, unless another metric is significantly worse."""
     harmed = [
         (metric, variant)
         for metric in facts.metrics
@@ -72,7 +72,9 @@ def _ship(facts: Facts, primary: MetricResult, best: VariantResult) -> Verdict:
     if harmed:
         losses = ", ".join(f"{metric.key} {_change(metric, v)}" for metric, v in harmed)
         return _undecided(facts, f"{gain}, but worse on {losses}; weigh the two yourself")
-    return _say(Decision.SHIP, f"{gain}, and no other metric is certainly worse", best.variant)
+    return _make_verdict(
+        Decision.SHIP, f"{gain}, and no other metric is certainly worse", best.variant
+    )
 
 
 def _without_winner(facts: Facts, primary: MetricResult) -> Verdict:
@@ -82,7 +84,7 @@ def _without_winner(facts: Facts, primary: MetricResult) -> Verdict:
         return _undecided(facts, f"{primary.key} cannot be compared yet: {reason}")
     if len(known) == len(primary.variants) - 1 and all(_is_negligible(v) for v in known):
         ranges = ", ".join(f"{v.variant} {_range(v)}" for v in known)
-        return _say(
+        return _make_verdict(
             Decision.NO_DIFFERENCE,
             f"the true difference on {primary.key} is certainly below {SMALLEST_LIFT:.0%}: "
             f"{ranges}",
@@ -97,10 +99,10 @@ def _without_winner(facts: Facts, primary: MetricResult) -> Verdict:
 
 def _undecided(facts: Facts, reason: str) -> Verdict:
     if facts.status is ExperimentStatus.STOPPED:
-        return _say(Decision.NO_DIFFERENCE, f"stopped without a certain winner: {reason}")
+        return _make_verdict(Decision.NO_DIFFERENCE, f"stopped without a certain winner: {reason}")
     if facts.forecast is not None:
         reason += f"; {describe_forecast(facts.forecast)}"
-    return _say(Decision.KEEP_RUNNING, reason)
+    return _make_verdict(Decision.KEEP_RUNNING, reason)
 
 
 def describe_forecast(forecast: Forecast) -> str:
@@ -111,7 +113,7 @@ def describe_forecast(forecast: Forecast) -> str:
 
 
 def forecast(measured: Sequence[Measured], units: int, active_days: float) -> Forecast | None:
-    """When the primary metric's lift, or else the smallest that matters, would be certain."""
+    """Forecast when the lift of the primary metric, at least SMALLEST_LIFT, is significant."""
     primary = next(m for m in measured if m.metric.primary)
     known = [
         (found, found.lift)
@@ -122,10 +124,10 @@ def forecast(measured: Sequence[Measured], units: int, active_days: float) -> Fo
         return None
     found, measured_lift = max(known, key=lambda pair: abs(pair[1]))
     lift, compared = max(abs(measured_lift), SMALLEST_LIFT), found.units
-    needed = units_until_found(found, lift)
+    needed = units_until_significant(found, lift)
     if needed is None:
         return None
-    # Of all units, only some are in the two arms compared and have outcomes.
+    # Only some units are in the two compared arms and have outcomes.
     share = compared / units
     per_day = units / active_days
     return Forecast(
@@ -157,5 +159,5 @@ def _range(variant: VariantResult) -> str:
     return "unknown" if bounds is None else f"{bounds.lower:+.1%} to {bounds.upper:+.1%}"
 
 
-def _say(decision: Decision, reason: str, variant: str | None = None) -> Verdict:
+def _make_verdict(decision: Decision, reason: str, variant: str | None = None) -> Verdict:
     return Verdict(decision=decision, variant=variant, reason=reason[0].upper() + reason[1:] + ".")

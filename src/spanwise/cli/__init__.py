@@ -1,7 +1,9 @@
 """The `spanwise` command."""
 
+import gc
 import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import typer
@@ -21,7 +23,7 @@ _MODULES = {
 }
 
 
-class _OnDemand(TyperGroup):
+class _LazyGroup(TyperGroup):
     """Imports a command when it is called: `spanwise version` must not load the whole service."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 -- Typer's own, private type
@@ -30,14 +32,25 @@ class _OnDemand(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
         if cmd_name not in _MODULES:
             return super().get_command(ctx, cmd_name)
-        command = typer.main.get_command(import_module(f"spanwise.cli.{_MODULES[cmd_name]}").app)
+        command = typer.main.get_command(_import_command(_MODULES[cmd_name]).app)
         command.name = cmd_name
         return command
 
 
+def _import_command(name: str) -> ModuleType:
+    """Import a command without garbage collections, which would scan all modules repeatedly."""
+    gc.disable()
+    try:
+        return import_module(f"spanwise.cli.{name}")
+    finally:
+        # Modules stay until the process exits, so later collections need not scan them.
+        gc.freeze()
+        gc.enable()
+
+
 app = typer.Typer(
     name="spanwise",
-    cls=_OnDemand,
+    cls=_LazyGroup,
     help="Observability and analytics for AI applications.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -13,7 +13,7 @@ from spanwise.analysis.alert_rules import (
     collect_reference,
     reference_periods,
 )
-from spanwise.analysis.baseline import Past
+from spanwise.analysis.baseline import History
 from spanwise.model.alerts import AlertRule, Condition, Metric, RuleState, WatchedRule, Window
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import alerts as stored
@@ -30,7 +30,7 @@ _AGENTS_A_QUERY = 200
 _NOTHING: Mapping[int, Window] = {}
 
 # What a rule has learned holds for the hour and for what it was told to learn from.
-_Learned = tuple[AlertRule, int, datetime | None, Past | None]
+_Learned = tuple[AlertRule, int, datetime | None, History | None]
 
 
 class Measurer:
@@ -58,7 +58,7 @@ class Measurer:
             for watched in rules
         ]
 
-    def past_of(self, watched: WatchedRule) -> Past | None:
+    def past_of(self, watched: WatchedRule) -> History | None:
         learned = self._learned.get(watched.key)
         return learned[3] if learned else None
 
@@ -115,7 +115,7 @@ class Measurer:
                     learns_since=int(learns_since.timestamp()) if learns_since else 0,
                 )
             )
-            past = Past.describe(reference)
+            past = History.summarize(reference)
             self._learned[watched.key] = (watched.rule, hour, learns_since, past)
 
     async def _read(

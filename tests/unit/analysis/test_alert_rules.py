@@ -1,4 +1,4 @@
-"""Rules fire when a breach lasts, recover with a margin, and keep still when nothing is known."""
+"""Rules fire on lasting breaches, recover with a margin, and keep their state without data."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ def make_rule(**fields: Any) -> AlertRule:
 
 
 class Watch:
-    """One rule, evaluated once a minute."""
+    """One rule, evaluated once per minute."""
 
     def __init__(self, rule: AlertRule) -> None:
         self.rule = rule
@@ -24,7 +24,7 @@ class Watch:
         self.now = START
         self.open_since: datetime | None = None
 
-    def see(self, value: float | None, samples: int = 100) -> Judgement:
+    def evaluate(self, value: float | None, samples: int = 100) -> Judgement:
         self.now += timedelta(minutes=1)
         window = Window() if value is None else Window(samples=samples, error_rate=value)
         judged = judge(self.rule, self.state, window, None, self.now, self.open_since)
@@ -36,13 +36,13 @@ class Watch:
         return judged
 
     def verdicts(self, *values: float | None) -> list[Verdict]:
-        return [self.see(value).verdict for value in values]
+        return [self.evaluate(value).verdict for value in values]
 
 
 REST, FIRE, HOLD, RESOLVE = Verdict.REST, Verdict.FIRE, Verdict.HOLD, Verdict.RESOLVE
 
 
-def test_a_breach_fires_at_once_unless_it_must_last() -> None:
+def test_a_breach_fires_immediately_without_a_minimum_duration() -> None:
     assert Watch(make_rule()).verdicts(0.1, 0.11) == [REST, FIRE]
     lasting = Watch(make_rule(for_minutes=2))
     assert lasting.verdicts(0.2, 0.2, 0.05, 0.2, 0.2, 0.2) == [REST, REST, REST, REST, REST, FIRE]
@@ -60,9 +60,9 @@ def test_missing_data_keeps_the_last_state() -> None:
     watch = Watch(make_rule(for_minutes=2))
     assert watch.verdicts(0.2, None, 0.2, None, None) == [REST, REST, FIRE, HOLD, HOLD]
     few = Watch(make_rule(min_samples=50))
-    assert few.see(1.0, samples=49).verdict is REST
-    assert few.see(1.0, samples=50).verdict is FIRE
-    assert few.see(0.0, samples=49).verdict is HOLD
+    assert few.evaluate(1.0, samples=49).verdict is REST
+    assert few.evaluate(1.0, samples=50).verdict is FIRE
+    assert few.evaluate(0.0, samples=49).verdict is HOLD
 
 
 def test_below_is_the_mirror_of_above() -> None:
@@ -70,17 +70,17 @@ def test_below_is_the_mirror_of_above() -> None:
     assert watch.verdicts(0.5, 0.49, 0.52, 0.55) == [REST, FIRE, HOLD, RESOLVE]
 
 
-def test_a_threshold_of_zero_can_be_recovered_from() -> None:
+def test_an_alert_with_a_threshold_of_zero_resolves() -> None:
     assert Watch(make_rule(threshold=0)).verdicts(0.0, 0.01, 0.0) == [REST, FIRE, RESOLVE]
 
 
-def test_a_bound_that_cannot_be_passed_by_a_margin_recovers_by_time() -> None:
+def test_a_threshold_whose_margin_is_out_of_range_resolves_by_time() -> None:
     watch = Watch(make_rule(condition="below", threshold=0.97))
     assert watch.verdicts(0.9, *[1.0] * 15)[-1] is HOLD
-    assert watch.see(1.0).verdict is RESOLVE
+    assert watch.evaluate(1.0).verdict is RESOLVE
 
 
-def test_a_reopened_alert_must_breach_again_before_it_recovers_at_once() -> None:
+def test_a_reopened_alert_must_breach_again_before_it_resolves_immediately() -> None:
     watch = Watch(make_rule())
     watch.open_since = START
     assert watch.verdicts(0.0, 0.0) == [HOLD, HOLD]
@@ -97,7 +97,7 @@ def test_a_reopened_alert_must_breach_again_before_it_recovers_at_once() -> None
         ({"metric": "signal", "signal_name": "rating"}, None),
     ],
 )
-def test_silence_is_zero_for_sums_and_unknown_for_means(
+def test_an_empty_window_is_zero_for_sums_and_unknown_for_means(
     fields: dict[str, Any], expected: float | None
 ) -> None:
     assert measured_value(make_rule(**fields), Window()) == expected

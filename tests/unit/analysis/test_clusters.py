@@ -1,4 +1,4 @@
-"""Clustered metrics against computing them from every unit's own numbers."""
+"""Clustered metrics, compared with the same figures computed from every unit."""
 
 import math
 
@@ -39,10 +39,10 @@ def sums_of(
     )
 
 
-def people(
+def draw_units(
     rng: np.random.Generator, n: int, lift: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Units with a level of their own, which shows before and after."""
+    """Draw units whose level differs and is the same before and after assignment."""
     level = rng.gamma(4, 25, n)
     before, after = rng.poisson(3, n).astype(float), 1.0 + rng.poisson(2, n)
     y = after * level * (1 + lift) + rng.normal(0, 10, n) * np.sqrt(after)
@@ -50,9 +50,9 @@ def people(
     return y, after, x, before
 
 
-def test_sums_of_parts_add_up_to_the_sums_of_all() -> None:
+def test_sums_can_be_added() -> None:
     rng = np.random.default_rng(1)
-    parts = people(rng, 50)
+    parts = draw_units(rng, 50)
     whole = sums_of(*parts)
     halves = sums_of(*(p[:20] for p in parts)) + sums_of(*(p[20:] for p in parts))
     assert halves.units == 50
@@ -61,16 +61,16 @@ def test_sums_of_parts_add_up_to_the_sums_of_all() -> None:
 
 def test_the_mean_is_over_outcomes_and_the_variance_over_units() -> None:
     rng = np.random.default_rng(2)
-    y, d, _, _ = people(rng, 400)
+    y, d, _, _ = draw_units(rng, 400)
     arm = to_arm(sums_of(y, d))
     residuals = (y - y.sum() / d.sum() * d) / d.mean()
     assert arm.mean == pytest.approx(y.sum() / d.sum())
     assert arm.variance == pytest.approx(residuals.var(ddof=1))
 
 
-def test_cuped_is_what_the_regression_on_the_past_says() -> None:
+def test_cuped_matches_a_regression_on_the_past() -> None:
     rng = np.random.default_rng(3)
-    arms = [people(rng, 3000), people(rng, 3000, lift=0.1)]
+    arms = [draw_units(rng, 3000), draw_units(rng, 3000, lift=0.1)]
     totals = [sums_of(*arm) for arm in arms]
     adjustment = find_adjustment(totals)
     assert adjustment is not None
@@ -87,9 +87,9 @@ def test_cuped_is_what_the_regression_on_the_past_says() -> None:
         assert arm.variance == pytest.approx((present - theta * earlier).var(ddof=1))
 
 
-def test_cuped_takes_variance_out_and_keeps_the_lift() -> None:
+def test_cuped_reduces_variance_and_keeps_the_lift() -> None:
     rng = np.random.default_rng(4)
-    totals = [sums_of(*people(rng, 5000)), sums_of(*people(rng, 5000, lift=0.1))]
+    totals = [sums_of(*draw_units(rng, 5000)), sums_of(*draw_units(rng, 5000, lift=0.1))]
     adjustment = find_adjustment(totals)
     plain, adjusted = ([to_arm(total, a) for total in totals] for a in (None, adjustment))
 
@@ -104,14 +104,14 @@ def test_cuped_takes_variance_out_and_keeps_the_lift() -> None:
 
 def test_without_history_there_is_no_adjustment() -> None:
     rng = np.random.default_rng(5)
-    y, d, x, e = people(rng, 1000)
+    y, d, x, e = draw_units(rng, 1000)
     assert find_adjustment([sums_of(y, d), sums_of(y, d)]) is None
     few = np.where(np.arange(1000) < 40, 1.0, 0.0)
     assert find_adjustment([sums_of(y, d, x * few, e * few)] * 2) is None
     assert find_adjustment([ClusterSums(), ClusterSums()]) is None
 
 
-def test_a_quantile_knows_that_outcomes_of_one_unit_are_alike() -> None:
+def test_the_standard_error_of_a_quantile_is_clustered_by_unit() -> None:
     """The standard error of the 95th percentile, against the spread over many samples."""
     rng = np.random.default_rng(6)
     found, errors = [], []
@@ -127,7 +127,7 @@ def test_a_quantile_knows_that_outcomes_of_one_unit_are_alike() -> None:
     assert np.mean(errors) == pytest.approx(np.std(found), rel=0.2)
 
 
-def test_degenerate_clusters_have_no_arm() -> None:
+def test_degenerate_sums_have_no_arm() -> None:
     assert to_arm(ClusterSums()).units == 0
     assert to_arm(ClusterSums(units=5)).units == 0
     one = to_arm(ClusterSums(units=1, y=3, d=4, yy=9, dd=16, yd=12))
@@ -136,19 +136,19 @@ def test_degenerate_clusters_have_no_arm() -> None:
     assert to_quantile_arm(ClusterSums(), [1.0] * len(QUANTILE_LEVELS)).units == 0
 
 
-def test_the_size_of_an_event_is_the_third_moment_by_the_variance() -> None:
+def test_the_event_size_is_the_third_moment_divided_by_the_variance() -> None:
     rng = np.random.default_rng(7)
-    y, d, _, _ = people(rng, 400)
+    y, d, _, _ = draw_units(rng, 400)
     residuals = (y - y.sum() / d.sum() * d) / d.mean()
     expected = (residuals**3).mean() / residuals.var(ddof=1)
-    assert to_arm(sums_of(y, d)).event == pytest.approx(expected)
+    assert to_arm(sums_of(y, d)).event_size == pytest.approx(expected)
     rare = np.zeros(10_000)
     rare[:10] = 1
-    assert to_arm(sums_of(rare, np.ones(10_000))).event == pytest.approx(1, abs=0.01)
+    assert to_arm(sums_of(rare, np.ones(10_000))).event_size == pytest.approx(1, abs=0.01)
 
 
-def test_values_that_are_large_and_alike_keep_their_spread() -> None:
-    """Counted from their mean; without that the squares differ in digits that no float has."""
+def test_large_values_with_a_small_spread_keep_their_variance() -> None:
+    """Sums hold distances from the mean, because squares of the values would lose the variance."""
     rng = np.random.default_rng(8)
     d = 1.0 + rng.poisson(2, 500)
     off = rng.normal(0, 1, 500) * d
@@ -158,7 +158,7 @@ def test_values_that_are_large_and_alike_keep_their_spread() -> None:
     assert arm.variance == pytest.approx(residuals.var(ddof=1))
 
 
-def test_a_spread_of_rounding_is_none() -> None:
+def test_a_spread_within_rounding_is_zero() -> None:
     arm = to_arm(sums_of(np.array([1e-16, -1e-16, 0.0]), np.ones(3)), origin=0.1)
     assert (arm.mean, arm.variance) == (0.1, 0)
     zeros = to_arm(sums_of(np.array([-0.1 + 1e-17, -0.1, -0.1]), np.ones(3)), origin=0.1)

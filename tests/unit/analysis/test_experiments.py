@@ -1,4 +1,4 @@
-"""Results of any sums at all: nothing raises, and every number is finite or missing."""
+"""Results of arbitrary sums: nothing raises, and every number is finite or missing."""
 
 import math
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def metric(key: TraceMetric = TraceMetric.COST, *, primary: bool = True) -> Metr
 
 
 def judge(measured: list[Measured], counts: list[int]) -> list[MetricResult]:
-    """Do all that the results do once the sums are known."""
+    """Run all computations on measured metrics and check that every number is finite."""
     results = compare(measured, VARIANTS)
     srm = check_sample_ratio(counts, [variant.weight for variant in VARIANTS])
     ahead = forecast(measured, sum(counts), 3.0)
@@ -74,7 +74,7 @@ any_sums = st.builds(
     **dict.fromkeys(("yy", "xx"), any_size),
     **dict.fromkeys(("d", "e", "dd", "ee", "de", "ddd"), st.integers(0, 10**12).map(float)),
 )
-# What units really send: values near each other, or nothing but zeros, at any size.
+# Realistic values: close to each other or all zero, at any magnitude.
 unit_values = st.tuples(
     st.sampled_from([0.0, 1e-12, 1.0, 1e9, 1e15]),
     st.lists(st.sampled_from([0.0, 0.0, 1.0, -1.0, 1e-6]), min_size=0, max_size=60),
@@ -82,7 +82,7 @@ unit_values = st.tuples(
 
 
 def sums_of(values: list[float]) -> ClusterSums:
-    """Units with one outcome each, now and before."""
+    """Sums of units with one outcome each, before and after assignment."""
     n = len(values)
     y, yy, yyy = sum(values), sum(v * v for v in values), sum(v * v * v for v in values)
     past = {"x": y, "xx": yy, "yx": yy, "xe": y, "ye": y, "dx": y, "e": n, "ee": n, "de": n}
@@ -128,7 +128,7 @@ def test_a_variant_that_never_succeeds_is_worse() -> None:
     assert found.lift_ci.upper < -0.9
 
 
-def test_too_few_units_have_a_lift_and_a_reason_and_nothing_that_looks_certain() -> None:
+def test_too_few_units_have_a_lift_and_a_reason_but_no_interval() -> None:
     arms = [Arm(29, 1.0, 0.0001), Arm(2000, 2.0, 0.0001), Arm(2000, 1.0, 0.0001)]
     [result] = judge([Measured(metric(), arms)], [29, 2000, 2000])
     found = result.variants[1]
@@ -138,7 +138,7 @@ def test_too_few_units_have_a_lift_and_a_reason_and_nothing_that_looks_certain()
     assert "at least 30 units" in (found.reason or "")
 
 
-def test_a_control_without_a_success_is_beaten_though_there_is_no_lift() -> None:
+def test_a_variant_can_win_against_a_control_of_zero_without_a_lift() -> None:
     arms = [Arm(1000, 0.0, 0.0), Arm(1000, 0.9, 0.09, -0.8), Arm(1000, 0.0, 0.0)]
     measured = [Measured(metric(), arms)]
     results = judge(measured, [1000, 1000, 1000])
@@ -151,8 +151,8 @@ def test_a_control_without_a_success_is_beaten_though_there_is_no_lift() -> None
     assert "0 → 0.9" in verdict.reason
 
 
-def test_what_counts_only_by_itself_says_so() -> None:
-    """One of many questions: its interval excludes zero, and the adjusted p-value does not."""
+def test_a_result_that_is_not_significant_after_adjustment_has_a_reason() -> None:
+    """One of many comparisons: the interval excludes zero, but the adjusted p-value is high."""
     edge = Arm(5000, 1.0, 1.0), Arm(5000, 1.065, 1.0)
     same = Arm(5000, 1.0, 1.0)
     keys = (TraceMetric.COST, TraceMetric.TOKENS, TraceMetric.LATENCY)

@@ -1,4 +1,4 @@
-"""Anomalies on synthetic traffic: quiet on seasons and noise, quick on what is really wrong."""
+"""Anomaly rules on synthetic traffic: quiet on seasons and noise, fast on real incidents."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def test_thirty_days_of_seasons_and_noise_raise_at_most_one_alert(
 
 @pytest.mark.parametrize("hour", [3, 9, 15, 21])
 @pytest.mark.parametrize(("metric", "part"), [("errorRate", "errors"), ("avgLatency", "latency")])
-def test_a_doubling_is_found_within_ten_minutes_at_any_hour(
+def test_a_doubling_is_detected_within_ten_minutes_at_any_hour(
     metric: str, part: str, hour: int
 ) -> None:
     first = 28 * DAY_MINUTES + hour * 60
@@ -47,14 +47,14 @@ def test_a_doubling_is_found_within_ten_minutes_at_any_hour(
     assert all(end is not None for end in ends)
 
 
-def test_a_slow_tail_is_found_within_ten_minutes() -> None:
+def test_a_slow_tail_is_detected_within_ten_minutes() -> None:
     first = 28 * DAY_MINUTES + 600
     traffic = disturb(make_traffic(29, seed=6), first, first + 60, tail=2.0)
     [firing] = replay(traffic, "p95Latency", first=first - 60)
     assert 0 < minutes_after(firing, first) <= 10
 
 
-def test_silence_in_busy_hours_is_found() -> None:
+def test_missing_traffic_in_busy_hours_is_detected() -> None:
     first = 28 * DAY_MINUTES + 720
     traffic = disturb(make_traffic(29, seed=7), first, first + 30, requests=0.0)
     [firing] = replay(traffic, "requestCount", first=first - 60)
@@ -85,7 +85,7 @@ def test_a_lasting_shift_is_one_alert_and_then_the_new_normal() -> None:
     assert lasted == pytest.approx(24, abs=0.1)
 
 
-def test_nothing_is_judged_on_the_first_day() -> None:
+def test_no_anomaly_fires_on_the_first_day() -> None:
     first = 1200
     traffic = disturb(make_traffic(1, seed=12), first, first + 60, latency=5.0)
     assert replay(traffic, "avgLatency") == []
@@ -99,7 +99,7 @@ def test_a_replay_is_the_same_each_time() -> None:
     assert once
 
 
-def test_sensitivity_decides_how_far_off_is_too_far() -> None:
+def test_a_higher_sensitivity_fires_earlier() -> None:
     first = 28 * DAY_MINUTES + 600
     traffic = disturb(make_traffic(29, seed=14), first, first + 30, latency=1.22)
     found = {
@@ -116,7 +116,7 @@ def points_of(traffic: Traffic, first: int, **fields: Any) -> list[BacktestPoint
     return replay_rule(rule, windows, buckets, ORIGIN).points
 
 
-def test_points_show_the_most_telling_value_of_each_hour() -> None:
+def test_points_show_the_most_extreme_value_of_each_hour() -> None:
     first = 28 * DAY_MINUTES
     calm = make_traffic(29, seed=5, per_minute=900)
     traffic = disturb(calm, first + 80, first + 90, latency=3.0)
