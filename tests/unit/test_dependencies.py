@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-DECLARED = {
+DECLARED: dict[str, Requirement] = {
     canonicalize_name(requirement.name): requirement
     for requirement in map(Requirement, PROJECT["dependencies"])
 }
