@@ -5,7 +5,7 @@ import { type AlertRule, METRICS } from "@/lib/alerts";
 import { api, type Schemas, unwrap } from "@/lib/api";
 import { formatDuration, formatShortTime } from "@/lib/format";
 import { Badge } from "@/ui/Badge";
-import type { Level, Series, Stretch } from "@/ui/chart/series";
+import type { Level, Series, Period } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
 import { ErrorState, Skeleton } from "@/ui/states";
@@ -87,7 +87,7 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
         : [{ value: rule.threshold, label: format(rule.threshold), colour: "var(--bad)" }],
     [rule, format],
   );
-  const stretches = useMemo<Stretch[]>(
+  const periods = useMemo<Period[]>(
     () =>
       replay.firings.map((firing) => ({
         from: firing.start,
@@ -108,7 +108,7 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
         series={series}
         format={format}
         levels={levels}
-        stretches={stretches}
+        periods={periods}
         height={CHART_HEIGHT}
       />
       <ul className="mt-2 flex max-h-24 flex-wrap gap-x-5 gap-y-1 overflow-auto text-sm">

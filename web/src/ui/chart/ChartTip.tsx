@@ -1,6 +1,5 @@
 import { Dot } from "../Badge";
-import type { ChartInput } from "./layout";
-import { pointLabel } from "./series";
+import { type ChartInput, pointLabel } from "./series";
 
 interface Props extends ChartInput {
   index: number;
