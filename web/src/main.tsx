@@ -6,6 +6,7 @@ import { router } from "./app/router";
 import { queries } from "./lib/client";
 import "./styles.css";
 import { Toasts } from "./ui/Toast";
+import { Tooltips } from "./ui/Tooltip";
 
 // A page that is open during an upgrade asks for files that are gone: the new ones are a reload away.
 window.addEventListener("vite:preloadError", () => {
@@ -24,6 +25,7 @@ if (root) {
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
         <Toasts />
+        <Tooltips />
       </QueryClientProvider>
     </StrictMode>,
   );

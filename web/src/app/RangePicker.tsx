@@ -3,7 +3,7 @@ import { useState } from "react";
 import { PRESETS, type Preset, type Range, useRange, useSetRange } from "@/lib/range";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
-import { Menu, MenuItem } from "@/ui/overlays";
+import { Popover, PopoverItem } from "@/ui/Popover";
 
 /** Presets, two moments, and a step back or forward by the length of the range. */
 export function RangePicker() {
@@ -20,11 +20,11 @@ export function RangePicker() {
         onClick={() => move(-length)}
         icon={<ChevronLeft className="size-4" />}
       />
-      <Menu
+      <Popover
         ariaLabel="Time range"
-        align="right"
+        align="end"
         buttonClass="rounded-none min-w-0"
-        className="flex w-[min(26rem,calc(100vw-2rem))] gap-1 max-md:fixed max-md:inset-x-4 max-md:top-28 max-md:w-auto"
+        className="flex w-[min(26rem,calc(100vw-2rem))] gap-1"
         label={
           <>
             <Clock className="size-3.5 shrink-0 text-muted" aria-hidden />
@@ -36,7 +36,7 @@ export function RangePicker() {
           <>
             <div className="w-36 shrink-0">
               {Object.entries(PRESETS).map(([id, { label }]) => (
-                <MenuItem
+                <PopoverItem
                   key={id}
                   isActive={range.preset === id}
                   onClick={() => {
@@ -45,7 +45,7 @@ export function RangePicker() {
                   }}
                 >
                   {label}
-                </MenuItem>
+                </PopoverItem>
               ))}
             </div>
             <Custom
@@ -57,7 +57,7 @@ export function RangePicker() {
             />
           </>
         )}
-      </Menu>
+      </Popover>
       <Button
         aria-label="Later"
         className="rounded-l-none border-l-0"

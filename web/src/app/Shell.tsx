@@ -1,7 +1,7 @@
 /** The frame around every page: rail, top bar, palette, help, and what is wrong with the address. */
 import { useIsFetching } from "@tanstack/react-query";
 import { Outlet, useMatches, useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { whenIdle } from "@/lib/idle";
 import { useFilterValues } from "@/lib/queries";
 import { useRange, useSetRange } from "@/lib/range";
@@ -9,11 +9,14 @@ import { useShortcuts } from "@/lib/shortcuts";
 import { setTheme, useIsDark } from "@/lib/theme";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/states";
-import { CommandPalette } from "./CommandPalette";
 import { PAGES, type Page } from "./pages";
 import { Rail } from "./Rail";
-import { ShortcutSheet } from "./ShortcutSheet";
 import { TopBar } from "./TopBar";
+
+const loadPalette = () => import("./CommandPalette");
+const loadSheet = () => import("./ShortcutSheet");
+const CommandPalette = lazy(loadPalette);
+const ShortcutSheet = lazy(loadSheet);
 
 export function usePage(): Page | undefined {
   return useMatches().findLast((match) => match.staticData.page)?.staticData.page;
@@ -22,8 +25,9 @@ export function usePage(): Page | undefined {
 export function Shell() {
   const page = usePage();
   const [isRailOpen, setRailOpen] = useState(false);
-  const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const [isHelpOpen, setHelpOpen] = useState(false);
+  // Undefined until they are opened for the first time.
+  const [isPaletteOpen, setPaletteOpen] = useState<boolean>();
+  const [isHelpOpen, setHelpOpen] = useState<boolean>();
   useTitle(page);
   useIdleLoading();
   // Every page needs the names, if only to colour them alike.
@@ -53,8 +57,14 @@ export function Shell() {
           <CheckedOutlet page={page} />
         </main>
       </div>
-      <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
-      <ShortcutSheet isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+      <Suspense>
+        {isPaletteOpen !== undefined && (
+          <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
+        )}
+        {isHelpOpen !== undefined && (
+          <ShortcutSheet isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+        )}
+      </Suspense>
     </div>
   );
 }
@@ -65,7 +75,7 @@ function useTitle(page: Page | undefined) {
   }, [page]);
 }
 
-/** The code of the other pages comes while nothing else happens, so that no click waits for it. */
+/** Loads the code of the palette and the other pages while the browser is idle, so that no click waits for it. */
 function useIdleLoading() {
   const isFetching = useIsFetching() > 0;
   useEffect(() => {
@@ -76,8 +86,7 @@ function useIdleLoading() {
         await new Promise<void>(whenIdle);
         if (isWanted)
           await unloaded
-            .shift()
-            ?.load()
+            .shift()?.()
             .catch(() => undefined);
       }
     };
@@ -88,7 +97,11 @@ function useIdleLoading() {
   }, [isFetching]);
 }
 
-const unloaded = PAGES.filter((page) => !page.isPublic);
+const unloaded: (() => Promise<unknown>)[] = [
+  loadPalette,
+  loadSheet,
+  ...PAGES.filter((page) => !page.isPublic).map((page) => page.load),
+];
 
 function useGlobalKeys(openPalette: () => void, openHelp: () => void) {
   const navigate = useNavigate();

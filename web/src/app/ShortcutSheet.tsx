@@ -1,6 +1,6 @@
 import { useActiveShortcuts } from "@/lib/shortcuts";
 import { Kbd } from "@/ui/Badge";
-import { Dialog } from "@/ui/overlays";
+import { Dialog } from "@/ui/Dialog";
 
 const NAMES: Record<string, string> = {
   ArrowDown: "↓",
@@ -10,7 +10,13 @@ const NAMES: Record<string, string> = {
 };
 
 /** The keys that are in force on this page. */
-export function ShortcutSheet({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export default function ShortcutSheet({
+  isOpen,
+  onClose,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+}) {
   const shortcuts = useActiveShortcuts();
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Keyboard shortcuts">

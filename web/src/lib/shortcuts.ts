@@ -8,6 +8,9 @@ export interface Shortcut {
   run: (event: KeyboardEvent) => void;
 }
 
+/** While one of these is open, the keys are its own. */
+const OVERLAYS = '[role="dialog"], [role="alertdialog"], [role="menu"]';
+
 let active: Shortcut[][] = [];
 const listeners = new Set<() => void>();
 let first = "";
@@ -34,7 +37,7 @@ function isClicking({ key, target }: KeyboardEvent): boolean {
 function handle(event: KeyboardEvent) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (isTyping(event.target) || isClicking(event)) return;
-  if (document.querySelector("dialog[open]")) return;
+  if (document.querySelector(OVERLAYS)) return;
   const pair = Date.now() - firstAt < 1200 ? `${first} ${event.key}` : "";
   // What was added last is nearest to what the person looks at.
   const all = active.toReversed().flat();

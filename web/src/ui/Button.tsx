@@ -1,5 +1,6 @@
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { cx } from "./cx";
+import { withTooltip } from "./Tooltip";
 
 type Kind = "plain" | "primary" | "quiet" | "danger";
 
@@ -17,19 +18,19 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   icon?: ReactNode;
 }
 
-/** A button. An icon alone needs `aria-label`, which also becomes its tooltip. */
+/** A button. An icon without text needs `aria-label`, which is also its tooltip. */
 export function Button({ kind = "plain", size = "normal", busy, icon, children, ...rest }: Props) {
-  return (
+  const isIcon = children === undefined;
+  const button = (
     <button
       type="button"
-      title={rest["aria-label"]}
       aria-busy={busy}
       {...rest}
       disabled={rest.disabled || busy}
       className={cx(
         "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md whitespace-nowrap select-none disabled:opacity-55",
         size === "small" ? "h-7 text-sm" : "h-8",
-        children === undefined ? (size === "small" ? "w-7" : "w-8") : "px-2.5",
+        isIcon ? (size === "small" ? "w-7" : "w-8") : "px-2.5",
         KINDS[kind],
         rest.className,
       )}
@@ -38,4 +39,6 @@ export function Button({ kind = "plain", size = "normal", busy, icon, children, 
       {children}
     </button>
   );
+  const label = rest["aria-label"];
+  return isIcon && label ? withTooltip(label, button) : button;
 }

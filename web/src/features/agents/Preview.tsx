@@ -5,7 +5,7 @@ import { type AlertRule, METRICS } from "@/lib/alerts";
 import { api, type Schemas, unwrap } from "@/lib/api";
 import { formatDuration, formatShortTime } from "@/lib/format";
 import { Badge } from "@/ui/Badge";
-import type { Level, Series, Period } from "@/ui/chart/series";
+import type { Level, Period, Series } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
 import { ErrorState, Skeleton } from "@/ui/states";

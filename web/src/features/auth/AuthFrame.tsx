@@ -1,8 +1,8 @@
 /** The frame of the pages before signing in: one narrow column, one thing to do. */
 import type { FormEvent, ReactNode } from "react";
 import { useEffect } from "react";
-import { Logo } from "@/app/Rail";
 import { ApiError } from "@/lib/api";
+import { Logo } from "@/ui/Logo";
 
 interface Props {
   title: string;

@@ -10,7 +10,7 @@ import { useSetUrl, useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { CopyId, copyText } from "@/ui/Copy";
-import { Dialog } from "@/ui/overlays";
+import { Dialog } from "@/ui/Dialog";
 import { ErrorState, Skeleton, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";

@@ -1,17 +1,14 @@
-import { Columns3, Download, ListFilter, Radio, Search, X } from "lucide-react";
+import { ListFilter, Radio, Search, X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { download } from "@/lib/api";
 import { useFilterValues } from "@/lib/queries";
-import { rangeQuery, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
-import { Checkbox, Field, Input, Select } from "@/ui/Field";
-import { Menu, MenuItem } from "@/ui/overlays";
-import { toast } from "@/ui/Toast";
-import { allColumns, DEFAULT_COLUMNS } from "./columns";
-import { CHOICES, exportPath, FILTER_KEYS, TYPED } from "./filters";
+import { Field, Input, Select } from "@/ui/Field";
+import { Popover } from "@/ui/Popover";
+import { CHOICES, FILTER_KEYS, TYPED } from "./filters";
+import { ColumnMenu, ExportMenu } from "./menus";
 
 export function FilterBar({ total }: { total: string }) {
   const url = useUrl();
@@ -44,7 +41,7 @@ function SearchBox() {
   const setUrl = useSetUrl();
   const [text, setText] = useState(search);
   useEffect(() => setText(search), [search]);
-  // Words are asked for when the person pauses, not at every letter.
+  // Searches when typing pauses, not at every letter.
   useEffect(() => {
     if (text === search) return;
     const timer = setTimeout(() => setUrl({ search: text || undefined }), 350);
@@ -88,7 +85,7 @@ function FilterMenu() {
   const setUrl = useSetUrl();
   const options = useOptions();
   return (
-    <Menu
+    <Popover
       ariaLabel="Filters"
       className="w-72 p-3"
       label={
@@ -137,7 +134,7 @@ function FilterMenu() {
           </div>
         </div>
       )}
-    </Menu>
+    </Popover>
   );
 }
 
@@ -145,7 +142,7 @@ function withCurrent(values: string[], current: string | undefined): string[] {
   return current && !values.includes(current) ? [current, ...values] : values;
 }
 
-/** The filters in force, each with its way out. */
+/** The active filters, each with a button that removes it. */
 function Chips() {
   const url = useUrl();
   const setUrl = useSetUrl();
@@ -180,76 +177,5 @@ function Chips() {
         Clear
       </Button>
     </>
-  );
-}
-
-export function useColumnIds(): string[] {
-  const { cols } = useUrl();
-  return cols ? cols.split(",") : DEFAULT_COLUMNS;
-}
-
-function ColumnMenu() {
-  const shown = useColumnIds();
-  const setUrl = useSetUrl();
-  const all = allColumns({ duration: 1, cost: 1 });
-  const toggle = (id: string) => {
-    const next = all
-      .map((column) => column.id)
-      .filter((one) => (one === id ? !shown.includes(id) : shown.includes(one)));
-    const isDefault = next.join() === DEFAULT_COLUMNS.join();
-    setUrl({ cols: isDefault || next.length === 0 ? undefined : next.join() });
-  };
-  return (
-    <Menu
-      ariaLabel="Columns"
-      align="right"
-      buttonClass="px-2"
-      label={<Columns3 className="size-4" aria-hidden />}
-    >
-      {() => (
-        <div className="flex flex-col gap-1.5 p-1.5">
-          {all.map((column) => (
-            <Checkbox
-              key={column.id}
-              label={column.title}
-              checked={shown.includes(column.id)}
-              onChange={() => toggle(column.id)}
-            />
-          ))}
-        </div>
-      )}
-    </Menu>
-  );
-}
-
-function ExportMenu() {
-  const url = useUrl();
-  const range = useRange();
-  const run = async (format: string, close: () => void) => {
-    close();
-    try {
-      toast("The export is on its way.");
-      await download(exportPath(url, rangeQuery(range), format));
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), "bad");
-    }
-  };
-  return (
-    <Menu
-      ariaLabel="Export"
-      align="right"
-      buttonClass="px-2"
-      label={<Download className="size-4" aria-hidden />}
-    >
-      {(close) => (
-        <>
-          {["csv", "jsonl", "parquet"].map((format) => (
-            <MenuItem key={format} onClick={() => void run(format, close)}>
-              All as {format.toUpperCase()}
-            </MenuItem>
-          ))}
-        </>
-      )}
-    </Menu>
   );
 }

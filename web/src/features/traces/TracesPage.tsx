@@ -12,8 +12,9 @@ import { Button } from "@/ui/Button";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { type Column, Table } from "@/ui/Table";
 import { allColumns } from "./columns";
-import { FilterBar, useColumnIds } from "./FilterBar";
+import { FilterBar } from "./FilterBar";
 import { FILTER_KEYS, listQuery } from "./filters";
+import { useColumnIds } from "./menus";
 
 const PAGE = 100;
 const LIVE_MS = 3000;

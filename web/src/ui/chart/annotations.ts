@@ -16,7 +16,13 @@ export function drawPeriods(plot: uPlot, periods: Period[]) {
 
 /** Fades everything from a moment on: its bucket is still being filled. */
 export function fadeFrom(plot: uPlot, from: number) {
-  fillColumn(plot, from, plot.scales.x?.max ?? from, resolveColour("var(--surface)"), UNFINISHED_FADE);
+  fillColumn(
+    plot,
+    from,
+    plot.scales.x?.max ?? from,
+    resolveColour("var(--surface)"),
+    UNFINISHED_FADE,
+  );
 }
 
 function fillColumn(plot: uPlot, from: number, to: number, colour: string, alpha: number) {
