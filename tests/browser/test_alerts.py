@@ -45,7 +45,7 @@ def test_the_inbox_is_walked_and_filtered(tab: Tab, demo: Site) -> None:
     page.keyboard.press("j")
     expect(page).to_have_url(re.compile("alert=alr_"))
     page.get_by_label("Severity").select_option("info")
-    expect(page.get_by_text("No such alert")).to_be_visible()
+    expect(page.get_by_text("No alerts match")).to_be_visible()
     page.get_by_role("button", name="Show all alerts").click()
     expect(page.get_by_role("list", name="Alerts")).to_contain_text("busy-ant")
 
@@ -55,13 +55,13 @@ def test_a_rule_is_tried_out_on_two_weeks_before_it_is_saved(tab: Tab, demo: Sit
     page.get_by_role("button", name="Add a rule").first.click()
     page.get_by_label("Metric").select_option("p95Latency")
     page.get_by_label("Threshold").fill("1")
-    page.get_by_label("At least").fill("1")
+    page.get_by_label("Minimum samples").fill("1")
     expect(page.get_by_text(re.compile("would have fired"))).to_be_visible()
     page.get_by_label("Threshold").fill("99999999")
     expect(page.get_by_text("would not have fired")).to_be_visible()
     page.get_by_label("Name").fill("Far too slow")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("in force from the next minute")).to_be_visible()
+    expect(page.get_by_text("apply from the next minute")).to_be_visible()
     [rule] = demo.call("GET", "/agents/code-reviewer")["alertSettings"]["rules"]
     assert (rule["name"], rule["metric"], rule["threshold"]) == (
         "Far too slow",

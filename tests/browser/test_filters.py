@@ -67,11 +67,11 @@ def test_log_levels_and_words_filter(tab: Tab) -> None:
     table = page.get_by_role("table", name="Logs")
     expect(table.get_by_text("info", exact=True)).to_have_count(0)
     expect(table.get_by_text("warn", exact=True).first).to_be_visible()
-    page.get_by_label("Search in messages").fill("timed")
+    page.get_by_label("Search messages").fill("timed")
     expect(page).to_have_url(re.compile("search=timed"))
-    page.get_by_label("Search in messages").fill("nobody ever logged this")
-    expect(page.get_by_text("No such log line")).to_be_visible()
-    page.get_by_role("button", name="Drop the filters").click()
+    page.get_by_label("Search messages").fill("nobody ever logged this")
+    expect(page.get_by_text("No logs match")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
     expect(table.get_by_role("row").nth(1)).to_be_visible()
 
 
@@ -92,12 +92,12 @@ def test_a_signal_is_chosen_by_the_address(tab: Tab) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/?from=yesterday-ish", "cannot be read"),
-        ("/?range=forever", "cannot be read"),
-        ("/traces/00000000000000000000000000000001", "There is nothing here"),
-        ("/experiments/exp_nope", "There is nothing here"),
-        ("/agents/nobody", "There is nothing here"),
-        ("/no/such/page", "There is no such page"),
+        ("/?from=yesterday-ish", "Invalid time range"),
+        ("/?range=forever", "Invalid time range"),
+        ("/traces/00000000000000000000000000000001", "Not found"),
+        ("/experiments/exp_nope", "Not found"),
+        ("/agents/nobody", "Not found"),
+        ("/no/such/page", "Page not found"),
     ],
 )
 def test_a_bad_address_says_so_and_offers_the_way_on(tab: Tab, path: str, words: str) -> None:
@@ -114,7 +114,7 @@ def test_a_service_that_is_down_is_said_and_tried_again(tab: Tab) -> None:
     page.get_by_role("link", name="API keys").click()
     retry = page.get_by_role("button", name="Try again")
     expect(retry).to_be_visible()
-    expect(page.get_by_text("The service does not answer").first).to_be_visible()
+    expect(page.get_by_text("The service is not responding").first).to_be_visible()
     page.unroute("**/api/**")
     retry.click()
     expect(page.get_by_text("production fleet")).to_be_visible()

@@ -24,7 +24,7 @@ def test_a_key_is_made_rotated_revoked_and_deleted(tab: Tab, demo: Site) -> None
     page = tab.open("/keys")
     page.get_by_role("button", name="New key").click()
     page.get_by_label("Name").fill("a short life")
-    page.get_by_label("May").select_option("read")
+    page.get_by_label("Permissions").select_option("read")
     page.get_by_role("button", name="Create", exact=True).click()
     first = shown_secret(page)
     assert answer_to(demo, first) == 200
@@ -50,10 +50,10 @@ def test_a_price_of_ones_own_prices_earlier_calls_too(tab: Tab, demo: Site) -> N
     page.get_by_label("Output", exact=True).fill("200")
     page.get_by_role("button", name="Save").click()
     row = page.get_by_role("row").filter(has_text="house-screener-8b")
-    expect(row.get_by_text("yours")).to_be_visible()
+    expect(row.get_by_text("custom")).to_be_visible()
     expect(row).to_contain_text("$100.00")
     row.get_by_role("button").click()
-    page.get_by_role("button", name="Back to the list price").click()
+    page.get_by_role("button", name="Use the list price").click()
     expect(row.get_by_text("no price")).to_be_visible()
     assert demo.call("GET", "/models/prices") == []
 
@@ -79,7 +79,7 @@ def test_a_member_is_made_admin_and_back(tab: Tab, demo: Site) -> None:
     page = tab.open("/admin")
     role = page.get_by_label("Role of mara@example.com")
     role.select_option("admin")
-    expect(page.get_by_text("Changed.").first).to_be_visible()
+    expect(page.get_by_text("Saved.").first).to_be_visible()
     roles = {user["email"]: user["role"] for user in demo.call("GET", "/admin/users")}
     assert roles["mara@example.com"] == "admin"
     role.select_option("member")

@@ -8,9 +8,9 @@ import "./styles.css";
 import { Toasts } from "./ui/Toast";
 import { Tooltips } from "./ui/Tooltip";
 
-// A page that is open during an upgrade asks for files that are gone: the new ones are a reload away.
+// After an upgrade an open page may request files that no longer exist: reload it once.
 window.addEventListener("vite:preloadError", () => {
-  // Code that nobody waits for yet may be missing.
+  // Prefetched code may be missing.
   if (router.state.status !== "pending") return;
   const key = "spanwise.reloaded";
   if (Date.now() - Number(sessionStorage.getItem(key)) < 60_000) return;

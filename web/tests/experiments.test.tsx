@@ -8,7 +8,7 @@ import {
   liftTone,
   type MetricResult,
   type Results,
-} from "@/features/experiments/words";
+} from "@/features/experiments/labels";
 
 function named(changes: object = {}) {
   return { ...emptyDraft(), name: "shorter", ...changes };
@@ -16,7 +16,7 @@ function named(changes: object = {}) {
 
 describe("a draft", () => {
   it("says what is lacking, on the step where it is mended", () => {
-    expect(problemsOf(emptyDraft())).toEqual([{ step: 0, words: "It needs a name." }]);
+    expect(problemsOf(emptyDraft())).toEqual([{ step: 0, words: "The experiment needs a name." }]);
     expect(problemsOf(named())).toEqual([]);
     const twins = [1, 2].map(() => ({ key: "a", weight: 1, config: "" }));
     expect(problemsOf(named({ variants: twins }))[0]?.words).toMatch("same key");

@@ -5,7 +5,7 @@ import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
 import { Popover, PopoverItem } from "@/ui/Popover";
 
-/** Presets, two moments, and a step back or forward by the length of the range. */
+/** Presets, custom dates, and buttons that move the range by its length. */
 export function RangePicker() {
   const range = useRange();
   const { setPreset, setCustom } = useSetRange();
@@ -89,7 +89,7 @@ function Custom({ range, onApply }: { range: Range; onApply: (from: Date, to: Da
       <TextField label="From" type="datetime-local" value={from} onChange={setFrom} />
       <TextField
         label="To"
-        error={isValid ? undefined : "must be after the start"}
+        error={isValid ? undefined : "Must be after the start"}
         type="datetime-local"
         value={to}
         onChange={setTo}

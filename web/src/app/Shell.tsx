@@ -1,4 +1,4 @@
-/** The frame around every page: rail, top bar, palette, help, and what is wrong with the address. */
+/** The frame around every page: rail, top bar, palette, help and progress. */
 import { useIsFetching } from "@tanstack/react-query";
 import { Outlet, useMatches, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
@@ -30,7 +30,7 @@ export function Shell() {
   const [isHelpOpen, setHelpOpen] = useState<boolean>();
   useTitle(page);
   useIdleLoading();
-  // Every page needs the names, if only to colour them alike.
+  // Every page needs the names to assign colours consistently.
   useFilterValues();
   useGlobalKeys(
     () => setPaletteOpen(true),
@@ -117,8 +117,12 @@ function useGlobalKeys(openPalette: () => void, openHelp: () => void) {
     return () => window.removeEventListener("keydown", onKey);
   }, [openPalette]);
   useShortcuts([
-    { keys: "?", what: "Show this sheet", run: openHelp },
-    { keys: "t", what: "Light or dark", run: () => setTheme(isDark ? "light" : "dark") },
+    { keys: "?", what: "Show keyboard shortcuts", run: openHelp },
+    {
+      keys: "t",
+      what: "Switch between light and dark",
+      run: () => setTheme(isDark ? "light" : "dark"),
+    },
     ...PAGES.filter((page) => page.key).map((page) => ({
       keys: `g ${page.key}`,
       what: `Go to ${page.title}`,
@@ -127,14 +131,14 @@ function useGlobalKeys(openPalette: () => void, openHelp: () => void) {
   ]);
 }
 
-/** A range that cannot be read is said, not guessed. */
+/** An invalid time range is reported instead of guessed. */
 function CheckedOutlet({ page }: { page: Page | undefined }) {
   const range = useRange();
   const { setPreset } = useSetRange();
   if (range.problem && page?.uses?.includes("range")) {
     return (
       <EmptyState
-        title="The time range in this address cannot be read"
+        title="Invalid time range in the URL"
         action={
           <Button kind="primary" onClick={() => setPreset("7d")}>
             Show the last 7 days
@@ -148,7 +152,7 @@ function CheckedOutlet({ page }: { page: Page | undefined }) {
   return <Outlet />;
 }
 
-/** A thin line for what takes more than 300 ms, words for what takes more than 5 s. */
+/** A thin line after 300 ms of loading, a message after 5 s. */
 function ProgressLine() {
   const isFetching = useIsFetching() > 0;
   const [stage, setStage] = useState<"none" | "line" | "words">("none");
@@ -170,7 +174,7 @@ function ProgressLine() {
       )}
       {stage === "words" && (
         <p className="absolute top-2 left-1/2 -translate-x-1/2 rounded-md border bg-surface px-3 py-1.5 text-sm whitespace-nowrap text-muted shadow-lg">
-          Still working on it. A rate limit is waited out, at most a minute.
+          Still loading. If requests are rate limited, this can take up to a minute.
         </p>
       )}
     </div>

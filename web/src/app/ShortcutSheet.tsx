@@ -9,7 +9,7 @@ const NAMES: Record<string, string> = {
   ArrowRight: "→",
 };
 
-/** The keys that are in force on this page. */
+/** The shortcuts of the current page. */
 export default function ShortcutSheet({
   isOpen,
   onClose,

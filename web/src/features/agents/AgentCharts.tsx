@@ -8,18 +8,18 @@ import { formatCost, formatCount, formatDuration, formatPercent } from "@/lib/fo
 import { BarList } from "@/ui/BarList";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
-import { Answer, ErrorState } from "@/ui/states";
-import { useFiguresOf } from "./figures";
+import { ErrorState, QueryResult } from "@/ui/states";
+import { useAgentQueries } from "./agentQueries";
 
 const HEIGHT = 180;
-const MOST_TOOLS = 6;
+const MAX_TOOLS = 6;
 
 interface OfAgent {
   agent: Agent;
 }
 
 export function Totals({ agent }: OfAgent) {
-  const { data, error, refetch } = useQuery(useFiguresOf(agent.name).metrics);
+  const { data, error, refetch } = useQuery(useAgentQueries(agent.name).metrics);
   if (error && !data) {
     return (
       <div className="lg:col-span-2">
@@ -39,8 +39,8 @@ export function Totals({ agent }: OfAgent) {
 }
 
 export function Requests({ agent }: OfAgent) {
-  const { granularity, outcomes } = useFiguresOf(agent.name);
-  const question = useQuery(outcomes);
+  const { granularity, outcomes } = useAgentQueries(agent.name);
+  const query = useQuery(outcomes);
   const navigate = useNavigate();
   const openTraces = (date: string) =>
     void navigate({
@@ -49,7 +49,7 @@ export function Requests({ agent }: OfAgent) {
     });
   const drawn = useMemo(() => {
     const bars = { type: "bar", stack: "all" } as const;
-    const trend = question.data?.trend ?? [];
+    const trend = query.data?.trend ?? [];
     const succeeded = trend.map((point) => point.success);
     const failed = trend.map((point) => point.failure);
     return {
@@ -59,10 +59,10 @@ export function Requests({ agent }: OfAgent) {
         { ...bars, name: "failed", colour: "var(--bad)", values: failed },
       ],
     };
-  }, [question.data]);
+  }, [query.data]);
   return (
     <Panel title="Requests" unit="traces">
-      <Answer question={question} height={HEIGHT + LEGEND_HEIGHT}>
+      <QueryResult query={query} height={HEIGHT + LEGEND_HEIGHT}>
         {() => (
           <TimeChart
             label={`Traces of ${agent.name} over time, by outcome`}
@@ -73,16 +73,16 @@ export function Requests({ agent }: OfAgent) {
             onPick={openTraces}
           />
         )}
-      </Answer>
+      </QueryResult>
     </Panel>
   );
 }
 
 export function Latency({ agent }: OfAgent) {
-  const { granularity, latency } = useFiguresOf(agent.name);
-  const question = useQuery(latency);
+  const { granularity, latency } = useAgentQueries(agent.name);
+  const query = useQuery(latency);
   const drawn = useMemo(() => {
-    const points = question.data ?? [];
+    const points = query.data ?? [];
     return {
       dates: points.map((point) => point.date),
       series: (["p50", "p95", "p99"] as const).map((name, index) => ({
@@ -91,10 +91,10 @@ export function Latency({ agent }: OfAgent) {
         values: points.map((point) => point[name]),
       })),
     };
-  }, [question.data]);
+  }, [query.data]);
   return (
     <Panel title="Latency" unit="of traces">
-      <Answer question={question} height={HEIGHT + LEGEND_HEIGHT}>
+      <QueryResult query={query} height={HEIGHT + LEGEND_HEIGHT}>
         {() => (
           <TimeChart
             label={`Latency percentiles of ${agent.name} over time`}
@@ -104,25 +104,25 @@ export function Latency({ agent }: OfAgent) {
             height={HEIGHT}
           />
         )}
-      </Answer>
+      </QueryResult>
     </Panel>
   );
 }
 
 export function Cost({ agent }: OfAgent) {
-  const { granularity, costs } = useFiguresOf(agent.name);
-  const question = useQuery(costs);
+  const { granularity, costs } = useAgentQueries(agent.name);
+  const query = useQuery(costs);
   const drawn = useMemo(() => {
-    const trend = question.data?.trend ?? [];
+    const trend = query.data?.trend ?? [];
     const values = trend.map((point) => point.cost);
     return {
       dates: trend.map((point) => point.date),
       series: [{ name: "cost", colour: "var(--series-2)", type: "area" as const, values }],
     };
-  }, [question.data]);
+  }, [query.data]);
   return (
-    <Panel title="Cost" unit="US dollars">
-      <Answer question={question} height={HEIGHT}>
+    <Panel title="Cost" unit="USD">
+      <QueryResult query={query} height={HEIGHT}>
         {() => (
           <TimeChart
             label={`Cost of ${agent.name} over time`}
@@ -133,21 +133,21 @@ export function Cost({ agent }: OfAgent) {
             hasLegend={false}
           />
         )}
-      </Answer>
+      </QueryResult>
     </Panel>
   );
 }
 
 export function Tools({ agent }: OfAgent) {
-  const question = useQuery(useFiguresOf(agent.name).tools);
+  const query = useQuery(useAgentQueries(agent.name).tools);
   return (
     <Panel title="Tools" unit="calls">
-      <Answer question={question} height={HEIGHT}>
+      <QueryResult query={query} height={HEIGHT}>
         {({ heatmap }) => (
           <BarList
             bars={Object.entries(heatmap[agent.name] ?? {})
               .sort((a, b) => b[1] - a[1])
-              .slice(0, MOST_TOOLS)
+              .slice(0, MAX_TOOLS)
               .map(([name, value]) => ({
                 key: name,
                 label: name,
@@ -155,10 +155,10 @@ export function Tools({ agent }: OfAgent) {
                 shown: formatCount(value),
                 colour: colourOf(agent.name),
               }))}
-            empty="No tool was called in this period"
+            empty="No tool calls in this period"
           />
         )}
-      </Answer>
+      </QueryResult>
     </Panel>
   );
 }

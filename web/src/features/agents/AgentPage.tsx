@@ -11,23 +11,23 @@ import { PageBody } from "@/ui/Panel";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Cost, Latency, Requests, Tools, Totals } from "./AgentCharts";
 import { RecentTraces, Rules } from "./AgentPanels";
-import { figuresOf } from "./figures";
+import { agentQueries } from "./agentQueries";
 import { useAgent, useAgentId } from "./useAgent";
 
-/** The agent as the page with all of them has it: who comes from there need not wait for it. */
+/** The agent from the cached agent list, so that the page can show it at once. */
 function findListed(agentId: string): Agent | undefined {
   const lists = queries.getQueriesData<{ items: Agent[] }>({ queryKey: ["agents", "list"] });
   return lists.flatMap(([, list]) => list?.items ?? []).find((agent) => agent.id === agentId);
 }
 
-export function ask(url: Search, { agentId }: Record<string, string>) {
+export function prefetch(url: Search, { agentId }: Record<string, string>) {
   const agent = findListed(agentId ?? "");
   if (!agent) return;
-  const asked = figuresOf(agent.name, url, currentRange(url));
-  // What is asked for all at once comes all at once: the charts first, the rest from its panels.
-  void queries.prefetchQuery(asked.outcomes);
-  void queries.prefetchQuery(asked.latency);
-  void queries.prefetchQuery(asked.costs);
+  const needed = agentQueries(agent.name, url, currentRange(url));
+  // Only the charts are prefetched; the panels load the rest after them.
+  void queries.prefetchQuery(needed.outcomes);
+  void queries.prefetchQuery(needed.latency);
+  void queries.prefetchQuery(needed.costs);
 }
 
 export default function AgentPage() {
@@ -81,7 +81,7 @@ function Actions({ agent }: { agent: Agent }) {
   );
 }
 
-/** Each asks for itself, so that an answer draws nothing but its own panel. */
+/** Each panel loads its own data, so that a response renders one panel only. */
 function Figures({ agent }: { agent: Agent }) {
   return (
     <div className="grid gap-3 lg:grid-cols-2">

@@ -9,28 +9,28 @@ import { previewText } from "@/lib/messages";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Panel } from "@/ui/Panel";
-import { Answer, EmptyState } from "@/ui/states";
+import { EmptyState, QueryResult } from "@/ui/states";
 import { Time } from "@/ui/Time";
-import { useFiguresOf } from "./figures";
+import { useAgentQueries } from "./agentQueries";
 
 const RECENT_HEIGHT = 264;
 
 export function RecentTraces({ agent }: { agent: Agent }) {
-  const question = useQuery(useFiguresOf(agent.name).recent);
+  const query = useQuery(useAgentQueries(agent.name).recent);
   return (
     <Panel title="Latest traces">
-      <Answer question={question} height={RECENT_HEIGHT}>
+      <QueryResult query={query} height={RECENT_HEIGHT}>
         {({ items }) => (
           <ul>
             {items.length === 0 && (
-              <li className="py-6 text-center text-muted">No trace in this period</li>
+              <li className="py-6 text-center text-muted">No traces in this period</li>
             )}
             {items.map((trace) => (
               <RecentTrace key={trace.traceId} trace={trace} />
             ))}
           </ul>
         )}
-      </Answer>
+      </QueryResult>
     </Panel>
   );
 }
@@ -64,7 +64,7 @@ export function Rules({ agent }: { agent: Agent }) {
     void navigate({ to: "/agents/$agentId/rules", params: { agentId: agent.id } as never });
   return (
     <Panel
-      title="Watched by"
+      title="Alert rules"
       actions={
         <Button size="small" kind="quiet" onClick={edit}>
           Edit
@@ -73,14 +73,14 @@ export function Rules({ agent }: { agent: Agent }) {
     >
       {rules.length === 0 ? (
         <EmptyState
-          title="Nobody is watching"
+          title="No alert rules yet"
           action={
             <Button kind="primary" onClick={edit} icon={<BellPlus className="size-4" />}>
               Add a rule
             </Button>
           }
         >
-          A rule wakes somebody when errors, latency, cost or a signal leave their bounds.
+          A rule notifies you when errors, latency, cost or a signal cross a threshold.
         </EmptyState>
       ) : (
         <ul>
@@ -89,7 +89,7 @@ export function Rules({ agent }: { agent: Agent }) {
               <span className="flex items-center gap-2">
                 <Badge tone={severityTone(rule.severity)}>{rule.severity}</Badge>
                 <span className="truncate font-medium">{rule.name ?? "Rule"}</span>
-                {!enabled && <span className="text-sm text-muted">switched off</span>}
+                {!enabled && <span className="text-sm text-muted">disabled</span>}
               </span>
               <span className="mt-0.5 block text-sm text-muted">{describeRule(rule)}</span>
             </li>

@@ -57,9 +57,9 @@ export function Notify({
       ? error.details.find((one) => one.field.startsWith(`notify.${field}`))?.message
       : undefined;
   return (
-    <Panel title="Tell whom">
+    <Panel title="Notify">
       <div className="flex flex-col gap-3">
-        <Field label="E-mail" hint="Addresses, separated by commas" error={about("emails")}>
+        <Field label="E-mail" hint="Separate addresses with commas" error={about("emails")}>
           {(props) => (
             <Input
               {...props}
@@ -69,7 +69,7 @@ export function Notify({
             />
           )}
         </Field>
-        <Field label="Webhooks" hint="Addresses, separated by commas" error={about("webhooks")}>
+        <Field label="Webhooks" hint="Separate addresses with commas" error={about("webhooks")}>
           {(props) => (
             <Input
               {...props}
@@ -92,9 +92,10 @@ export function Secrets({
   onClose: () => void;
 }) {
   return (
-    <Dialog isOpen={secrets.length > 0} onClose={onClose} title="Signing secrets, shown once">
+    <Dialog isOpen={secrets.length > 0} onClose={onClose} title="Signing secrets">
       <p className="mb-3 text-muted">
-        Messages are signed as Standard Webhooks says. Copy the secret now; it is not shown again.
+        Messages are signed according to Standard Webhooks. Copy the secret now; it is not shown
+        again.
       </p>
       {secrets.map((one) => (
         <div key={one.url} className="mb-3">

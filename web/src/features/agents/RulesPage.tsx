@@ -45,7 +45,7 @@ function Editor({ agent }: { agent: Agent }) {
   );
   const rule = draft.rules[index];
   const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(agent.alertSettings));
-  useWarning(isChanged);
+  useUnsavedWarning(isChanged);
   const setRules = (rules: AlertRule[]) => setDraft({ ...draft, rules });
   const add = () => {
     setRules([...draft.rules, { ...NEW_RULE }]);
@@ -70,7 +70,7 @@ function Editor({ agent }: { agent: Agent }) {
       actions={
         <>
           <Checkbox
-            label="Watching"
+            label="Rules enabled"
             checked={draft.enabled}
             onChange={(event) => setDraft({ ...draft, enabled: event.target.checked })}
           />
@@ -95,14 +95,14 @@ function Editor({ agent }: { agent: Agent }) {
       )}
       {rule === undefined ? (
         <EmptyState
-          title="Nobody is watching this agent"
+          title="No alert rules yet"
           action={
             <Button kind="primary" onClick={add} icon={<Plus className="size-4" />}>
               Add a rule
             </Button>
           }
         >
-          A rule raises an alert when errors, latency, cost, traffic or a signal leave their bounds.
+          A rule raises an alert when errors, latency, cost, traffic or a signal cross a threshold.
           Before you save it, you see how often it would have fired in the last 14 days.
         </EmptyState>
       ) : (
@@ -146,8 +146,8 @@ function Editor({ agent }: { agent: Agent }) {
   );
 }
 
-/** Leaving the page would lose what is not saved. */
-function useWarning(isChanged: boolean) {
+/** Warns before unsaved changes are lost. */
+function useUnsavedWarning(isChanged: boolean) {
   useEffect(() => {
     if (!isChanged) return;
     const warn = (event: BeforeUnloadEvent) => event.preventDefault();

@@ -57,7 +57,7 @@ export function useSave(agent: Agent, onSaved: (agent: Agent) => void) {
       ),
     onSuccess: (saved) => {
       void queries.invalidateQueries({ queryKey: ["agents"] });
-      toast("Saved. The rules are in force from the next minute on.", "good");
+      toast("Saved. The rules apply from the next minute.", "good");
       onSaved(saved);
     },
   });

@@ -42,7 +42,7 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
             <span aria-hidden>·</span>
             <Time at={alert.triggeredAt} />
             {alert.occurrences > 1 && (
-              <span className="max-md:hidden">· seen {formatCount(alert.occurrences)} times</span>
+              <span className="max-md:hidden">· {formatCount(alert.occurrences)} occurrences</span>
             )}
           </span>
         </span>

@@ -32,7 +32,7 @@ export default function AlertsPage() {
     { keys: "k", what: "Previous alert", run: () => open(rows[Math.max(at - 1, 0)]) },
     {
       keys: "a",
-      what: "Acknowledge the alert",
+      what: "Acknowledge alert",
       run: () => {
         const target = current ?? rows.find((row) => row.status === "active");
         if (target?.status === "active") move.mutate({ id: target.id, to: "acknowledge" });
@@ -40,12 +40,12 @@ export default function AlertsPage() {
     },
     {
       keys: "o",
-      what: "Reopen the alert",
+      what: "Reopen alert",
       run: () => {
         if (current && current.status !== "active") move.mutate({ id: current.id, to: "reopen" });
       },
     },
-    { keys: "Escape", what: "Close the alert", run: () => open(undefined) },
+    { keys: "Escape", what: "Close alert", run: () => open(undefined) },
   ]);
   const isFiltered = Boolean(status || severity || agent);
   return (
@@ -68,14 +68,14 @@ export default function AlertsPage() {
         <div className="flex items-center gap-2 py-1.5 max-md:w-full max-md:px-3">
           <span className="flex items-center gap-1.5 text-sm text-muted max-lg:hidden">
             <Kbd>j</Kbd>
-            <Kbd>k</Kbd> walk <Kbd>a</Kbd> acknowledge <Kbd>o</Kbd> reopen
+            <Kbd>k</Kbd> next, previous <Kbd>a</Kbd> acknowledge <Kbd>o</Kbd> reopen
           </span>
           <Select
             aria-label="Severity"
             value={severity}
             onChange={setSeverity}
             options={[
-              { value: "", label: "Any severity" },
+              { value: "", label: "All severities" },
               { value: "critical", label: "Critical" },
               { value: "warning", label: "Warning" },
               { value: "info", label: "Info" },
@@ -135,7 +135,7 @@ function NoAlerts({ isFiltered }: { isFiltered: boolean }) {
     return (
       <EmptyState
         icon={<BellRing className="size-6" />}
-        title="No such alert"
+        title="No alerts match"
         action={
           <Button
             onClick={() => setUrl({ status: undefined, severity: undefined, agent: undefined })}
@@ -144,14 +144,14 @@ function NoAlerts({ isFiltered }: { isFiltered: boolean }) {
           </Button>
         }
       >
-        Nothing matches these filters.
+        No alert matches these filters.
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon={<BellRing className="size-6" />} title="All is quiet">
-      Alerts come from rules: open an agent and say what should wake you, for example an error rate
-      above 5 % over ten minutes.
+    <EmptyState icon={<BellRing className="size-6" />} title="No alerts">
+      Alerts are raised by rules. Open an agent and add one, for example for an error rate above 5 %
+      over ten minutes.
     </EmptyState>
   );
 }

@@ -8,21 +8,21 @@ import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Field, Select } from "@/ui/Field";
 import { toast } from "@/ui/Toast";
-import type { Experiment } from "./words";
+import type { Experiment } from "./labels";
 
-type Move = "start" | "pause" | "stop" | "delete";
+type Action = "start" | "pause" | "stop" | "delete";
 
-function useMove(experiment: Experiment) {
+function useChangeStatus(experiment: Experiment) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const path = { path: { id: experiment.id } };
   return useMutation({
-    mutationFn: async ({ move, winner }: { move: Move; winner?: string | undefined }) => {
-      if (move === "start") {
+    mutationFn: async ({ action, winner }: { action: Action; winner?: string | undefined }) => {
+      if (action === "start") {
         await unwrap(api.POST("/api/experiments/{id}/start", { params: path }));
-      } else if (move === "pause") {
+      } else if (action === "pause") {
         await unwrap(api.POST("/api/experiments/{id}/pause", { params: path }));
-      } else if (move === "stop") {
+      } else if (action === "stop") {
         await unwrap(
           api.POST("/api/experiments/{id}/stop", {
             params: path,
@@ -32,20 +32,20 @@ function useMove(experiment: Experiment) {
       } else {
         await unwrap(api.DELETE("/api/experiments/{id}", { params: path }));
       }
-      return move;
+      return action;
     },
-    onSuccess: (move) => {
-      if (move === "delete") void navigate({ to: "/experiments" });
+    onSuccess: (action) => {
+      if (action === "delete") void navigate({ to: "/experiments" });
       void queries.invalidateQueries({ queryKey: ["experiments"] });
-      toast({ start: "Running.", pause: "Paused.", stop: "Stopped.", delete: "Deleted." }[move]);
+      toast({ start: "Started.", pause: "Paused.", stop: "Stopped.", delete: "Deleted." }[action]);
     },
     onError: (error) => toast(error.message, "bad"),
   });
 }
 
 export function Actions({ experiment }: { experiment: Experiment }) {
-  const move = useMove(experiment);
-  const [asks, setAsks] = useState<"stop" | "delete" | null>(null);
+  const change = useChangeStatus(experiment);
+  const [confirming, setConfirming] = useState<"stop" | "delete" | null>(null);
   const [winner, setWinner] = useState("");
   const { status } = experiment;
   return (
@@ -53,24 +53,24 @@ export function Actions({ experiment }: { experiment: Experiment }) {
       {(status === "draft" || status === "paused") && (
         <Button
           kind="primary"
-          busy={move.isPending}
+          busy={change.isPending}
           icon={<Play className="size-3.5" />}
-          onClick={() => move.mutate({ move: "start" })}
+          onClick={() => change.mutate({ action: "start" })}
         >
-          {status === "draft" ? "Start" : "Go on"}
+          {status === "draft" ? "Start" : "Resume"}
         </Button>
       )}
       {status === "running" && (
         <Button
-          busy={move.isPending}
+          busy={change.isPending}
           icon={<Pause className="size-3.5" />}
-          onClick={() => move.mutate({ move: "pause" })}
+          onClick={() => change.mutate({ action: "pause" })}
         >
           Pause
         </Button>
       )}
       {(status === "running" || status === "paused") && (
-        <Button icon={<Square className="size-3.5" />} onClick={() => setAsks("stop")}>
+        <Button icon={<Square className="size-3.5" />} onClick={() => setConfirming("stop")}>
           Stop
         </Button>
       )}
@@ -79,30 +79,30 @@ export function Actions({ experiment }: { experiment: Experiment }) {
           kind="danger"
           aria-label="Delete"
           icon={<Trash2 className="size-3.5" />}
-          onClick={() => setAsks("delete")}
+          onClick={() => setConfirming("delete")}
         />
       )}
       <Dialog
-        isOpen={asks === "stop"}
-        onClose={() => setAsks(null)}
-        title="Stop the experiment"
+        isOpen={confirming === "stop"}
+        onClose={() => setConfirming(null)}
+        title="Stop experiment"
         footer={
           <>
-            <Button onClick={() => setAsks(null)}>Cancel</Button>
+            <Button onClick={() => setConfirming(null)}>Cancel</Button>
             <Button
               kind="primary"
               onClick={() => {
-                move.mutate({ move: "stop", winner: winner || undefined });
-                setAsks(null);
+                change.mutate({ action: "stop", winner: winner || undefined });
+                setConfirming(null);
               }}
             >
-              Stop for good
+              Stop experiment
             </Button>
           </>
         }
       >
         <Field
-          label="From now on everybody gets"
+          label="Variant for all units from now on"
           hint="A stopped experiment cannot be started again."
         >
           {(props) => (
@@ -112,7 +112,7 @@ export function Actions({ experiment }: { experiment: Experiment }) {
               value={winner}
               onChange={setWinner}
               options={[
-                { value: "", label: `${experiment.variants[0]?.key} (the control, no winner)` },
+                { value: "", label: `${experiment.variants[0]?.key} (control, no winner)` },
                 ...experiment.variants.map((one) => ({ value: one.key, label: one.key })),
               ]}
             />
@@ -120,19 +120,19 @@ export function Actions({ experiment }: { experiment: Experiment }) {
         </Field>
       </Dialog>
       <Dialog
-        isOpen={asks === "delete"}
-        onClose={() => setAsks(null)}
+        isOpen={confirming === "delete"}
+        onClose={() => setConfirming(null)}
         title={`Delete ${experiment.name}?`}
         footer={
           <>
-            <Button onClick={() => setAsks(null)}>Cancel</Button>
-            <Button kind="danger" onClick={() => move.mutate({ move: "delete" })}>
+            <Button onClick={() => setConfirming(null)}>Cancel</Button>
+            <Button kind="danger" onClick={() => change.mutate({ action: "delete" })}>
               Delete
             </Button>
           </>
         }
       >
-        Its definition goes; the traces and signals that it has stay.
+        The definition is deleted. Its traces and signals are kept.
       </Dialog>
     </>
   );

@@ -11,11 +11,11 @@ import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { Actions } from "./Actions";
 import { IntervalPlot } from "./IntervalPlot";
+import { type Experiment, STATUS_TONES } from "./labels";
 import { OverTime } from "./OverTime";
 import { ResultsTable } from "./ResultsTable";
 import { Snippets } from "./Snippets";
 import { RatioWarning, VerdictBanner } from "./Verdict";
-import { type Experiment, STATUS_TONES } from "./words";
 
 export default function ExperimentPage() {
   const { experimentId: id } = useParams({ strict: false }) as { experimentId: string };
@@ -83,8 +83,8 @@ function Body({ experiment }: { experiment: Experiment }) {
 function DraftNote() {
   return (
     <EmptyState title="Not started yet">
-      Check the variants below, put the snippet into your application, then start it. Results appear
-      with the first units.
+      Check the variants below, add the snippet to your application, then start the experiment.
+      Results appear with the first units.
     </EmptyState>
   );
 }
@@ -107,7 +107,7 @@ function Outcome({ experiment }: { experiment: Experiment }) {
       {!data.srm.ok && <RatioWarning results={data} />}
       <Panel
         title="Lift against the control"
-        unit="95 % intervals, valid at every look"
+        unit="95 % intervals, valid at any time"
         actions={<span className="max-sm:hidden">{formatCount(data.units)} units</span>}
       >
         <IntervalPlot

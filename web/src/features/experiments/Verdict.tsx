@@ -1,7 +1,7 @@
 /** What the results say in one sentence, and a warning when the split is off. */
 import { formatPercent } from "@/lib/format";
 import { cx } from "@/ui/cx";
-import { DECISIONS, type Experiment, type Results } from "./words";
+import { DECISIONS, type Experiment, type Results } from "./labels";
 
 const BANNERS = {
   good: "border-good bg-good-soft",
@@ -27,7 +27,10 @@ export function VerdictBanner({
         {word}
         {ships}
         {experiment.winner && (
-          <span className="font-normal text-muted"> · {experiment.winner} won and is in force</span>
+          <span className="font-normal text-muted">
+            {" "}
+            · {experiment.winner} won and is now used for all units
+          </span>
         )}
       </p>
       <p className="mt-0.5">{results.verdict.reason}</p>
@@ -44,10 +47,10 @@ export function RatioWarning({ results }: { results: Results }) {
     .join(", ");
   return (
     <div role="alert" className="rounded-lg border border-warning bg-warning-soft px-4 py-3">
-      <p className="font-semibold">The split is not what it should be</p>
+      <p className="font-semibold">Sample ratio mismatch</p>
       <p className="mt-0.5">
-        {split}. Somewhere units of one variant get lost, for example because a variant fails before
-        it is recorded. Until that is found, no difference below can be trusted.
+        {split}. Units of one variant are lost, for example because it fails before its exposure is
+        recorded. Do not trust the results below until this is fixed.
       </p>
     </div>
   );

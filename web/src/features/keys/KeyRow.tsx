@@ -11,7 +11,7 @@ import { type Key, type Secret, useKeyChange } from "./useKeys";
 
 const TONES: Record<Key["status"], Tone> = { active: "good", revoked: "bad", expired: "warning" };
 const GRACES = [
-  { value: "0", label: "at once" },
+  { value: "0", label: "immediately" },
   { value: "3600", label: "in an hour" },
   { value: "86400", label: "in a day" },
 ];
@@ -24,16 +24,16 @@ export function KeyRow({ apiKey, onSecret }: { apiKey: Key; onSecret: (secret: S
   const rotate = useKeyChange(
     () =>
       unwrap(api.PUT("/api/keys/{id}/refresh", { params, body: { graceSeconds: Number(grace) } })),
-    (made) => {
+    (created) => {
       close();
-      onSecret(made);
+      onSecret(created);
     },
   );
   const revoke = useKeyChange(
     () => unwrap(api.POST("/api/keys/{id}/revoke", { params })),
     () => {
       close();
-      toast("Revoked. It stopped at once.");
+      toast("Key revoked.");
     },
   );
   const remove = useKeyChange(
@@ -57,15 +57,21 @@ export function KeyRow({ apiKey, onSecret }: { apiKey: Key; onSecret: (secret: S
         ))}
       </span>
       <span className="w-44 text-sm text-muted">
-        used {apiKey.lastUsedAt ? <Time at={apiKey.lastUsedAt} /> : "never"}
+        {apiKey.lastUsedAt ? (
+          <>
+            Used <Time at={apiKey.lastUsedAt} />
+          </>
+        ) : (
+          "Never used"
+        )}
         <span className="block">
           {apiKey.expiresAt ? (
             <>
-              expires <Time at={apiKey.expiresAt} as="short" />
+              Expires <Time at={apiKey.expiresAt} as="short" />
             </>
           ) : (
             <>
-              {apiKey.rotatedAt ? "rotated " : "made "}
+              {apiKey.rotatedAt ? "Rotated " : "Created "}
               <Time at={apiKey.rotatedAt ?? apiKey.createdAt} />
             </>
           )}
@@ -99,8 +105,8 @@ export function KeyRow({ apiKey, onSecret }: { apiKey: Key; onSecret: (secret: S
         onConfirm={() => rotate.mutate()}
       >
         <Field
-          label="The old secret stops"
-          hint="Give running applications time to take the new one."
+          label="The old secret stops working"
+          hint="Gives running applications time to switch to the new secret"
         >
           {(props) => (
             <Select
@@ -122,7 +128,7 @@ export function KeyRow({ apiKey, onSecret }: { apiKey: Key; onSecret: (secret: S
         isBusy={revoke.isPending}
         onConfirm={() => revoke.mutate()}
       >
-        Whoever uses it is refused from this moment on. This cannot be undone.
+        Requests with this key are rejected immediately. This cannot be undone.
       </ConfirmDialog>
       <ConfirmDialog
         isOpen={confirming === "delete"}
@@ -133,7 +139,9 @@ export function KeyRow({ apiKey, onSecret }: { apiKey: Key; onSecret: (secret: S
         isBusy={remove.isPending}
         onConfirm={() => remove.mutate()}
       >
-        {isActive ? "It stops at once and leaves the list." : "It leaves the list."}
+        {isActive
+          ? "The key stops working immediately and is removed from the list."
+          : "The key is removed from the list."}
       </ConfirmDialog>
     </li>
   );

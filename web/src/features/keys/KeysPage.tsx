@@ -29,8 +29,12 @@ export default function KeysPage() {
         {list.isPending && <SkeletonRows rows={4} />}
         {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
         {list.data?.items.length === 0 && (
-          <EmptyState icon={<KeyRound className="size-6" />} title="No key yet" action={create}>
-            Applications send their traces with a key. It is shown once and stored as a hash.
+          <EmptyState
+            icon={<KeyRound className="size-6" />}
+            title="No API keys yet"
+            action={create}
+          >
+            Applications need a key to send traces. A key is shown once and stored as a hash.
           </EmptyState>
         )}
         <ul aria-label="Keys">
@@ -42,9 +46,9 @@ export default function KeysPage() {
       <NewKeyDialog
         isOpen={dialog !== ""}
         onClose={() => setDialog("")}
-        onSecret={(made) => {
+        onSecret={(created) => {
           setDialog("");
-          setSecret(made);
+          setSecret(created);
         }}
       />
       <SecretDialog secret={secret} onClose={() => setSecret(null)} />

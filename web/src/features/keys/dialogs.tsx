@@ -8,9 +8,9 @@ import { Field, Select, TextField } from "@/ui/Field";
 import { type Scope, type Secret, useKeyChange } from "./useKeys";
 
 const SCOPES: { value: Scope; label: string }[] = [
-  { value: "ingest", label: "Send only (ingest)" },
+  { value: "ingest", label: "Ingest only (ingest)" },
   { value: "read", label: "Read only (read)" },
-  { value: "full", label: "Everything but keys and admin (full)" },
+  { value: "full", label: "All except keys and administration (full)" },
 ];
 interface ConfirmProps {
   isOpen: boolean;
@@ -73,10 +73,10 @@ export function NewKeyDialog({ isOpen, onClose, onSecret }: NewKeyProps) {
           },
         }),
       ),
-    (made) => {
+    (created) => {
       setName("");
       setExpires("");
-      onSecret(made);
+      onSecret(created);
     },
   );
   const about = (field: string) =>
@@ -109,13 +109,13 @@ export function NewKeyDialog({ isOpen, onClose, onSecret }: NewKeyProps) {
       >
         <TextField
           label="Name"
-          hint="Where is it going to be used?"
+          hint="Where the key will be used"
           error={about("name")}
           autoFocus
           value={name}
           onChange={setName}
         />
-        <Field label="May" error={about("scopes")}>
+        <Field label="Permissions" error={about("scopes")}>
           {(props) => (
             <Select
               {...props}
@@ -128,7 +128,7 @@ export function NewKeyDialog({ isOpen, onClose, onSecret }: NewKeyProps) {
         </Field>
         <TextField
           label="Expires"
-          hint="Never, unless you choose a day"
+          hint="Leave empty for no expiry"
           error={about("expiresAt")}
           type="date"
           value={expires}
@@ -144,7 +144,7 @@ export function SecretDialog({ secret, onClose }: { secret: Secret | null; onClo
     <Dialog
       isOpen={secret !== null}
       onClose={onClose}
-      title="The secret, shown once"
+      title="API key"
       footer={
         <Button kind="primary" onClick={onClose}>
           I have copied it
@@ -152,7 +152,7 @@ export function SecretDialog({ secret, onClose }: { secret: Secret | null; onClo
       }
     >
       <p className="mb-3 text-muted">
-        Copy the key of “{secret?.name}” now. Only its hash is stored, so nobody can show it again.
+        Copy the key “{secret?.name}” now. Only its hash is stored, so it cannot be shown again.
       </p>
       <CodeBlock code={secret?.key ?? ""} label="API key" />
     </Dialog>

@@ -28,7 +28,7 @@ export function LogDetail({ log }: { log: Log }) {
           {log.message}
         </pre>
         <span className="absolute top-1.5 right-1.5">
-          <CopyButton text={log.message} label="Copy the message" />
+          <CopyButton text={log.message} label="Copy message" />
         </span>
       </div>
       <JsonView

@@ -1,4 +1,4 @@
-/** Log lines, newest first; live, by level and by words; each leads to its trace. */
+/** Log lines, newest first, with live mode, filters and links to traces. */
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Pause, Play, ScrollText } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
@@ -53,7 +53,7 @@ export default function LogsPage() {
   const rows = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const opened = rows.find((log) => log.id === openId);
   useShortcuts([
-    { keys: "l", what: "Live on or off", run: () => setLive(live === "on" ? "off" : "on") },
+    { keys: "l", what: "Toggle live mode", run: () => setLive(live === "on" ? "off" : "on") },
     {
       keys: "/",
       what: "Search logs",
@@ -76,7 +76,7 @@ export default function LogsPage() {
         <SearchBox value={search} onChange={setSearch} />
         {trace && (
           <Button size="small" onClick={() => setUrl({ trace: undefined })}>
-            of one trace ✕
+            One trace ✕
           </Button>
         )}
         <Button
@@ -120,7 +120,7 @@ export default function LogsPage() {
   );
 }
 
-/** Moves "now" on every few seconds, unless nobody looks. */
+/** Refreshes every few seconds while the page is visible. */
 function useLive(isLive: boolean) {
   const queries = useQueryClient();
   useEffect(() => {
@@ -134,7 +134,7 @@ function useLive(isLive: boolean) {
   }, [isLive, queries]);
 }
 
-/** What is typed goes into the address when the typing rests. */
+/** Writes the text to the URL when typing pauses. */
 function SearchBox({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
@@ -147,8 +147,8 @@ function SearchBox({ value, onChange }: { value: string; onChange: (value: strin
     <Input
       id="log-search"
       type="search"
-      aria-label="Search in messages"
-      placeholder="Search in messages"
+      aria-label="Search messages"
+      placeholder="Search messages"
       className="max-w-72"
       value={text}
       onChange={(event) => setText(event.target.value)}
@@ -164,7 +164,7 @@ function NoLogs() {
   return (
     <EmptyState
       icon={<ScrollText className="size-6" />}
-      title={isFiltered ? "No such log line" : "No log line in this period"}
+      title={isFiltered ? "No logs match" : "No logs in this period"}
       action={
         isFiltered && (
           <Button
@@ -172,14 +172,14 @@ function NoLogs() {
               setUrl({ level: undefined, search: undefined, agent: undefined, trace: undefined })
             }
           >
-            Drop the filters
+            Clear filters
           </Button>
         )
       }
     >
       {isFiltered
-        ? `Nothing matches between ${formatShortTime(range.from)} and ${formatShortTime(range.to)}.`
-        : "Logs come over OTLP beside the traces, or to POST /logs. Those that carry a trace id stand beside their trace too."}
+        ? `No log line matches between ${formatShortTime(range.from)} and ${formatShortTime(range.to)}.`
+        : "Send logs over OTLP or with POST /logs. Logs with a trace id also appear on the trace page."}
     </EmptyState>
   );
 }

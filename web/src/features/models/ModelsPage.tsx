@@ -17,7 +17,7 @@ function useModels() {
   });
 }
 
-/** Asks often while earlier spans are getting a new cost, else not at all. */
+/** Polls while earlier spans are being repriced. */
 function useRepricing() {
   return useQuery({
     queryKey: ["models", "repricing"],
@@ -39,14 +39,14 @@ export default function ModelsPage() {
     <div className="flex h-full flex-col">
       <div className="flex flex-wrap items-center gap-3 px-4 pt-4 pb-3 md:px-6">
         <h1 className="mr-auto text-xl font-semibold tracking-tight">Model prices</h1>
-        <span className="text-sm text-muted">US dollars for a million tokens</span>
+        <span className="text-sm text-muted">USD per 1M tokens</span>
       </div>
       {unpriced.length > 0 && (
         <p className="mx-4 mb-3 rounded-md bg-warning-soft px-3 py-2 text-warning md:mx-6">
           {unpriced.length === 1
-            ? `${unpriced[0]?.model} has no price, so its calls count as free.`
-            : `${unpriced.length} models have no price, so their calls count as free.`}{" "}
-          Set one, and earlier calls get their cost too.
+            ? `${unpriced[0]?.model} has no price, so its calls cost nothing.`
+            : `${unpriced.length} models have no price, so their calls cost nothing.`}{" "}
+          When you set a price, earlier calls are repriced too.
         </p>
       )}
       {running.map((task) => (
@@ -58,8 +58,9 @@ export default function ModelsPage() {
           <ErrorState error={models.error} onRetry={() => void models.refetch()} />
         )}
         {models.data && rows.length === 0 && (
-          <EmptyState icon={<Coins className="size-6" />} title="No model was seen yet">
-            Prices follow from the model that a span names. Most public models are known already.
+          <EmptyState icon={<Coins className="size-6" />} title="No models yet">
+            The price depends on the model name of a span. List prices of most public models are
+            included.
           </EmptyState>
         )}
         {rows.length > 0 && (
@@ -89,8 +90,7 @@ function Progress({ task }: { task: Repricing }) {
   return (
     <div role="status" className="mx-4 mb-3 md:mx-6">
       <p className="mb-1 text-sm text-muted">
-        Earlier calls of {task.model} get their new cost: {task.monthsDone} of {task.monthsTotal}{" "}
-        months
+        Repricing earlier calls of {task.model}: {task.monthsDone} of {task.monthsTotal} months
       </p>
       <div className="h-1 rounded-full bg-raised">
         <div

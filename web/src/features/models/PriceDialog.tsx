@@ -12,9 +12,9 @@ import type { Model } from "./columns";
 const RATES = [
   ["inputPerMillion", "Input", ""],
   ["outputPerMillion", "Output", ""],
-  ["cachedInputPerMillion", "Cached input", "as input, when empty"],
-  ["cacheWritePerMillion", "Cache write", "as input, when empty"],
-  ["reasoningPerMillion", "Reasoning", "as output, when empty"],
+  ["cachedInputPerMillion", "Cached input", "Same as input if empty"],
+  ["cacheWritePerMillion", "Cache write", "Same as input if empty"],
+  ["reasoningPerMillion", "Reasoning", "Same as output if empty"],
 ] as const;
 type Rate = (typeof RATES)[number][0];
 
@@ -40,12 +40,12 @@ export function PriceDialog({ name, model, onClose }: DialogProps) {
       const rates = Object.fromEntries(RATES.map(([rate]) => [rate, read(rate)]));
       return unwrap(api.PUT("/api/models/prices", { body: { model: name, ...rates } }));
     },
-    onSuccess: () => done("Saved. Earlier calls get their new cost by and by."),
+    onSuccess: () => done("Saved. Earlier calls are being repriced."),
   });
   const reset = useMutation({
     mutationFn: () =>
       unwrap(api.DELETE("/api/models/prices", { params: { query: { model: name } } })),
-    onSuccess: () => done("Back to the list price."),
+    onSuccess: () => done("List price restored."),
   });
   const error = save.error ?? reset.error;
   return (
@@ -62,7 +62,7 @@ export function PriceDialog({ name, model, onClose }: DialogProps) {
               busy={reset.isPending}
               onClick={() => reset.mutate()}
             >
-              Back to the list price
+              Use the list price
             </Button>
           )}
           <Button onClick={onClose}>Cancel</Button>
@@ -77,7 +77,7 @@ export function PriceDialog({ name, model, onClose }: DialogProps) {
         </>
       }
     >
-      <p className="mb-3 text-muted">US dollars for a million tokens, for this workspace only.</p>
+      <p className="mb-3 text-muted">USD per 1M tokens, for this workspace only.</p>
       {error && !(error instanceof ApiError && error.details.length) && (
         <p role="alert" className="mb-3 text-bad">
           {error.message}

@@ -11,7 +11,7 @@ import { Time } from "@/ui/Time";
 export type Model = Schemas["SeenModel"];
 
 const SOURCES: Record<Model["priceSource"], { word: string; tone: Tone }> = {
-  own: { word: "yours", tone: "accent" },
+  own: { word: "custom", tone: "accent" },
   list: { word: "list", tone: "neutral" },
   none: { word: "no price", tone: "warning" },
 };

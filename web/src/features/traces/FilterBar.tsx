@@ -60,7 +60,7 @@ function SearchBox() {
         id="search"
         type="search"
         aria-label="Search traces"
-        placeholder="Words in names, inputs, outputs"
+        placeholder="Search names, inputs, outputs"
         value={text}
         onChange={(event) => setText(event.target.value)}
         className="pl-8"
@@ -105,7 +105,7 @@ function FilterMenu() {
                   value={url[key] ?? ""}
                   onChange={(value) => setUrl({ [key]: value || undefined })}
                   options={[
-                    { value: "", label: "any" },
+                    { value: "", label: "Any" },
                     ...withCurrent(options[key] ?? [], url[key]),
                   ]}
                 />
@@ -161,7 +161,7 @@ function Chips() {
           </span>
           <button
             type="button"
-            aria-label={`Remove the filter ${filter.label}`}
+            aria-label={`Remove filter ${filter.label}`}
             onClick={() => setUrl({ [filter.key]: undefined })}
             className="rounded p-0.5 hover:bg-surface"
           >
