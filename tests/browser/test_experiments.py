@@ -1,4 +1,4 @@
-"""Experiments: from the question to a running one, and what came of another."""
+"""Experiments: from creating one to stopping it, and the results of another."""
 
 import re
 
@@ -45,7 +45,7 @@ def test_an_experiment_is_created_started_and_stopped(tab: Tab, demo: Site) -> N
 
 def test_results_show_the_verdict_and_the_intervals(tab: Tab, demo: Site) -> None:
     [experiment] = [e for e in demo.call("GET", "/experiments") if e["name"] == "haiku-for-support"]
-    # The page's own answer: users keep coming, and the next one is another.
+    # The response of the page itself: users keep arriving, so the next one would differ.
     with tab.page.expect_response("**/results") as answer:
         page = tab.open(f"/experiments/{experiment['id']}")
     results = answer.value.json()["data"]
@@ -59,7 +59,7 @@ def test_results_show_the_verdict_and_the_intervals(tab: Tab, demo: Site) -> Non
     expect(page.get_by_text("lift of latency")).to_be_visible()
 
 
-def test_a_broken_split_is_warned_of(tab: Tab, demo: Site) -> None:
+def test_a_sample_ratio_mismatch_shows_a_warning(tab: Tab, demo: Site) -> None:
     [experiment] = [e for e in demo.call("GET", "/experiments") if e["name"] == "haiku-for-support"]
     page = tab.page
 
