@@ -1,5 +1,5 @@
 import { ListFilter, Radio, Search, X } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useFilterValues } from "@/lib/queries";
 import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl } from "@/lib/url";
@@ -116,17 +116,11 @@ function FilterMenu() {
             {TYPED.map(({ key, label, unit, type }) => (
               <Field key={key} label={unit ? `${label}, ${unit}` : label}>
                 {(props) => (
-                  <Input
+                  <TypedFilter
                     {...props}
                     type={type}
-                    min={0}
-                    step="any"
-                    defaultValue={url[key] ?? ""}
-                    onBlur={(event) => setUrl({ [key]: event.target.value || undefined })}
-                    onKeyDown={(event) =>
-                      event.key === "Enter" &&
-                      setUrl({ [key]: event.currentTarget.value || undefined })
-                    }
+                    value={url[key] ?? ""}
+                    onChange={(value) => setUrl({ [key]: value || undefined })}
                   />
                 )}
               </Field>
@@ -135,6 +129,31 @@ function FilterMenu() {
         </div>
       )}
     </Popover>
+  );
+}
+
+interface TypedFilterProps {
+  type: string;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** Applies its text on Enter, on blur, and when the popover closes. */
+function TypedFilter({ value, onChange, ...rest }: TypedFilterProps) {
+  const [text, setText] = useState(value);
+  const apply = useRef(() => {});
+  apply.current = () => text !== value && onChange(text);
+  useEffect(() => () => apply.current(), []);
+  return (
+    <Input
+      {...rest}
+      min={0}
+      step="any"
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+      onBlur={() => apply.current()}
+      onKeyDown={(event) => event.key === "Enter" && apply.current()}
+    />
   );
 }
 
