@@ -90,12 +90,6 @@ def test_the_palette_is_used_with_the_arrow_keys(tab: Tab) -> None:
     expect(page).to_have_url(re.compile("search=two"))
 
 
-def test_an_icon_button_has_a_tooltip(tab: Tab) -> None:
-    page = tab.open("/experiments")
-    page.get_by_role("button", name="Keyboard shortcuts").hover()
-    expect(page.get_by_text("Keyboard shortcuts", exact=True)).to_be_visible()
-
-
 def test_escape_closes_the_drawer_on_a_phone(opener: OpenTab) -> None:
     with opener(width=390) as tab:
         page = tab.open("/experiments")

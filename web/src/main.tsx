@@ -1,12 +1,12 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { StrictMode } from "react";
+import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { router } from "./app/router";
 import { queries } from "./lib/client";
 import "./styles.css";
-import { Toasts } from "./ui/Toast";
-import { Tooltips } from "./ui/Tooltip";
+
+const Toasts = lazy(() => import("./ui/Toasts"));
 
 // After an upgrade an open page may request files that no longer exist: reload it once.
 window.addEventListener("vite:preloadError", () => {
@@ -24,8 +24,9 @@ if (root) {
     <StrictMode>
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
-        <Toasts />
-        <Tooltips />
+        <Suspense>
+          <Toasts />
+        </Suspense>
       </QueryClientProvider>
     </StrictMode>,
   );

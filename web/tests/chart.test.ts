@@ -36,7 +36,7 @@ test("only points between two gaps are drawn as dots", () => {
 });
 
 test("all but the largest series are combined into other", () => {
-  const points = [{ a: 9, b: 8, c: 1, d: 2 }, { a: 1 }];
+  const points: Record<string, number>[] = [{ a: 9, b: 8, c: 1, d: 2 }, { a: 1 }];
   const series = topSeries(points, () => "red", 2);
   expect(series.map((one) => [one.name, one.values])).toEqual([
     ["a", [9, 1]],

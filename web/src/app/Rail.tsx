@@ -1,13 +1,14 @@
 import { Link } from "@tanstack/react-router";
 import { PanelLeft } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { useAlertSummary, useProfile } from "@/lib/queries";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
-import { Drawer } from "@/ui/Dialog";
 import { Logo } from "@/ui/Logo";
 import { GROUPS, PAGES, type Page } from "./pages";
-import { UserMenu } from "./UserMenu";
+
+const UserMenu = lazy(() => import("./UserMenu"));
+const Drawer = lazy(() => import("@/ui/Dialog").then((code) => ({ default: code.Drawer })));
 
 const KEY = "spanwise.rail";
 
@@ -19,15 +20,28 @@ interface Props {
 /** Icons with or without words; on a phone it is a drawer. */
 export function Rail({ isOpen, onClose }: Props) {
   const [isNarrow, setNarrow] = useState(localStorage.getItem(KEY) === "narrow");
+  const [wasOpened, setWasOpened] = useState(false);
+  if (isOpen && !wasOpened) setWasOpened(true);
   const toggle = () => {
     localStorage.setItem(KEY, isNarrow ? "wide" : "narrow");
     setNarrow(!isNarrow);
   };
   return (
     <>
-      <Drawer isOpen={isOpen} onClose={onClose} title="Menu" isBare side="left" className="!w-60">
-        <Navigation isNarrow={false} onPick={onClose} />
-      </Drawer>
+      {wasOpened && (
+        <Suspense>
+          <Drawer
+            isOpen={isOpen}
+            onClose={onClose}
+            title="Menu"
+            isBare
+            side="left"
+            className="!w-60"
+          >
+            <Navigation isNarrow={false} onPick={onClose} />
+          </Drawer>
+        </Suspense>
+      )}
       <div className={cx("shrink-0 border-r max-md:hidden", isNarrow ? "w-13" : "w-48")}>
         <Navigation isNarrow={isNarrow} onPick={onClose}>
           <Button
@@ -64,7 +78,9 @@ function Navigation({ isNarrow, onPick, children }: NavigationProps) {
         ))}
       </div>
       <div className={cx("flex items-center gap-1 border-t p-2", isNarrow && "flex-col-reverse")}>
-        <UserMenu isNarrow={isNarrow} />
+        <Suspense fallback={<div className="h-8 flex-1" />}>
+          <UserMenu isNarrow={isNarrow} />
+        </Suspense>
         {children}
       </div>
     </nav>

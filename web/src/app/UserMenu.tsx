@@ -22,7 +22,7 @@ function ThemeLabel({ icon: Icon, text }: { icon: typeof Sun; text: string }) {
 }
 
 /** Who is signed in, the theme, and signing out. */
-export function UserMenu({ isNarrow }: { isNarrow: boolean }) {
+export default function UserMenu({ isNarrow }: { isNarrow: boolean }) {
   const { data: profile } = useProfile();
   const navigate = useNavigate();
   const theme = useTheme();

@@ -1,6 +1,5 @@
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { cx } from "./cx";
-import { withTooltip } from "./Tooltip";
 
 type Kind = "plain" | "primary" | "quiet" | "danger";
 
@@ -21,9 +20,10 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
 /** A button. An icon without text needs `aria-label`, which is also its tooltip. */
 export function Button({ kind = "plain", size = "normal", busy, icon, children, ...rest }: Props) {
   const isIcon = children === undefined;
-  const button = (
+  return (
     <button
       type="button"
+      title={rest["aria-label"]}
       aria-busy={busy}
       {...rest}
       disabled={rest.disabled || busy}
@@ -39,6 +39,4 @@ export function Button({ kind = "plain", size = "normal", busy, icon, children, 
       {children}
     </button>
   );
-  const label = rest["aria-label"];
-  return isIcon && label ? withTooltip(label, button) : button;
 }

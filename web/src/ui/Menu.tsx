@@ -3,7 +3,7 @@ import { Menu as Base } from "@base-ui/react/menu";
 import { Check } from "lucide-react";
 import type { ReactNode } from "react";
 import { cx } from "./cx";
-import { PANEL, TRIGGER } from "./Popover";
+import { PANEL, TRIGGER } from "./overlayStyles";
 
 const ITEM =
   "flex h-8 cursor-pointer items-center gap-2 rounded px-2 whitespace-nowrap outline-none data-highlighted:bg-hover";

@@ -1,14 +1,21 @@
 import { ListFilter, Radio, Search, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { useFilterValues } from "@/lib/queries";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
-import { Field, Input, Select } from "@/ui/Field";
-import { Popover } from "@/ui/Popover";
+import { Input } from "@/ui/Field";
+import { TRIGGER } from "@/ui/overlayStyles";
 import { CHOICES, FILTER_KEYS, TYPED } from "./filters";
-import { ColumnMenu, ExportMenu } from "./menus";
+
+const FilterPopover = lazy(() => import("./FilterPopover"));
+const TableMenus = lazy(() => import("./TableMenus"));
+
+const FILTER = (
+  <>
+    <ListFilter className="size-3.5 text-muted" aria-hidden /> Filter
+  </>
+);
 
 export function FilterBar({ total }: { total: string }) {
   const url = useUrl();
@@ -17,7 +24,9 @@ export function FilterBar({ total }: { total: string }) {
   return (
     <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
       <SearchBox />
-      <FilterMenu />
+      <Suspense fallback={<span className={TRIGGER}>{FILTER}</span>}>
+        <FilterPopover label={FILTER} />
+      </Suspense>
       <Chips />
       <span className="ml-auto text-sm whitespace-nowrap text-muted">{total}</span>
       <Button
@@ -30,8 +39,9 @@ export function FilterBar({ total }: { total: string }) {
       >
         Live
       </Button>
-      <ColumnMenu />
-      <ExportMenu />
+      <Suspense fallback={<span className="w-18.5" />}>
+        <TableMenus />
+      </Suspense>
     </div>
   );
 }
@@ -67,98 +77,6 @@ function SearchBox() {
       />
     </div>
   );
-}
-
-function useOptions(): Record<string, string[]> {
-  const { data } = useFilterValues();
-  return {
-    status: ["success", "error"],
-    errorType: data?.errorTypes ?? [],
-    model: data?.models ?? [],
-    tool: data?.tools ?? [],
-    provider: data?.providers ?? [],
-  };
-}
-
-function FilterMenu() {
-  const url = useUrl();
-  const setUrl = useSetUrl();
-  const options = useOptions();
-  return (
-    <Popover
-      ariaLabel="Filters"
-      className="w-72 p-3"
-      label={
-        <>
-          <ListFilter className="size-3.5 text-muted" aria-hidden /> Filter
-        </>
-      }
-    >
-      {() => (
-        <div className="flex flex-col gap-2.5">
-          {CHOICES.map(({ key, label }) => (
-            <Field key={key} label={label}>
-              {(props) => (
-                <Select
-                  {...props}
-                  className="w-full max-w-none"
-                  value={url[key] ?? ""}
-                  onChange={(value) => setUrl({ [key]: value || undefined })}
-                  options={[
-                    { value: "", label: "Any" },
-                    ...withCurrent(options[key] ?? [], url[key]),
-                  ]}
-                />
-              )}
-            </Field>
-          ))}
-          <div className="grid grid-cols-2 gap-2.5">
-            {TYPED.map(({ key, label, unit, type }) => (
-              <Field key={key} label={unit ? `${label}, ${unit}` : label}>
-                {(props) => (
-                  <TypedFilter
-                    {...props}
-                    type={type}
-                    value={url[key] ?? ""}
-                    onChange={(value) => setUrl({ [key]: value || undefined })}
-                  />
-                )}
-              </Field>
-            ))}
-          </div>
-        </div>
-      )}
-    </Popover>
-  );
-}
-
-interface TypedFilterProps {
-  type: string;
-  value: string;
-  onChange: (value: string) => void;
-}
-
-/** Applies its text on Enter, on blur, and when the popover closes. */
-function TypedFilter({ value, onChange, ...rest }: TypedFilterProps) {
-  const [text, setText] = useState(value);
-  const apply = useRef(() => {});
-  apply.current = () => text !== value && onChange(text);
-  useEffect(() => () => apply.current(), []);
-  return (
-    <Input
-      {...rest}
-      min={0}
-      step="any"
-      value={text}
-      onChange={(event) => setText(event.target.value)}
-      onBlur={() => apply.current()}
-      onKeyDown={(event) => event.key === "Enter" && apply.current()}
-    />
-  );
-}
-
-function withCurrent(values: string[], current: string | undefined): string[] {
-  return current && !values.includes(current) ? [current, ...values] : values;
 }
 
 /** The active filters, each with a button that removes it. */

@@ -11,10 +11,9 @@ import { type Search, useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { type Column, Table } from "@/ui/Table";
-import { allColumns } from "./columns";
+import { allColumns, useColumnIds } from "./columns";
 import { FilterBar } from "./FilterBar";
 import { FILTER_KEYS, listQuery } from "./filters";
-import { useColumnIds } from "./menus";
 
 const PAGE = 100;
 const LIVE_MS = 3000;

@@ -4,6 +4,7 @@ import type { Trace } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
 import { previewText } from "@/lib/messages";
+import { useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { type Column, RowLink } from "@/ui/Table";
 import { Time } from "@/ui/Time";
@@ -23,6 +24,11 @@ export const DEFAULT_COLUMNS = [
   "cost",
   "model",
 ];
+
+export function useColumnIds(): string[] {
+  const { cols } = useUrl();
+  return cols ? cols.split(",") : DEFAULT_COLUMNS;
+}
 
 /** `kept` is the part of the query string that links preserve. */
 export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: string })[] {

@@ -19,7 +19,11 @@ export function TimeChart({ label, height = 180, hasLegend = true, onPick, ...re
   const { dates, granularity, series, format, levels, periods } = rest;
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const toggle = useCallback((name: string) => {
-    setHidden((before) => before.symmetricDifference(new Set([name])));
+    setHidden((before) => {
+      const next = new Set(before);
+      if (!next.delete(name)) next.add(name);
+      return next;
+    });
   }, []);
   // The plot is recreated whenever this object changes.
   const input = useMemo(() => {

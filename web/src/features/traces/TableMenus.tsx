@@ -5,17 +5,21 @@ import { rangeQuery, useRange } from "@/lib/range";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Menu, MenuCheck, MenuItem } from "@/ui/Menu";
 import { toast } from "@/ui/Toast";
-import { allColumns, DEFAULT_COLUMNS } from "./columns";
+import { allColumns, DEFAULT_COLUMNS, useColumnIds } from "./columns";
 import { exportPath } from "./filters";
 
 const FORMATS = ["csv", "jsonl", "parquet"];
 
-export function useColumnIds(): string[] {
-  const { cols } = useUrl();
-  return cols ? cols.split(",") : DEFAULT_COLUMNS;
+export default function TableMenus() {
+  return (
+    <>
+      <ColumnMenu />
+      <ExportMenu />
+    </>
+  );
 }
 
-export function ColumnMenu() {
+function ColumnMenu() {
   const shown = useColumnIds();
   const setUrl = useSetUrl();
   const all = allColumns({ duration: 1, cost: 1 });
@@ -42,7 +46,7 @@ export function ColumnMenu() {
   );
 }
 
-export function ExportMenu() {
+function ExportMenu() {
   const url = useUrl();
   const range = useRange();
   const run = async (format: string) => {
