@@ -24,6 +24,7 @@ export function Plot({ input, height, label, onPick }: Props) {
   const colours = useColours();
   const { setCustom } = useSetRange();
 
+  const cursorLeft = useRef(-1);
   const handlers = useRef<Handlers>(null);
   handlers.current = {
     onHover: setHover,
@@ -47,11 +48,12 @@ export function Plot({ input, height, label, onPick }: Props) {
     const observer = new ResizeObserver(() => {
       const size = { width: element.clientWidth, height };
       if (plot) plot.setSize(size);
-      else plot = createPlot(input, size, forwardTo(handlers), element);
+      else plot = createPlot(input, size, forwardTo(handlers), element, cursorLeft.current);
     });
     observer.observe(element);
     return () => {
       observer.disconnect();
+      cursorLeft.current = plot?.cursor.left ?? -1;
       plot?.destroy();
     };
   }, [input, height, isDark, colours]);

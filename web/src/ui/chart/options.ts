@@ -4,6 +4,7 @@ import { resolveColour } from "@/lib/colours";
 import { formatCompact, formatCount } from "@/lib/format";
 import { bucketEnd } from "@/lib/range";
 import { drawLevels, drawPeriods, fadeFrom } from "./annotations";
+import { buildLines } from "./lines";
 import { axisLabel, type ChartInput } from "./series";
 import { findLonePoints, type Layer, stackSeries } from "./stack";
 
@@ -26,11 +27,13 @@ export interface Handlers {
   onClick: (index: number) => void;
 }
 
+/** `cursorLeft` restores the crosshair of the plot that this one replaces. */
 export function createPlot(
   input: ChartInput,
   size: { width: number; height: number },
   handlers: Handlers,
   host: HTMLElement,
+  cursorLeft: number,
 ): uPlot {
   const layers = stackSeries(input.series);
   const times = input.dates.map((date) => new Date(date).getTime() / 1000);
@@ -47,7 +50,7 @@ export function createPlot(
     scales: toScales(input, times),
     axes: toAxes(input),
     cursor: toCursor(layers),
-    hooks: toHooks(input, times, handlers),
+    hooks: toHooks(input, times, handlers, host, cursorLeft),
   };
   return new uPlot(options, [times, ...layers.map((layer) => layer.tops)], host);
 }
@@ -66,6 +69,7 @@ function toSeries(layer: Layer): uPlot.Series {
   }
   const area = `color-mix(in srgb, ${layer.colour} 14%, transparent)`;
   return {
+    paths: buildLines,
     stroke: colour,
     width: 1.5,
     ...(layer.isDashed && { dash: [6, 3] }),
@@ -138,13 +142,21 @@ function toCursor(layers: Layer[]): uPlot.Cursor {
   };
 }
 
-function toHooks(input: ChartInput, times: number[], handlers: Handlers): uPlot.Hooks.Arrays {
+function toHooks(
+  input: ChartInput,
+  times: number[],
+  handlers: Handlers,
+  host: HTMLElement,
+  cursorLeft: number,
+): uPlot.Hooks.Arrays {
   const { levels = [], periods = [] } = input;
   const unfinished = unfinishedFrom(input, times);
   let hasSelected = false;
   return {
     ready: [
-      ({ over, cursor }) => {
+      (plot) => {
+        const { over, cursor } = plot;
+        if (cursorLeft >= 0) plot.setCursor({ left: cursorLeft, top: 0 });
         over.addEventListener("mousedown", () => {
           hasSelected = false;
         });
@@ -155,8 +167,8 @@ function toHooks(input: ChartInput, times: number[], handlers: Handlers): uPlot.
     ],
     setCursor: [
       ({ bbox, cursor }) => {
-        // Without an event the crosshair follows another chart.
-        if (!cursor.event) return;
+        // Otherwise the crosshair follows another chart.
+        if (!cursor.event && !host.matches(":hover")) return;
         const x = bbox.left / uPlot.pxRatio + (cursor.left ?? 0);
         handlers.onHover(typeof cursor.idx === "number" ? { index: cursor.idx, x } : null);
       },
