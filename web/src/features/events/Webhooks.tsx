@@ -189,7 +189,6 @@ function NewWebhook({ isOpen, onClose, onCreated }: NewProps) {
           label="Address"
           error={problem}
           type="url"
-          autoFocus
           placeholder="https://hooks.example.com/spanwise"
           value={url}
           onChange={setUrl}

@@ -111,7 +111,6 @@ export function NewKeyDialog({ isOpen, onClose, onSecret }: NewKeyProps) {
           label="Name"
           hint="Where the key will be used"
           error={about("name")}
-          autoFocus
           value={name}
           onChange={setName}
         />
@@ -144,7 +143,7 @@ export function SecretDialog({ secret, onClose }: { secret: Secret | null; onClo
     <Dialog
       isOpen={secret !== null}
       onClose={onClose}
-      title="API key"
+      title="Your new API key"
       footer={
         <Button kind="primary" onClick={onClose}>
           I have copied it

@@ -118,7 +118,7 @@ function toAxes({ granularity, format }: ChartInput): uPlot.Axis[] {
     {
       ...look,
       size: (plot, texts) => widest(plot, texts ?? []) + AXIS_GAP_PX,
-      space: 40,
+      space: 30,
       incrs: COUNT_FORMATS.has(format) ? TICK_STEPS.filter((step) => step >= 1) : TICK_STEPS,
       grid: { stroke: resolveColour("var(--line)"), width: 1 },
       // An axis needs no trailing zeros: 40 s, not 40.0 s.
