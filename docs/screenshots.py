@@ -1,4 +1,4 @@
-"""Takes the pictures of the README from the demo: `make screenshots` writes them to docs/images."""
+"""Takes the screenshots of the README: `make screenshots` writes them to docs/images."""
 
 import sys
 import tempfile
@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-import httpx  # noqa: E402 -- the tests' own helpers come from the folder above
+import httpx  # noqa: E402 -- the test helpers are on the path set above
 from playwright.sync_api import Browser  # noqa: E402
 
 from spanwise.demo.story import EMAIL, MARKER, PASSWORD  # noqa: E402
@@ -32,8 +32,8 @@ def run_site() -> Iterator[Site]:
             yield Site(service.url, answer.json()["data"]["token"])
 
 
-def find_pictures(site: Site) -> list[tuple[str, Theme, str]]:
-    """Name, theme and address of each; the addresses of records are looked up."""
+def list_screenshots(site: Site) -> list[tuple[str, Theme, str]]:
+    """Return the name, theme and path of each screenshot."""
     query = "agentId=research-analyst&status=success&limit=100"
     traces = site.call("GET", f"/spans/traces?{query}")
     trace_id = max(traces, key=lambda trace: trace["spanCount"])["traceId"]
@@ -49,10 +49,10 @@ def find_pictures(site: Site) -> list[tuple[str, Theme, str]]:
     ]
 
 
-def take_picture(browser: Browser, site: Site, name: str, theme: Theme, path: str) -> None:
+def take_screenshot(browser: Browser, site: Site, name: str, theme: Theme, path: str) -> None:
     with open_tab(browser, site.url, site.token, theme=theme) as tab:
         page = tab.open(path)
-        # Charts are drawn a moment after their numbers are there.
+        # Charts are drawn shortly after their data has arrived.
         page.wait_for_timeout(1500)
         page.screenshot(path=IMAGES / f"{name}.png")
 
@@ -60,8 +60,8 @@ def take_picture(browser: Browser, site: Site, name: str, theme: Theme, path: st
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with run_site() as site, start_chromium() as browser:
-        for name, theme, path in find_pictures(site):
-            take_picture(browser, site, name, theme, path)
+        for name, theme, path in list_screenshots(site):
+            take_screenshot(browser, site, name, theme, path)
 
 
 if __name__ == "__main__":

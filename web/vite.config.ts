@@ -8,7 +8,7 @@ import { defineConfig } from "vitest/config";
 
 const OUT = fileURLToPath(new URL("../src/spanwise/web_dist", import.meta.url));
 
-/** Writes each text file compressed beside itself, so that serving it costs nothing. */
+/** Writes compressed copies of text files, so that the service need not compress them. */
 function compress(): Plugin {
   return {
     name: "compress",
@@ -33,7 +33,7 @@ export default defineConfig({
     outDir: OUT,
     emptyOutDir: true,
     target: "es2023",
-    // Inlined files would be data: addresses, which the content security policy refuses.
+    // Inlined files would be data: URLs, which the content security policy blocks.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

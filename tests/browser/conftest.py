@@ -1,4 +1,4 @@
-"""One service with a small demo, and one browser, for all tests of this folder."""
+"""One service with a small demo and one browser, shared by all tests of this folder."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -15,12 +15,12 @@ from support.process import ANSWER_SECONDS, run_demo
 
 HERE = Path(__file__).parent
 
-# Fixtures of this folder end with it: Playwright keeps an event loop running in its thread, in
-# which no asynchronous test could run.
+# Fixtures are package-scoped: Playwright keeps an event loop running in its thread, which would
+# break asynchronous tests of other folders.
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep all of it in one worker, and out of machines that have no browser."""
+    """Run these tests in one worker, and skip them without a browser."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("browser"))
@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The demo on a little of its traffic; limits are off, alerts are looked for all the time."""
+    """A demo with little traffic, without rate limits, that evaluates alerts every second."""
     folder = tmp_path_factory.mktemp("demo")
     unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
     flags = ("--scale", "0.06")
@@ -53,7 +53,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def opener(chromium: Browser, demo: Site) -> OpenTab:
-    """Opens tabs of somebody who is signed in."""
+    """Opens tabs of a signed-in user."""
     return partial(open_tab, chromium, demo.url, demo.token)
 
 
@@ -65,7 +65,7 @@ def _long_lived(chromium: Browser, demo: Site) -> Iterator[Tab]:
 
 @pytest.fixture
 def reused_tab(_long_lived: Tab) -> Iterator[Tab]:
-    """For tests that only look: a tab that has the scripts already."""
+    """A tab that has loaded the scripts already, for tests that change nothing."""
     page = _long_lived.page
     page.set_viewport_size({"width": 1440, "height": 900})
     page.emulate_media(color_scheme="light")

@@ -1,4 +1,4 @@
-"""Alerts: taken on with one key, and rules that are tried out before they are saved."""
+"""Alerts: acknowledging with one key, and rules that are replayed before they are saved."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from support.spans import new_span
 
 
 def raise_alert(site: Site, agent: str) -> str:
-    """Let a rule of an agent of its own fire, through the front door."""
+    """Send traces of a new agent and add a rule that fires on them; return the id of the alert."""
     now = datetime.now(UTC)
     spans = [new_span(now - timedelta(seconds=n), 500, agentName=agent) for n in range(5, 20)]
     site.send("/spans", {"spans": spans})
@@ -36,7 +36,7 @@ def test_an_alert_is_acknowledged_with_one_key_and_reopened(tab: Tab, demo: Site
     expect(page).not_to_have_url(re.compile("alert="))
 
 
-def test_the_inbox_is_walked_and_filtered(tab: Tab, demo: Site) -> None:
+def test_the_inbox_is_navigated_and_filtered(tab: Tab, demo: Site) -> None:
     raise_alert(demo, "busy-ant")
     page = tab.open("/alerts")
     page.get_by_role("tab", name=re.compile("^Active")).click()
@@ -45,23 +45,23 @@ def test_the_inbox_is_walked_and_filtered(tab: Tab, demo: Site) -> None:
     page.keyboard.press("j")
     expect(page).to_have_url(re.compile("alert=alr_"))
     page.get_by_label("Severity").select_option("info")
-    expect(page.get_by_text("No such alert")).to_be_visible()
+    expect(page.get_by_text("No alerts match")).to_be_visible()
     page.get_by_role("button", name="Show all alerts").click()
     expect(page.get_by_role("list", name="Alerts")).to_contain_text("busy-ant")
 
 
-def test_a_rule_is_tried_out_on_two_weeks_before_it_is_saved(tab: Tab, demo: Site) -> None:
+def test_a_rule_is_replayed_on_two_weeks_before_it_is_saved(tab: Tab, demo: Site) -> None:
     page = tab.open("/agents/code-reviewer/rules")
     page.get_by_role("button", name="Add a rule").first.click()
     page.get_by_label("Metric").select_option("p95Latency")
     page.get_by_label("Threshold").fill("1")
-    page.get_by_label("At least").fill("1")
+    page.get_by_label("Minimum samples").fill("1")
     expect(page.get_by_text(re.compile("would have fired"))).to_be_visible()
     page.get_by_label("Threshold").fill("99999999")
     expect(page.get_by_text("would not have fired")).to_be_visible()
     page.get_by_label("Name").fill("Far too slow")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("in force from the next minute")).to_be_visible()
+    expect(page.get_by_text("apply from the next minute")).to_be_visible()
     [rule] = demo.call("GET", "/agents/code-reviewer")["alertSettings"]["rules"]
     assert (rule["name"], rule["metric"], rule["threshold"]) == (
         "Far too slow",

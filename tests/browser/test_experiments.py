@@ -1,4 +1,4 @@
-"""Experiments: from the question to a running one, and what came of another."""
+"""Experiments: from creating one to stopping it, and the results of another."""
 
 import re
 
@@ -27,16 +27,16 @@ def test_an_experiment_is_created_started_and_stopped(tab: Tab, demo: Site) -> N
     page.get_by_label("Metric 1", exact=True).select_option("signal:thumbs_up")
     following.click()
     expect(page.get_by_text("thumbs_up ↑ (primary)")).to_be_visible()
-    page.get_by_role("button", name="Create the draft").click()
+    page.get_by_role("button", name="Create draft").click()
     expect(page.get_by_text("Not started yet")).to_be_visible()
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("No unit has been assigned yet", exact=False)).to_be_visible()
     page.get_by_role("tab", name="OpenFeature (Python)").click()
     expect(page.get_by_label("OpenFeature (Python)", exact=True)).to_contain_text("polite-prompt")
     page.get_by_role("button", name="Stop").click()
-    page.get_by_label("From now on everybody gets").select_option("polite")
-    page.get_by_role("button", name="Stop for good").click()
-    expect(page.get_by_text("polite won and is in force")).to_be_visible()
+    page.get_by_label("Variant for all units from now on").select_option("polite")
+    page.get_by_role("button", name="Stop experiment").click()
+    expect(page.get_by_text("polite won and is now used for all units")).to_be_visible()
     [made] = [e for e in demo.call("GET", "/experiments") if e["name"] == "polite-prompt"]
     assert (made["status"], made["winner"]) == ("stopped", "polite")
     assert made["variants"][1]["config"] == {"prompt": "v2"}
@@ -45,7 +45,7 @@ def test_an_experiment_is_created_started_and_stopped(tab: Tab, demo: Site) -> N
 
 def test_results_show_the_verdict_and_the_intervals(tab: Tab, demo: Site) -> None:
     [experiment] = [e for e in demo.call("GET", "/experiments") if e["name"] == "haiku-for-support"]
-    # The page's own answer: users keep coming, and the next one is another.
+    # The response of the page itself: users keep arriving, so the next one would differ.
     with tab.page.expect_response("**/results") as answer:
         page = tab.open(f"/experiments/{experiment['id']}")
     results = answer.value.json()["data"]
@@ -59,7 +59,7 @@ def test_results_show_the_verdict_and_the_intervals(tab: Tab, demo: Site) -> Non
     expect(page.get_by_text("lift of latency")).to_be_visible()
 
 
-def test_a_broken_split_is_warned_of(tab: Tab, demo: Site) -> None:
+def test_a_sample_ratio_mismatch_shows_a_warning(tab: Tab, demo: Site) -> None:
     [experiment] = [e for e in demo.call("GET", "/experiments") if e["name"] == "haiku-for-support"]
     page = tab.page
 
@@ -72,4 +72,4 @@ def test_a_broken_split_is_warned_of(tab: Tab, demo: Site) -> None:
 
     page.route("**/results", skew)
     tab.open(f"/experiments/{experiment['id']}")
-    expect(page.get_by_role("alert")).to_contain_text("The split is not what it should be")
+    expect(page.get_by_role("alert")).to_contain_text("Sample ratio mismatch")

@@ -1,4 +1,4 @@
-"""Filters, ranges and selections live in the address: a link shows what its sender saw."""
+"""Filters, ranges and selections are in the URL, so that a link shows what its sender saw."""
 
 import re
 
@@ -8,7 +8,7 @@ from playwright.sync_api import Route, expect
 from support.browser import Site, Tab
 
 
-def test_agent_and_range_are_in_the_address_and_survive_reload_and_back(tab: Tab) -> None:
+def test_agent_and_range_are_in_the_url_and_survive_reload_and_back(tab: Tab) -> None:
     page = tab.open("/")
     page.get_by_label("Agent", exact=True).select_option("code-reviewer")
     expect(page).to_have_url(re.compile("agent=code-reviewer"))
@@ -24,7 +24,7 @@ def test_agent_and_range_are_in_the_address_and_survive_reload_and_back(tab: Tab
     expect(page).to_have_url(re.compile("agent=code-reviewer"))
 
 
-def test_the_range_stays_from_page_to_page(tab: Tab) -> None:
+def test_the_range_is_kept_from_page_to_page(tab: Tab) -> None:
     page = tab.open("/?range=30d&agent=code-reviewer")
     page.get_by_role("link", name="Traces").click()
     expect(page).to_have_url(re.compile(r"/traces.*range=30d"))
@@ -44,22 +44,22 @@ def test_a_row_opens_here_or_in_another_tab_and_keeps_the_range(tab: Tab, path: 
     expect(page).to_have_url(re.compile(rf"{path}\?"))
     row.press("Enter")
     expect(page).to_have_url(re.compile(rf"{path}/.+range=30d"))
-    assert page.evaluate("window.same"), "the page was loaded anew"
+    assert page.evaluate("window.same"), "the page was reloaded"
 
 
-def test_a_list_is_asked_for_once_and_not_by_a_pointer_that_passes(tab: Tab) -> None:
+def test_a_list_is_requested_once_and_not_on_hover(tab: Tab) -> None:
     page = tab.open("/?range=30d")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
     page.get_by_role("link", name="Traces").hover()
     page.wait_for_timeout(300)
-    assert not [url for url in asked if "/spans/traces" in url], "a pointer asks for nothing"
+    assert not [url for url in requested if "/spans/traces" in url], "hovering sent a request"
     page.get_by_role("link", name="Traces").click()
     expect(page.get_by_role("table", name="Traces")).to_be_visible()
-    assert len([url for url in asked if "/spans/traces" in url]) == 1
+    assert len([url for url in requested if "/spans/traces" in url]) == 1
 
 
-def test_log_levels_and_words_filter(tab: Tab) -> None:
+def test_logs_are_filtered_by_level_and_text(tab: Tab) -> None:
     page = tab.open("/logs?range=30d")
     page.get_by_label("Level").select_option("warn")
     expect(page).to_have_url(re.compile("level=warn"))
@@ -67,21 +67,21 @@ def test_log_levels_and_words_filter(tab: Tab) -> None:
     table = page.get_by_role("table", name="Logs")
     expect(table.get_by_text("info", exact=True)).to_have_count(0)
     expect(table.get_by_text("warn", exact=True).first).to_be_visible()
-    page.get_by_label("Search in messages").fill("timed")
+    page.get_by_label("Search messages").fill("timed")
     expect(page).to_have_url(re.compile("search=timed"))
-    page.get_by_label("Search in messages").fill("nobody ever logged this")
-    expect(page.get_by_text("No such log line")).to_be_visible()
-    page.get_by_role("button", name="Drop the filters").click()
+    page.get_by_label("Search messages").fill("nobody ever logged this")
+    expect(page.get_by_text("No logs match")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
     expect(table.get_by_role("row").nth(1)).to_be_visible()
 
 
-def test_live_logs_bring_new_lines_by_themselves(tab: Tab, demo: Site) -> None:
+def test_live_logs_show_new_lines(tab: Tab, demo: Site) -> None:
     page = tab.open("/logs?range=1h&live=on")
     demo.call("POST", "/logs", json={"message": "something came in just now", "level": "info"})
     expect(page.get_by_text("something came in just now").first).to_be_visible()
 
 
-def test_a_signal_is_chosen_by_the_address(tab: Tab) -> None:
+def test_a_signal_is_selected_by_the_url(tab: Tab) -> None:
     page = tab.open("/signals?range=30d&signal=csat")
     expect(page.get_by_text("mean of csat")).to_be_visible()
     page.get_by_role("button", name=re.compile("^resolved")).click()
@@ -90,38 +90,38 @@ def test_a_signal_is_chosen_by_the_address(tab: Tab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("path", "text"),
     [
-        ("/?from=yesterday-ish", "cannot be read"),
-        ("/?range=forever", "cannot be read"),
-        ("/traces/00000000000000000000000000000001", "There is nothing here"),
-        ("/experiments/exp_nope", "There is nothing here"),
-        ("/agents/nobody", "There is nothing here"),
-        ("/no/such/page", "There is no such page"),
+        ("/?from=yesterday-ish", "Invalid time range"),
+        ("/?range=forever", "Invalid time range"),
+        ("/traces/00000000000000000000000000000001", "Not found"),
+        ("/experiments/exp_nope", "Not found"),
+        ("/agents/nobody", "Not found"),
+        ("/no/such/page", "Page not found"),
     ],
 )
-def test_a_bad_address_says_so_and_offers_the_way_on(tab: Tab, path: str, words: str) -> None:
+def test_an_invalid_url_is_reported_with_a_way_back(tab: Tab, path: str, text: str) -> None:
     page = tab.open(path)
-    expect(page.get_by_text(re.compile(words))).to_be_visible()
-    way_on = page.locator("main a, main button, body > div button, [role=alert] a").first
-    expect(way_on).to_be_visible()
+    expect(page.get_by_text(re.compile(text))).to_be_visible()
+    way_back = page.locator("main a, main button, body > div button, [role=alert] a").first
+    expect(way_back).to_be_visible()
     tab.troubles = [one for one in tab.troubles if "404" not in one]
 
 
-def test_a_service_that_is_down_is_said_and_tried_again(tab: Tab) -> None:
+def test_a_service_that_is_down_is_reported_and_retried(tab: Tab) -> None:
     page = tab.open("/experiments")
     page.route("**/api/**", lambda route: route.abort())
     page.get_by_role("link", name="API keys").click()
     retry = page.get_by_role("button", name="Try again")
     expect(retry).to_be_visible()
-    expect(page.get_by_text("The service does not answer").first).to_be_visible()
+    expect(page.get_by_text("The service is not responding").first).to_be_visible()
     page.unroute("**/api/**")
     retry.click()
     expect(page.get_by_text("production fleet")).to_be_visible()
     tab.troubles = [one for one in tab.troubles if "ERR_FAILED" not in one]
 
 
-def test_a_rate_limit_is_waited_out_silently(tab: Tab) -> None:
+def test_a_rate_limit_is_retried_silently(tab: Tab) -> None:
     page = tab.open("/experiments")
     refused: list[Route] = []
 

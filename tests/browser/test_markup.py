@@ -1,4 +1,4 @@
-"""What telemetry says is text: markup in any field shows as it is and never comes alive."""
+"""Markup in any telemetry field is shown as text and never executed."""
 
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
@@ -8,7 +8,7 @@ import pytest
 from support.browser import Site, Tab
 from support.spans import child_of, new_span
 
-PROBE = "window.__came_alive=1"
+PROBE = "window.__executed=1"
 CORPUS = [
     f"<script>{PROBE}</script>",
     f"<img src=x onerror={PROBE}>",
@@ -23,10 +23,10 @@ CORPUS = [
 
 @pytest.fixture(scope="module")
 def hostile(demo: Site) -> dict[str, str]:
-    """A trace with the corpus in every field that takes text, and logs and signals beside it."""
+    """A trace, a log and a signal with the corpus in every text field."""
     evil = " ".join(CORPUS)
     start = datetime.now(UTC) - timedelta(minutes=1)
-    session = "s-<img src=x onerror=window.__came_alive=1>"
+    session = "s-<img src=x onerror=window.__executed=1>"
     root = new_span(
         start,
         900,
@@ -99,6 +99,8 @@ def test_markup_shows_as_text(reused_tab: Tab, hostile: dict[str, str], view: st
     safe = {name: quote(value, safe="") for name, value in hostile.items()}
     page = reused_tab.open(VIEWS[view].format(**safe))
     assert any(text[:9] in page.locator("body").inner_text() for text in CORPUS)
-    assert page.evaluate("window.__came_alive") is None
-    alive = "#root script, #root iframe, #root [onerror], #root [onload], #root a[href^=javascript]"
-    assert page.locator(alive).count() == 0
+    assert page.evaluate("window.__executed") is None
+    markup = (
+        "#root script, #root iframe, #root [onerror], #root [onload], #root a[href^=javascript]"
+    )
+    assert page.locator(markup).count() == 0

@@ -1,4 +1,4 @@
-"""Keys, prices, webhooks, profile, theme: what people set once and trust from then on."""
+"""Keys, prices, webhooks, profile, members, theme and shortcuts."""
 
 import re
 
@@ -8,57 +8,57 @@ from playwright.sync_api import Page, expect
 from support.browser import OpenTab, Site, Tab
 
 
-def shown_secret(page: Page) -> str:
+def read_secret(page: Page) -> str:
     secret = page.get_by_label("API key", exact=True).inner_text().strip()
     page.get_by_role("button", name="I have copied it").click()
     expect(page.get_by_label("API key", exact=True)).to_have_count(0)
     return secret
 
 
-def answer_to(site: Site, secret: str) -> int:
+def get_status(site: Site, secret: str) -> int:
     headers = {"x-api-key": secret}
     return httpx.get(f"{site.url}/api/agents", headers=headers, timeout=60).status_code
 
 
-def test_a_key_is_made_rotated_revoked_and_deleted(tab: Tab, demo: Site) -> None:
+def test_a_key_is_created_rotated_revoked_and_deleted(tab: Tab, demo: Site) -> None:
     page = tab.open("/keys")
     page.get_by_role("button", name="New key").click()
     page.get_by_label("Name").fill("a short life")
-    page.get_by_label("May").select_option("read")
+    page.get_by_label("Permissions").select_option("read")
     page.get_by_role("button", name="Create", exact=True).click()
-    first = shown_secret(page)
-    assert answer_to(demo, first) == 200
+    first = read_secret(page)
+    assert get_status(demo, first) == 200
     row = page.get_by_role("listitem").filter(has_text="a short life")
     row.get_by_role("button", name="Rotate").click()
     page.get_by_role("dialog").get_by_role("button", name="Rotate").click()
-    second = shown_secret(page)
-    assert (answer_to(demo, first), answer_to(demo, second)) == (401, 200)
+    second = read_secret(page)
+    assert (get_status(demo, first), get_status(demo, second)) == (401, 200)
     row.get_by_role("button", name="Revoke").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(row.get_by_text("revoked", exact=True)).to_be_visible()
-    assert answer_to(demo, second) == 401
+    assert get_status(demo, second) == 401
     row.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(row).to_have_count(0)
     assert first not in page.content()
 
 
-def test_a_price_of_ones_own_prices_earlier_calls_too(tab: Tab, demo: Site) -> None:
+def test_a_custom_price_is_set_and_reset(tab: Tab, demo: Site) -> None:
     page = tab.open("/models")
     page.get_by_role("button", name="Set the price of house-screener-8b").click()
     page.get_by_label("Input", exact=True).fill("100")
     page.get_by_label("Output", exact=True).fill("200")
     page.get_by_role("button", name="Save").click()
     row = page.get_by_role("row").filter(has_text="house-screener-8b")
-    expect(row.get_by_text("yours")).to_be_visible()
+    expect(row.get_by_text("custom")).to_be_visible()
     expect(row).to_contain_text("$100.00")
     row.get_by_role("button").click()
-    page.get_by_role("button", name="Back to the list price").click()
+    page.get_by_role("button", name="Use the list price").click()
     expect(row.get_by_text("no price")).to_be_visible()
     assert demo.call("GET", "/models/prices") == []
 
 
-def test_a_webhook_to_a_private_address_is_refused_where_it_was_typed(tab: Tab) -> None:
+def test_a_webhook_to_a_private_address_is_rejected_in_the_form(tab: Tab) -> None:
     page = tab.open("/events?tab=webhooks")
     page.get_by_role("button", name="New webhook").click()
     page.get_by_label("Address").fill("http://127.0.0.1:9/hook")
@@ -79,14 +79,14 @@ def test_a_member_is_made_admin_and_back(tab: Tab, demo: Site) -> None:
     page = tab.open("/admin")
     role = page.get_by_label("Role of mara@example.com")
     role.select_option("admin")
-    expect(page.get_by_text("Changed.").first).to_be_visible()
+    expect(page.get_by_text("Saved.").first).to_be_visible()
     roles = {user["email"]: user["role"] for user in demo.call("GET", "/admin/users")}
     assert roles["mara@example.com"] == "admin"
     role.select_option("member")
     expect(role).to_have_value("member")
 
 
-def test_dark_mode_is_one_key_and_stays(tab: Tab) -> None:
+def test_dark_mode_is_toggled_with_one_key_and_kept(tab: Tab) -> None:
     page = tab.open("/experiments")
     light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     page.keyboard.press("t")
@@ -98,7 +98,7 @@ def test_dark_mode_is_one_key_and_stays(tab: Tab) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
-def test_the_palette_and_the_sheet_of_keys(tab: Tab) -> None:
+def test_the_palette_and_the_shortcut_sheet(tab: Tab) -> None:
     page = tab.open("/experiments")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("Go to Alerts")
@@ -112,7 +112,7 @@ def test_the_palette_and_the_sheet_of_keys(tab: Tab) -> None:
     expect(page).to_have_url(re.compile("/experiments"))
 
 
-def test_a_phone_has_its_menu_in_a_drawer(opener: OpenTab) -> None:
+def test_on_a_phone_the_menu_is_a_drawer(opener: OpenTab) -> None:
     with opener(width=390) as tab:
         page = tab.open("/experiments")
         link = page.get_by_role("navigation", name="Pages").get_by_role("link", name="API keys")

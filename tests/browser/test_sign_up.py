@@ -1,4 +1,4 @@
-"""From nothing to the first trace, as a newcomer goes."""
+"""From registration to the first trace, and signing in."""
 
 import re
 
@@ -11,9 +11,7 @@ from support.service import PASSWORD
 from support.spans import span
 
 
-def test_a_newcomer_registers_and_sees_the_first_trace_arrive(
-    chromium: Browser, demo: Site
-) -> None:
+def test_a_new_user_registers_and_sees_the_first_trace(chromium: Browser, demo: Site) -> None:
     with open_tab(chromium, demo.url) as tab:
         page = tab.open("/")
         page.get_by_role("link", name="Create an account").click()
@@ -39,18 +37,18 @@ def test_a_newcomer_registers_and_sees_the_first_trace_arrive(
         expect(page.get_by_text("my first call").first).to_be_visible()
 
 
-def test_a_wrong_password_is_said_plainly(chromium: Browser, demo: Site) -> None:
+def test_a_wrong_password_is_reported(chromium: Browser, demo: Site) -> None:
     with open_tab(chromium, demo.url) as tab:
         page = tab.open("/login")
         page.get_by_label("E-mail").fill("demo@example.com")
         page.get_by_label("Password").fill("not this one")
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_text("the e-mail address or the password is wrong")).to_be_visible()
-        # The browser itself reports the 401 that was asked for.
+        # The browser logs the expected 401.
         tab.troubles = [one for one in tab.troubles if "401" not in one]
 
 
-def test_a_session_that_has_ended_leads_to_the_sign_in_page_and_back(
+def test_an_expired_session_leads_to_the_sign_in_page_and_back(
     chromium: Browser, demo: Site
 ) -> None:
     with open_tab(chromium, demo.url, token="ended") as tab:

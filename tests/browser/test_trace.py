@@ -1,4 +1,4 @@
-"""The trace page: the tree, the conversation, the keys."""
+"""The trace page: tree, conversation and shortcuts."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -9,18 +9,18 @@ from support.browser import Site, Tab
 from support.spans import child_of, new_span
 
 
-def test_a_trace_is_walked_with_the_keyboard_and_its_span_is_in_the_address(
+def test_a_trace_is_navigated_with_the_keyboard_and_its_span_is_in_the_url(
     tab: Tab, demo: Site
 ) -> None:
     root = new_span(
         datetime.now(UTC) - timedelta(minutes=1), 900, name="invoke_agent odd", agentName="odd"
     )
-    asked = [
+    messages = [
         {"role": "system", "content": "You are an analyst."},
         {"role": "user", "content": "Who leads?"},
     ]
     chat = child_of(
-        root, name="chat gpt-5", kind="llm", model="gpt-5", input=asked, output="Nobody."
+        root, name="chat gpt-5", kind="llm", model="gpt-5", input=messages, output="Nobody."
     )
     demo.send("/spans", {"spans": [root, chat]})
     page = tab.open(f"/traces/{root['traceId']}")
@@ -28,10 +28,10 @@ def test_a_trace_is_walked_with_the_keyboard_and_its_span_is_in_the_address(
     expect(spans).to_contain_text("invoke_agent odd")
     page.keyboard.press("ArrowDown")
     expect(page).to_have_url(re.compile(f"span={chat['spanId']}"))
-    address = page.url
+    url = page.url
     page.reload()
     tab.settle()
-    assert page.url == address
+    assert page.url == url
     panel = page.get_by_label("Selected span")
     expect(panel).to_contain_text("chat gpt-5")
     expect(panel).to_contain_text("You are an analyst")
@@ -55,9 +55,9 @@ def test_a_trace_of_ten_thousand_spans_opens_and_scrolls(tab: Tab, demo: Site) -
     page = tab.open(f"/traces/{root['traceId']}")
     spans = page.get_by_label("Spans", exact=True)
     expect(spans).to_contain_text("wide")
-    # Only what is in sight is drawn, at the top and in the middle.
-    drawn = page.locator("[role=treeitem], [role=row]")
-    assert drawn.count() < 200
+    # Only visible rows are rendered, at the top and in the middle.
+    rendered = page.locator("[role=treeitem], [role=row]")
+    assert rendered.count() < 200
     page.evaluate(
         """() => {
             const box = [...document.querySelectorAll('*')]
@@ -66,5 +66,5 @@ def test_a_trace_of_ten_thousand_spans_opens_and_scrolls(tab: Tab, demo: Site) -
         }"""
     )
     expect(spans.get_by_role("treeitem", name=re.compile("wide"))).to_have_count(0)
-    expect(drawn.nth(10)).to_contain_text("step")
-    assert drawn.count() < 200
+    expect(rendered.nth(10)).to_contain_text("step")
+    assert rendered.count() < 200

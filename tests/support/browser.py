@@ -1,4 +1,4 @@
-"""A real Chromium on the real dashboard, and everything that must not happen in it."""
+"""Chromium with tabs that record errors, requests to other hosts and accessibility problems."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from support.process import ANSWER_SECONDS
 
 WEB = Path(__file__).parents[2] / "web"
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
-# What keeps a headless browser quiet and at home.
+# Flags for a headless browser without background traffic.
 _FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -28,9 +28,11 @@ _FLAGS = [
 ]
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WAIT_MS = 30_000
-# Something is shown, and nothing of it is a skeleton.
+# The page has a heading and shows no skeleton.
 _SETTLED = """() => document.querySelector('h1, h2')
     && !document.querySelector('.animate-pulse, [aria-busy=true]')"""
+# Base UI uses hidden focusable elements to move the focus on at the edges of a popup.
+_FOCUS_GUARDS = "[data-base-ui-focus-guard]"
 expect.set_options(timeout=WAIT_MS)
 
 Theme = Literal["light", "dark"]
@@ -57,13 +59,13 @@ def start_chromium() -> Iterator[Browser]:
 
 @dataclass(frozen=True)
 class Site:
-    """A running service, seen by somebody who is signed in."""
+    """A running service with the token of a signed-in user."""
 
     url: str
     token: str
 
     def send(self, path: str, body: dict[str, Any]) -> None:
-        """Send telemetry and wait until every page shows it: pages take what is seconds old."""
+        """Send telemetry and wait until it is visible: pages accept slightly stale responses."""
         self.call("POST", path, json=body)
         self.call("GET", "/spans/traces?limit=1")
 
@@ -78,14 +80,14 @@ class Site:
 
 @dataclass
 class Tab:
-    """A page that takes note of what must not happen in it."""
+    """A page that records everything that must not happen in it."""
 
     page: Page
     url: str
     troubles: list[str] = field(default_factory=list)
 
     def open(self, path: str) -> Page:
-        """Go there and wait until it has settled."""
+        """Open a path and wait until the page has finished loading."""
         self.page.goto(f"{self.url}{path}")
         self.settle()
         return self.page
@@ -94,25 +96,26 @@ class Tab:
         self.page.wait_for_function(_SETTLED, timeout=WAIT_MS)
 
     def watch(self) -> None:
-        self.page.on("console", self._hear)
+        self.page.on("console", self._record_message)
         self.page.on("pageerror", lambda error: self.troubles.append(f"exception: {error}"))
         self.page.on("dialog", lambda dialog: self.troubles.append(f"dialog: {dialog.message}"))
-        self.page.on("request", self._see)
+        self.page.on("request", self._record_request)
 
-    def _hear(self, message: ConsoleMessage) -> None:
+    def _record_message(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
             self.troubles.append(f"{message.type}: {message.text}")
 
-    def _see(self, request: Request) -> None:
+    def _record_request(self, request: Request) -> None:
         if not request.url.startswith((self.url, "data:", "blob:")):
             self.troubles.append(f"request to another host: {request.url}")
 
-    def find_barriers(self, *rules: str) -> list[str]:
-        """Run axe, or some of its rules; return what shuts people out, seriously or worse."""
+    def find_violations(self, *rules: str) -> list[str]:
+        """Run axe, or some of its rules; return serious and critical violations."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.read_text())
         options = {"resultTypes": ["violations"], **({"runOnly": [*rules]} if rules else {})}
-        found = self.page.evaluate("(options) => axe.run(document, options)", options)
+        arguments = [{"exclude": _FOCUS_GUARDS}, options]
+        found = self.page.evaluate("([context, options]) => axe.run(context, options)", arguments)
         return [
             f"{one['id']}: {one['help']} ({node['html'][:160]})"
             for one in found["violations"]
@@ -129,7 +132,7 @@ def open_tab(
     width: int = 1440,
     theme: Theme = "light",
 ) -> Iterator[Tab]:
-    """Open a tab in a context of its own; anything that went wrong in it fails the test."""
+    """Open a tab in a new context; anything it recorded fails the test."""
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=theme, base_url=url
     )

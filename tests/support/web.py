@@ -1,4 +1,4 @@
-"""A service on a real port, for clients that cannot be given a transport."""
+"""Serves the application on a real port, for clients that need a URL."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,13 +11,13 @@ from support.service import Service
 
 @asynccontextmanager
 async def listen(service: Service) -> AsyncIterator[str]:
-    """Serve on a free port of this machine; gives the base URL of the API."""
+    """Serve on a free local port; yield the base URL of the API."""
     config = uvicorn.Config(service.app, port=0, lifespan="off", log_config=None, ws="none")
     server = uvicorn.Server(config)
-    # The signals of this process are the test runner's.
+    # _serve() installs no signal handlers: those belong to the test runner.
     serving = asyncio.create_task(server._serve())
     try:
-        while not server.started:  # noqa: ASYNC110 -- the server has no event for it
+        while not server.started:  # noqa: ASYNC110 -- uvicorn has no event for it
             await asyncio.sleep(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]
         yield f"http://127.0.0.1:{port}/api"

@@ -1,15 +1,16 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { StrictMode } from "react";
+import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { router } from "./app/router";
 import { queries } from "./lib/client";
 import "./styles.css";
-import { Toasts } from "./ui/Toast";
 
-// A page that is open during an upgrade asks for files that are gone: the new ones are a reload away.
+const Toasts = lazy(() => import("./ui/Toasts"));
+
+// After an upgrade an open page may request files that no longer exist: reload it once.
 window.addEventListener("vite:preloadError", () => {
-  // Code that nobody waits for yet may be missing.
+  // Prefetched code may be missing.
   if (router.state.status !== "pending") return;
   const key = "spanwise.reloaded";
   if (Date.now() - Number(sessionStorage.getItem(key)) < 60_000) return;
@@ -23,7 +24,9 @@ if (root) {
     <StrictMode>
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
-        <Toasts />
+        <Suspense>
+          <Toasts />
+        </Suspense>
       </QueryClientProvider>
     </StrictMode>,
   );

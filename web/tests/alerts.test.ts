@@ -14,11 +14,11 @@ const RULE: AlertRule = {
   severity: "warning",
 };
 
-describe("a rule in words", () => {
+describe("a rule description", () => {
   it("names the threshold with its unit", () => {
     expect(describeRule(RULE)).toBe("Error rate is above 5.0 % for 5 m, over 1 h");
   });
-  it("names the signal, and what an anomaly is judged by", () => {
+  it("names the signal and the sensitivity of an anomaly rule", () => {
     const rule = { ...RULE, metric: "signal" as const, signalName: "thumbs", forMinutes: 0 };
     expect(describeRule({ ...rule, condition: "anomaly", threshold: null })).toBe(
       "Signal thumbs is unusual (medium sensitivity), over 1 h",
@@ -31,10 +31,10 @@ describe("an agent's health", () => {
     ({ stats24h: { traces, errorRate, p95Latency: null, cost: 0 } }) as Agent;
   const counts = { agentId: "a", agentName: "a", resolved: 9, lastTriggeredAt: "" };
 
-  it("is worst with an active alert, whatever the numbers say", () => {
+  it("is bad with an active alert, whatever the numbers say", () => {
     expect(judge(agent(9, 0), { ...counts, active: 2, acknowledged: 0 }).word).toBe("2 alerts");
   });
-  it("is quiet without traces, and healthy with good ones", () => {
+  it("is neutral without traces, and good with few errors", () => {
     expect(judge(agent(0, 0), undefined).tone).toBe("neutral");
     expect(judge(agent(9, 0.01), undefined).tone).toBe("good");
     expect(judge(agent(9, 0.2), undefined).tone).toBe("warning");
@@ -42,13 +42,13 @@ describe("an agent's health", () => {
 });
 
 describe("a distribution", () => {
-  it("has one bar a value when there are few", () => {
+  it("has one bar per value when there are few", () => {
     expect(toBins([1, 0, 1, 1])).toEqual([
       { label: "0", count: 1 },
       { label: "1", count: 3 },
     ]);
   });
-  it("has ten even steps when there are many, and loses none", () => {
+  it("has ten even bins when there are many, and loses no value", () => {
     const bins = toBins(Array.from({ length: 101 }, (_, index) => index / 100));
     expect(bins).toHaveLength(10);
     expect(bins.reduce((sum, bin) => sum + bin.count, 0)).toBe(101);

@@ -29,7 +29,7 @@ const status =
   (_request, response) =>
     response.writeHead(code, headers).end("{}");
 
-test("a rate limit is waited out as long as the service asks", async () => {
+test("a rate limited request is retried after the requested time", async () => {
   answers = [status(429, { "Retry-After": "1" }), status(200)];
   const started = Date.now();
   const response = await patientFetch(new Request(address()));
@@ -38,7 +38,7 @@ test("a rate limit is waited out as long as the service asks", async () => {
   expect(Date.now() - started).toBeGreaterThanOrEqual(990);
 });
 
-test("a page takes what is a little old, but not right after it has changed something", async () => {
+test("stale responses are accepted, but not right after a write", async () => {
   answers = [status(200), status(200), status(200)];
   await patientFetch(new Request(address()));
   expect(seen[0]?.headers["cache-control"]).toBe("max-age=5");
@@ -47,13 +47,13 @@ test("a page takes what is a little old, but not right after it has changed some
   expect(seen[2]?.headers["cache-control"]).not.toBe("max-age=5");
 });
 
-test("a trace that was sent a moment ago is there when its page opens", async () => {
+test("a single trace is never read from a stale response", async () => {
   answers = [status(200)];
   await patientFetch(new Request(new URL("/api/spans/traces/0a", address())));
   expect(seen[0]?.headers["cache-control"]).not.toBe("max-age=5");
 });
 
-test("a wait of a quarter of an hour is told, not waited", async () => {
+test("a wait of a quarter of an hour is reported instead", async () => {
   answers = [status(429, { "Retry-After": "900" })];
   expect((await patientFetch(new Request(address()))).status).toBe(429);
   expect(seen).toHaveLength(1);
@@ -67,7 +67,7 @@ test("the token is sent, and a 401 ends the session", async () => {
   expect(session.token()).toBeNull();
 });
 
-test("a late 401 of an earlier token does not end the session that came after it", async () => {
+test("a late 401 of an earlier token does not end the current session", async () => {
   session.start("old");
   answers = [
     (_request, response) => {
@@ -79,7 +79,7 @@ test("a late 401 of an earlier token does not end the session that came after it
   expect(session.token()).toBe("new");
 });
 
-test("a service that is down is an error that says so", async () => {
+test("a service that is down gives an error that says so", async () => {
   const gone = address();
   await new Promise((resolve) => server.close(resolve));
   const failed = await patientFetch(new Request(gone)).catch((error: unknown) => error);
@@ -87,7 +87,7 @@ test("a service that is down is an error that says so", async () => {
   expect(failed).toMatchObject({ status: 0 });
 });
 
-test("an answer is unwrapped, a refusal keeps its code and fields", async () => {
+test("a response is unwrapped, and an error keeps its code and fields", async () => {
   const response = new Response(null, { status: 400 });
   expect(await unwrap(Promise.resolve({ data: { data: 3 }, response }))).toBe(3);
   const details = [{ field: "email", message: "is taken" }];

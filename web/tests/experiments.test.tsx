@@ -8,15 +8,15 @@ import {
   liftTone,
   type MetricResult,
   type Results,
-} from "@/features/experiments/words";
+} from "@/features/experiments/labels";
 
 function named(changes: object = {}) {
   return { ...emptyDraft(), name: "shorter", ...changes };
 }
 
 describe("a draft", () => {
-  it("says what is lacking, on the step where it is mended", () => {
-    expect(problemsOf(emptyDraft())).toEqual([{ step: 0, words: "It needs a name." }]);
+  it("reports errors with the step that fixes them", () => {
+    expect(problemsOf(emptyDraft())).toEqual([{ step: 0, words: "The experiment needs a name." }]);
     expect(problemsOf(named())).toEqual([]);
     const twins = [1, 2].map(() => ({ key: "a", weight: 1, config: "" }));
     expect(problemsOf(named({ variants: twins }))[0]?.words).toMatch("same key");
@@ -29,7 +29,7 @@ describe("a draft", () => {
     expect(problemsOf(named({ variants: mixed }))[0]?.words).toMatch("or none");
   });
 
-  it("becomes what the service takes: the first metric is the primary one", () => {
+  it("becomes a request body whose first metric is the primary one", () => {
     const metrics = [
       { what: "signal:thumbs_up", direction: "increase" },
       { what: "cost", direction: "decrease" },
@@ -77,7 +77,7 @@ describe("a lift", () => {
     expect(formatLift(null)).toBe("–");
   });
 
-  it("is good or bad by its direction, and only when it is certain", () => {
+  it("is good or bad by its direction, and only when it is significant", () => {
     const tone = (lift: number, sure: boolean, direction: string) => {
       const metric = metricOf(lift, sure, direction);
       return liftTone(metric, metric.variants[1] as MetricResult["variants"][number]);

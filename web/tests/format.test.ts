@@ -47,13 +47,13 @@ describe("large numbers", () => {
   ])("%s is %s", (value, shown) => expect(formatCompact(value)).toBe(shown));
 });
 
-test("a rate that is not whole never shows as 100 %", () => {
+test("a rate below 1 never shows as 100 %", () => {
   expect(formatPercent(0.99999)).toBe("99.9 %");
   expect(formatPercent(1)).toBe("100 %");
   expect(formatPercent(0.00123)).toBe("0.12 %");
 });
 
-test("a change has a sign, and none is shown without an earlier value", () => {
+test("a change has a sign and needs an earlier value", () => {
   expect(formatChange(112, 100)).toBe("+12 %");
   expect(formatChange(88, 100)).toBe("−12 %");
   expect(formatChange(5, 0)).toBeNull();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseMessages, previewText } from "@/lib/messages";
 
-describe("messages are read as each SDK writes them", () => {
+describe("messages of each SDK are parsed", () => {
   test("OpenTelemetry GenAI", () => {
     const messages = parseMessages(
       [
@@ -101,7 +101,7 @@ test("plain text is one message, other JSON is none", () => {
   expect(parseMessages(null, "user")).toEqual([]);
 });
 
-test("a preview shows the words, also when the JSON is cut off", () => {
+test("a preview shows the text, also of truncated JSON", () => {
   const cut = '[{"role":"user","parts":[{"type":"text","content":"Say \\"hi\\" to M\\u00e4';
   expect(previewText(cut)).toBe('Say "hi" to Mä');
   expect(previewText("plain")).toBe("plain");

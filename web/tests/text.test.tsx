@@ -17,7 +17,7 @@ const CORPUS = [
   "```\n<script>alert(1)</script>\n```",
 ];
 
-test.each(CORPUS)("what a span holds is text, never HTML: %s", (text) => {
+test.each(CORPUS)("span content is text, never HTML: %s", (text) => {
   const { container } = render(
     <>
       <Markdown text={text} />
@@ -37,7 +37,7 @@ test.each(CORPUS)("what a span holds is text, never HTML: %s", (text) => {
   expect(container.textContent).toContain(text.replaceAll("**", "").replaceAll("```", "").trim());
 });
 
-test("marks become formatting", () => {
+test("markdown becomes formatting", () => {
   render(<Markdown text={"## Title\n\n- **one**\n- `two`\n\nsee https://example.com/a."} />);
   expect(screen.getByText("Title").className).toContain("font-semibold");
   const [first, second] = within(screen.getByRole("list")).getAllByRole("listitem");
@@ -46,7 +46,7 @@ test("marks become formatting", () => {
   expect(screen.getByRole("link").getAttribute("rel")).toContain("noreferrer");
 });
 
-test("a system message is folded, the others are open", () => {
+test("a system message is collapsed, the others are expanded", () => {
   render(
     <Conversation
       messages={[

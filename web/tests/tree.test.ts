@@ -19,7 +19,7 @@ function span(id: string, parent: string | null, start: number, end: number, sta
 const names = (spans: Span[], folded = new Set<string>()) =>
   visibleNodes(buildTree(spans).roots, folded).map((node) => `${node.depth}${node.span.spanId}`);
 
-test("children stand under their parent in the order of their start", () => {
+test("children are below their parent, ordered by start", () => {
   const spans = [
     span("c", "a", 50, 60),
     span("b", "a", 10, 40),
@@ -29,7 +29,7 @@ test("children stand under their parent in the order of their start", () => {
   expect(names(spans)).toEqual(["0a", "1b", "2d", "1c"]);
 });
 
-test("what is folded hides all that is below", () => {
+test("a collapsed node hides all its descendants", () => {
   const spans = [
     span("a", null, 0, 9),
     span("b", "a", 1, 8),
@@ -39,13 +39,13 @@ test("what is folded hides all that is below", () => {
   expect(names(spans, new Set(["b"]))).toEqual(["0a", "1b", "1d"]);
 });
 
-test("a span whose parent is not there, or is its own child, is a root", () => {
+test("a span with a missing parent, or in a cycle, is a root", () => {
   expect(names([span("a", "gone", 0, 1)])).toEqual(["0a"]);
   expect(names([span("a", "b", 0, 1), span("b", "a", 0, 1)])).toHaveLength(2);
   expect(names([span("a", "a", 0, 1)])).toEqual(["0a"]);
 });
 
-test("the critical path is what the end waited for", () => {
+test("the critical path leads to the end of the trace", () => {
   const { critical } = buildTree([
     span("root", null, 0, 100),
     span("first", "root", 0, 40),
@@ -57,7 +57,7 @@ test("the critical path is what the end waited for", () => {
   expect([...critical].sort()).toEqual(["early", "first", "inside", "root", "second"]);
 });
 
-test("a child that outlives its parent did not hold it up", () => {
+test("a child that outlives its parent did not delay it", () => {
   const { critical } = buildTree([
     span("root", null, 0, 50),
     span("late", "root", 10, 80),
@@ -73,7 +73,7 @@ test("positions are on one axis, with microseconds", () => {
   expect(tree.nodes.get("b")).toMatchObject({ start: 50, end: 150 });
 });
 
-test("10,000 spans, all in one chain, are laid out at once", () => {
+test("a chain of 10,000 spans is laid out", () => {
   const spans = Array.from({ length: 10_000 }, (_, i) =>
     span(`s${i}`, i ? `s${i - 1}` : null, i / 100, 200 - i / 100),
   );
@@ -82,7 +82,7 @@ test("10,000 spans, all in one chain, are laid out at once", () => {
   expect(performance.now() - started).toBeLessThan(2000);
 });
 
-test("the next error comes after the selected span, and around the end", () => {
+test("the next error follows the selected span and wraps around", () => {
   const spans = [
     span("a", null, 0, 9, "error"),
     span("b", "a", 1, 2),

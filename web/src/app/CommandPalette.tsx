@@ -1,11 +1,11 @@
-/** Ctrl/⌘ K: pages, agents, a trace by its id, words in traces, themes. */
+/** Ctrl/⌘ K: finds pages, agents, a trace by its id and words in traces, and switches the theme. */
+import { Autocomplete } from "@base-ui/react/autocomplete";
 import { useNavigate } from "@tanstack/react-router";
 import { Bot, CornerDownLeft, ListTree, Search, SunMoon } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useFilterValues } from "@/lib/queries";
 import { isDark, setTheme } from "@/lib/theme";
-import { cx } from "@/ui/cx";
-import { Dialog } from "@/ui/overlays";
+import { Dialog } from "@/ui/Dialog";
 import { PAGES } from "./pages";
 
 interface Command {
@@ -21,14 +21,14 @@ interface Props {
   onClose: () => void;
 }
 
-export function CommandPalette({ isOpen, onClose }: Props) {
+export default function CommandPalette({ isOpen, onClose }: Props) {
   return (
     <Dialog
       isOpen={isOpen}
       onClose={onClose}
       title="Search and commands"
       isBare
-      className="mt-[12vh]"
+      className="!top-[12vh] !translate-y-0"
     >
       <Palette onClose={onClose} />
     </Dialog>
@@ -58,7 +58,7 @@ function useCommands(text: string): Command[] {
     })),
     {
       id: "theme",
-      label: "Light or dark",
+      label: "Switch between light and dark",
       hint: "t",
       icon: <SunMoon className="size-4" />,
       run: () => setTheme(isDark() ? "light" : "dark"),
@@ -87,66 +87,46 @@ function useCommands(text: string): Command[] {
 
 function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
-  const [at, setAt] = useState(0);
   const commands = useCommands(text);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other words, other first match
-  useEffect(() => setAt(0), [text]);
-  const run = (command: Command | undefined) => {
-    if (!command) return;
-    onClose();
-    command.run();
-  };
-  const onKey = (event: KeyboardEvent) => {
-    if (event.key === "ArrowDown") setAt((at + 1) % Math.max(1, commands.length));
-    else if (event.key === "ArrowUp")
-      setAt((at - 1 + commands.length) % Math.max(1, commands.length));
-    else if (event.key === "Enter") run(commands[at]);
-    else return;
-    event.preventDefault();
-  };
   return (
-    <div>
+    <Autocomplete.Root
+      open
+      inline
+      items={commands}
+      filter={null}
+      value={text}
+      onValueChange={(value, { reason }) => reason !== "item-press" && setText(value)}
+      itemToStringValue={(command: Command) => command.label}
+      autoHighlight="always"
+      keepHighlight
+    >
       <div className="flex items-center gap-2 border-b px-3">
         <Search className="size-4 text-muted" aria-hidden />
-        <input
-          // biome-ignore lint/a11y/noAutofocus: the palette is opened to type
-          autoFocus
-          role="combobox"
-          aria-expanded="true"
-          aria-controls="commands"
-          aria-activedescendant={`command-${at}`}
+        <Autocomplete.Input
           aria-label="Search and commands"
           placeholder="Page, agent, trace id, or words in traces"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={onKey}
           className="h-11 flex-1 bg-transparent text-lg outline-none"
         />
       </div>
-      <div id="commands" role="listbox" aria-label="Commands" className="p-1.5">
-        {commands.map((command, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
-          <div
+      <Autocomplete.List aria-label="Commands" className="p-1.5 empty:hidden">
+        {(command: Command) => (
+          <Autocomplete.Item
             key={command.id}
-            id={`command-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === at}
-            onClick={() => run(command)}
-            onPointerMove={() => setAt(index)}
-            className={cx(
-              "flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2",
-              index === at && "bg-accent-soft text-accent",
-            )}
+            value={command}
+            onClick={() => {
+              onClose();
+              command.run();
+            }}
+            className="group flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2 outline-none data-highlighted:bg-accent-soft data-highlighted:text-accent"
           >
             {command.icon}
             <span className="truncate">{command.label}</span>
             <span className="ml-auto text-sm text-muted">{command.hint}</span>
-            {index === at && <CornerDownLeft className="size-3.5" aria-hidden />}
-          </div>
-        ))}
-        {commands.length === 0 && <p className="p-3 text-muted">Nothing has that name.</p>}
-      </div>
-    </div>
+            <CornerDownLeft className="size-3.5 not-group-data-highlighted:hidden" aria-hidden />
+          </Autocomplete.Item>
+        )}
+      </Autocomplete.List>
+      <Autocomplete.Empty className="p-3 text-muted empty:hidden">No matches</Autocomplete.Empty>
+    </Autocomplete.Root>
   );
 }

@@ -1,11 +1,14 @@
 import { Link } from "@tanstack/react-router";
 import { PanelLeft } from "lucide-react";
-import { useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { useAlertSummary, useProfile } from "@/lib/queries";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
+import { Logo } from "@/ui/Logo";
 import { GROUPS, PAGES, type Page } from "./pages";
-import { UserMenu } from "./UserMenu";
+
+const UserMenu = lazy(() => import("./UserMenu"));
+const Drawer = lazy(() => import("@/ui/Dialog").then((code) => ({ default: code.Drawer })));
 
 const KEY = "spanwise.rail";
 
@@ -14,68 +17,73 @@ interface Props {
   onClose: () => void;
 }
 
-/** Icons and words, or icons alone; on a phone a drawer. */
+/** Icons with or without words; on a phone it is a drawer. */
 export function Rail({ isOpen, onClose }: Props) {
   const [isNarrow, setNarrow] = useState(localStorage.getItem(KEY) === "narrow");
+  const [wasOpened, setWasOpened] = useState(false);
+  if (isOpen && !wasOpened) setWasOpened(true);
   const toggle = () => {
     localStorage.setItem(KEY, isNarrow ? "wide" : "narrow");
     setNarrow(!isNarrow);
   };
   return (
     <>
-      {isOpen && (
-        <button
-          type="button"
-          aria-label="Close the menu"
-          onClick={onClose}
-          className="fixed inset-0 z-40 bg-[rgb(10_9_8/45%)] md:hidden"
-        />
+      {wasOpened && (
+        <Suspense>
+          <Drawer
+            isOpen={isOpen}
+            onClose={onClose}
+            title="Menu"
+            isBare
+            side="left"
+            className="!w-60"
+          >
+            <Navigation isNarrow={false} onPick={onClose} />
+          </Drawer>
+        </Suspense>
       )}
-      <nav
-        aria-label="Pages"
-        className={cx(
-          "z-40 flex shrink-0 flex-col border-r bg-bg max-md:fixed max-md:inset-y-0 max-md:left-0 max-md:w-60",
-          !isOpen && "max-md:hidden",
-          isNarrow ? "md:w-13" : "md:w-48",
-        )}
-      >
-        <div
-          className={cx(
-            "flex h-12 items-center gap-2",
-            isNarrow ? "px-3 md:justify-center" : "px-3.5",
-          )}
-        >
-          <Logo />
-          <span className={cx("font-semibold tracking-tight", isNarrow && "md:hidden")}>
-            Spanwise
-          </span>
-        </div>
-        <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
-          {GROUPS.map((group) => (
-            <Group
-              key={group.id}
-              id={group.id}
-              title={group.title}
-              isNarrow={isNarrow}
-              onPick={onClose}
-            />
-          ))}
-        </div>
-        <div
-          className={cx("flex items-center gap-1 border-t p-2", isNarrow && "md:flex-col-reverse")}
-        >
-          <UserMenu isNarrow={isNarrow} />
+      <div className={cx("shrink-0 border-r max-md:hidden", isNarrow ? "w-13" : "w-48")}>
+        <Navigation isNarrow={isNarrow} onPick={onClose}>
           <Button
             kind="quiet"
             size="small"
-            className="max-md:hidden"
-            aria-label={isNarrow ? "Widen the rail" : "Narrow the rail"}
+            aria-label={isNarrow ? "Expand the sidebar" : "Collapse the sidebar"}
             onClick={toggle}
             icon={<PanelLeft className="size-4" />}
           />
-        </div>
-      </nav>
+        </Navigation>
+      </div>
     </>
+  );
+}
+
+interface NavigationProps {
+  isNarrow: boolean;
+  onPick: () => void;
+  children?: ReactNode;
+}
+
+function Navigation({ isNarrow, onPick, children }: NavigationProps) {
+  return (
+    <nav aria-label="Pages" className="flex h-full flex-col bg-bg">
+      <div
+        className={cx("flex h-12 items-center gap-2", isNarrow ? "justify-center px-3" : "px-3.5")}
+      >
+        <Logo />
+        {!isNarrow && <span className="font-semibold tracking-tight">Spanwise</span>}
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
+        {GROUPS.map((group) => (
+          <Group key={group.id} {...group} isNarrow={isNarrow} onPick={onPick} />
+        ))}
+      </div>
+      <div className={cx("flex items-center gap-1 border-t p-2", isNarrow && "flex-col-reverse")}>
+        <Suspense fallback={<div className="h-8 flex-1" />}>
+          <UserMenu isNarrow={isNarrow} />
+        </Suspense>
+        {children}
+      </div>
+    </nav>
   );
 }
 
@@ -94,7 +102,7 @@ function Group({ id, title, isNarrow, onPick }: GroupProps) {
   if (pages.length === 0) return null;
   return (
     <div className="mb-3">
-      <h2 className={cx("px-2 pb-1 text-xs text-faint", isNarrow && "md:hidden")}>{title}</h2>
+      <h2 className={cx("px-2 pb-1 text-xs text-faint", isNarrow && "hidden")}>{title}</h2>
       {pages.map((page) => (
         <RailLink key={page.path} page={page} isNarrow={isNarrow} onPick={onPick} />
       ))}
@@ -120,13 +128,10 @@ function RailLink({
       activeOptions={{ exact: page.path === "/", includeSearch: false }}
       activeProps={{ className: "bg-raised text-fg font-medium" }}
       inactiveProps={{ className: "text-muted hover:bg-hover hover:text-fg" }}
-      className={cx(
-        "flex h-8 items-center gap-2.5 rounded-md px-2",
-        isNarrow && "md:justify-center",
-      )}
+      className={cx("flex h-8 items-center gap-2.5 rounded-md px-2", isNarrow && "justify-center")}
     >
       {Icon && <Icon className="size-4 shrink-0" aria-hidden />}
-      <span className={cx("truncate", isNarrow && "md:sr-only")}>{page.title}</span>
+      <span className={cx("truncate", isNarrow && "sr-only")}>{page.title}</span>
       {page.path === "/alerts" && <ActiveAlerts isNarrow={isNarrow} />}
     </Link>
   );
@@ -140,23 +145,10 @@ function ActiveAlerts({ isNarrow }: { isNarrow: boolean }) {
       title={`${data.active} active`}
       className={cx(
         "ml-auto rounded bg-bad-soft px-1.5 text-xs font-medium text-bad",
-        isNarrow && "md:hidden",
+        isNarrow && "hidden",
       )}
     >
       {data.active}
     </span>
-  );
-}
-
-export function Logo() {
-  return (
-    <svg viewBox="0 0 32 32" className="size-5 shrink-0" aria-hidden>
-      <rect width="32" height="32" rx="7" className="fill-accent" />
-      <g className="fill-on-accent">
-        <rect x="6" y="8" width="20" height="4" rx="2" />
-        <rect x="10" y="14" width="12" height="4" rx="2" opacity=".8" />
-        <rect x="14" y="20" width="8" height="4" rx="2" opacity=".65" />
-      </g>
-    </svg>
   );
 }

@@ -1,17 +1,25 @@
 import { ChevronLeft, ChevronRight, Clock } from "lucide-react";
-import { useState } from "react";
-import { PRESETS, type Preset, type Range, useRange, useSetRange } from "@/lib/range";
+import { lazy, Suspense } from "react";
+import { useRange, useSetRange } from "@/lib/range";
 import { Button } from "@/ui/Button";
-import { TextField } from "@/ui/Field";
-import { Menu, MenuItem } from "@/ui/overlays";
+import { cx } from "@/ui/cx";
+import { TRIGGER } from "@/ui/overlayStyles";
 
-/** Presets, two moments, and a step back or forward by the length of the range. */
+const RangePopover = lazy(() => import("./RangePopover"));
+
+/** Presets, custom dates, and buttons that move the range by its length. */
 export function RangePicker() {
   const range = useRange();
-  const { setPreset, setCustom } = useSetRange();
+  const { setCustom } = useSetRange();
   const length = range.to.getTime() - range.from.getTime();
   const move = (by: number) =>
     setCustom(new Date(range.from.getTime() + by), new Date(range.to.getTime() + by));
+  const label = (
+    <>
+      <Clock className="size-3.5 shrink-0 text-muted" aria-hidden />
+      <span className="truncate">{range.label}</span>
+    </>
+  );
   return (
     <div className="flex min-w-0">
       <Button
@@ -20,44 +28,9 @@ export function RangePicker() {
         onClick={() => move(-length)}
         icon={<ChevronLeft className="size-4" />}
       />
-      <Menu
-        ariaLabel="Time range"
-        align="right"
-        buttonClass="rounded-none min-w-0"
-        className="flex w-[min(26rem,calc(100vw-2rem))] gap-1 max-md:fixed max-md:inset-x-4 max-md:top-28 max-md:w-auto"
-        label={
-          <>
-            <Clock className="size-3.5 shrink-0 text-muted" aria-hidden />
-            <span className="truncate">{range.label}</span>
-          </>
-        }
-      >
-        {(close) => (
-          <>
-            <div className="w-36 shrink-0">
-              {Object.entries(PRESETS).map(([id, { label }]) => (
-                <MenuItem
-                  key={id}
-                  isActive={range.preset === id}
-                  onClick={() => {
-                    setPreset(id as Preset);
-                    close();
-                  }}
-                >
-                  {label}
-                </MenuItem>
-              ))}
-            </div>
-            <Custom
-              range={range}
-              onApply={(from, to) => {
-                setCustom(from, to);
-                close();
-              }}
-            />
-          </>
-        )}
-      </Menu>
+      <Suspense fallback={<span className={cx(TRIGGER, "rounded-none")}>{label}</span>}>
+        <RangePopover range={range} label={label} />
+      </Suspense>
       <Button
         aria-label="Later"
         className="rounded-l-none border-l-0"
@@ -66,38 +39,5 @@ export function RangePicker() {
         icon={<ChevronRight className="size-4" />}
       />
     </div>
-  );
-}
-
-function toLocal(date: Date): string {
-  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 16);
-}
-
-function Custom({ range, onApply }: { range: Range; onApply: (from: Date, to: Date) => void }) {
-  const [from, setFrom] = useState(toLocal(range.from));
-  const [to, setTo] = useState(toLocal(range.to));
-  const isValid = Boolean(from && to) && new Date(from) < new Date(to);
-  return (
-    <form
-      className="flex min-w-0 flex-1 flex-col gap-2 border-l p-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isValid) onApply(new Date(from), new Date(to));
-      }}
-    >
-      <TextField label="From" type="datetime-local" value={from} onChange={setFrom} />
-      <TextField
-        label="To"
-        error={isValid ? undefined : "must be after the start"}
-        type="datetime-local"
-        value={to}
-        onChange={setTo}
-      />
-      <p className="text-sm text-muted">{Intl.DateTimeFormat().resolvedOptions().timeZone}</p>
-      <Button type="submit" kind="primary" disabled={!isValid}>
-        Apply
-      </Button>
-    </form>
   );
 }

@@ -1,7 +1,7 @@
-/** The frame around every page: rail, top bar, palette, help, and what is wrong with the address. */
+/** The frame around every page: rail, top bar, palette, help and progress. */
 import { useIsFetching } from "@tanstack/react-query";
 import { Outlet, useMatches, useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { whenIdle } from "@/lib/idle";
 import { useFilterValues } from "@/lib/queries";
 import { useRange, useSetRange } from "@/lib/range";
@@ -9,11 +9,14 @@ import { useShortcuts } from "@/lib/shortcuts";
 import { setTheme, useIsDark } from "@/lib/theme";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/states";
-import { CommandPalette } from "./CommandPalette";
 import { PAGES, type Page } from "./pages";
 import { Rail } from "./Rail";
-import { ShortcutSheet } from "./ShortcutSheet";
 import { TopBar } from "./TopBar";
+
+const loadPalette = () => import("./CommandPalette");
+const loadSheet = () => import("./ShortcutSheet");
+const CommandPalette = lazy(loadPalette);
+const ShortcutSheet = lazy(loadSheet);
 
 export function usePage(): Page | undefined {
   return useMatches().findLast((match) => match.staticData.page)?.staticData.page;
@@ -22,11 +25,12 @@ export function usePage(): Page | undefined {
 export function Shell() {
   const page = usePage();
   const [isRailOpen, setRailOpen] = useState(false);
-  const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const [isHelpOpen, setHelpOpen] = useState(false);
+  // Undefined until they are opened for the first time.
+  const [isPaletteOpen, setPaletteOpen] = useState<boolean>();
+  const [isHelpOpen, setHelpOpen] = useState<boolean>();
   useTitle(page);
   useIdleLoading();
-  // Every page needs the names, if only to colour them alike.
+  // Every page needs the names to assign colours consistently.
   useFilterValues();
   useGlobalKeys(
     () => setPaletteOpen(true),
@@ -53,8 +57,14 @@ export function Shell() {
           <CheckedOutlet page={page} />
         </main>
       </div>
-      <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
-      <ShortcutSheet isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+      <Suspense>
+        {isPaletteOpen !== undefined && (
+          <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
+        )}
+        {isHelpOpen !== undefined && (
+          <ShortcutSheet isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+        )}
+      </Suspense>
     </div>
   );
 }
@@ -65,7 +75,7 @@ function useTitle(page: Page | undefined) {
   }, [page]);
 }
 
-/** The code of the other pages comes while nothing else happens, so that no click waits for it. */
+/** Loads the code of the palette and the other pages while the browser is idle, so that no click waits for it. */
 function useIdleLoading() {
   const isFetching = useIsFetching() > 0;
   useEffect(() => {
@@ -76,8 +86,7 @@ function useIdleLoading() {
         await new Promise<void>(whenIdle);
         if (isWanted)
           await unloaded
-            .shift()
-            ?.load()
+            .shift()?.()
             .catch(() => undefined);
       }
     };
@@ -88,7 +97,11 @@ function useIdleLoading() {
   }, [isFetching]);
 }
 
-const unloaded = PAGES.filter((page) => !page.isPublic);
+const unloaded: (() => Promise<unknown>)[] = [
+  loadPalette,
+  loadSheet,
+  ...PAGES.filter((page) => !page.isPublic).map((page) => page.load),
+];
 
 function useGlobalKeys(openPalette: () => void, openHelp: () => void) {
   const navigate = useNavigate();
@@ -104,8 +117,12 @@ function useGlobalKeys(openPalette: () => void, openHelp: () => void) {
     return () => window.removeEventListener("keydown", onKey);
   }, [openPalette]);
   useShortcuts([
-    { keys: "?", what: "Show this sheet", run: openHelp },
-    { keys: "t", what: "Light or dark", run: () => setTheme(isDark ? "light" : "dark") },
+    { keys: "?", what: "Show keyboard shortcuts", run: openHelp },
+    {
+      keys: "t",
+      what: "Switch between light and dark",
+      run: () => setTheme(isDark ? "light" : "dark"),
+    },
     ...PAGES.filter((page) => page.key).map((page) => ({
       keys: `g ${page.key}`,
       what: `Go to ${page.title}`,
@@ -114,14 +131,14 @@ function useGlobalKeys(openPalette: () => void, openHelp: () => void) {
   ]);
 }
 
-/** A range that cannot be read is said, not guessed. */
+/** An invalid time range is reported instead of guessed. */
 function CheckedOutlet({ page }: { page: Page | undefined }) {
   const range = useRange();
   const { setPreset } = useSetRange();
   if (range.problem && page?.uses?.includes("range")) {
     return (
       <EmptyState
-        title="The time range in this address cannot be read"
+        title="Invalid time range in the URL"
         action={
           <Button kind="primary" onClick={() => setPreset("7d")}>
             Show the last 7 days
@@ -135,7 +152,7 @@ function CheckedOutlet({ page }: { page: Page | undefined }) {
   return <Outlet />;
 }
 
-/** A thin line for what takes more than 300 ms, words for what takes more than 5 s. */
+/** A thin line after 300 ms of loading, a message after 5 s. */
 function ProgressLine() {
   const isFetching = useIsFetching() > 0;
   const [stage, setStage] = useState<"none" | "line" | "words">("none");
@@ -157,7 +174,7 @@ function ProgressLine() {
       )}
       {stage === "words" && (
         <p className="absolute top-2 left-1/2 -translate-x-1/2 rounded-md border bg-surface px-3 py-1.5 text-sm whitespace-nowrap text-muted shadow-lg">
-          Still working on it. A rate limit is waited out, at most a minute.
+          Still loading. If requests are rate limited, this can take up to a minute.
         </p>
       )}
     </div>

@@ -1,6 +1,6 @@
 import { useActiveShortcuts } from "@/lib/shortcuts";
 import { Kbd } from "@/ui/Badge";
-import { Dialog } from "@/ui/overlays";
+import { Dialog } from "@/ui/Dialog";
 
 const NAMES: Record<string, string> = {
   ArrowDown: "↓",
@@ -9,8 +9,14 @@ const NAMES: Record<string, string> = {
   ArrowRight: "→",
 };
 
-/** The keys that are in force on this page. */
-export function ShortcutSheet({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+/** The shortcuts of the current page. */
+export default function ShortcutSheet({
+  isOpen,
+  onClose,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+}) {
   const shortcuts = useActiveShortcuts();
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Keyboard shortcuts">

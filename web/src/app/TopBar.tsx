@@ -1,4 +1,4 @@
-/** One bar: where you are, which time, which environment and agent, refresh, and the palette. */
+/** The top bar: workspace, agent, environment, time range, refresh and search. */
 import { useQueryClient } from "@tanstack/react-query";
 import { CircleHelp, Menu as MenuIcon, RefreshCw, Search } from "lucide-react";
 import { useEffect } from "react";
@@ -59,7 +59,7 @@ export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
   );
 }
 
-/** Every person has one workspace; it is called what they are. */
+/** Every user has one workspace, named after the user. */
 function Workspace() {
   const { data: profile } = useProfile();
   return <span className="mr-auto min-w-0 truncate text-muted">{profile?.name}</span>;
@@ -108,7 +108,7 @@ const INTERVALS = [
   { value: "300", label: "5 m" },
 ];
 
-/** Asks everything on the page again, once or by the clock; a page out of sight rests. */
+/** Reloads the page's data once or periodically; hidden tabs are not refreshed. */
 function Refresh() {
   const [interval, setInterval] = useUrlState("refresh", "off");
   const queries = useQueryClient();
@@ -132,7 +132,7 @@ function Refresh() {
         icon={<RefreshCw className="size-3.5" />}
       />
       <Select
-        aria-label="Refresh by itself"
+        aria-label="Auto-refresh"
         value={interval}
         onChange={setInterval}
         options={INTERVALS}

@@ -1,4 +1,4 @@
-/** Every page in one table: the router, the rail, the palette and the keys are made from it. */
+/** The table of all pages: source of the router, the rail, the palette and the shortcuts. */
 import {
   BellRing,
   Bot,
@@ -20,21 +20,21 @@ import type { Search } from "@/lib/url";
 
 interface PageCode {
   default: ComponentType;
-  /** Asks for what the page shows first, at the click and not when the page has been drawn. */
-  ask?: (search: Search, params: Record<string, string>) => void;
+  /** Prefetches the data that the page shows first, before the page is rendered. */
+  prefetch?: (search: Search, params: Record<string, string>) => void;
 }
 
 export interface Page {
   path: string;
   title: string;
   load: () => Promise<PageCode>;
-  /** Pages with an icon stand in the rail; `key` is the second key after `g`. */
+  /** Pages with an icon are listed in the rail; `key` is pressed after `g`. */
   icon?: LucideIcon;
   key?: string;
   group?: "observe" | "improve" | "settings";
-  /** Which controls of the top bar the page listens to. */
+  /** The top bar controls that the page uses. */
   uses?: readonly ("range" | "environment" | "agent")[];
-  /** Open without signing in, and without the frame. */
+  /** Accessible without signing in, and shown without the frame. */
   isPublic?: boolean;
   adminOnly?: boolean;
 }
@@ -217,8 +217,8 @@ const TABLE: readonly Page[] = [
   },
 ];
 
-/** Code that is here is handed out at once: to import it again takes 40 ms of a click. */
-function keep(load: Page["load"]): Page["load"] {
+/** Caches loaded code: importing it again delays a click by 40 ms. */
+function cacheLoad(load: Page["load"]): Page["load"] {
   let code: PageCode | undefined;
   return async () => {
     code ??= await load();
@@ -226,7 +226,7 @@ function keep(load: Page["load"]): Page["load"] {
   };
 }
 
-export const PAGES = TABLE.map((page): Page => ({ ...page, load: keep(page.load) }));
+export const PAGES = TABLE.map((page): Page => ({ ...page, load: cacheLoad(page.load) }));
 
 export const GROUPS = [
   { id: "observe", title: "Observe" },

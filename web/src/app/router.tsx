@@ -1,4 +1,4 @@
-/** From the table of pages to the router. What is not public needs a session. */
+/** Builds the router from the page table. Pages that are not public need a session. */
 import {
   createRootRoute,
   createRoute,
@@ -22,7 +22,7 @@ const root = createRootRoute({
   search: { middlewares: [retainSearchParams([...GLOBAL_KEYS] as never)] },
   notFoundComponent: NotFound,
   errorComponent: ({ error, reset }) => (
-    <ErrorState error={error} what="This page has a defect" onRetry={reset} />
+    <ErrorState error={error} what="This page crashed" onRetry={reset} />
   ),
 });
 
@@ -44,10 +44,10 @@ function toRoute(page: Page) {
     path: page.path,
     component: lazyRouteComponent(page.load),
     loader: ({ cause, location, params }) => {
-      // A pointer that only passes over a link asks for nothing: there is a rate limit.
+      // Hovering a link loads code but no data: requests are rate limited.
       if (cause !== "enter") return;
       page.load().then(
-        (code) => code.ask?.(location.search as Search, params),
+        (code) => code.prefetch?.(location.search as Search, params),
         () => undefined,
       );
     },
@@ -65,16 +65,16 @@ function NotFound() {
   return (
     <EmptyState
       isPage
-      title="There is no such page"
-      action={<Button onClick={() => void router.navigate({ to: "/" })}>Go to the overview</Button>}
+      title="Page not found"
+      action={<Button onClick={() => void router.navigate({ to: "/" })}>Go to overview</Button>}
     >
-      The address leads nowhere; it may be mistyped.
+      The URL may be mistyped.
     </EmptyState>
   );
 }
 
-// Inside the frame, so that the way on is at hand.
-const nowhere = createRoute({ getParentRoute: () => frame, path: "$", component: NotFound });
+// Inside the frame, so that the navigation stays visible.
+const notFound = createRoute({ getParentRoute: () => frame, path: "$", component: NotFound });
 
 const routes = PAGES.map(toRoute);
 const isPublic = (index: number) => PAGES[index]?.isPublic;
@@ -82,18 +82,18 @@ const isPublic = (index: number) => PAGES[index]?.isPublic;
 export const router = createRouter({
   routeTree: root.addChildren([
     ...routes.filter((_, index) => isPublic(index)),
-    frame.addChildren([...routes.filter((_, index) => !isPublic(index)), nowhere as never]),
+    frame.addChildren([...routes.filter((_, index) => !isPublic(index)), notFound as never]),
   ]),
   parseSearch,
   stringifySearch,
   defaultPreload: "intent",
-  // What was preloaded is entered all the same.
+  // Loaders also run for preloaded pages.
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
   defaultPendingMs: 300,
 });
 
-// A session that ends, here or in another tab, leads to the sign-in page and back again.
+// When the session ends, here or in another tab, show the sign-in page and return afterwards.
 session.subscribe(() => {
   if (session.token()) return;
   const { pathname, href } = router.state.location;

@@ -1,4 +1,4 @@
-/** How alerts and their metrics are named, written and coloured. */
+/** Labels, formats and colours of alerts and their metrics. */
 import type { Schemas } from "./api";
 import { formatCompact, formatCost, formatDuration, formatNumber, formatPercent } from "./format";
 
@@ -9,14 +9,14 @@ export type AlertStatus = Alert["status"];
 export type Severity = Alert["severity"];
 export type Condition = AlertRule["condition"];
 
-interface MetricWords {
+interface MetricDisplay {
   label: string;
   /** The unit in which a threshold is typed. */
   unit: string;
   format: (value: number | null | undefined) => string;
 }
 
-export const METRICS: Record<AlertMetric, MetricWords> = {
+export const METRICS: Record<AlertMetric, MetricDisplay> = {
   errorRate: { label: "Error rate", unit: "%", format: formatPercent },
   p95Latency: { label: "p95 latency", unit: "ms", format: formatDuration },
   avgLatency: { label: "Mean latency", unit: "ms", format: formatDuration },

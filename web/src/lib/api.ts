@@ -1,5 +1,5 @@
 /**
- * The API as typed functions. Types come from the OpenAPI document; nothing is written twice.
+ * The typed API client. Types are generated from the OpenAPI document.
  *
  *   const metrics = await unwrap(api.GET("/api/analytics/metrics", { params: { query } }));
  */
@@ -19,7 +19,7 @@ export type User = Schemas["User"];
 export type Pagination = Schemas["Pagination"];
 export type Granularity = Schemas["Granularity"];
 
-/** What the service said went wrong; `status` 0 means that it did not answer at all. */
+/** An error response; `status` 0 means that there was no response. */
 export class ApiError extends Error {
   constructor(
     message: string,
@@ -29,14 +29,14 @@ export class ApiError extends Error {
   ) {
     super(message);
   }
-  /** The complaint about one field of a form. */
+  /** The error message of one form field. */
   about(field: string): string | undefined {
     return this.details.find((detail) => detail.field === field)?.message;
   }
 }
 
-const LONGEST_WAIT_SECONDS = 61;
-const TRIES = 4;
+const MAX_WAIT_SECONDS = 61;
+const MAX_ATTEMPTS = 4;
 
 function sleep(seconds: number, signal?: AbortSignal | null): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -48,20 +48,20 @@ function sleep(seconds: number, signal?: AbortSignal | null): Promise<void> {
   });
 }
 
-/** How old what a page shows may be: so much, and ingest never keeps it waiting. */
+/** Pages accept data of this age, so that reads do not wait for ingest. */
 const ACCEPTED_AGE_SECONDS = 5;
-const ONE_OF_MANY = /^\/api\/spans\/(traces|sessions)\/./;
+const SINGLE_RECORD = /^\/api\/spans\/(traces|sessions)\/./;
 let lastWrite = -Infinity;
 
-/** Asks for an answer that may be a little old, unless it could miss what was just done or sent. */
+/** Accepts slightly stale responses, except right after a write and for single traces and sessions. */
 function acceptAge(request: Request): void {
   const isRecentWrite = Date.now() - lastWrite < 2 * ACCEPTED_AGE_SECONDS * 1000;
   if (request.method !== "GET" || isRecentWrite) return;
-  if (ONE_OF_MANY.test(new URL(request.url).pathname)) return;
+  if (SINGLE_RECORD.test(new URL(request.url).pathname)) return;
   request.headers.set("Cache-Control", `max-age=${ACCEPTED_AGE_SECONDS}`);
 }
 
-/** Waits out a rate limit as long as the service asks, and signs out when the token has ended. */
+/** Retries after a rate limit as the service asks, and signs out when the token is invalid. */
 export async function patientFetch(request: Request): Promise<Response> {
   const token = session.token();
   if (token && !request.headers.has("Authorization")) {
@@ -74,11 +74,11 @@ export async function patientFetch(request: Request): Promise<Response> {
       response = await fetch(request.clone());
     } catch (error) {
       if (request.signal.aborted) throw error;
-      throw new ApiError("The service does not answer. Is it running?", 0);
+      throw new ApiError("The service is not responding.", 0);
     }
     const wait = Number(response.headers.get("Retry-After") ?? 0);
-    const mayWait = response.status === 429 && wait > 0 && wait <= LONGEST_WAIT_SECONDS;
-    if (mayWait && attempt < TRIES) {
+    const mayWait = response.status === 429 && wait > 0 && wait <= MAX_WAIT_SECONDS;
+    if (mayWait && attempt < MAX_ATTEMPTS) {
       await sleep(wait, request.signal);
       continue;
     }
@@ -96,28 +96,28 @@ interface Answer<T> {
   response: Response;
 }
 
-async function take<T>(asked: Promise<Answer<T>>): Promise<T> {
-  const { data, error, response } = await asked;
+async function take<T>(pending: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await pending;
   if (data !== undefined) return data;
   const problem = (error as Schemas["Failure"] | undefined)?.error;
-  const words = problem?.message ?? `The service answered ${response.status}.`;
+  const words = problem?.message ?? `The service responded with status ${response.status}.`;
   throw new ApiError(words, response.status, problem?.code, problem?.details ?? []);
 }
 
-/** The `data` of an answer, or an ApiError. */
-export async function unwrap<T>(asked: Promise<Answer<{ data: T }>>): Promise<T> {
-  return (await take(asked)).data;
+/** Returns the `data` of a response, or throws an ApiError. */
+export async function unwrap<T>(pending: Promise<Answer<{ data: T }>>): Promise<T> {
+  return (await take(pending)).data;
 }
 
 /** One page of a list: `items` and `pagination`. */
 export async function unwrapPage<T>(
-  asked: Promise<Answer<{ data: T[]; pagination: Pagination }>>,
+  pending: Promise<Answer<{ data: T[]; pagination: Pagination }>>,
 ): Promise<{ items: T[]; pagination: Pagination }> {
-  const { data, pagination } = await take(asked);
+  const { data, pagination } = await take(pending);
   return { items: data, pagination };
 }
 
-/** Downloads a file that needs the token, such as an export. */
+/** Downloads a file with the session token, such as an export. */
 export async function download(path: string): Promise<void> {
   const response = await patientFetch(new Request(new URL(path, location.origin)));
   if (!response.ok) throw new ApiError(`The export failed (${response.status}).`, response.status);

@@ -1,9 +1,9 @@
-/** What has been asked of the service, for as long as it is fresh. */
+/** The cache of API responses. */
 import { notifyManager, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "./api";
 import { session } from "./session";
 
-/** What passes by itself is tried again once; what the service refuses is not. */
+/** Server errors are retried once, rejected requests are not. */
 function shouldRetry(failures: number, error: Error): boolean {
   return error instanceof ApiError && error.status >= 500 && failures < 1;
 }
@@ -14,10 +14,10 @@ export const queries = new QueryClient({
   },
 });
 
-// At once: by default an answer waits for a timer, behind whatever is being drawn.
+// By default a response waits for a timer behind pending rendering.
 notifyManager.setScheduler(queueMicrotask);
 
-// The next person must not see what the last one loaded.
+// The next user must not see data of the previous one.
 session.subscribe(() => {
   if (!session.token()) queries.clear();
 });

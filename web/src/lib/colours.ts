@@ -1,11 +1,11 @@
-/** Agents and models keep one colour each, in every chart and on every visit. */
+/** Assigns each agent and model one colour, the same in every chart and on every visit. */
 import { useSyncExternalStore } from "react";
 import { isDark } from "./theme";
 
 const SLOTS = 10;
 const KEY = "spanwise.colours";
 const OTHER = "var(--series-other)";
-const MOST = 500;
+const MAX_NAMES = 500;
 
 type Slots = Record<string, number>;
 
@@ -26,14 +26,14 @@ function load(): Slots {
 }
 
 let slots: Slots = load();
-/** By theme and colour: asking the browser makes it work out styles, dozens of times a chart. */
+/** Cached by theme and colour: resolving one forces a style recalculation. */
 const resolved = new Map<string, string>();
 const listeners = new Set<() => void>();
 
 /**
- * Gives the names that occur a colour each, in the order of the alphabet, so that everyone who has
- * the same names sees the same colours. The hash decides; where another name of the same kind has
- * that colour, the least used one after it is taken. A name keeps what it has.
+ * Assigns a colour slot to each name. Names are processed in alphabetical order, so that everyone
+ * with the same names gets the same colours. The hash chooses the slot; if it is taken, the next
+ * least used slot is chosen. A name keeps its slot.
  */
 export function assignColours(names: string[], taken: Slots): Slots {
   const next = { ...taken };
@@ -53,9 +53,12 @@ export function assignColours(names: string[], taken: Slots): Slots {
   return next;
 }
 
-/** Learns the agents and models that there are; each kind shares out the colours anew. */
-export function learnNames(...kinds: string[][]) {
-  const next = kinds.reduce((taken, names) => assignColours(names.slice(0, MOST), taken), slots);
+/** Registers the known agents and models; each kind uses the full palette. */
+export function registerNames(...kinds: string[][]) {
+  const next = kinds.reduce(
+    (taken, names) => assignColours(names.slice(0, MAX_NAMES), taken),
+    slots,
+  );
   if (Object.keys(next).length === Object.keys(slots).length) return;
   slots = next;
   localStorage.setItem(KEY, JSON.stringify(slots));
@@ -67,7 +70,7 @@ function variableOf(name: string): string {
   return `--name-${hash(name).toString(36)}`;
 }
 
-/** Colours are variables by name, so that what is on the page already changes with them. */
+/** Publishes colours as CSS variables, so that rendered elements change with them. */
 function publish() {
   const { style } = document.documentElement;
   resolved.clear();
@@ -83,7 +86,7 @@ export function colourOf(name: string): string {
   return `var(${variableOf(name)}, var(--series-${hash(name) % SLOTS}))`;
 }
 
-/** Changes when names have got other colours; for what is painted on a canvas. */
+/** Changes when colours are reassigned; for drawing on a canvas. */
 export function useColours(): Slots {
   return useSyncExternalStore(
     (listener) => {
@@ -94,7 +97,7 @@ export function useColours(): Slots {
   );
 }
 
-/** A canvas cannot read variables: resolve `var(--x)` to what it means in the current theme. */
+/** Resolves `var(--x)` for the current theme, because a canvas cannot use CSS variables. */
 export function resolveColour(colour: string): string {
   const key = `${isDark()} ${colour}`;
   const known = resolved.get(key);

@@ -1,4 +1,4 @@
-/** Numbers and times as the dashboard writes them, the same on every page. */
+/** Formats numbers and times consistently on every page. */
 
 const counts = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const NONE = "–";
@@ -26,7 +26,7 @@ export function formatCompact(value: Maybe): string {
     ["M", 1e6],
     ["k", 1e3],
   ] as const) {
-    // What would round up to a thousand of a unit belongs to the next one.
+    // A value that would round up to 1000 uses the next unit.
     if (Math.abs(value) >= size * 0.9995) {
       const scaled = value / size;
       return `${trim(scaled, Math.abs(scaled) < 99.5 ? 1 : 0)} ${unit}`;
@@ -77,16 +77,16 @@ export function formatPercent(ratio: Maybe): string {
   const percent = ratio * 100;
   const digits = percent === 0 || percent === 100 ? 0 : Math.abs(percent) < 1 ? 2 : 1;
   const shown = percent.toFixed(digits);
-  // 99.97 is not all of them.
+  // 99.97 must not look like all of them.
   return percent < 100 && Number(shown) === 100 ? "99.9 %" : `${shown} %`;
 }
 
-/** Change against an earlier value as +12.3 %; nothing when there is nothing to compare with. */
+/** Change against an earlier value as +12.3 %; null if it cannot be compared. */
 export function formatChange(now: Maybe, before: Maybe): string | null {
   if (isMissing(now) || isMissing(before) || before === 0) return null;
   const percent = ((now - before) / Math.abs(before)) * 100;
   if (Math.abs(percent) < 0.05) return "±0 %";
-  // Against next to nothing a percentage says no more than "far more".
+  // Against a tiny value the exact percentage is meaningless.
   if (percent > 999) return "> 999 %";
   const digits = Math.abs(percent) < 99.5 ? 1 : 0;
   const shown = formatCountWith(Math.abs(percent), digits);
@@ -109,7 +109,7 @@ export function formatBytes(bytes: Maybe): string {
   return `${bytes} B`;
 }
 
-/** Any number: up to four digits that say something. */
+/** Any number with up to four significant digits. */
 export function formatNumber(value: Maybe): string {
   if (isMissing(value)) return NONE;
   if (Number.isInteger(value)) return formatCount(value);
@@ -166,7 +166,7 @@ export function formatAgo(at: string | Date, now: number = Date.now()): string {
   return formatShortTime(at);
 }
 
-/** 4bf9…4736: both ends tell ids apart, the middle does not. */
+/** Shortens an id to both ends: 4bf9…4736. */
 export function cutMiddle(text: string, ends = 6): string {
   return text.length <= ends * 2 + 1 ? text : `${text.slice(0, ends)}…${text.slice(-ends)}`;
 }

@@ -1,15 +1,15 @@
-const MOST_MS = 500;
+const TIMEOUT_MS = 500;
 
-/** Runs what nobody waits for once the browser has nothing else to do, but soon. */
+/** Runs low-priority work when the browser is idle, after half a second at the latest. */
 export function whenIdle(run: () => void) {
-  // Safari has no idle callback.
-  if ("requestIdleCallback" in window) requestIdleCallback(run, { timeout: MOST_MS });
+  // Safari has no requestIdleCallback.
+  if ("requestIdleCallback" in window) requestIdleCallback(run, { timeout: TIMEOUT_MS });
   else setTimeout(run, 200);
 }
 
-/** Waits until what is drawn by now is on the screen. */
+/** Resolves after the next paint. */
 export function afterPaint(): Promise<void> {
-  // Nothing is painted in a tab that nobody sees.
+  // A hidden tab does not paint.
   if (document.hidden) return Promise.resolve();
   return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }

@@ -1,4 +1,4 @@
-/** Conversations out of what spans hold: each SDK writes messages its own way, here is one form. */
+/** Normalizes the message formats of different SDKs into one conversation format. */
 
 export type Part =
   | { kind: "text"; text: string }
@@ -40,7 +40,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** JSON that was stored as text, else the text itself. */
+/** Parses JSON that was stored as text; other text is returned unchanged. */
 export function readJson(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{"]/.test(value)) return value;
   try {
@@ -60,7 +60,7 @@ export function parseMessages(content: unknown, role: string): Message[] | null 
 }
 
 function parseList(list: unknown[], role: string): Message[] | null {
-  // LangChain wraps the messages of each prompt in a list of their own.
+  // LangChain wraps the messages of each prompt in another list.
   if (list.length === 1 && Array.isArray(list[0])) return parseList(list[0], role);
   const messages = list.map((item) => parseMessage(readJson(item), role));
   if (messages.length > 0 && messages.every((one) => one !== null)) return messages;
@@ -193,7 +193,7 @@ function mediaPart(type: string, part: Json): Part {
   };
 }
 
-/** One line of plain words for a list, also out of JSON that was cut off. */
+/** One line of plain text for a list, also from truncated JSON. */
 export function previewText(preview: string): string {
   if (!/^\s*[[{]/.test(preview)) return preview;
   const found = [

@@ -1,7 +1,7 @@
-/** Questions that more than one page asks. */
+/** Queries that several pages use. */
 import { useQuery } from "@tanstack/react-query";
 import { api, unwrap } from "./api";
-import { learnNames } from "./colours";
+import { registerNames } from "./colours";
 
 export function useProfile() {
   return useQuery({
@@ -11,13 +11,13 @@ export function useProfile() {
   });
 }
 
-/** The values that occur (agents, models, environments, …), of all time. */
+/** All known agents, models, environments and other filter values. */
 export function useFilterValues() {
   return useQuery({
     queryKey: ["filters"],
     queryFn: async () => {
       const values = await unwrap(api.GET("/api/spans/filters"));
-      learnNames(
+      registerNames(
         values.agents.map((agent) => agent.name),
         values.models,
       );

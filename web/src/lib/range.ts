@@ -1,4 +1,4 @@
-/** The time range of the page: a preset up to now, or two moments, both in the address. */
+/** The time range of the page, kept in the URL: a preset up to now, or two dates. */
 import { useMemo, useSyncExternalStore } from "react";
 import type { Granularity } from "./api";
 import { formatShortTime } from "./format";
@@ -20,10 +20,10 @@ export const PRESETS = {
 export type Preset = keyof typeof PRESETS;
 export const DEFAULT_PRESET: Preset = "7d";
 
-/** What stays in the address from page to page. */
+/** URL parameters that are kept when the page changes. */
 export const GLOBAL_KEYS = ["range", "from", "to", "env", "agent", "refresh"] as const;
 
-/** The same as text, for links that are not the router's. */
+/** The kept parameters as a query string, for plain links. */
 export function useKeptSearch(): string {
   const url = useUrl();
   return stringifySearch(Object.fromEntries(GLOBAL_KEYS.map((key) => [key, url[key]])));
@@ -34,14 +34,14 @@ export interface Range {
   to: Date;
   label: string;
   preset: Preset | null;
-  /** What is wrong with the address, when it cannot be read. */
+  /** Why the URL is invalid, if it is. */
   problem: string | null;
 }
 
 let now = Date.now();
 const listeners = new Set<() => void>();
 
-/** Moves "now" forward: every page that shows a preset asks again. */
+/** Moves "now" forward, so that pages with a preset reload. */
 export function tick() {
   now = Date.now();
   for (const listener of listeners) listener();
@@ -61,11 +61,11 @@ export function readRange(search: Search, at: number): Range {
   if (search.from || search.to) return readCustom(search, at);
   const preset = (search.range ?? DEFAULT_PRESET) as Preset;
   const known = PRESETS[preset];
-  if (!known) return fallback(at, `"${search.range}" is not a range that I know`);
-  // Up to the end of the minute, so that the latest trace is in.
+  if (!known) return fallback(at, `Unknown time range "${search.range}"`);
+  // Up to the end of the minute, so that the latest trace is included.
   const to = new Date(Math.ceil((at + 1) / 60_000) * 60_000);
-  // Of a day or more from a whole hour on: the first bar of a chart is whole then, and the service
-  // has its sum at hand.
+  // Ranges of a day or more start at a full hour, so that the first bucket is complete and the
+  // service can answer from its rollup.
   const step = known.ms >= DAY ? HOUR : 60_000;
   const from = new Date(Math.floor((to.getTime() - known.ms) / step) * step);
   return { from, to, label: known.label, preset, problem: null };
@@ -76,7 +76,7 @@ function readCustom(search: Search, at: number): Range {
   const to = search.to ? new Date(search.to) : new Date(at);
   if (Number.isNaN(from.getTime())) return fallback(at, `"${search.from ?? ""}" is not a date`);
   if (Number.isNaN(to.getTime())) return fallback(at, `"${search.to}" is not a date`);
-  if (from >= to) return fallback(at, "the range ends before it starts");
+  if (from >= to) return fallback(at, "The range ends before it starts");
   const label = `${formatShortTime(from)} – ${formatShortTime(to)}`;
   return { from, to, label, preset: null, problem: null };
 }
@@ -85,7 +85,7 @@ function fallback(at: number, problem: string): Range {
   return { ...readRange({}, at), problem };
 }
 
-/** The range of an address, by the "now" of the page. */
+/** The range of a URL at the current "now". */
 export function currentRange(search: Search): Range {
   return readRange(search, now);
 }
@@ -126,7 +126,7 @@ export function useSetRange() {
   };
 }
 
-/** Steps that make a readable number of points. */
+/** A granularity with a readable number of buckets. */
 export function autoGranularity(range: Range): Granularity {
   const days = (range.to.getTime() - range.from.getTime()) / DAY;
   if (days <= 7.5) return "hourly";

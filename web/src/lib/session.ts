@@ -1,4 +1,4 @@
-/** Who is signed in: the token, kept in this browser, and nothing else. */
+/** The session token, kept in local storage. */
 import { useSyncExternalStore } from "react";
 
 const KEY = "spanwise.token";
@@ -8,7 +8,7 @@ function announce() {
   for (const listener of listeners) listener();
 }
 
-// Signing out in one tab signs out of all of them.
+// Signing out in one tab signs out all tabs.
 if (typeof window !== "undefined") {
   window.addEventListener("storage", (event) => event.key === KEY && announce());
 }

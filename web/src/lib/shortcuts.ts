@@ -1,12 +1,15 @@
-/** Keys. A page says which it has, and the sheet behind `?` shows what is in force. */
+/** Keyboard shortcuts. Pages register theirs, and the sheet behind `?` lists the active ones. */
 import { useEffect, useRef, useSyncExternalStore } from "react";
 
 export interface Shortcut {
-  /** One key (`e`, `ArrowDown`), or two in turn (`g o`). */
+  /** One key (`e`, `ArrowDown`), or two in sequence (`g o`). */
   keys: string;
   what: string;
   run: (event: KeyboardEvent) => void;
 }
+
+/** Page shortcuts are off while one of these is open. */
+const OVERLAYS = '[role="dialog"], [role="alertdialog"], [role="menu"]';
 
 let active: Shortcut[][] = [];
 const listeners = new Set<() => void>();
@@ -25,7 +28,7 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Enter and space are how the keyboard clicks; what has the focus comes first. */
+/** Enter and space activate the focused element instead of a shortcut. */
 function isClicking({ key, target }: KeyboardEvent): boolean {
   const isClick = key === "Enter" || key === " ";
   return isClick && target instanceof HTMLElement && target.closest("a, button, summary") !== null;
@@ -34,9 +37,9 @@ function isClicking({ key, target }: KeyboardEvent): boolean {
 function handle(event: KeyboardEvent) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (isTyping(event.target) || isClicking(event)) return;
-  if (document.querySelector("dialog[open]")) return;
+  if (document.querySelector(OVERLAYS)) return;
   const pair = Date.now() - firstAt < 1200 ? `${first} ${event.key}` : "";
-  // What was added last is nearest to what the person looks at.
+  // The shortcuts registered last take precedence.
   const all = active.toReversed().flat();
   const match = all.find((one) => one.keys === pair) ?? all.find((one) => one.keys === event.key);
   first = match ? "" : event.key;
@@ -53,7 +56,7 @@ export function useShortcuts(shortcuts: Shortcut[]) {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
   const names = shortcuts.map((one) => one.keys + one.what).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names stand for the list
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names identify the list
   useEffect(() => {
     const mine = latest.current.map((one, index) => ({
       ...one,

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says. */
+/** The theme: light, dark, or the system setting. */
 import { useSyncExternalStore } from "react";
 
 export type Theme = "system" | "light" | "dark";
@@ -22,7 +22,7 @@ export function setTheme(theme: Theme) {
   for (const listener of listeners) listener();
 }
 
-/** What the page is at the moment; another tab may have chosen otherwise. */
+/** The theme of this tab; another tab may use a different one. */
 export function isDark(): boolean {
   const { theme } = document.documentElement.dataset;
   return theme ? theme === "dark" : systemIsDark().matches;

@@ -1,4 +1,4 @@
-/** State that lives in the address, so that every view is a link. Values are plain text. */
+/** State in the URL, so that every view can be linked. Values are plain text. */
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 
@@ -21,7 +21,7 @@ export function useUrl(): Search {
   return useSearch({ strict: false }) as Search;
 }
 
-/** Changes some of the address; `undefined` removes. By default without a step in the history. */
+/** Changes URL parameters; `undefined` removes one. Replaces the history entry by default. */
 export function useSetUrl(): (changes: Search, options?: { push?: boolean }) => void {
   const navigate = useNavigate();
   return useCallback(
@@ -37,7 +37,7 @@ export function useSetUrl(): (changes: Search, options?: { push?: boolean }) => 
   );
 }
 
-/** One value of the address with a default, which is not written into it. */
+/** One URL parameter with a default, which is not written to the URL. */
 export function useUrlState<T extends string = string>(
   key: string,
   fallback: NoInfer<T>,

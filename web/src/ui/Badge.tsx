@@ -25,7 +25,7 @@ export function Badge({ tone = "neutral", children }: { tone?: Tone; children: R
   );
 }
 
-/** A dot of a colour beside a name: the legend of agents and models. */
+/** A coloured dot beside the name of an agent, model or series. */
 export function Dot({ colour, title }: { colour: string; title?: string }) {
   return (
     <span

@@ -1,4 +1,4 @@
-/** Shares of a whole as bars with names: few categories need no axis. */
+/** Categories as labelled horizontal bars. */
 import type { ReactNode } from "react";
 
 export interface Bar {
@@ -13,7 +13,7 @@ export interface Bar {
 
 export function BarList({
   bars,
-  empty = "Nothing in this period",
+  empty = "No data in this period",
 }: {
   bars: Bar[];
   empty?: string;

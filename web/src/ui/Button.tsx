@@ -17,8 +17,9 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   icon?: ReactNode;
 }
 
-/** A button. An icon alone needs `aria-label`, which also becomes its tooltip. */
+/** A button. An icon without text needs `aria-label`, which is also its tooltip. */
 export function Button({ kind = "plain", size = "normal", busy, icon, children, ...rest }: Props) {
+  const isIcon = children === undefined;
   return (
     <button
       type="button"
@@ -29,7 +30,7 @@ export function Button({ kind = "plain", size = "normal", busy, icon, children, 
       className={cx(
         "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md whitespace-nowrap select-none disabled:opacity-55",
         size === "small" ? "h-7 text-sm" : "h-8",
-        children === undefined ? (size === "small" ? "w-7" : "w-8") : "px-2.5",
+        isIcon ? (size === "small" ? "w-7" : "w-8") : "px-2.5",
         KINDS[kind],
         rest.className,
       )}

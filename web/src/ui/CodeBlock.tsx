@@ -1,6 +1,6 @@
 import { CopyButton } from "./Copy";
 
-/** Code as it is, with a button that copies it. */
+/** Code with a copy button. */
 export function CodeBlock({ code, label = "Code" }: { code: string; label?: string }) {
   return (
     <div className="group relative rounded-md border bg-bg">

@@ -1,4 +1,4 @@
-/** Messages as turns that fold: who said what, which tool was called with what, what came back. */
+/** Messages as collapsible turns, with tool calls and their results. */
 import {
   Bot,
   ChevronRight,
@@ -41,7 +41,7 @@ export function Conversation({ messages }: { messages: Message[] }) {
   );
 }
 
-/** A result often has only the id of its call: it gets the name of the tool as well. */
+/** Adds the tool name to results that carry only the id of their call. */
 function nameResults(messages: Message[]): Message[] {
   const names = new Map<string, string>();
   for (const part of messages.flatMap((message) => message.parts)) {
@@ -76,7 +76,7 @@ function Turn({ message }: { message: Message }) {
           <span className={cx("text-sm font-medium", TINTS[message.role])}>{message.role}</span>
           {!isOpen && <span className="truncate text-sm text-muted">{words.slice(0, 200)}</span>}
         </button>
-        {words && <CopyButton text={words} label="Copy the text" />}
+        {words && <CopyButton text={words} label="Copy text" />}
       </div>
       {isOpen && (
         <div className="flex flex-col gap-2 px-3 pb-2.5">
@@ -163,7 +163,7 @@ function ToolBox({ icon, title, id, note, children }: ToolBoxProps) {
 /** JSON as a tree, text as text. */
 export function Value({ value }: { value: unknown }) {
   if (value === undefined || value === null || value === "")
-    return <p className="text-sm text-muted">nothing</p>;
+    return <p className="text-sm text-muted">empty</p>;
   return typeof value === "string" ? (
     <Markdown text={value} />
   ) : (

@@ -10,14 +10,14 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Without HTTPS there is no clipboard; the old way still works.
+    // The clipboard API needs HTTPS; execCommand works without it.
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);
     area.select();
     const isCopied = document.execCommand("copy");
     area.remove();
-    if (!isCopied) toast("This browser does not let pages copy.", "bad");
+    if (!isCopied) toast("The browser blocked access to the clipboard.", "bad");
     return isCopied;
   }
 }
@@ -46,7 +46,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
   );
 }
 
-/** An id, cut in the middle; the whole of it on hover, and copied by a click. */
+/** An id, shortened in the middle, with the full value on hover; a click copies it. */
 export function CopyId({ id, ends = 6 }: { id: string; ends?: number }) {
   const { isCopied, copy } = useCopied(id);
   return (

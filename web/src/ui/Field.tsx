@@ -15,7 +15,7 @@ interface FieldProps {
   }) => ReactNode;
 }
 
-/** A labelled form field with its hint or its complaint below. */
+/** A labelled form field with its hint or error below. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   const note = `${id}-note`;
@@ -43,7 +43,7 @@ interface TextFieldProps
   onChange: (value: string) => void;
 }
 
-/** The usual field: one line of text. */
+/** A field with one line of text. */
 export function TextField({ label, hint, error, onChange, ...rest }: TextFieldProps) {
   return (
     <Field label={label} hint={hint} error={error}>
@@ -64,7 +64,7 @@ interface SelectProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "onC
   options: readonly (string | { value: string; label: string })[];
 }
 
-/** A native select: it works on a phone and with a keyboard, everywhere the same. */
+/** A native select, which works well on phones and with the keyboard. */
 export function Select({ options, onChange, ...rest }: SelectProps) {
   return (
     <select

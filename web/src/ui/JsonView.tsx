@@ -1,13 +1,13 @@
-/** Any JSON as a tree that folds; long texts are cut until asked for. Always text, never HTML. */
+/** JSON as a collapsible tree; long strings are shortened. Always text, never HTML. */
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { cx } from "./cx";
 
 const OPEN_DEPTH = 2;
 const CHILDREN = 100;
-const LONGEST = 500;
+const MAX_CHARACTERS = 500;
 const SMALL = 240;
-const DEEPEST_PEEK = 5;
+const MAX_PEEK_DEPTH = 5;
 
 export function JsonView({ value, depth = 0 }: { value: unknown; depth?: number }) {
   if (typeof value === "string") return <JsonText text={value} />;
@@ -20,26 +20,26 @@ export function JsonView({ value, depth = 0 }: { value: unknown; depth?: number 
 
 function JsonText({ text }: { text: string }) {
   const [isWhole, setWhole] = useState(false);
-  const isLong = text.length > LONGEST;
+  const isLong = text.length > MAX_CHARACTERS;
   return (
     <span className="text-good [overflow-wrap:anywhere] whitespace-pre-wrap">
-      "{isLong && !isWhole ? text.slice(0, LONGEST) : text}"
+      "{isLong && !isWhole ? text.slice(0, MAX_CHARACTERS) : text}"
       {isLong && (
         <button
           type="button"
           className="ml-1 text-accent hover:underline"
           onClick={() => setWhole(!isWhole)}
         >
-          {isWhole ? "less" : `… ${text.length - LONGEST} more characters`}
+          {isWhole ? "less" : `… ${text.length - MAX_CHARACTERS} more characters`}
         </button>
       )}
     </span>
   );
 }
 
-/** What is small is shown at once; what is large waits to be asked. */
+/** Small values start expanded, large ones collapsed. */
 function startsOpen(value: object, depth: number): boolean {
-  return depth < OPEN_DEPTH || (depth < DEEPEST_PEEK && JSON.stringify(value).length < SMALL);
+  return depth < OPEN_DEPTH || (depth < MAX_PEEK_DEPTH && JSON.stringify(value).length < SMALL);
 }
 
 function JsonBranch({ value, depth }: { value: object; depth: number }) {

@@ -1,19 +1,19 @@
-/** Text with formatting, as React elements: markdown's usual marks, and never HTML. */
+/** Markdown as React elements, never as HTML. */
 import { Fragment, type ReactNode } from "react";
 
-const LONGEST = 60_000;
+const MAX_CHARACTERS = 60_000;
 
 export function Markdown({ text }: { text: string }) {
   const shown =
-    text.length > LONGEST
-      ? `${text.slice(0, LONGEST)}\n\n… ${text.length - LONGEST} more characters, see the raw JSON`
+    text.length > MAX_CHARACTERS
+      ? `${text.slice(0, MAX_CHARACTERS)}\n\n… ${text.length - MAX_CHARACTERS} more characters, see the raw JSON`
       : text;
   return <div className="flex flex-col gap-2 [overflow-wrap:anywhere]">{blocks(shown)}</div>;
 }
 
 function blocks(text: string): ReactNode[] {
   const out: ReactNode[] = [];
-  // Fenced code first: nothing inside it means anything.
+  // Fenced code first: nothing inside it is formatted.
   text.split(/^```/m).forEach((piece, index) => {
     if (index % 2 === 1) {
       const code = piece.replace(/^[^\n]*\n/, "").replace(/\n$/, "");

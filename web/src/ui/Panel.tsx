@@ -3,14 +3,14 @@ import { cx } from "./cx";
 
 interface Props {
   title: ReactNode;
-  /** What the numbers are: `ms`, `US dollars`. */
+  /** The unit of the numbers: `ms`, `USD`. */
   unit?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
   className?: string;
 }
 
-/** A part of a page: a line around it, a title, no shadow. */
+/** A bordered section of a page with a title. */
 export function Panel({ title, unit, actions, children, className }: Props) {
   return (
     <section className={cx("min-w-0 rounded-lg border bg-surface", className)}>
@@ -24,7 +24,7 @@ export function Panel({ title, unit, actions, children, className }: Props) {
   );
 }
 
-/** The frame of a page that is not one big table: a title line and content below. */
+/** The layout of a page: a title line and scrolling content. */
 export function PageBody({
   title,
   actions,
@@ -34,7 +34,7 @@ export function PageBody({
   title: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
-  /** For pages that are read or filled in, rather than compared. */
+  /** For text and forms. */
   isNarrow?: boolean;
 }) {
   return (

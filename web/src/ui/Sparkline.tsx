@@ -1,10 +1,10 @@
-/** A line without axes: the shape of a number over time. Gaps stay gaps. */
+/** A trend line without axes. Gaps stay gaps. */
 interface Props {
   values: (number | null)[];
   colour?: string;
   width?: number;
   height?: number;
-  /** A rate near 1 has no shape when it is drawn from zero. */
+  /** Off for rates near 1, which would be flat if drawn from zero. */
   fromZero?: boolean;
 }
 

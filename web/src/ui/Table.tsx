@@ -1,4 +1,4 @@
-/** A dense table: 32 px rows, only those in sight are drawn, more are asked for at the end. */
+/** A dense virtual table; more rows are requested near the end. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import {
@@ -20,7 +20,7 @@ export interface Column<Row> {
   /** A CSS grid track: `8rem`, `minmax(10rem, 2fr)`. */
   width: string;
   align?: "right";
-  /** The server's name of the order, when it can sort by this. */
+  /** The sort key of the API, if the column is sortable. */
   sort?: string;
 }
 
@@ -42,7 +42,7 @@ interface Props<Row> {
   onEnd?: () => void;
   footer?: ReactNode;
   rowHeight?: number;
-  /** Below this the table scrolls sideways. */
+  /** Below this width the table scrolls horizontally. */
   minWidth?: string;
 }
 
@@ -99,7 +99,7 @@ export function Table<Row>(props: Props<Row>) {
   );
 }
 
-/** The upper rows are seen first, and those below them one frame later: half of the wait. */
+/** The first frame renders only these rows, which halves the time to the first paint. */
 const FIRST_ROWS = 12;
 
 function useFirstFrame(): boolean {
@@ -134,7 +134,7 @@ function PlainRow<Row>({
   extra,
 }: RowProps<Row>) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the link inside takes the keyboard
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the link inside handles the keyboard
     <div
       role="row"
       tabIndex={-1}
@@ -162,19 +162,19 @@ function PlainRow<Row>({
   );
 }
 
-// Scrolling draws the table anew, not the rows that stay.
+// Scrolling renders the table again, but not the rows that stay.
 const TableRow = memo(PlainRow) as typeof PlainRow;
 
 /**
- * The row as a link, for the keyboard and for other tabs; a plain click is the row's own. A link of
- * the router in every row would follow the address with every row.
+ * A link for the keyboard and for opening new tabs; the row handles a plain click. Router links
+ * would re-render in every row whenever the URL changes.
  */
 export function RowLink(props: ComponentProps<"a">) {
   const onClick = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) event.stopPropagation();
     else event.preventDefault();
   };
-  // biome-ignore lint/a11y: it is a link; its click only leaves the way to the row
+  // biome-ignore lint/a11y: a link whose plain click is handled by the row
   return <a {...props} onClick={onClick} />;
 }
 

@@ -14,7 +14,7 @@ interface Props {
   label: string;
 }
 
-/** Tabs; keep the open one in the address with useUrlState. */
+/** Tabs; keep the active one in the URL with useUrlState. */
 export function Tabs({ tabs, value, onChange, label }: Props) {
   const move = (event: KeyboardEvent<HTMLDivElement>) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { formatAgo, formatDateTime, formatPreciseTime, formatShortTime } from "@/lib/format";
 
-const WAYS = {
+const FORMATS = {
   ago: formatAgo,
   short: formatShortTime,
   precise: formatPreciseTime,
@@ -10,15 +10,15 @@ const WAYS = {
 
 interface Props {
   at: string;
-  as?: keyof typeof WAYS;
+  as?: keyof typeof FORMATS;
 }
 
-/** A moment: relative or short, always with the whole of it (viewer's zone and UTC) on hover. */
+/** A timestamp, with the full value in the viewer's zone and in UTC on hover. */
 export function Time({ at, as = "ago" }: Props) {
   return as === "ago" ? <Ago at={at} /> : <Moment at={at} as={as} />;
 }
 
-/** Grows older by itself. */
+/** Updates its text as time passes. */
 function Ago({ at }: Props) {
   const [, again] = useState(0);
   useEffect(() => {
@@ -31,7 +31,7 @@ function Ago({ at }: Props) {
 function Moment({ at, as }: Required<Props>) {
   return (
     <time dateTime={at} title={`${formatDateTime(at)} · ${at}`} className="whitespace-nowrap">
-      {WAYS[as](at)}
+      {FORMATS[as](at)}
     </time>
   );
 }

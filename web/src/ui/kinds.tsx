@@ -1,4 +1,4 @@
-/** What a span is, as an icon and a colour; the same everywhere. */
+/** The icon and colour of each span kind. */
 import {
   Bot,
   Boxes,

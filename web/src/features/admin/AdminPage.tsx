@@ -1,4 +1,4 @@
-/** For administrators: who is here, how the installation is doing, and what was done. */
+/** For administrators: members, the state of the installation, and the audit trail. */
 import { useUrlState } from "@/lib/url";
 import { PageBody } from "@/ui/Panel";
 import { Tabs } from "@/ui/Tabs";

@@ -29,8 +29,8 @@ export function Audit() {
       <div className="border-b p-2">
         <Input
           type="search"
-          aria-label="Only this action"
-          placeholder="Only this action, such as login.failed"
+          aria-label="Filter by action"
+          placeholder="Filter by action, for example login.failed"
           className="max-w-80"
           value={action}
           onChange={(event) => setAction(event.target.value)}
@@ -39,8 +39,8 @@ export function Audit() {
       {list.isPending && <SkeletonRows rows={10} />}
       {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
       {list.isSuccess && rows.length === 0 && (
-        <EmptyState title="No such entry">
-          Sign-ins, keys, roles and prices leave one here.
+        <EmptyState title="No entries match">
+          Sign-ins and changes to keys, roles and prices are recorded here.
         </EmptyState>
       )}
       <ul aria-label="Audit trail">

@@ -35,7 +35,7 @@ function Row({ member }: { member: Member }) {
       unwrap(api.PUT("/api/admin/users/{id}", { params: { path: { id: member.id } }, body })),
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ["admin"] });
-      toast("Changed.", "good");
+      toast("Saved.", "good");
     },
     onError: (error) => toast(error.message, "bad"),
   });
@@ -51,7 +51,13 @@ function Row({ member }: { member: Member }) {
         <span className="block truncate text-sm text-muted">{member.email}</span>
       </span>
       <span className="w-40 text-sm text-muted">
-        signed in {member.lastLoginAt ? <Time at={member.lastLoginAt} /> : "never"}
+        {member.lastLoginAt ? (
+          <>
+            Signed in <Time at={member.lastLoginAt} />
+          </>
+        ) : (
+          "Never signed in"
+        )}
       </span>
       <Select
         aria-label={`Role of ${member.email}`}

@@ -17,22 +17,22 @@ export function Stats() {
   return (
     <div className="grid gap-x-10 gap-y-5 p-3.5 md:grid-cols-2">
       <Facts title="Ingest">
-        <Fact name="Spans a second">{formatNumber(ingest.spansPerSecond)}</Fact>
-        <Fact name="Waiting">{formatBytes(ingest.waitingBytes)}</Fact>
-        <Fact name="Behind the journal">{formatBytes(ingest.backlogBytes)}</Fact>
+        <Fact name="Spans per second">{formatNumber(ingest.spansPerSecond)}</Fact>
+        <Fact name="Queued">{formatBytes(ingest.waitingBytes)}</Fact>
+        <Fact name="Journal backlog">{formatBytes(ingest.backlogBytes)}</Fact>
         <Fact name="State">
           <Badge tone={ingest.isStalled ? "bad" : "good"}>
-            {ingest.isStalled ? "stalled" : "taking data"}
+            {ingest.isStalled ? "stalled" : "accepting data"}
           </Badge>
         </Fact>
       </Facts>
       <Facts title="Installation">
         <Fact name="Accounts">{formatCount(data.users)}</Fact>
-        <Fact name="Running for">{formatDuration(data.uptimeSeconds * 1000)}</Fact>
+        <Fact name="Uptime">{formatDuration(data.uptimeSeconds * 1000)}</Fact>
         <Fact name="Disk free">{formatBytes(data.diskFreeBytes)}</Fact>
-        <Fact name="Models being re-priced">{formatCount(data.repricingTasks)}</Fact>
+        <Fact name="Models being repriced">{formatCount(data.repricingTasks)}</Fact>
       </Facts>
-      <Facts title={`Tables, ${formatBytes(data.bytes)} in all`}>
+      <Facts title={`Tables, ${formatBytes(data.bytes)} in total`}>
         {data.tables
           .filter((table) => table.rows > 0)
           .map((table) => (

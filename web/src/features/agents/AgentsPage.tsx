@@ -1,4 +1,4 @@
-/** The fleet at a glance: one card an agent, the ones in trouble first. */
+/** All agents, one card per agent, those with problems first. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot } from "lucide-react";
@@ -92,18 +92,18 @@ function NoAgents({ isFiltered }: { isFiltered: boolean }) {
   return (
     <EmptyState
       icon={<Bot className="size-6" />}
-      title={isFiltered ? "No agent of that name" : "No agent yet"}
+      title={isFiltered ? "No agents match" : "No agents yet"}
       action={
         !isFiltered && (
           <Link to="/start" className="text-accent hover:underline">
-            Send the first trace
+            Send your first trace
           </Link>
         )
       }
     >
       {isFiltered
-        ? "Names are searched, whole or in part."
-        : "The first trace that names an agent creates it; there is nothing to set up."}
+        ? "The search matches any part of a name."
+        : "An agent is created automatically by the first trace that names it."}
     </EmptyState>
   );
 }
@@ -143,8 +143,16 @@ function Card({ agent, health, traffic }: { agent: Agent; health: Health; traffi
         <Stat name="Cost" value={formatCost(cost)} />
       </dl>
       <p className="mt-2 flex justify-between gap-2 border-t pt-2 text-sm text-muted">
-        <span>last 24 hours</span>
-        <span>seen {agent.lastSeenAt ? <Time at={agent.lastSeenAt} /> : "never"}</span>
+        <span>Last 24 hours</span>
+        <span>
+          {agent.lastSeenAt ? (
+            <>
+              Last seen <Time at={agent.lastSeenAt} />
+            </>
+          ) : (
+            "Never seen"
+          )}
+        </span>
       </p>
     </li>
   );

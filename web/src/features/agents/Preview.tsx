@@ -1,11 +1,11 @@
-/** The last 14 days as the rule would have seen them: value, threshold or band, and firings. */
+/** Replays a rule over the last 14 days: value, threshold or band, and when it would have fired. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { type AlertRule, METRICS } from "@/lib/alerts";
 import { api, type Schemas, unwrap } from "@/lib/api";
 import { formatDuration, formatShortTime } from "@/lib/format";
 import { Badge } from "@/ui/Badge";
-import type { Level, Series, Stretch } from "@/ui/chart/series";
+import type { Level, Period, Series } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
 import { ErrorState, Skeleton } from "@/ui/states";
@@ -26,14 +26,14 @@ function useSettled<T>(value: T): T {
 }
 
 export function Preview({ agentId, rule }: { agentId: string; rule: AlertRule }) {
-  const asked = useSettled(rule);
+  const settled = useSettled(rule);
   const { data, error, refetch, isFetching } = useQuery({
-    queryKey: ["agents", "backtest", agentId, asked],
+    queryKey: ["agents", "backtest", agentId, settled],
     queryFn: () =>
       unwrap(
         api.POST("/api/agents/{agentId}/alerts/backtest", {
           params: { path: { agentId } },
-          body: { enabled: true, rules: [asked], notify: { emails: [], webhooks: [] } },
+          body: { enabled: true, rules: [settled], notify: { emails: [], webhooks: [] } },
         }),
       ),
     placeholderData: keepPreviousData,
@@ -43,18 +43,18 @@ export function Preview({ agentId, rule }: { agentId: string; rule: AlertRule })
   const replay = data?.rules[0];
   return (
     <Panel
-      title="The last 14 days"
-      unit={METRICS[asked.metric].label.toLowerCase()}
+      title="Last 14 days"
+      unit={METRICS[settled.metric].label.toLowerCase()}
       actions={replay && <Verdict replay={replay} isFetching={isFetching} />}
     >
       {error ? (
         <ErrorState
           error={error}
-          what="This rule cannot be tried out"
+          what="The rule could not be replayed"
           onRetry={() => void refetch()}
         />
       ) : data && replay ? (
-        <ReplayChart replay={replay} rule={asked} end={data.end} />
+        <ReplayChart replay={replay} rule={settled} end={data.end} />
       ) : (
         <Skeleton className="h-[280px]" />
       )}
@@ -87,7 +87,7 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
         : [{ value: rule.threshold, label: format(rule.threshold), colour: "var(--bad)" }],
     [rule, format],
   );
-  const stretches = useMemo<Stretch[]>(
+  const periods = useMemo<Period[]>(
     () =>
       replay.firings.map((firing) => ({
         from: firing.start,
@@ -102,13 +102,13 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
   return (
     <>
       <TimeChart
-        label="What the rule would have seen in the last 14 days"
+        label="Metric of the rule over the last 14 days"
         dates={dates}
         granularity="hourly"
         series={series}
         format={format}
         levels={levels}
-        stretches={stretches}
+        periods={periods}
         height={CHART_HEIGHT}
       />
       <ul className="mt-2 flex max-h-24 flex-wrap gap-x-5 gap-y-1 overflow-auto text-sm">
@@ -142,7 +142,7 @@ function toSeries(replay: Replay, rule: AlertRule): Series[] {
       series.push({ name: label, colour: "var(--warning)", values, isDashed: true });
     }
   };
-  edge("unusual above", (point) => point.upper);
-  edge("unusual below", (point) => point.lower);
+  edge("upper bound", (point) => point.upper);
+  edge("lower bound", (point) => point.lower);
   return series;
 }

@@ -1,4 +1,4 @@
-/** The fields of one rule; the rest of the page shows what they would have meant. */
+/** The fields of one rule. */
 import { useState } from "react";
 import { type AlertRule, METRICS, SEVERITIES } from "@/lib/alerts";
 import { Field, Input, Select } from "@/ui/Field";
@@ -12,7 +12,7 @@ interface Props {
 const CONDITIONS = [
   { value: "above", label: "is above" },
   { value: "below", label: "is below" },
-  { value: "anomaly", label: "is unusual for the hour" },
+  { value: "anomaly", label: "is unusual for the time of day" },
 ];
 
 export function RuleForm({ rule, onChange, problem }: Props) {
@@ -74,7 +74,11 @@ export function RuleForm({ rule, onChange, problem }: Props) {
         )}
       </Field>
       {rule.condition === "anomaly" ? (
-        <Field label="Sensitivity" hint="How far off it must be" error={problem("sensitivity")}>
+        <Field
+          label="Sensitivity"
+          hint="How large a deviation must be"
+          error={problem("sensitivity")}
+        >
           {(props) => (
             <Select
               {...props}
@@ -90,21 +94,21 @@ export function RuleForm({ rule, onChange, problem }: Props) {
       )}
       <Count
         label="Window"
-        hint="minutes of traces"
+        hint="minutes"
         value={rule.windowMinutes}
         onChange={(windowMinutes) => change({ windowMinutes })}
         error={problem("windowMinutes")}
       />
       <Count
-        label="For"
-        hint="minutes until it counts"
+        label="For at least"
+        hint="minutes"
         value={rule.forMinutes}
         onChange={(forMinutes) => change({ forMinutes })}
         error={problem("forMinutes")}
       />
       <Count
-        label="At least"
-        hint="traces in the window"
+        label="Minimum samples"
+        hint="traces per window"
         value={rule.minSamples}
         onChange={(minSamples) => change({ minSamples })}
         error={problem("minSamples")}
@@ -124,7 +128,7 @@ export function RuleForm({ rule, onChange, problem }: Props) {
   );
 }
 
-/** People type an error rate in percent; the service takes a ratio. */
+/** An error rate is typed in percent and sent as a ratio. */
 function Threshold({
   rule,
   onChange,

@@ -1,4 +1,4 @@
-/** How an agent is doing, from its last 24 hours and its open alerts. */
+/** The health of an agent, from its last 24 hours and its open alerts. */
 import type { Agent, Schemas } from "@/lib/api";
 
 type Counts = Schemas["AlertSummary"]["byAgent"][number];
@@ -14,7 +14,7 @@ export function judge(agent: Agent, alerts: Counts | undefined): Health {
   if (alerts?.active) {
     return { tone: "bad", word: alerts.active === 1 ? "1 alert" : `${alerts.active} alerts` };
   }
-  if (agent.stats24h.traces === 0) return { tone: "neutral", word: "quiet" };
+  if (agent.stats24h.traces === 0) return { tone: "neutral", word: "no traffic" };
   if (agent.stats24h.errorRate > MANY_ERRORS) return { tone: "warning", word: "many errors" };
   if (alerts?.acknowledged) return { tone: "warning", word: "acknowledged" };
   return { tone: "good", word: "healthy" };

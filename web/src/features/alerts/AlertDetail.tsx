@@ -1,4 +1,4 @@
-/** One alert: what was measured, who did what, and the traces that show it. */
+/** One alert: the measured value, example traces and the history. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, RotateCcw, X } from "lucide-react";
@@ -102,7 +102,7 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
           }
           className="inline-flex h-8 items-center rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
         >
-          Traces of the window
+          Traces in the window
         </Link>
       </div>
       <Facts alert={data} />
@@ -133,8 +133,8 @@ function Facts({ alert }: { alert: Alert }) {
       <Fact name="Since">
         <Time at={alert.triggeredAt} as="full" />
       </Fact>
-      <Fact name={alert.resolvedAt ? "Lasted" : "For"}>{formatDuration(lasted)}</Fact>
-      <Fact name="Seen">{formatCount(alert.occurrences)} times</Fact>
+      <Fact name="Duration">{formatDuration(lasted)}</Fact>
+      <Fact name="Occurrences">{formatCount(alert.occurrences)}</Fact>
     </dl>
   );
 }
@@ -152,7 +152,7 @@ function Examples({ ids }: { ids: string[] }) {
   if (ids.length === 0) return null;
   return (
     <section>
-      <h3 className="mb-1 font-medium">Traces that show it</h3>
+      <h3 className="mb-1 font-medium">Example traces</h3>
       <ul className="flex flex-col">
         {ids.map((id) => (
           <li key={id} className="border-b last:border-0">

@@ -1,69 +1,19 @@
-/** An inbox: what, where, since when, how bad, against what; one key to take it on. */
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
-import { BellRing, Check, RotateCcw } from "lucide-react";
+/** The alert inbox; every action has a key. */
+import { BellRing } from "lucide-react";
 import { useMemo } from "react";
-import { type Alert, against, METRICS, severityTone, statusTone } from "@/lib/alerts";
-import { api, unwrap, unwrapPage } from "@/lib/api";
-import { colourOf } from "@/lib/colours";
-import { formatCount } from "@/lib/format";
+import type { Alert } from "@/lib/alerts";
 import { useAlertSummary } from "@/lib/queries";
 import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
-import { Badge, Dot, Kbd } from "@/ui/Badge";
+import { Kbd } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
 import { Select } from "@/ui/Field";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
-import { Time } from "@/ui/Time";
-import { toast } from "@/ui/Toast";
 import { AlertDetail } from "./AlertDetail";
-
-const PAGE = 50;
-
-function useAlerts() {
-  const { status, severity, agent } = useUrl();
-  return useInfiniteQuery({
-    queryKey: ["alerts", "list", status, severity, agent],
-    queryFn: ({ pageParam }) =>
-      unwrapPage(
-        api.GET("/api/spans/alerts", {
-          params: {
-            query: {
-              status: (status || undefined) as Alert["status"] | undefined,
-              severity: (severity || undefined) as Alert["severity"] | undefined,
-              agentId: agent,
-              limit: PAGE,
-              skip: pageParam,
-            },
-          },
-        }),
-      ),
-    initialPageParam: 0,
-    getNextPageParam: ({ pagination }) =>
-      pagination.hasMore ? pagination.skip + pagination.limit : undefined,
-    refetchInterval: 30_000,
-  });
-}
-
-function useMove() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: ({ id, to }: { id: string; to: "acknowledge" | "reopen" }) =>
-      unwrap(
-        to === "acknowledge"
-          ? api.PUT("/api/spans/alerts/{alertId}/acknowledge", {
-              params: { path: { alertId: id } },
-            })
-          : api.PUT("/api/spans/alerts/{alertId}/reopen", { params: { path: { alertId: id } } }),
-      ),
-    onSuccess: (alert) => {
-      void queries.invalidateQueries({ queryKey: ["alerts"] });
-      toast(alert.status === "active" ? "Reopened." : "Acknowledged.", "good");
-    },
-    onError: (error) => toast(error.message, "bad"),
-  });
-}
+import { AlertRow } from "./AlertRow";
+import { useAlerts, useChangeStatus } from "./useAlerts";
 
 export default function AlertsPage() {
   const [status, setStatus] = useUrlState("status", "");
@@ -72,7 +22,7 @@ export default function AlertsPage() {
   const setUrl = useSetUrl();
   const summary = useAlertSummary();
   const list = useAlerts();
-  const move = useMove();
+  const move = useChangeStatus();
   const rows = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const at = rows.findIndex((row) => row.id === openId);
   const open = (alert: Alert | undefined) => setUrl({ alert: alert?.id });
@@ -82,7 +32,7 @@ export default function AlertsPage() {
     { keys: "k", what: "Previous alert", run: () => open(rows[Math.max(at - 1, 0)]) },
     {
       keys: "a",
-      what: "Acknowledge the alert",
+      what: "Acknowledge alert",
       run: () => {
         const target = current ?? rows.find((row) => row.status === "active");
         if (target?.status === "active") move.mutate({ id: target.id, to: "acknowledge" });
@@ -90,12 +40,12 @@ export default function AlertsPage() {
     },
     {
       keys: "o",
-      what: "Reopen the alert",
+      what: "Reopen alert",
       run: () => {
         if (current && current.status !== "active") move.mutate({ id: current.id, to: "reopen" });
       },
     },
-    { keys: "Escape", what: "Close the alert", run: () => open(undefined) },
+    { keys: "Escape", what: "Close alert", run: () => open(undefined) },
   ]);
   const isFiltered = Boolean(status || severity || agent);
   return (
@@ -118,14 +68,14 @@ export default function AlertsPage() {
         <div className="flex items-center gap-2 py-1.5 max-md:w-full max-md:px-3">
           <span className="flex items-center gap-1.5 text-sm text-muted max-lg:hidden">
             <Kbd>j</Kbd>
-            <Kbd>k</Kbd> walk <Kbd>a</Kbd> acknowledge <Kbd>o</Kbd> reopen
+            <Kbd>k</Kbd> next, previous <Kbd>a</Kbd> acknowledge <Kbd>o</Kbd> reopen
           </span>
           <Select
             aria-label="Severity"
             value={severity}
             onChange={setSeverity}
             options={[
-              { value: "", label: "Any severity" },
+              { value: "", label: "All severities" },
               { value: "critical", label: "Critical" },
               { value: "warning", label: "Warning" },
               { value: "info", label: "Info" },
@@ -185,7 +135,7 @@ function NoAlerts({ isFiltered }: { isFiltered: boolean }) {
     return (
       <EmptyState
         icon={<BellRing className="size-6" />}
-        title="No such alert"
+        title="No alerts match"
         action={
           <Button
             onClick={() => setUrl({ status: undefined, severity: undefined, agent: undefined })}
@@ -194,85 +144,14 @@ function NoAlerts({ isFiltered }: { isFiltered: boolean }) {
           </Button>
         }
       >
-        Nothing matches these filters.
+        No alert matches these filters.
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon={<BellRing className="size-6" />} title="All is quiet">
-      Alerts come from rules: open an agent and say what should wake you, for example an error rate
-      above 5 % over ten minutes.
+    <EmptyState icon={<BellRing className="size-6" />} title="No alerts">
+      Alerts are raised by rules. Open an agent and add one, for example for an error rate above 5 %
+      over ten minutes.
     </EmptyState>
-  );
-}
-
-interface RowProps {
-  alert: Alert;
-  isOpen: boolean;
-  isBusy: boolean;
-  onOpen: () => void;
-  onMove: (to: "acknowledge" | "reopen") => void;
-}
-
-function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
-  const isActive = alert.status === "active";
-  return (
-    <li
-      className={cx(
-        "flex items-center gap-3 border-b border-l-2 pr-3",
-        isOpen ? "bg-accent-soft" : "hover:bg-hover",
-        isActive ? "border-l-bad" : "border-l-transparent",
-      )}
-    >
-      <button
-        type="button"
-        aria-expanded={isOpen}
-        onClick={onOpen}
-        className="flex min-w-0 flex-1 items-center gap-3 py-2 pl-3 text-left"
-      >
-        <span className="flex w-[4.5rem] shrink-0 max-md:hidden">
-          <Badge tone={severityTone(alert.severity)}>{alert.severity}</Badge>
-        </span>
-        <span className="min-w-0 flex-1">
-          <span className={cx("block md:truncate", isActive && "font-medium")}>{alert.title}</span>
-          <span className="flex items-center gap-1.5 text-sm text-muted">
-            <Dot colour={colourOf(alert.agentName)} />
-            <span className="truncate">{alert.agentName}</span>
-            <span aria-hidden>·</span>
-            <Time at={alert.triggeredAt} />
-            {alert.occurrences > 1 && (
-              <span className="max-md:hidden">· seen {formatCount(alert.occurrences)} times</span>
-            )}
-          </span>
-        </span>
-        <span className="hidden w-36 shrink-0 text-right xl:block">
-          <span className={cx("block font-medium", isActive && "text-bad")}>
-            {METRICS[alert.metric].format(alert.value)}
-          </span>
-          <span className="block text-sm text-muted">{against(alert)}</span>
-        </span>
-        <span className="flex w-28 shrink-0 justify-end max-md:hidden">
-          <Badge tone={statusTone(alert.status)}>{alert.status}</Badge>
-        </span>
-      </button>
-      {isActive ? (
-        <Button
-          size="small"
-          busy={isBusy}
-          aria-label="Acknowledge"
-          onClick={() => onMove("acknowledge")}
-          icon={<Check className="size-3.5" />}
-        />
-      ) : (
-        <Button
-          size="small"
-          kind="quiet"
-          busy={isBusy}
-          aria-label="Reopen"
-          onClick={() => onMove("reopen")}
-          icon={<RotateCcw className="size-3.5" />}
-        />
-      )}
-    </li>
   );
 }

@@ -1,8 +1,8 @@
-/** The frame of the pages before signing in: one narrow column, one thing to do. */
+/** The layout of the pages before signing in. */
 import type { FormEvent, ReactNode } from "react";
 import { useEffect } from "react";
-import { Logo } from "@/app/Rail";
 import { ApiError } from "@/lib/api";
+import { Logo } from "@/ui/Logo";
 
 interface Props {
   title: string;
@@ -40,7 +40,7 @@ export function AuthForm({ onSubmit, children }: { onSubmit: () => void; childre
   );
 }
 
-/** What the service refused that belongs to no field. */
+/** An error that belongs to no field. */
 export function FormError({ error }: { error: Error | null }) {
   if (!error || (error instanceof ApiError && error.details.length > 0)) return null;
   return (

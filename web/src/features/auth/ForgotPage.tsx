@@ -8,7 +8,7 @@ import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame"
 
 export default function ForgotPage() {
   const [email, setEmail] = useState("");
-  const asked = useMutation({
+  const request = useMutation({
     mutationFn: () => unwrap(api.POST("/api/auth/forgot-password", { body: { email } })),
   });
   return (
@@ -20,25 +20,25 @@ export default function ForgotPage() {
         </Link>
       }
     >
-      {asked.isSuccess ? (
+      {request.isSuccess ? (
         <Notice>
-          If {email} has an account, a mail with a link is on its way. The link works for one hour.
-          Without a mail server the message lies in the service's outbox folder.
+          If {email} has an account, we sent it a link that works for one hour. Without a mail
+          server, the message is in the service's outbox folder.
         </Notice>
       ) : (
-        <AuthForm onSubmit={() => asked.mutate()}>
-          <FormError error={asked.error} />
+        <AuthForm onSubmit={() => request.mutate()}>
+          <FormError error={request.error} />
           <TextField
             label="E-mail"
-            hint="We send you a link to set a new one."
-            error={aboutField(asked.error, "email")}
+            hint="We send you a link to reset your password."
+            error={aboutField(request.error, "email")}
             type="email"
             autoComplete="username"
             value={email}
             onChange={setEmail}
           />
-          <Button kind="primary" type="submit" busy={asked.isPending} disabled={!email}>
-            Send the link
+          <Button kind="primary" type="submit" busy={request.isPending} disabled={!email}>
+            Send link
           </Button>
         </AuthForm>
       )}

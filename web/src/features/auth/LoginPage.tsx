@@ -36,9 +36,7 @@ export default function LoginPage() {
       }
     >
       <AuthForm onSubmit={() => login.mutate()}>
-        {ended && !login.error && (
-          <Notice>Your session has ended. Sign in to go on where you were.</Notice>
-        )}
+        {ended && !login.error && <Notice>Your session has ended. Sign in to continue.</Notice>}
         <FormError error={login.error} />
         <TextField
           label="E-mail"
@@ -66,15 +64,15 @@ export default function LoginPage() {
   );
 }
 
-/** The way on for someone whose address is not verified yet. */
+/** For users whose e-mail address is not verified yet. */
 function Resend({ email }: { email: string }) {
   const resend = useMutation({
     mutationFn: () => unwrap(api.POST("/api/auth/resend-verification", { body: { email } })),
   });
-  if (resend.isSuccess) return <Notice>A new verification mail is on its way.</Notice>;
+  if (resend.isSuccess) return <Notice>We sent a new verification e-mail.</Notice>;
   return (
     <Button onClick={() => resend.mutate()} busy={resend.isPending}>
-      Send the verification mail again
+      Resend the verification e-mail
     </Button>
   );
 }

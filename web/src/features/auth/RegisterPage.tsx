@@ -7,7 +7,7 @@ import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
 
-/** Creates the account and signs in; where addresses must be verified first, says so. */
+/** Creates the account and signs in; null when the e-mail address must be verified first. */
 async function register(body: { email: string; password: string; name?: string }) {
   await unwrap(api.POST("/api/auth/register", { body }));
   try {
@@ -33,8 +33,8 @@ export default function RegisterPage() {
   });
   if (created.isSuccess && !created.data) {
     return (
-      <AuthFrame title="One more step">
-        <Notice>We have sent a mail to {email}. Open the link in it, then sign in.</Notice>
+      <AuthFrame title="Check your e-mail">
+        <Notice>We sent an e-mail to {email}. Open its link, then sign in.</Notice>
       </AuthFrame>
     );
   }
@@ -43,7 +43,7 @@ export default function RegisterPage() {
       title="Create an account"
       footer={
         <>
-          You have one?{" "}
+          Already have an account?{" "}
           <Link to="/login" className="text-accent underline">
             Sign in
           </Link>
@@ -54,7 +54,7 @@ export default function RegisterPage() {
         <FormError error={created.error} />
         <TextField
           label="Name"
-          hint="As others see it; may stay empty."
+          hint="Optional"
           error={aboutField(created.error, "name")}
           autoComplete="name"
           value={name}
@@ -70,7 +70,7 @@ export default function RegisterPage() {
         />
         <TextField
           label="Password"
-          hint="At least 8 characters, and not a common one."
+          hint="At least 8 characters, not a common password"
           error={aboutField(created.error, "password")}
           type="password"
           autoComplete="new-password"
@@ -83,7 +83,7 @@ export default function RegisterPage() {
           busy={created.isPending}
           disabled={!email || !password}
         >
-          Create the account
+          Create account
         </Button>
       </AuthForm>
     </AuthFrame>

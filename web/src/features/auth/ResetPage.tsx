@@ -19,21 +19,19 @@ export default function ResetPage() {
       to={token && !reset.error ? "/login" : "/forgot-password"}
       className="text-accent hover:underline"
     >
-      {token && !reset.error ? "Back to sign in" : "Ask for a new link"}
+      {token && !reset.error ? "Back to sign in" : "Request a new link"}
     </Link>
   );
   return (
     <AuthFrame title="Set a new password" footer={footer}>
-      {!token && (
-        <Notice>This address has no token in it. Open the link of the mail as it is.</Notice>
-      )}
-      {reset.isSuccess && <Notice>Your password is changed. Sign in with the new one.</Notice>}
+      {!token && <Notice>The link is incomplete. Open it directly from the e-mail.</Notice>}
+      {reset.isSuccess && <Notice>Password changed. Sign in with the new one.</Notice>}
       {token && !reset.isSuccess && (
         <AuthForm onSubmit={() => reset.mutate()}>
           <FormError error={reset.error} />
           <TextField
             label="New password"
-            hint="At least 8 characters, and not a common one."
+            hint="At least 8 characters, not a common password"
             error={aboutField(reset.error, "password")}
             type="password"
             autoComplete="new-password"
@@ -41,7 +39,7 @@ export default function ResetPage() {
             onChange={setPassword}
           />
           <Button kind="primary" type="submit" busy={reset.isPending} disabled={!password}>
-            Set the password
+            Set password
           </Button>
         </AuthForm>
       )}

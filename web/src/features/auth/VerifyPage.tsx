@@ -7,7 +7,7 @@ import { AuthFrame, FormError, Notice } from "./AuthFrame";
 
 export default function VerifyPage() {
   const token = useUrl().token ?? "";
-  // The link works once, so it is asked once and never again by itself.
+  // The link works once, so the request is never repeated.
   const verified = useQuery({
     queryKey: ["verify", token],
     queryFn: () => unwrap(api.GET("/api/auth/verify-email", { params: { query: { token } } })),

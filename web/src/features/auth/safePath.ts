@@ -1,4 +1,4 @@
-/** Where to go after signing in: a path of ours, never another site. */
+/** Where to go after signing in: only a path of this site. */
 export function safePath(next: string | undefined): string {
   return next && /^\/(?![/\\])/.test(next) ? next : "/";
 }

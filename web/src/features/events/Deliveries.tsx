@@ -37,7 +37,7 @@ function useDeliveries(status: string, webhookId: string | undefined) {
   });
 }
 
-/** Mails and webhook messages of the last 30 days, and how far each has got. */
+/** E-mails and webhook messages of the last 30 days with their delivery status. */
 export function Deliveries() {
   const [status, setStatus] = useUrlState("delivery", "");
   const { webhook } = useUrl();
@@ -50,14 +50,14 @@ export function Deliveries() {
           aria-label="Outcome"
           value={status}
           onChange={setStatus}
-          options={[{ value: "", label: "Every outcome" }, "pending", "delivered", "failed"]}
+          options={[{ value: "", label: "All outcomes" }, "pending", "delivered", "failed"]}
         />
       </div>
       {list.isPending && <SkeletonRows rows={6} />}
       {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
       {list.isSuccess && rows.length === 0 && (
-        <EmptyState title="Nothing was sent">
-          Mails about alerts and messages to webhooks are listed here with their outcome.
+        <EmptyState title="No deliveries">
+          Alert e-mails and webhook messages are listed here with their outcome.
         </EmptyState>
       )}
       <ul aria-label="Deliveries">
@@ -78,7 +78,7 @@ export function Deliveries() {
 
 function Row({ delivery }: { delivery: Delivery }) {
   const outcome =
-    delivery.error ?? (delivery.responseStatus ? `answered ${delivery.responseStatus}` : "");
+    delivery.error ?? (delivery.responseStatus ? `HTTP ${delivery.responseStatus}` : "");
   return (
     <li className="flex min-h-9 flex-wrap items-center gap-x-4 border-b px-3.5 py-1 last:border-0">
       <span className="w-20">
@@ -92,7 +92,7 @@ function Row({ delivery }: { delivery: Delivery }) {
         {outcome}
       </span>
       <span className="w-20 text-right text-sm text-muted">
-        {delivery.attempts} {delivery.attempts === 1 ? "try" : "tries"}
+        {delivery.attempts} {delivery.attempts === 1 ? "attempt" : "attempts"}
       </span>
       <span className="w-20 text-right text-sm text-muted">
         <Time at={delivery.createdAt} />

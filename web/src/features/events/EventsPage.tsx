@@ -1,4 +1,4 @@
-/** What happened in the workspace, and who is told of it. */
+/** What happened in the workspace, and webhooks that are notified of it. */
 import { useUrlState } from "@/lib/url";
 import { PageBody } from "@/ui/Panel";
 import { Tabs } from "@/ui/Tabs";

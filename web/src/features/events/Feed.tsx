@@ -40,14 +40,14 @@ export function Feed() {
           aria-label="Type"
           value={type}
           onChange={setType}
-          options={[{ value: "", label: "Every type" }, ...EVENT_TYPES]}
+          options={[{ value: "", label: "All types" }, ...EVENT_TYPES]}
         />
       </div>
       {list.isPending && <SkeletonRows rows={10} />}
       {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
       {list.isSuccess && rows.length === 0 && (
-        <EmptyState title={type ? "Nothing of that type" : "Nothing has happened yet"}>
-          New agents, alerts, experiments and keys leave an event here.
+        <EmptyState title={type ? "No events of this type" : "No events yet"}>
+          Changes to agents, alerts, experiments and keys appear here.
         </EmptyState>
       )}
       <ul aria-label="Events">
@@ -74,11 +74,7 @@ function Row({ event }: { event: Event }) {
   const [subject = "", verb = ""] = event.type.split(".");
   const Icon = ICONS[subject as Subject] ?? Bot;
   const by =
-    event.actor === "spanwise"
-      ? "by itself"
-      : event.actor === me?.id
-        ? "by you"
-        : `by ${event.actor}`;
+    event.actor === "spanwise" ? "System" : event.actor === me?.id ? "by you" : `by ${event.actor}`;
   return (
     <li className="flex min-h-9 items-center gap-3 border-b px-3.5 py-1 last:border-0">
       <Icon className="size-4 shrink-0 text-muted" aria-hidden />

@@ -1,4 +1,4 @@
-/** Addresses that are told of events. */
+/** URLs that are notified of events. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus, Send, Trash2, Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
@@ -7,23 +7,23 @@ import { useSetUrl } from "@/lib/url";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { CodeBlock } from "@/ui/CodeBlock";
+import { Dialog } from "@/ui/Dialog";
 import { Checkbox, TextField } from "@/ui/Field";
-import { Dialog } from "@/ui/overlays";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
 import { EVENT_TYPES, type EventType, type Webhook } from "./types";
 
 export function Webhooks() {
-  const [isAsking, setAsking] = useState(false);
-  const [made, setMade] = useState<Schemas["WebhookWithSecret"] | null>(null);
+  const [isCreating, setCreating] = useState(false);
+  const [created, setCreated] = useState<Schemas["WebhookWithSecret"] | null>(null);
   const list = useQuery({
     queryKey: ["events", "webhooks"],
     queryFn: () =>
       unwrapPage(api.GET("/api/events/webhooks", { params: { query: { limit: 100 } } })),
   });
   const create = (
-    <Button icon={<Plus className="size-4" />} kind="primary" onClick={() => setAsking(true)}>
+    <Button icon={<Plus className="size-4" />} kind="primary" onClick={() => setCreating(true)}>
       New webhook
     </Button>
   );
@@ -37,11 +37,11 @@ export function Webhooks() {
       {list.data?.items.length === 0 && (
         <EmptyState
           icon={<WebhookIcon className="size-6" />}
-          title="Nobody is told yet"
+          title="No webhooks yet"
           action={create}
         >
-          A webhook gets a signed message for each event of the types it asks for, and is tried
-          again when it does not answer.
+          A webhook receives a signed message for each event of the chosen types. Failed deliveries
+          are retried.
         </EmptyState>
       )}
       <ul aria-label="Webhooks">
@@ -50,28 +50,28 @@ export function Webhooks() {
         ))}
       </ul>
       <NewWebhook
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        onMade={(webhook) => {
-          setAsking(false);
-          setMade(webhook);
+        isOpen={isCreating}
+        onClose={() => setCreating(false)}
+        onCreated={(webhook) => {
+          setCreating(false);
+          setCreated(webhook);
         }}
       />
       <Dialog
-        isOpen={made !== null}
-        onClose={() => setMade(null)}
-        title="The signing secret, shown once"
+        isOpen={created !== null}
+        onClose={() => setCreated(null)}
+        title="Signing secret"
         footer={
-          <Button kind="primary" onClick={() => setMade(null)}>
+          <Button kind="primary" onClick={() => setCreated(null)}>
             I have copied it
           </Button>
         }
       >
         <p className="mb-3 text-muted">
-          Messages to {made?.url} are signed as Standard Webhooks says; any of its libraries checks
-          them with this secret.
+          Messages to {created?.url} are signed according to Standard Webhooks. Copy the secret now;
+          it is not shown again.
         </p>
-        <CodeBlock code={made?.secret ?? ""} label="Signing secret" />
+        <CodeBlock code={created?.secret ?? ""} label="Signing secret" />
       </Dialog>
     </div>
   );
@@ -87,8 +87,9 @@ function Row({ webhook }: { webhook: Webhook }) {
       unwrap(api.POST("/api/events/webhooks/{webhookId}/test", { params: { path } })),
     onSuccess: (delivery) => {
       again();
-      if (delivery.status === "delivered") toast(`It answered ${delivery.responseStatus}.`, "good");
-      else toast(delivery.error ?? `It answered ${delivery.responseStatus}.`, "bad");
+      if (delivery.status === "delivered")
+        toast(`The webhook responded with ${delivery.responseStatus}.`, "good");
+      else toast(delivery.error ?? `The webhook responded with ${delivery.responseStatus}.`, "bad");
     },
     onError: (error) => toast(error.message, "bad"),
   });
@@ -104,14 +105,14 @@ function Row({ webhook }: { webhook: Webhook }) {
           {webhook.url}
         </span>
         <span className="flex flex-wrap gap-1 text-sm text-muted">
-          {webhook.types.length === 0 && "every event"}
+          {webhook.types.length === 0 && "all events"}
           {webhook.types.map((type) => (
             <Badge key={type}>{type}</Badge>
           ))}
         </span>
       </span>
       <span className="text-sm text-muted">
-        since <Time at={webhook.createdAt} />
+        Created <Time at={webhook.createdAt} />
       </span>
       <span className="flex gap-1.5">
         <Button
@@ -120,7 +121,7 @@ function Row({ webhook }: { webhook: Webhook }) {
           icon={<Send className="size-3.5" />}
           onClick={() => test.mutate()}
         >
-          Send a test
+          Send test
         </Button>
         <Button
           size="small"
@@ -144,10 +145,10 @@ function Row({ webhook }: { webhook: Webhook }) {
 interface NewProps {
   isOpen: boolean;
   onClose: () => void;
-  onMade: (webhook: Schemas["WebhookWithSecret"]) => void;
+  onCreated: (webhook: Schemas["WebhookWithSecret"]) => void;
 }
 
-function NewWebhook({ isOpen, onClose, onMade }: NewProps) {
+function NewWebhook({ isOpen, onClose, onCreated }: NewProps) {
   const queries = useQueryClient();
   const [url, setUrl] = useState("");
   const [types, setTypes] = useState<EventType[]>([]);
@@ -157,7 +158,7 @@ function NewWebhook({ isOpen, onClose, onMade }: NewProps) {
       void queries.invalidateQueries({ queryKey: ["events", "webhooks"] });
       setUrl("");
       setTypes([]);
-      onMade(webhook);
+      onCreated(webhook);
     },
   });
   const problem =
@@ -188,14 +189,13 @@ function NewWebhook({ isOpen, onClose, onMade }: NewProps) {
           label="Address"
           error={problem}
           type="url"
-          autoFocus
           placeholder="https://hooks.example.com/spanwise"
           value={url}
           onChange={setUrl}
         />
         <fieldset>
           <legend className="mb-1 font-medium">Events</legend>
-          <p className="mb-2 text-sm text-muted">None chosen means all of them.</p>
+          <p className="mb-2 text-sm text-muted">Choose none to receive all events.</p>
           <div className="grid gap-1.5 sm:grid-cols-2">
             {EVENT_TYPES.map((type) => (
               <Checkbox

@@ -5,7 +5,7 @@ export type EventType = Event["type"];
 export type Webhook = Schemas["Webhook"];
 export type Delivery = Schemas["Delivery"];
 
-/** Every type once; the compiler says when one is lacking. */
+/** A record, so that the compiler reports a missing type. */
 const TYPES: Record<EventType, true> = {
   "agent.created": true,
   "agent.deleted": true,

@@ -1,26 +1,21 @@
-/** One experiment: the verdict in a sentence, the intervals, how they came, and how to ask. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { Pause, Play, Square, Trash2 } from "lucide-react";
-import { useState } from "react";
+/** One experiment: the verdict, the intervals, their trend, and how to integrate it. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
 import { api, unwrap } from "@/lib/api";
 import { formatCount, formatPercent } from "@/lib/format";
 import { useUrlState } from "@/lib/url";
 import { Badge } from "@/ui/Badge";
-import { Button } from "@/ui/Button";
 import { CopyId } from "@/ui/Copy";
-import { cx } from "@/ui/cx";
-import { Field, Select } from "@/ui/Field";
-import { Dialog } from "@/ui/overlays";
 import { PageBody, Panel } from "@/ui/Panel";
 import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
-import { toast } from "@/ui/Toast";
+import { Actions } from "./Actions";
 import { IntervalPlot } from "./IntervalPlot";
+import { type Experiment, STATUS_TONES } from "./labels";
 import { OverTime } from "./OverTime";
 import { ResultsTable } from "./ResultsTable";
 import { Snippets } from "./Snippets";
-import { DECISIONS, type Experiment, type Results, STATUS_TONES } from "./words";
+import { RatioWarning, VerdictBanner } from "./Verdict";
 
 export default function ExperimentPage() {
   const { experimentId: id } = useParams({ strict: false }) as { experimentId: string };
@@ -88,8 +83,8 @@ function Body({ experiment }: { experiment: Experiment }) {
 function DraftNote() {
   return (
     <EmptyState title="Not started yet">
-      Check the variants below, put the snippet into your application, then start it. Results appear
-      with the first units.
+      Check the variants below, add the snippet to your application, then start the experiment.
+      Results appear with the first units.
     </EmptyState>
   );
 }
@@ -112,7 +107,7 @@ function Outcome({ experiment }: { experiment: Experiment }) {
       {!data.srm.ok && <RatioWarning results={data} />}
       <Panel
         title="Lift against the control"
-        unit="95 % intervals, valid at every look"
+        unit="95 % intervals, valid at any time"
         actions={<span className="max-sm:hidden">{formatCount(data.units)} units</span>}
       >
         <IntervalPlot
@@ -125,50 +120,6 @@ function Outcome({ experiment }: { experiment: Experiment }) {
       {shown && <OverTime experiment={experiment} metric={shown} />}
       <ResultsTable experiment={experiment} results={data} />
     </>
-  );
-}
-
-const BANNERS = {
-  good: "border-good bg-good-soft",
-  bad: "border-bad bg-bad-soft",
-  info: "border-info bg-info-soft",
-  neutral: "bg-surface",
-  warning: "bg-surface",
-  accent: "bg-surface",
-};
-
-function VerdictBanner({ experiment, results }: { experiment: Experiment; results: Results }) {
-  const { word, tone } = DECISIONS[results.verdict.decision];
-  const ships = results.verdict.decision === "ship" ? `: ${results.verdict.variant}` : "";
-  return (
-    <div role="status" className={cx("rounded-lg border px-4 py-3", BANNERS[tone])}>
-      <p className="text-lg font-semibold">
-        {word}
-        {ships}
-        {experiment.winner && (
-          <span className="font-normal text-muted"> · {experiment.winner} won and is in force</span>
-        )}
-      </p>
-      <p className="mt-0.5">{results.verdict.reason}</p>
-    </div>
-  );
-}
-
-function RatioWarning({ results }: { results: Results }) {
-  const split = results.perVariant
-    .map(
-      (one) =>
-        `${one.variant} ${formatPercent(one.share)} instead of ${formatPercent(one.expectedShare)}`,
-    )
-    .join(", ");
-  return (
-    <div role="alert" className="rounded-lg border border-warning bg-warning-soft px-4 py-3">
-      <p className="font-semibold">The split is not what it should be</p>
-      <p className="mt-0.5">
-        {split}. Somewhere units of one variant get lost, for example because a variant fails before
-        it is recorded. Until that is found, no difference below can be trusted.
-      </p>
-    </div>
   );
 }
 
@@ -194,133 +145,5 @@ function Variants({ experiment }: { experiment: Experiment }) {
         ))}
       </ul>
     </Panel>
-  );
-}
-
-type Move = "start" | "pause" | "stop" | "delete";
-
-function useMove(experiment: Experiment) {
-  const queries = useQueryClient();
-  const navigate = useNavigate();
-  const path = { path: { id: experiment.id } };
-  return useMutation({
-    mutationFn: async ({ move, winner }: { move: Move; winner?: string | undefined }) => {
-      if (move === "start") {
-        await unwrap(api.POST("/api/experiments/{id}/start", { params: path }));
-      } else if (move === "pause") {
-        await unwrap(api.POST("/api/experiments/{id}/pause", { params: path }));
-      } else if (move === "stop") {
-        await unwrap(
-          api.POST("/api/experiments/{id}/stop", {
-            params: path,
-            body: { winner: winner ?? null },
-          }),
-        );
-      } else {
-        await unwrap(api.DELETE("/api/experiments/{id}", { params: path }));
-      }
-      return move;
-    },
-    onSuccess: (move) => {
-      if (move === "delete") void navigate({ to: "/experiments" });
-      void queries.invalidateQueries({ queryKey: ["experiments"] });
-      toast({ start: "Running.", pause: "Paused.", stop: "Stopped.", delete: "Deleted." }[move]);
-    },
-    onError: (error) => toast(error.message, "bad"),
-  });
-}
-
-function Actions({ experiment }: { experiment: Experiment }) {
-  const move = useMove(experiment);
-  const [asks, setAsks] = useState<"stop" | "delete" | null>(null);
-  const [winner, setWinner] = useState("");
-  const { status } = experiment;
-  return (
-    <>
-      {(status === "draft" || status === "paused") && (
-        <Button
-          kind="primary"
-          busy={move.isPending}
-          icon={<Play className="size-3.5" />}
-          onClick={() => move.mutate({ move: "start" })}
-        >
-          {status === "draft" ? "Start" : "Go on"}
-        </Button>
-      )}
-      {status === "running" && (
-        <Button
-          busy={move.isPending}
-          icon={<Pause className="size-3.5" />}
-          onClick={() => move.mutate({ move: "pause" })}
-        >
-          Pause
-        </Button>
-      )}
-      {(status === "running" || status === "paused") && (
-        <Button icon={<Square className="size-3.5" />} onClick={() => setAsks("stop")}>
-          Stop
-        </Button>
-      )}
-      {status !== "running" && (
-        <Button
-          kind="danger"
-          aria-label="Delete"
-          icon={<Trash2 className="size-3.5" />}
-          onClick={() => setAsks("delete")}
-        />
-      )}
-      <Dialog
-        isOpen={asks === "stop"}
-        onClose={() => setAsks(null)}
-        title="Stop the experiment"
-        footer={
-          <>
-            <Button onClick={() => setAsks(null)}>Cancel</Button>
-            <Button
-              kind="primary"
-              onClick={() => {
-                move.mutate({ move: "stop", winner: winner || undefined });
-                setAsks(null);
-              }}
-            >
-              Stop for good
-            </Button>
-          </>
-        }
-      >
-        <Field
-          label="From now on everybody gets"
-          hint="A stopped experiment cannot be started again."
-        >
-          {(props) => (
-            <Select
-              {...props}
-              className="w-full max-w-none"
-              value={winner}
-              onChange={setWinner}
-              options={[
-                { value: "", label: `${experiment.variants[0]?.key} (the control, no winner)` },
-                ...experiment.variants.map((one) => ({ value: one.key, label: one.key })),
-              ]}
-            />
-          )}
-        </Field>
-      </Dialog>
-      <Dialog
-        isOpen={asks === "delete"}
-        onClose={() => setAsks(null)}
-        title={`Delete ${experiment.name}?`}
-        footer={
-          <>
-            <Button onClick={() => setAsks(null)}>Cancel</Button>
-            <Button kind="danger" onClick={() => move.mutate({ move: "delete" })}>
-              Delete
-            </Button>
-          </>
-        }
-      >
-        Its definition goes; the traces and signals that it has stay.
-      </Dialog>
-    </>
   );
 }

@@ -10,7 +10,7 @@ import { PageBody } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
 import { Time } from "@/ui/Time";
-import { type Experiment, metricLabel, STATUS_TONES } from "./words";
+import { type Experiment, metricLabel, STATUS_TONES } from "./labels";
 
 const STATUSES = ["running", "paused", "draft", "stopped"] as const;
 
@@ -68,11 +68,11 @@ export default function ExperimentsPage() {
         {list.isSuccess && rows.length === 0 && (
           <EmptyState
             icon={<FlaskConical className="size-6" />}
-            title={status ? `No experiment is ${status}` : "No experiment yet"}
+            title={status ? `No ${status} experiments` : "No experiments yet"}
             action={!status && create}
           >
-            Let chance decide who gets which prompt, model or tool, and see which one is better. You
-            may look as often as you like.
+            Assign prompts, models or tools at random and see which one performs better. Results are
+            valid at any time.
           </EmptyState>
         )}
         <ul>

@@ -1,4 +1,4 @@
-/** The hero: each variant's lift with the interval that holds at every look, zero as a line. */
+/** The lift of each variant with its always-valid interval, and zero as a line. */
 import { cx } from "@/ui/cx";
 import {
   type Experiment,
@@ -8,7 +8,7 @@ import {
   metricLabel,
   type Results,
   type VariantResult,
-} from "./words";
+} from "./labels";
 
 const COLOURS = { good: "var(--good)", bad: "var(--bad)", neutral: "var(--muted)" };
 const TICKS = 7;
@@ -99,7 +99,7 @@ interface RowsProps {
 }
 
 function MetricRows({ metric, label, scale, ticks, isChosen, onChoose }: RowsProps) {
-  const better = metric.direction === "increase" ? "more is better" : "less is better";
+  const better = metric.direction === "increase" ? "higher is better" : "lower is better";
   return (
     <button
       type="button"

@@ -1,17 +1,17 @@
-/** The lists of the wizard: variants with their weights, metrics with their directions. */
+/** The wizard fields for variants and metrics. */
 import { Plus, X } from "lucide-react";
 import { useSignalNames } from "@/lib/queries";
 import { Button } from "@/ui/Button";
 import { Input, Select } from "@/ui/Field";
 import { type DraftExperiment, type DraftMetric, type DraftVariant, readConfig } from "./draft";
-import { metricLabel, TRACE_METRIC_NAMES } from "./words";
+import { metricLabel, TRACE_METRIC_NAMES } from "./labels";
 
 interface Props {
   draft: DraftExperiment;
   onChange: (changes: Partial<DraftExperiment>) => void;
 }
 
-const MOST_VARIANTS = 10;
+const MAX_VARIANTS = 10;
 
 function replaceAt<T>(list: T[], index: number, changes: Partial<T>): T[] {
   return list.map((item, at) => (at === index ? { ...item, ...changes } : item));
@@ -23,8 +23,8 @@ export function VariantFields({ draft, onChange }: Props) {
   return (
     <>
       <p className="text-muted">
-        The first one is the control. What you write as configuration is handed to whoever gets the
-        variant.
+        The first variant is the control. The configuration is returned to your application together
+        with the variant.
       </p>
       {draft.variants.map((variant, index) => (
         <fieldset
@@ -65,7 +65,7 @@ export function VariantFields({ draft, onChange }: Props) {
       <div>
         <Button
           icon={<Plus className="size-4" />}
-          disabled={draft.variants.length >= MOST_VARIANTS}
+          disabled={draft.variants.length >= MAX_VARIANTS}
           onClick={() =>
             onChange({
               variants: [
@@ -96,8 +96,8 @@ export function MetricFields({ draft, onChange }: Props) {
   return (
     <>
       <p className="text-muted">
-        The first one decides. The others are guardrails: a variant that is certainly worse in one
-        of them is not shipped without you.
+        The first metric is the primary one. The others are guardrails: a variant that is
+        significantly worse in one of them is not recommended.
       </p>
       {draft.metrics.map((metric, index) => (
         <div key={index} className="flex flex-wrap items-center gap-2">
@@ -116,8 +116,8 @@ export function MetricFields({ draft, onChange }: Props) {
             value={metric.direction}
             onChange={(value) => set(index, { direction: value as DraftMetric["direction"] })}
             options={[
-              { value: "increase", label: "more is better" },
-              { value: "decrease", label: "less is better" },
+              { value: "increase", label: "higher is better" },
+              { value: "decrease", label: "lower is better" },
             ]}
           />
           <Button

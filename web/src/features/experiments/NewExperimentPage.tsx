@@ -1,4 +1,4 @@
-/** Four short steps to a draft: the question, the variants, what counts, and a look at it all. */
+/** A wizard in four steps that creates a draft. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -83,7 +83,7 @@ export default function NewExperimentPage() {
           <p className="mr-auto text-sm text-muted">{blocked?.words}</p>
           {at > 0 && <Button onClick={() => setStep(String(at))}>Back</Button>}
           <Button kind="primary" type="submit" disabled={Boolean(blocked)} busy={create.isPending}>
-            {isLast ? "Create the draft" : "Next"}
+            {isLast ? "Create draft" : "Next"}
           </Button>
         </footer>
       </form>
@@ -100,7 +100,7 @@ function Question({ draft, onChange }: StepProps) {
   const { data } = useFilterValues();
   return (
     <>
-      <Field label="Name" hint="Also the key of the feature flag, such as shorter-prompt">
+      <Field label="Name" hint="Also the feature flag key, for example shorter-prompt">
         {(props) => (
           <Input
             {...props}
@@ -119,7 +119,7 @@ function Question({ draft, onChange }: StepProps) {
           />
         )}
       </Field>
-      <Field label="Agent" hint="Only its traces and signals count; without one all do">
+      <Field label="Agent" hint="Limits the experiment to traces and signals of this agent">
         {(props) => (
           <Select
             {...props}
@@ -133,7 +133,7 @@ function Question({ draft, onChange }: StepProps) {
           />
         )}
       </Field>
-      <Field label="Traffic" hint="Percent of all units; it can be raised later, never lowered">
+      <Field label="Traffic" hint="Percent of all units. Can be raised later, but not lowered.">
         {(props) => (
           <Input
             {...props}

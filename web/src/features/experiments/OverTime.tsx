@@ -1,9 +1,9 @@
-/** How the interval narrowed, day by day. */
+/** The lift and its interval per day. */
 import { useMemo } from "react";
 import type { Series } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
-import { type Experiment, formatLift, type MetricResult, metricLabel } from "./words";
+import { type Experiment, formatLift, type MetricResult, metricLabel } from "./labels";
 
 const ZERO = [{ value: 0, label: "", colour: "var(--fg)" }];
 
@@ -12,14 +12,9 @@ export function OverTime({ experiment, metric }: { experiment: Experiment; metri
   const series = useMemo(() => toSeries(metric), [metric]);
   const label = metricLabel(experiment.metrics.find((one) => one.key === metric.key));
   return (
-    <Panel
-      title="Over time"
-      unit={`lift of ${label.toLowerCase()} with its interval, all units so far`}
-    >
+    <Panel title="Over time" unit={`lift of ${label.toLowerCase()} with its interval, cumulative`}>
       {dates.length < 2 ? (
-        <p className="py-10 text-center text-muted">
-          The course shows from the second day on; choose another metric above if it has one.
-        </p>
+        <p className="py-10 text-center text-muted">The trend appears after two days.</p>
       ) : (
         <TimeChart
           label={`Lift of ${label} with its interval, day by day`}
@@ -61,7 +56,7 @@ function toSeries(metric: MetricResult): Series[] {
   });
 }
 
-/** The first days' intervals are so wide that they would flatten all the others. */
+/** Leaves out the very wide intervals of the first days, which would flatten the rest. */
 function clip(value: number | null | undefined): number | null {
   return value === null || value === undefined || Math.abs(value) > 1 ? null : value;
 }

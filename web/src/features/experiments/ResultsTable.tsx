@@ -1,4 +1,4 @@
-/** The numbers behind the plot, metric by metric; what is not primary is a guardrail. */
+/** The numbers behind the plot. Every metric but the primary one is a guardrail. */
 import { formatCount, formatPercent } from "@/lib/format";
 import { Badge } from "@/ui/Badge";
 import { cx } from "@/ui/cx";
@@ -12,7 +12,7 @@ import {
   metricLabel,
   type Results,
   type VariantResult,
-} from "./words";
+} from "./labels";
 
 const HEAD = "h-8 px-2 text-sm font-normal whitespace-nowrap text-muted";
 const CELL = "h-8 px-2 whitespace-nowrap";
@@ -26,8 +26,8 @@ export function ResultsTable({
   results: Results;
 }) {
   return (
-    <Panel title="Numbers" unit="means by unit">
-      <section aria-label="Results, a table" className="overflow-x-auto" tabIndex={0}>
+    <Panel title="Results" unit="mean per unit">
+      <section aria-label="Results table" className="overflow-x-auto" tabIndex={0}>
         <table className="w-full min-w-[44rem] border-collapse">
           <thead>
             <tr>
@@ -88,7 +88,7 @@ function Row({ experiment, metric, variant, isControl }: RowProps) {
       <td className={cx(CELL, RIGHT)}>{isControl ? "" : formatPercent(variant.chanceToWin)}</td>
       <td className={cx(CELL, RIGHT)}>{isControl ? "" : formatP(variant.adjustedPValue)}</td>
       <td className={cx(CELL, "text-left")}>
-        {!isControl && <Judged metric={metric} variant={variant} />}
+        {!isControl && <MetricVerdict metric={metric} variant={variant} />}
       </td>
     </tr>
   );
@@ -99,9 +99,9 @@ function formatP(p: number | null): string {
   return p < 0.001 ? "< 0.001" : p.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
-function Judged({ metric, variant }: { metric: MetricResult; variant: VariantResult }) {
+function MetricVerdict({ metric, variant }: { metric: MetricResult; variant: VariantResult }) {
   const tone = liftTone(metric, variant);
-  if (tone === "good") return <Badge tone="good">better</Badge>;
-  if (tone === "bad") return <Badge tone="bad">worse</Badge>;
-  return <span className="text-sm text-muted">{variant.reason ?? "no certain difference"}</span>;
+  if (tone === "good") return <Badge tone="good">better, significant</Badge>;
+  if (tone === "bad") return <Badge tone="bad">worse, significant</Badge>;
+  return <span className="text-sm text-muted">{variant.reason ?? "not significant"}</span>;
 }

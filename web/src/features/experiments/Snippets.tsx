@@ -1,9 +1,9 @@
-/** How an application asks which variant to use. */
+/** Code that requests the variant of a unit. */
 import { useUrlState } from "@/lib/url";
 import { CodeBlock } from "@/ui/CodeBlock";
 import { Panel } from "@/ui/Panel";
 import { Tabs } from "@/ui/Tabs";
-import type { Experiment } from "./words";
+import type { Experiment } from "./labels";
 
 function snippetsOf(experiment: Experiment, origin: string) {
   const { id, name } = experiment;
@@ -67,8 +67,8 @@ console.log(details.variant);`,
     },
     {
       id: "otel",
-      label: "On your spans",
-      code: `# A trace counts for its user or session by itself. Where neither is the unit, name the variant:
+      label: "Span attributes",
+      code: `# Traces are matched by user or session id. If neither is the unit, set the variant explicitly:
 span.set_attribute("spanwise.experiment.id", "${id}")
 span.set_attribute("spanwise.experiment.variant", chosen["variant"])`,
     },
@@ -80,10 +80,10 @@ export function Snippets({ experiment }: { experiment: Experiment }) {
   const all = snippetsOf(experiment, location.origin);
   const shown = all.find((one) => one.id === tab) ?? all[0];
   return (
-    <Panel title="Ask for the variant" unit="the same unit always gets the same one">
+    <Panel title="Get the variant" unit="the same unit always gets the same variant">
       <div className="-mx-3.5 mb-3">
         <Tabs
-          label="Ways to ask"
+          label="Languages"
           tabs={all.map(({ id, label }) => ({ id, label }))}
           value={shown?.id ?? ""}
           onChange={setTab}

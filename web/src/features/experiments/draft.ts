@@ -1,4 +1,4 @@
-/** An experiment as it is being written: texts from fields, and what still keeps it from being. */
+/** The form state of a new experiment, its validation, and the request body. */
 import type { Schemas } from "@/lib/api";
 
 export interface DraftVariant {
@@ -8,7 +8,7 @@ export interface DraftVariant {
 }
 
 export interface DraftMetric {
-  /** A metric of traces, or `signal:` and its name. */
+  /** A trace metric, or `signal:` and the name of a signal. */
   what: string;
   direction: "increase" | "decrease";
 }
@@ -57,16 +57,20 @@ interface Problem {
   words: string;
 }
 
-/** What is lacking, by the step on which it is mended. */
+/** Validation errors, each with the step that fixes it. */
 export function problemsOf(draft: DraftExperiment): Problem[] {
   const problems: Problem[] = [];
   const need = (step: number, isFine: boolean, words: string) => {
     if (!isFine) problems.push({ step, words });
   };
   const keys = draft.variants.map((variant) => variant.key.trim());
-  need(0, draft.name.trim() !== "", "It needs a name.");
-  need(0, draft.trafficPercent > 0 && draft.trafficPercent <= 100, "Traffic is 1 to 100 percent.");
-  need(1, keys.length >= 2, "It needs at least two variants.");
+  need(0, draft.name.trim() !== "", "The experiment needs a name.");
+  need(
+    0,
+    draft.trafficPercent > 0 && draft.trafficPercent <= 100,
+    "Traffic must be between 1 and 100 percent.",
+  );
+  need(1, keys.length >= 2, "At least two variants are required.");
   need(1, keys.every(Boolean), "Every variant needs a key.");
   need(1, new Set(keys).size === keys.length, "Two variants have the same key.");
   need(
@@ -79,11 +83,11 @@ export function problemsOf(draft: DraftExperiment): Problem[] {
     new Set(draft.variants.map((variant) => variant.config.trim() === "")).size === 1,
     "Give every variant a configuration, or none.",
   );
-  need(2, draft.metrics.length > 0, "It needs at least one metric.");
+  need(2, draft.metrics.length > 0, "At least one metric is required.");
   need(
     2,
     draft.metrics.every((metric) => metric.what !== "signal:"),
-    "A signal has no name.",
+    "Choose a signal.",
   );
   return problems;
 }

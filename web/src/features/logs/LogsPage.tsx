@@ -1,37 +1,24 @@
-/** Log lines, newest first; live, by level and by words; each leads to its trace. */
+/** Log lines, newest first, with live mode, filters and links to traces. */
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Pause, Play, ScrollText } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { api, type Log, unwrapPage } from "@/lib/api";
-import { colourOf } from "@/lib/colours";
 import { formatShortTime } from "@/lib/format";
 import { rangeQuery, tick, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
-import { Badge, Dot, type Tone } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
-import { CopyButton } from "@/ui/Copy";
+import { Drawer } from "@/ui/Dialog";
 import { Input, Select } from "@/ui/Field";
-import { JsonView } from "@/ui/JsonView";
-import { Drawer } from "@/ui/overlays";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
-import { type Column, Table } from "@/ui/Table";
-import { Time } from "@/ui/Time";
+import { Table } from "@/ui/Table";
+import { COLUMNS } from "./columns";
+import { LogDetail } from "./LogDetail";
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 const PAGE = 100;
 const LIVE_MS = 3000;
 const TYPING_MS = 350;
-
-const TONES: Record<Log["level"], Tone> = {
-  trace: "neutral",
-  debug: "neutral",
-  info: "info",
-  warn: "warning",
-  error: "bad",
-  fatal: "bad",
-};
 
 function useLogs() {
   const range = useRange();
@@ -55,57 +42,6 @@ function useLogs() {
   });
 }
 
-// The message is third: what is further to the right is out of sight on a phone.
-const COLUMNS: Column<Log>[] = [
-  {
-    id: "time",
-    header: "Time",
-    width: "8.5rem",
-    cell: (log) => <Time at={log.timestamp} as="precise" />,
-  },
-  {
-    id: "level",
-    header: "Level",
-    width: "4.5rem",
-    cell: (log) => <Badge tone={TONES[log.level]}>{log.level}</Badge>,
-  },
-  {
-    id: "message",
-    header: "Message",
-    width: "minmax(16rem, 1fr)",
-    cell: (log) => <span title={log.message}>{log.message}</span>,
-  },
-  {
-    id: "agent",
-    header: "Agent",
-    width: "11rem",
-    cell: (log) =>
-      log.agentName && (
-        <span className="flex items-center gap-1.5">
-          <Dot colour={colourOf(log.agentName)} />
-          <span className="truncate">{log.agentName}</span>
-        </span>
-      ),
-  },
-  {
-    id: "trace",
-    header: "",
-    width: "3.5rem",
-    cell: (log) =>
-      log.traceId && (
-        <Link
-          to="/traces/$traceId"
-          params={{ traceId: log.traceId } as never}
-          search={(log.spanId ? { span: log.spanId } : {}) as never}
-          onClick={(event) => event.stopPropagation()}
-          className="text-accent hover:underline"
-        >
-          Trace
-        </Link>
-      ),
-  },
-];
-
 export default function LogsPage() {
   const [level, setLevel] = useUrlState("level", "");
   const [search, setSearch] = useUrlState("search", "");
@@ -117,7 +53,7 @@ export default function LogsPage() {
   const rows = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const opened = rows.find((log) => log.id === openId);
   useShortcuts([
-    { keys: "l", what: "Live on or off", run: () => setLive(live === "on" ? "off" : "on") },
+    { keys: "l", what: "Toggle live mode", run: () => setLive(live === "on" ? "off" : "on") },
     {
       keys: "/",
       what: "Search logs",
@@ -140,7 +76,7 @@ export default function LogsPage() {
         <SearchBox value={search} onChange={setSearch} />
         {trace && (
           <Button size="small" onClick={() => setUrl({ trace: undefined })}>
-            of one trace ✕
+            One trace ✕
           </Button>
         )}
         <Button
@@ -184,7 +120,7 @@ export default function LogsPage() {
   );
 }
 
-/** Moves "now" on every few seconds, unless nobody looks. */
+/** Refreshes every few seconds while the page is visible. */
 function useLive(isLive: boolean) {
   const queries = useQueryClient();
   useEffect(() => {
@@ -198,7 +134,7 @@ function useLive(isLive: boolean) {
   }, [isLive, queries]);
 }
 
-/** What is typed goes into the address when the typing rests. */
+/** Writes the text to the URL when typing pauses. */
 function SearchBox({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
@@ -211,8 +147,8 @@ function SearchBox({ value, onChange }: { value: string; onChange: (value: strin
     <Input
       id="log-search"
       type="search"
-      aria-label="Search in messages"
-      placeholder="Search in messages"
+      aria-label="Search messages"
+      placeholder="Search messages"
       className="max-w-72"
       value={text}
       onChange={(event) => setText(event.target.value)}
@@ -228,7 +164,7 @@ function NoLogs() {
   return (
     <EmptyState
       icon={<ScrollText className="size-6" />}
-      title={isFiltered ? "No such log line" : "No log line in this period"}
+      title={isFiltered ? "No logs match" : "No logs in this period"}
       action={
         isFiltered && (
           <Button
@@ -236,50 +172,14 @@ function NoLogs() {
               setUrl({ level: undefined, search: undefined, agent: undefined, trace: undefined })
             }
           >
-            Drop the filters
+            Clear filters
           </Button>
         )
       }
     >
       {isFiltered
-        ? `Nothing matches between ${formatShortTime(range.from)} and ${formatShortTime(range.to)}.`
-        : "Logs come over OTLP beside the traces, or to POST /logs. Those that carry a trace id stand beside their trace too."}
+        ? `No log line matches between ${formatShortTime(range.from)} and ${formatShortTime(range.to)}.`
+        : "Send logs over OTLP or with POST /logs. Logs with a trace id also appear on the trace page."}
     </EmptyState>
-  );
-}
-
-function LogDetail({ log }: { log: Log }) {
-  return (
-    <div className="flex flex-col gap-4">
-      <div className="flex flex-wrap items-center gap-2">
-        <Badge tone={TONES[log.level]}>{log.level}</Badge>
-        <Time at={log.timestamp} as="full" />
-        {log.traceId && (
-          <Link
-            to="/traces/$traceId"
-            params={{ traceId: log.traceId } as never}
-            className="ml-auto text-accent hover:underline"
-          >
-            Open the trace
-          </Link>
-        )}
-      </div>
-      <div className="relative rounded-md border bg-bg p-3 pr-10">
-        <pre className="font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">
-          {log.message}
-        </pre>
-        <span className="absolute top-1.5 right-1.5">
-          <CopyButton text={log.message} label="Copy the message" />
-        </span>
-      </div>
-      <JsonView
-        value={{
-          agent: log.agentName,
-          traceId: log.traceId,
-          spanId: log.spanId,
-          attributes: log.attributes,
-        }}
-      />
-    </div>
   );
 }

@@ -1,4 +1,4 @@
-/** The key figures in one strip: value, change against the period before, shape over time. */
+/** Key metrics: value, change against the previous period, and trend. */
 import {
   formatChange,
   formatCompact,
@@ -10,9 +10,9 @@ import {
 import { cx } from "@/ui/cx";
 import { Sparkline } from "@/ui/Sparkline";
 import { Skeleton } from "@/ui/states";
-import type { Overview } from "./questions";
+import type { Overview } from "./queries";
 
-/** What a rise means: traffic is neither good nor bad, latency and cost are better low. */
+/** What an increase means for a metric. */
 type Meaning = "neutral" | "high is good" | "low is good";
 
 interface Figure {
@@ -26,7 +26,7 @@ interface Figure {
   note?: string | undefined;
 }
 
-/** The period before, unless next to nothing happened in it: then nothing can be said of a change. */
+/** The previous period, unless it had too little traffic to compare with. */
 function comparable(now: Overview["metrics"]["data"]) {
   const before = now?.previous ?? undefined;
   return now && before && before.totalTraces * 50 >= now.totalTraces ? before : undefined;
@@ -83,7 +83,7 @@ function figures({ metrics, requests, percentiles, tokens, costs, errorRate }: O
       values: costs.data?.trend.map((point) => point.cost) ?? [],
       colour: "var(--series-1)",
       note: now?.totalTraces
-        ? `${formatCost(now.estimatedCost / now.totalTraces)} a trace`
+        ? `${formatCost(now.estimatedCost / now.totalTraces)} per trace`
         : undefined,
     },
     {
@@ -150,7 +150,7 @@ function Change({ figure }: { figure: Figure }) {
   const isNoise = meaning === "neutral" || change.startsWith("±");
   return (
     <span
-      title={`${show(before)} in the period before`}
+      title={`${show(before)} in the previous period`}
       className={cx("truncate text-sm", isNoise ? "text-muted" : isGood ? "text-good" : "text-bad")}
     >
       {change}

@@ -8,16 +8,16 @@ import { Select } from "@/ui/Field";
 import { PageBody } from "@/ui/Panel";
 import { EmptyState, ErrorState } from "@/ui/states";
 import { Charts } from "./charts";
+import { ErrorShares, LatencyShares, ModelShares, ToolMap } from "./distributions";
 import { Metrics } from "./Metrics";
-import { type Step, useMetrics, useOverview, useStep } from "./questions";
-import { ErrorShares, LatencyShares, ModelShares, ToolMap } from "./shares";
+import { type Step, useMetrics, useOverview, useStep } from "./queries";
 
 const STEPS: { value: Step; label: string }[] = [
-  { value: "auto", label: "Steps: automatic" },
-  { value: "hourly", label: "Hours" },
-  { value: "daily", label: "Days" },
-  { value: "weekly", label: "Weeks" },
-  { value: "monthly", label: "Months" },
+  { value: "auto", label: "Interval: auto" },
+  { value: "hourly", label: "Hourly" },
+  { value: "daily", label: "Daily" },
+  { value: "weekly", label: "Weekly" },
+  { value: "monthly", label: "Monthly" },
 ];
 
 export default function OverviewPage() {
@@ -31,7 +31,7 @@ export default function OverviewPage() {
         <>
           <ActiveAlerts />
           <Select
-            aria-label="Granularity"
+            aria-label="Interval"
             value={step}
             onChange={(value) => setStep(value as Step)}
             options={STEPS}
@@ -48,7 +48,7 @@ function Content() {
   const overview = useOverview();
   const queries = useQueryClient();
   const { error, data } = overview.metrics;
-  // A service that is down fails every question: said once is enough.
+  // When the service is down every query fails: show one error.
   if (!data && error instanceof ApiError && error.status === 0) {
     return (
       <ErrorState error={error} onRetry={() => void queries.refetchQueries({ type: "active" })} />
@@ -70,7 +70,7 @@ function Content() {
   );
 }
 
-/** Beside the title, where it pushes nothing aside when it comes. */
+/** Beside the title, so that nothing moves when it appears. */
 function ActiveAlerts() {
   const count = useMetrics().data?.activeAlerts;
   if (!count) return null;
@@ -93,12 +93,12 @@ function NothingYet() {
       title="No traces yet"
       action={
         <Button kind="primary" onClick={() => void navigate({ to: "/start" })}>
-          Send the first trace
+          Send your first trace
         </Button>
       }
     >
-      Requests, latency, cost and errors of your agents appear here as soon as the first trace
-      arrives. To look around first, run <code className="font-mono text-sm">spanwise demo</code>.
+      Requests, latency, cost and errors of your agents appear here with the first trace. To explore
+      sample data, run <code className="font-mono text-sm">spanwise demo</code>.
     </EmptyState>
   );
 }

@@ -1,4 +1,4 @@
-/** The charts of the overview, each a panel that knows its own loading, emptiness and failure. */
+/** The charts of the overview. */
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -15,12 +15,12 @@ import { bucketEnd } from "@/lib/range";
 import { type Series, topSeries } from "@/ui/chart/series";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
-import { Answer } from "@/ui/states";
-import type { Overview } from "./questions";
+import { QueryResult } from "@/ui/states";
+import type { Overview } from "./queries";
 
 const HEIGHT = 190;
 
-/** A click on a bucket leads to its traces. */
+/** Opens the traces of a clicked bucket. */
 function usePick(granularity: Granularity, filter: Record<string, string> = {}) {
   const navigate = useNavigate();
   return (date: string) => {
@@ -31,7 +31,7 @@ function usePick(granularity: Granularity, filter: Record<string, string> = {}) 
 }
 
 interface ChartProps<T> {
-  question: UseQueryResult<T[]>;
+  query: UseQueryResult<T[]>;
   granularity: Granularity;
   title: string;
   unit?: string;
@@ -42,10 +42,10 @@ interface ChartProps<T> {
 }
 
 function ChartPanel<T extends { date: string }>(props: ChartProps<T>) {
-  const { question, granularity, title, unit, format, className } = props;
+  const { query, granularity, title, unit, format, className } = props;
   return (
     <Panel title={title} unit={unit} className={className}>
-      <Answer question={question} height={HEIGHT + LEGEND_HEIGHT}>
+      <QueryResult query={query} height={HEIGHT + LEGEND_HEIGHT}>
         {(points) => (
           <PointsChart
             points={points}
@@ -56,7 +56,7 @@ function ChartPanel<T extends { date: string }>(props: ChartProps<T>) {
             filter={props.filter}
           />
         )}
-      </Answer>
+      </QueryResult>
     </Panel>
   );
 }
@@ -161,7 +161,7 @@ export function Charts({ overview }: { overview: Overview }) {
       <ChartPanel
         title="Requests by agent"
         unit={`traces, ${granularity}`}
-        question={overview.requests}
+        query={overview.requests}
         granularity={granularity}
         build={byAgent}
         format={formatCompact}
@@ -169,7 +169,7 @@ export function Charts({ overview }: { overview: Overview }) {
       <ChartPanel
         title="Latency"
         unit="percentiles"
-        question={overview.percentiles}
+        query={overview.percentiles}
         granularity={granularity}
         build={latencies}
         format={formatDuration}
@@ -177,7 +177,7 @@ export function Charts({ overview }: { overview: Overview }) {
       <ChartPanel
         title="Success and failure"
         unit={`traces, ${granularity}`}
-        question={overview.errorRate}
+        query={overview.errorRate}
         granularity={granularity}
         build={outcomes}
         format={formatCount}
@@ -185,7 +185,7 @@ export function Charts({ overview }: { overview: Overview }) {
       <ChartPanel
         title="Error rate"
         unit="share of traces"
-        question={overview.errorRate}
+        query={overview.errorRate}
         granularity={granularity}
         build={errorRates}
         format={formatPercent}
@@ -194,15 +194,15 @@ export function Charts({ overview }: { overview: Overview }) {
       <ChartPanel
         title="Tokens"
         unit={granularity}
-        question={overview.tokens}
+        query={overview.tokens}
         granularity={granularity}
         build={tokens}
         format={formatCompact}
       />
       <ChartPanel
         title="Cost"
-        unit={`US dollars, ${granularity}`}
-        question={trend}
+        unit={`USD, ${granularity}`}
+        query={trend}
         granularity={granularity}
         build={costs}
         format={formatCost}

@@ -71,7 +71,7 @@ function Account({ user }: { user: User }) {
           <dd>
             <CopyId id={user.id} ends={30} />
           </dd>
-          <dt className="text-muted">Since</dt>
+          <dt className="text-muted">Created</dt>
           <dd>
             <Time at={user.createdAt} as="full" />
           </dd>
@@ -100,11 +100,11 @@ function Password() {
         api.PUT("/api/users/password", { body: { currentPassword: current, newPassword: next } }),
       ),
     onSuccess: ({ token }) => {
-      // All earlier tokens have ended, this tab's own too.
+      // All earlier tokens are invalid now, including the one of this tab.
       session.start(token);
       setCurrent("");
       setNext("");
-      toast("Changed. Everywhere else you have to sign in again.", "good");
+      toast("Password changed. All other sessions are signed out.", "good");
     },
   });
   const about = (field: string) =>
@@ -134,7 +134,7 @@ function Password() {
         />
         <TextField
           label="New password"
-          hint="At least 8 characters; a few words are best"
+          hint="At least 8 characters; a few words work best"
           error={about("newPassword")}
           type="password"
           autoComplete="new-password"
@@ -143,7 +143,7 @@ function Password() {
         />
         <div>
           <Button type="submit" busy={change.isPending} disabled={!current || next.length < 8}>
-            Change the password
+            Change password
           </Button>
         </div>
       </form>

@@ -1,4 +1,4 @@
-/** One conversation: its traces as turns, oldest first, each with what was asked and answered. */
+/** One conversation: its traces as turns, oldest first. */
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowUpRight } from "lucide-react";
@@ -49,7 +49,7 @@ export default function SessionPage() {
                 {formatCount(data.errorCount)}
               </span>
             </Total>
-            <Total name="Lasted">
+            <Total name="Duration">
               {formatDuration(Date.parse(data.lastAt) - Date.parse(data.firstAt))}
             </Total>
             <Total name="Tokens">{formatCompact(data.totalTokens)}</Total>
@@ -73,7 +73,7 @@ export default function SessionPage() {
   );
 }
 
-/** The list has previews only; what was really said is in the root span of each trace. */
+/** The list has previews only; the full messages are in the root span of each trace. */
 function useRootSpans(traces: Trace[]): (Span | undefined)[] {
   return useQueries({
     queries: traces.map(({ traceId }) => ({
@@ -125,15 +125,15 @@ function Turn({ trace, number, root }: { trace: Trace; number: number; root: Spa
   );
 }
 
-/** The last question and the answer: what came before is in the turns above. */
+/** The last question and its answer; earlier messages are in the turns above. */
 function messagesOf(trace: Trace, root: Span | undefined): Message[] {
-  const asked = root && parseMessages(root.input, "user");
-  const answered = root && parseMessages(root.output, "assistant");
+  const questions = root && parseMessages(root.input, "user");
+  const answers = root && parseMessages(root.output, "assistant");
   const fallback = (role: string, words: string): Message[] =>
     words ? [{ role, parts: [{ kind: "text", text: previewText(words) }] }] : [];
-  const question = asked?.findLast((message) => message.role === "user");
+  const question = questions?.findLast((message) => message.role === "user");
   return [
     ...(question ? [question] : fallback("user", trace.inputPreview)),
-    ...(answered && answered.length > 0 ? answered : fallback("assistant", trace.outputPreview)),
+    ...(answers && answers.length > 0 ? answers : fallback("assistant", trace.outputPreview)),
   ];
 }

@@ -47,7 +47,7 @@ const columnsWith = (kept: string): Column<Session>[] => [
   { id: "user", header: "User", width: "8rem", cell: (one) => one.userId },
   {
     id: "first",
-    header: "Began with",
+    header: "First message",
     width: "minmax(10rem, 2fr)",
     cell: (one) => <span className="text-muted">{previewText(one.inputPreview)}</span>,
   },
@@ -60,7 +60,7 @@ const columnsWith = (kept: string): Column<Session>[] => [
   },
   {
     id: "length",
-    header: "Lasted",
+    header: "Duration",
     width: "6rem",
     align: "right",
     cell: (one) => formatDuration(Date.parse(one.lastAt) - Date.parse(one.firstAt)),
@@ -123,7 +123,7 @@ function sessionsOf(query: FilterQuery) {
   });
 }
 
-export const ask = (url: Search) =>
+export const prefetch = (url: Search) =>
   void queries.prefetchInfiniteQuery(sessionsOf(filterQuery(url, currentRange(url))));
 
 export default function SessionsPage() {

@@ -20,9 +20,9 @@ type Summary = Schemas["SignalSummary"];
 
 const LATEST = 300;
 const PAGE = 100;
-const MOST_AGENTS = 8;
+const MAX_AGENTS = 8;
 
-/** The latest values, in pages side by side. */
+/** The latest values; their pages are loaded in parallel. */
 function useLatest(signalName: string) {
   const range = useRange();
   const { agent } = useUrl();
@@ -85,7 +85,7 @@ export function SignalDetail({ summary }: { summary: Summary }) {
         <Fact name="Mean" value={formatNumber(summary.avg)} />
         <Fact name="Median" value={formatNumber(summary.p50)} />
         <Fact name="p95" value={formatNumber(summary.p95)} />
-        <Fact name="Deviation" value={formatNumber(summary.stddev)} />
+        <Fact name="Std. deviation" value={formatNumber(summary.stddev)} />
         <Fact name="Range" value={`${formatNumber(summary.min)} – ${formatNumber(summary.max)}`} />
       </dl>
       <Panel title="Trend" unit={`mean of ${summary.signalName}`}>
@@ -98,7 +98,7 @@ export function SignalDetail({ summary }: { summary: Summary }) {
           hasLegend={false}
         />
       </Panel>
-      <Panel title="How many" unit="signals">
+      <Panel title="Volume" unit="signals">
         <TimeChart
           label={`Number of ${summary.signalName} over time`}
           dates={dates}
@@ -148,7 +148,7 @@ function Fact({ name, value }: { name: string; value: string }) {
 function ByAgent({ signalName }: { signalName: string }) {
   const range = useRange();
   const { data: values } = useFilterValues();
-  const agents = values?.agents.slice(0, MOST_AGENTS) ?? [];
+  const agents = values?.agents.slice(0, MAX_AGENTS) ?? [];
   const bars = useQueries({
     queries: agents.map(({ name }) => {
       const query = { ...rangeQuery(range), signalName, agentId: name };
@@ -176,7 +176,7 @@ function ByAgent({ signalName }: { signalName: string }) {
           note: formatCount(summary.count),
           colour: colourOf(name),
         }))}
-        empty="No agent has this signal"
+        empty="No agents with this signal"
       />
     </Panel>
   );

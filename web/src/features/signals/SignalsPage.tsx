@@ -1,4 +1,4 @@
-/** What people and evaluators said: each signal's trend, its distribution, and who got it. */
+/** Feedback and evaluation results: the trend and distribution of each signal. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ThumbsUp } from "lucide-react";
 import { useMemo } from "react";
@@ -42,10 +42,10 @@ export default function SignalsPage() {
       {error && <ErrorState error={error} onRetry={() => void refetch()} />}
       {isPending && <Skeleton className="h-[30rem]" />}
       {data?.length === 0 && (
-        <EmptyState icon={<ThumbsUp className="size-6" />} title="No signal in this period">
+        <EmptyState icon={<ThumbsUp className="size-6" />} title="No signals in this period">
           <p className="mb-3">
-            A signal is a named number: a thumb, a score, an evaluator's verdict. Send one with the
-            id of its trace:
+            A signal is a named number, for example a thumbs-up, a score or an evaluation result.
+            Send one with the id of its trace:
           </p>
           <div className="text-left">
             <CodeBlock code={EXAMPLE} label="Send a signal" />

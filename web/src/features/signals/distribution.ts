@@ -1,10 +1,10 @@
-/** How signals are summed up: over time, and by their values. */
+/** How signals are aggregated: over time and by value. */
 import type { Granularity } from "@/lib/api";
 import { autoGranularity, type Range } from "@/lib/range";
 
 const TWO_DAYS = 2 * 86_400_000;
 
-/** Signals are rarer than traces: hours would mostly be gaps. */
+/** Signals are rarer than traces, so hourly buckets would mostly be empty. */
 export function signalGranularity(range: Range): Granularity {
   const isLong = range.to.getTime() - range.from.getTime() > TWO_DAYS;
   const usual = autoGranularity(range);
@@ -19,7 +19,7 @@ export interface Bin {
 const FEW = 8;
 const STEPS = 10;
 
-/** One bar a value when there are few values, else ten even steps. */
+/** One bar per value when there are few distinct values, otherwise ten even bins. */
 export function toBins(values: number[]): Bin[] {
   const distinct = [...new Set(values)].sort((a, b) => a - b);
   if (distinct.length <= FEW) {

@@ -1,4 +1,4 @@
-/** From nothing to the first trace: a key, two variables, a snippet, and a light that turns green. */
+/** Getting started: a key, two variables, a snippet, and a check that the first trace arrived. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, LoaderCircle } from "lucide-react";
@@ -13,7 +13,7 @@ import { Tabs } from "@/ui/Tabs";
 import { Time } from "@/ui/Time";
 import { environment, snippets } from "./snippets";
 
-// The secret is shown once; a reload of this tab must not lose it.
+// The secret is returned once; a reload of this tab must not lose it.
 const KEPT = "spanwise.fresh-key";
 const PLACEHOLDER = "YOUR_API_KEY";
 
@@ -34,10 +34,10 @@ export default function StartPage() {
   const { fresh } = useUrl();
   const { secret, created } = useFreshKey();
   const [tab, setTab] = useUrlState("with", "python");
-  const isAsked = useRef(false);
+  const isRequested = useRef(false);
   useEffect(() => {
-    if (!fresh || secret || isAsked.current) return;
-    isAsked.current = true;
+    if (!fresh || secret || isRequested.current) return;
+    isRequested.current = true;
     created.mutate();
   }, [fresh, secret, created]);
   const key = secret ?? PLACEHOLDER;
@@ -46,28 +46,28 @@ export default function StartPage() {
   return (
     <PageBody title="Get started" isNarrow>
       <ol className="flex flex-col gap-6">
-        <Step number={1} title="Tell your application where to send its traces">
+        <Step number={1} title="Configure your application">
           {!secret && (
             <div className="mb-2 flex items-center gap-3">
               <Button kind="primary" busy={created.isPending} onClick={() => created.mutate()}>
-                Create a key
+                Create key
               </Button>
               <span className="text-sm text-muted">
-                {created.error?.message ?? "It may send only, and is shown once."}
+                {created.error?.message ?? "Ingest-only key. Shown once."}
               </span>
             </div>
           )}
           <CodeBlock code={environment(location.origin, key)} label="Environment variables" />
           {secret && (
             <p className="mt-1.5 text-sm text-muted">
-              The key is new and shown in this tab only. It can send, but not read.
+              This ingest-only key is shown in this tab only.
             </p>
           )}
         </Step>
         <Step number={2} title="Send a trace">
           <div className="rounded-lg border bg-surface">
             <Tabs
-              label="Ways to send"
+              label="Languages and frameworks"
               tabs={all.map(({ id, label }) => ({ id, label }))}
               value={shown?.id ?? ""}
               onChange={setTab}
@@ -106,7 +106,7 @@ function Step({
   );
 }
 
-/** Asks every two seconds until the first trace is there. */
+/** Polls until the first trace arrives. */
 function FirstTrace() {
   const { data } = useQuery({
     queryKey: ["first-trace"],
@@ -143,9 +143,7 @@ function FirstTrace() {
         ) : (
           <>
             <LoaderCircle className="size-5 animate-spin text-muted" aria-hidden />
-            <span className="text-muted">
-              Waiting for the first trace. This turns green by itself.
-            </span>
+            <span className="text-muted">Waiting for the first trace…</span>
           </>
         )}
       </div>

@@ -1,4 +1,4 @@
-/** How to send the first trace, for each of the usual ways; all need the two variables only. */
+/** Code that sends a trace, configured by the two environment variables only. */
 export interface Snippet {
   id: string;
   label: string;

@@ -5,7 +5,7 @@ import { CopyButton } from "@/ui/Copy";
 import { Input } from "@/ui/Field";
 import { JsonView } from "@/ui/JsonView";
 
-/** Everything that the span carries, by name; the filter looks in names and values. */
+/** All attributes of a span; the filter matches names and values. */
 export function Attributes({ span }: { span: Span }) {
   const [text, setText] = useState("");
   const own: Record<string, unknown> = {

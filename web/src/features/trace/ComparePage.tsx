@@ -1,4 +1,4 @@
-/** Two traces side by side: what differs in the totals, and both waterfalls on one scale. */
+/** Compares two traces: totals, and both waterfalls on one time scale. */
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import type { TraceWithSpans } from "@/lib/api";
@@ -19,14 +19,14 @@ export default function ComparePage() {
   if (!a || !b) {
     return (
       <EmptyState
-        title="Two traces are needed"
+        title="Choose two traces"
         action={
           <Link to="/traces" className="text-accent hover:underline">
-            Choose them in the list
+            Go to traces
           </Link>
         }
       >
-        Mark two rows in the list of traces and press Compare.
+        Select two traces in the list, then press Compare.
       </EmptyState>
     );
   }
@@ -106,16 +106,16 @@ interface SideProps {
 }
 
 function Side({ trace, other, param }: SideProps) {
-  const asked = useUrl()[param];
+  const spanId = useUrl()[param];
   const setUrl = useSetUrl();
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const tree = useMemo(() => {
     const built = buildTree(trace.spans);
-    // One scale for both sides, or the bars could not be compared.
+    // Both sides share one scale, so that the bars are comparable.
     return { ...built, length: Math.max(built.length, buildTree(other.spans).length) };
   }, [trace, other]);
   const rows = useMemo(() => visibleNodes(tree.roots, folded), [tree, folded]);
-  const selected = tree.nodes.get(asked ?? "") ?? tree.roots[0];
+  const selected = tree.nodes.get(spanId ?? "") ?? tree.roots[0];
   const fold = (spanId: string) => {
     const next = new Set(folded);
     if (!next.delete(spanId)) next.add(spanId);

@@ -1,4 +1,4 @@
-/** Input and output: as a conversation where they are one, else as they are. */
+/** Input and output, as a conversation if possible. */
 import { CircleAlert } from "lucide-react";
 import { useMemo } from "react";
 import type { Span } from "@/lib/api";
@@ -6,22 +6,22 @@ import { type Message, parseMessages, readJson } from "@/lib/messages";
 import { Conversation, Value } from "@/ui/Conversation";
 
 export function SpanContent({ span }: { span: Span }) {
-  const isTalk =
+  const isConversation =
     span.kind === "llm" || span.kind === "agent" || span.kind === "chain" || span.kind === "other";
   const input = useMemo(
-    () => (isTalk ? parseMessages(span.input, "user") : null),
-    [span.input, isTalk],
+    () => (isConversation ? parseMessages(span.input, "user") : null),
+    [span.input, isConversation],
   );
   const output = useMemo(
-    () => (isTalk ? parseMessages(span.output, "assistant") : null),
-    [span.output, isTalk],
+    () => (isConversation ? parseMessages(span.output, "assistant") : null),
+    [span.output, isConversation],
   );
   const isEmpty = !span.input && !span.output;
   return (
     <div className="flex flex-col gap-4">
       <Failure span={span} />
       {isEmpty && span.status !== "error" && (
-        <p className="py-8 text-center text-muted">This span has no input and no output.</p>
+        <p className="py-8 text-center text-muted">This span has no input or output.</p>
       )}
       {Boolean(span.input) && <Side title="Input" messages={input} raw={span.input} />}
       {Boolean(span.output) && <Side title="Output" messages={output} raw={span.output} />}
@@ -52,7 +52,7 @@ function Side({
   );
 }
 
-/** What went wrong, before anything else. */
+/** The error, shown first. */
 function Failure({ span }: { span: Span }) {
   if (span.status !== "error") return null;
   const exception = span.events.find((event) => event.name === "exception")?.attributes;

@@ -1,4 +1,4 @@
-/** One span: what was said, then attributes, events, logs, signals and the raw record. */
+/** One span: conversation, attributes, events, logs, signals and raw JSON. */
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { api, type Span, type TraceWithSpans, unwrap } from "@/lib/api";
@@ -10,15 +10,16 @@ import { JsonView } from "@/ui/JsonView";
 import { KindIcon } from "@/ui/kinds";
 import { Tabs } from "@/ui/Tabs";
 import { Attributes } from "./Attributes";
-import { Events, Logs, Signals } from "./happenings";
 import { SpanContent } from "./SpanContent";
+import { Events, Logs, Signals } from "./SpanRecords";
 
-const CUT = "has the whole]";
+/** How the service marks truncated text. */
+const TRUNCATED = /… \[(cut|truncated) at [^\]]*\]$/;
 
-/** Long contents come with the trace cut short; the whole of them is fetched for one span only. */
-function useWhole(span: Span): Span {
-  const isCut = [span.input, span.output].some(
-    (one) => typeof one === "string" && one.endsWith(CUT),
+/** Long inputs and outputs are truncated in the trace; the full span is fetched when it is selected. */
+function useFullSpan(span: Span): Span {
+  const isTruncated = [span.input, span.output].some(
+    (one) => typeof one === "string" && TRUNCATED.test(one.slice(-200)),
   );
   const { traceId, spanId } = span;
   const { data } = useQuery({
@@ -29,21 +30,21 @@ function useWhole(span: Span): Span {
           params: { path: { traceId, spanId } },
         }),
       ),
-    enabled: isCut,
+    enabled: isTruncated,
     staleTime: 300_000,
   });
   return data ?? span;
 }
 
 export function SpanPanel({ span: given, trace }: { span: Span; trace: TraceWithSpans }) {
-  const span = useWhole(given);
+  const span = useFullSpan(given);
   const [tab, setTab] = useUrlState("tab", "content");
   const signals = trace.signals.filter((one) => !one.spanId || one.spanId === span.spanId);
   return (
     <div className="flex h-full flex-col">
       <Header span={span} />
       <Tabs
-        label="Details of the span"
+        label="Span details"
         value={tab}
         onChange={setTab}
         tabs={[
@@ -91,7 +92,7 @@ function Header({ span }: { span: Span }) {
         </span>
       </div>
       <dl className="mt-1 flex flex-wrap gap-x-4 gap-y-0.5 text-sm">
-        <Fact name="took">{formatDuration(span.durationMs)}</Fact>
+        <Fact name="duration">{formatDuration(span.durationMs)}</Fact>
         {span.model && <Fact name="model">{span.model}</Fact>}
         {span.toolName && <Fact name="tool">{span.toolName}</Fact>}
         {span.totalTokens > 0 && (
@@ -121,7 +122,7 @@ function Raw({ span }: { span: Span }) {
   return (
     <div className="relative">
       <div className="absolute top-0 right-0">
-        <CopyButton text={JSON.stringify(span, null, 2)} label="Copy the JSON" />
+        <CopyButton text={JSON.stringify(span, null, 2)} label="Copy JSON" />
       </div>
       <JsonView value={span} />
     </div>

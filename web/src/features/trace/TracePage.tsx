@@ -10,7 +10,7 @@ import { useSetUrl, useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { CopyId, copyText } from "@/ui/Copy";
-import { Dialog } from "@/ui/overlays";
+import { Dialog } from "@/ui/Dialog";
 import { ErrorState, Skeleton, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
@@ -58,9 +58,9 @@ function TraceView({ trace }: { trace: TraceWithSpans }) {
   const tree = useMemo(() => buildTree(trace.spans), [trace.spans]);
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => visibleNodes(tree.roots, folded), [tree, folded]);
-  const { span: asked } = useUrl();
+  const { span: spanId } = useUrl();
   const setUrl = useSetUrl();
-  const selected = tree.nodes.get(asked ?? "") ?? tree.roots[0];
+  const selected = tree.nodes.get(spanId ?? "") ?? tree.roots[0];
   const selectedId = selected?.span.spanId;
   const select = (span: string | undefined) => {
     setFolded(revealed(folded, tree.nodes.get(span ?? "")));
@@ -84,9 +84,9 @@ function TraceView({ trace }: { trace: TraceWithSpans }) {
   };
   useShortcuts([
     { keys: "ArrowDown", what: "Next span", run: () => step(1) },
-    { keys: "ArrowUp", what: "Span before", run: () => step(-1) },
-    { keys: "ArrowRight", what: "Unfold", run: () => setFold(false) },
-    { keys: "ArrowLeft", what: "Fold, or to the parent", run: () => setFold(true) },
+    { keys: "ArrowUp", what: "Previous span", run: () => step(-1) },
+    { keys: "ArrowRight", what: "Expand", run: () => setFold(false) },
+    { keys: "ArrowLeft", what: "Collapse, or go to the parent", run: () => setFold(true) },
     {
       keys: "e",
       what: "Next error",
@@ -94,9 +94,8 @@ function TraceView({ trace }: { trace: TraceWithSpans }) {
     },
     {
       keys: "c",
-      what: "Copy the trace's id",
-      run: () =>
-        void copyText(trace.traceId).then((isDone) => isDone && toast("The trace's id is copied.")),
+      what: "Copy trace id",
+      run: () => void copyText(trace.traceId).then((isDone) => isDone && toast("Trace id copied.")),
     },
   ]);
   return (
@@ -122,7 +121,7 @@ function TraceView({ trace }: { trace: TraceWithSpans }) {
   );
 }
 
-/** The totals stay in sight while the tree and the details scroll. */
+/** The totals stay visible while the tree and the details scroll. */
 function Summary({ trace }: { trace: TraceWithSpans }) {
   return (
     <header className="flex flex-wrap items-center gap-x-5 gap-y-1.5 border-b px-4 py-2.5">
@@ -191,14 +190,14 @@ function Total({ name, title, children }: { name: string; title?: string; childr
 
 function Actions({ trace }: { trace: TraceWithSpans }) {
   const navigate = useNavigate();
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const queries = useQueryClient();
   const remove = async () => {
     try {
       const { traceId } = trace;
       await unwrap(api.DELETE("/api/spans/traces/{traceId}", { params: { path: { traceId } } }));
       queries.removeQueries({ queryKey: ["trace", traceId] });
-      toast("The trace is deleted.");
+      toast("Trace deleted.");
       void navigate({ to: "/traces" });
     } catch (error) {
       toast(error instanceof Error ? error.message : String(error), "bad");
@@ -221,24 +220,24 @@ function Actions({ trace }: { trace: TraceWithSpans }) {
       <Button
         kind="quiet"
         size="small"
-        aria-label="Delete the trace"
-        onClick={() => setAsking(true)}
+        aria-label="Delete trace"
+        onClick={() => setConfirming(true)}
         icon={<Trash2 className="size-3.5" />}
       />
       <Dialog
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
+        isOpen={isConfirming}
+        onClose={() => setConfirming(false)}
         title="Delete this trace?"
         footer={
           <>
-            <Button onClick={() => setAsking(false)}>Keep it</Button>
+            <Button onClick={() => setConfirming(false)}>Cancel</Button>
             <Button kind="danger" onClick={() => void remove()}>
               Delete
             </Button>
           </>
         }
       >
-        Its {formatCount(trace.spanCount)} spans, its signals and its logs go with it, for good.
+        This permanently deletes its {formatCount(trace.spanCount)} spans, signals and logs.
       </Dialog>
     </div>
   );

@@ -1,4 +1,4 @@
-/** The tree and its bars on one time axis; only the rows in sight are drawn. */
+/** The span tree with bars on one time axis; only visible rows are rendered. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronRight } from "lucide-react";
 import { memo, useEffect, useRef } from "react";
@@ -9,7 +9,7 @@ import type { Node, Tree } from "./tree";
 
 const ROW_PX = 30;
 const INDENT_PX = 14;
-const DEEPEST_INDENT = 14;
+const MAX_INDENT = 14;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 
 interface Props {
@@ -106,7 +106,7 @@ interface RowProps {
   onFold: (spanId: string) => void;
 }
 
-/** Drawn once: scrolling moves rows, it does not change them. */
+/** Memoized: scrolling moves rows without rendering them again. */
 const Row = memo(function Row({
   node,
   top,
@@ -120,7 +120,7 @@ const Row = memo(function Row({
   const { span } = node;
   const isError = span.status === "error";
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the page's keys walk the tree
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the page has shortcuts for the tree
     <div
       role="treeitem"
       tabIndex={-1}
@@ -137,7 +137,7 @@ const Row = memo(function Row({
     >
       <div
         className="flex min-w-0 items-center gap-1.5 pr-2"
-        style={{ paddingLeft: 6 + Math.min(node.depth, DEEPEST_INDENT) * INDENT_PX }}
+        style={{ paddingLeft: 6 + Math.min(node.depth, MAX_INDENT) * INDENT_PX }}
       >
         <FoldButton node={node} isFolded={isFolded} onFold={onFold} />
         <KindIcon kind={span.kind} />
@@ -165,7 +165,7 @@ function FoldButton({ node, isFolded, onFold }: Pick<RowProps, "node" | "isFolde
     <button
       type="button"
       tabIndex={-1}
-      aria-label={isFolded ? "Unfold" : "Fold"}
+      aria-label={isFolded ? "Expand" : "Collapse"}
       onClick={(event) => {
         event.stopPropagation();
         onFold(node.span.spanId);
@@ -185,7 +185,7 @@ function Bar({ node, length, isCritical }: Pick<RowProps, "node" | "length" | "i
   const left = (node.start / length) * 100;
   const width = Math.max(((node.end - node.start) / length) * 100, 0.3);
   const colour = span.status === "error" ? "var(--bad)" : kindColour(span.kind);
-  // The duration stands behind the bar, or before it where there is no room behind.
+  // The duration is shown after the bar, or before it if there is no room.
   const isRoomBehind = left + width < 80;
   return (
     <div className="relative mr-3 h-full">

@@ -1,4 +1,4 @@
-/** Spans as a tree on one time axis. Nothing here recurses: a trace may be 10,000 spans deep. */
+/** Spans as a tree on one time axis. No recursion: a trace can be 10,000 spans deep. */
 import type { Span } from "@/lib/api";
 
 export interface Node {
@@ -19,7 +19,7 @@ export interface Tree {
   critical: Set<string>;
 }
 
-/** Milliseconds with the microseconds that a Date would lose. */
+/** Milliseconds with the microseconds that Date drops. */
 export function toMs(iso: string): number {
   const dot = iso.indexOf(".");
   if (dot === -1) return Date.parse(iso);
@@ -37,15 +37,15 @@ export function buildTree(spans: Span[]): Tree {
     const end = Math.max(start, toMs(span.endTime) - zero);
     nodes.set(span.spanId, { span, parent: null, children: [], depth: 0, start, end });
   }
-  const roots = adopt(nodes);
+  const roots = linkParents(nodes);
   setDepths(roots);
   let length = 0;
   for (const node of nodes.values()) length = Math.max(length, node.end);
   return { roots, nodes, length: length || 1, critical: findCriticalPath(roots) };
 }
 
-/** Gives each node its parent; without one, or in a circle, it is a root. */
-function adopt(nodes: Map<string, Node>): Node[] {
+/** Links nodes to their parents; a node without a parent, or in a cycle, is a root. */
+function linkParents(nodes: Map<string, Node>): Node[] {
   const roots: Node[] = [];
   for (const node of nodes.values()) {
     const parent = nodes.get(node.span.parentSpanId ?? "");
@@ -76,7 +76,7 @@ function setDepths(roots: Node[]) {
   }
 }
 
-/** The nodes to show, in order, without what is folded away. */
+/** The visible nodes in order, without children of collapsed nodes. */
 export function visibleNodes(roots: Node[], folded: ReadonlySet<string>): Node[] {
   const shown: Node[] = [];
   const waiting = roots.toReversed();
@@ -92,8 +92,8 @@ export function visibleNodes(roots: Node[], folded: ReadonlySet<string>): Node[]
 }
 
 /**
- * What the trace waited for: from the end of the last root backwards, the child that ended last
- * before the point reached, and so on into it and before it.
+ * The spans that determined the duration of the trace. Walks backwards from the end of the last
+ * root: at each point the child that ended last before it is on the path.
  */
 export function findCriticalPath(roots: Node[]): Set<string> {
   const path = new Set<string>();
@@ -107,7 +107,7 @@ export function findCriticalPath(roots: Node[]): Set<string> {
     path.add(node.span.spanId);
     let reached = Math.min(until, node.end);
     for (const child of node.children.toSorted((a, b) => b.end - a.end)) {
-      // A child that ran beyond the point did not hold up what came after it.
+      // A child that ended after this point did not delay what followed.
       if (child.start >= reached || child.end > reached + 0.001) continue;
       waiting.push({ node: child, until: reached });
       reached = child.start;
@@ -116,14 +116,14 @@ export function findCriticalPath(roots: Node[]): Set<string> {
   return path;
 }
 
-/** The id of the next failed span after the given one, around the end. */
+/** The id of the next failed span, wrapping around at the end. */
 export function nextError(shown: Node[], after: string | undefined): string | undefined {
   const from = shown.findIndex((node) => node.span.spanId === after);
   const turned = [...shown.slice(from + 1), ...shown.slice(0, from + 1)];
   return turned.find((node) => node.span.status === "error")?.span.spanId;
 }
 
-/** Opens every fold above a node. */
+/** Expands all ancestors of a node. */
 export function revealed(folded: ReadonlySet<string>, node: Node | undefined): Set<string> {
   const next = new Set(folded);
   for (let at = node?.parent; at; at = at.parent) next.delete(at.span.spanId);

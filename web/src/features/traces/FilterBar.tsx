@@ -1,17 +1,21 @@
-import { Columns3, Download, ListFilter, Radio, Search, X } from "lucide-react";
-import { useEffect, useState } from "react";
-import { download } from "@/lib/api";
-import { useFilterValues } from "@/lib/queries";
-import { rangeQuery, useRange } from "@/lib/range";
+import { ListFilter, Radio, Search, X } from "lucide-react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
-import { Checkbox, Field, Input, Select } from "@/ui/Field";
-import { Menu, MenuItem } from "@/ui/overlays";
-import { toast } from "@/ui/Toast";
-import { allColumns, DEFAULT_COLUMNS } from "./columns";
-import { CHOICES, exportPath, FILTER_KEYS, TYPED } from "./filters";
+import { Input } from "@/ui/Field";
+import { TRIGGER } from "@/ui/overlayStyles";
+import { CHOICES, FILTER_KEYS, TYPED } from "./filters";
+
+const FilterPopover = lazy(() => import("./FilterPopover"));
+const TableMenus = lazy(() => import("./TableMenus"));
+
+const FILTER = (
+  <>
+    <ListFilter className="size-3.5 text-muted" aria-hidden /> Filter
+  </>
+);
 
 export function FilterBar({ total }: { total: string }) {
   const url = useUrl();
@@ -20,7 +24,9 @@ export function FilterBar({ total }: { total: string }) {
   return (
     <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
       <SearchBox />
-      <FilterMenu />
+      <Suspense fallback={<span className={TRIGGER}>{FILTER}</span>}>
+        <FilterPopover label={FILTER} />
+      </Suspense>
       <Chips />
       <span className="ml-auto text-sm whitespace-nowrap text-muted">{total}</span>
       <Button
@@ -33,8 +39,9 @@ export function FilterBar({ total }: { total: string }) {
       >
         Live
       </Button>
-      <ColumnMenu />
-      <ExportMenu />
+      <Suspense fallback={<span className="w-18.5" />}>
+        <TableMenus />
+      </Suspense>
     </div>
   );
 }
@@ -44,7 +51,7 @@ function SearchBox() {
   const setUrl = useSetUrl();
   const [text, setText] = useState(search);
   useEffect(() => setText(search), [search]);
-  // Words are asked for when the person pauses, not at every letter.
+  // Searches when typing pauses, not at every letter.
   useEffect(() => {
     if (text === search) return;
     const timer = setTimeout(() => setUrl({ search: text || undefined }), 350);
@@ -63,7 +70,7 @@ function SearchBox() {
         id="search"
         type="search"
         aria-label="Search traces"
-        placeholder="Words in names, inputs, outputs"
+        placeholder="Search names, inputs, outputs"
         value={text}
         onChange={(event) => setText(event.target.value)}
         className="pl-8"
@@ -72,80 +79,7 @@ function SearchBox() {
   );
 }
 
-function useOptions(): Record<string, string[]> {
-  const { data } = useFilterValues();
-  return {
-    status: ["success", "error"],
-    errorType: data?.errorTypes ?? [],
-    model: data?.models ?? [],
-    tool: data?.tools ?? [],
-    provider: data?.providers ?? [],
-  };
-}
-
-function FilterMenu() {
-  const url = useUrl();
-  const setUrl = useSetUrl();
-  const options = useOptions();
-  return (
-    <Menu
-      ariaLabel="Filters"
-      className="w-72 p-3"
-      label={
-        <>
-          <ListFilter className="size-3.5 text-muted" aria-hidden /> Filter
-        </>
-      }
-    >
-      {() => (
-        <div className="flex flex-col gap-2.5">
-          {CHOICES.map(({ key, label }) => (
-            <Field key={key} label={label}>
-              {(props) => (
-                <Select
-                  {...props}
-                  className="w-full max-w-none"
-                  value={url[key] ?? ""}
-                  onChange={(value) => setUrl({ [key]: value || undefined })}
-                  options={[
-                    { value: "", label: "any" },
-                    ...withCurrent(options[key] ?? [], url[key]),
-                  ]}
-                />
-              )}
-            </Field>
-          ))}
-          <div className="grid grid-cols-2 gap-2.5">
-            {TYPED.map(({ key, label, unit, type }) => (
-              <Field key={key} label={unit ? `${label}, ${unit}` : label}>
-                {(props) => (
-                  <Input
-                    {...props}
-                    type={type}
-                    min={0}
-                    step="any"
-                    defaultValue={url[key] ?? ""}
-                    onBlur={(event) => setUrl({ [key]: event.target.value || undefined })}
-                    onKeyDown={(event) =>
-                      event.key === "Enter" &&
-                      setUrl({ [key]: event.currentTarget.value || undefined })
-                    }
-                  />
-                )}
-              </Field>
-            ))}
-          </div>
-        </div>
-      )}
-    </Menu>
-  );
-}
-
-function withCurrent(values: string[], current: string | undefined): string[] {
-  return current && !values.includes(current) ? [current, ...values] : values;
-}
-
-/** The filters in force, each with its way out. */
+/** The active filters, each with a button that removes it. */
 function Chips() {
   const url = useUrl();
   const setUrl = useSetUrl();
@@ -164,7 +98,7 @@ function Chips() {
           </span>
           <button
             type="button"
-            aria-label={`Remove the filter ${filter.label}`}
+            aria-label={`Remove filter ${filter.label}`}
             onClick={() => setUrl({ [filter.key]: undefined })}
             className="rounded p-0.5 hover:bg-surface"
           >
@@ -180,76 +114,5 @@ function Chips() {
         Clear
       </Button>
     </>
-  );
-}
-
-export function useColumnIds(): string[] {
-  const { cols } = useUrl();
-  return cols ? cols.split(",") : DEFAULT_COLUMNS;
-}
-
-function ColumnMenu() {
-  const shown = useColumnIds();
-  const setUrl = useSetUrl();
-  const all = allColumns({ duration: 1, cost: 1 });
-  const toggle = (id: string) => {
-    const next = all
-      .map((column) => column.id)
-      .filter((one) => (one === id ? !shown.includes(id) : shown.includes(one)));
-    const isDefault = next.join() === DEFAULT_COLUMNS.join();
-    setUrl({ cols: isDefault || next.length === 0 ? undefined : next.join() });
-  };
-  return (
-    <Menu
-      ariaLabel="Columns"
-      align="right"
-      buttonClass="px-2"
-      label={<Columns3 className="size-4" aria-hidden />}
-    >
-      {() => (
-        <div className="flex flex-col gap-1.5 p-1.5">
-          {all.map((column) => (
-            <Checkbox
-              key={column.id}
-              label={column.title}
-              checked={shown.includes(column.id)}
-              onChange={() => toggle(column.id)}
-            />
-          ))}
-        </div>
-      )}
-    </Menu>
-  );
-}
-
-function ExportMenu() {
-  const url = useUrl();
-  const range = useRange();
-  const run = async (format: string, close: () => void) => {
-    close();
-    try {
-      toast("The export is on its way.");
-      await download(exportPath(url, rangeQuery(range), format));
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), "bad");
-    }
-  };
-  return (
-    <Menu
-      ariaLabel="Export"
-      align="right"
-      buttonClass="px-2"
-      label={<Download className="size-4" aria-hidden />}
-    >
-      {(close) => (
-        <>
-          {["csv", "jsonl", "parquet"].map((format) => (
-            <MenuItem key={format} onClick={() => void run(format, close)}>
-              All as {format.toUpperCase()}
-            </MenuItem>
-          ))}
-        </>
-      )}
-    </Menu>
   );
 }

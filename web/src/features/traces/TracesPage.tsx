@@ -11,8 +11,8 @@ import { type Search, useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { type Column, Table } from "@/ui/Table";
-import { allColumns } from "./columns";
-import { FilterBar, useColumnIds } from "./FilterBar";
+import { allColumns, useColumnIds } from "./columns";
+import { FilterBar } from "./FilterBar";
 import { FILTER_KEYS, listQuery } from "./filters";
 
 const PAGE = 100;
@@ -20,7 +20,7 @@ const LIVE_MS = 3000;
 
 function tracesOf(url: Search, range: Range) {
   const isLive = url.live === "1";
-  // What is live has no end; the newest page is asked for again and again.
+  // A live list has no end date; its newest page is polled.
   const { startDate, endDate } = rangeQuery(range);
   const query = listQuery(url, isLive ? { startDate } : { startDate, endDate });
   return infiniteQueryOptions({
@@ -37,7 +37,7 @@ function tracesOf(url: Search, range: Range) {
   });
 }
 
-export const ask = (url: Search) =>
+export const prefetch = (url: Search) =>
   void queries.prefetchInfiniteQuery(tracesOf(url, currentRange(url)));
 
 function useTraces() {
@@ -79,7 +79,7 @@ export default function TracesPage() {
   );
 }
 
-/** A trace that arrives while pages are loaded moves the others on, so one may come twice. */
+/** A trace that arrives between two page loads shifts the rest, so one can appear twice. */
 function unique(traces: Trace[]): Trace[] {
   return [...new Map(traces.map((trace) => [trace.traceId, trace])).values()];
 }
@@ -95,10 +95,10 @@ function Nothing() {
   return (
     <EmptyState
       icon={<ListTree className="size-6" />}
-      title={isFiltered ? "No trace matches" : "No traces in this period"}
+      title={isFiltered ? "No traces match" : "No traces in this period"}
       action={
         isFiltered ? (
-          <Button onClick={clear}>Clear the filters</Button>
+          <Button onClick={clear}>Clear filters</Button>
         ) : (
           <Link to="/start" className="text-accent hover:underline">
             How to send traces
@@ -107,8 +107,8 @@ function Nothing() {
       }
     >
       {isFiltered
-        ? "Fewer filters or a longer period may show some."
-        : "Every run of your application appears here within a second."}
+        ? "Try fewer filters or a longer period."
+        : "Traces of your application appear here within a second."}
     </EmptyState>
   );
 }
@@ -139,11 +139,11 @@ function List({ rows, hasMore, onEnd }: ListProps) {
     first && second && void navigate({ to: "/compare", search: { a: first, b: second } as never });
   useShortcuts([
     { keys: "j", what: "Next trace", run: () => setAt(Math.min(rows.length - 1, at + 1)) },
-    { keys: "k", what: "Trace before", run: () => setAt(Math.max(0, at - 1)) },
-    { keys: "Enter", what: "Open the trace", run: () => rows[at] && open(rows[at]) },
+    { keys: "k", what: "Previous trace", run: () => setAt(Math.max(0, at - 1)) },
+    { keys: "Enter", what: "Open trace", run: () => rows[at] && open(rows[at]) },
     {
       keys: "x",
-      what: "Mark for comparing",
+      what: "Select for comparison",
       run: () => rows[at] && setMarked(mark(marked, rows[at].traceId)),
     },
   ]);
@@ -153,9 +153,9 @@ function List({ rows, hasMore, onEnd }: ListProps) {
     <div className="flex h-full flex-col">
       {compareWith && (
         <p className="flex h-9 items-center gap-3 border-b bg-info-soft px-4 text-info">
-          Choose the trace to compare {cutMiddle(compareWith)} with.
+          Choose a trace to compare with {cutMiddle(compareWith)}.
           <Button size="small" onClick={() => setUrl({ compare: undefined })}>
-            Never mind
+            Cancel
           </Button>
         </p>
       )}
@@ -184,7 +184,7 @@ function List({ rows, hasMore, onEnd }: ListProps) {
       {first && second && (
         <div className="flex h-11 items-center justify-end border-t bg-surface px-3">
           <Button kind="primary" icon={<GitCompareArrows className="size-4" />} onClick={compare}>
-            Compare the two
+            Compare
           </Button>
         </div>
       )}
@@ -192,7 +192,7 @@ function List({ rows, hasMore, onEnd }: ListProps) {
   );
 }
 
-/** At most two: a third takes the place of the first. */
+/** At most two: a third replaces the first. */
 function mark(marked: string[], id: string): string[] {
   return marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id].slice(-2);
 }
@@ -204,7 +204,7 @@ function useColumns(
 ): Column<Trace>[] {
   const ids = useColumnIds().join();
   const kept = useKeptSearch();
-  // The same columns as before mean that no row has to be drawn again.
+  // Stable columns avoid rendering every row again.
   return useMemo(() => {
     const scale = {
       duration: Math.max(1, ...rows.map((trace) => trace.durationMs)),
@@ -217,8 +217,8 @@ function useColumns(
       cell: (trace) => (
         <input
           type="checkbox"
-          aria-label={`Mark ${trace.name} for comparing`}
-          title="Mark for comparing"
+          aria-label={`Select ${trace.name} for comparison`}
+          title="Select for comparison"
           className="block size-3.5 accent-accent"
           checked={marked.includes(trace.traceId)}
           onClick={(event) => event.stopPropagation()}

@@ -1,9 +1,10 @@
-/** The columns of the list; which are shown is in the address. */
+/** The columns of the trace list; the URL says which are shown. */
 import { Link } from "@tanstack/react-router";
 import type { Trace } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
 import { previewText } from "@/lib/messages";
+import { useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { type Column, RowLink } from "@/ui/Table";
 import { Time } from "@/ui/Time";
@@ -24,7 +25,12 @@ export const DEFAULT_COLUMNS = [
   "model",
 ];
 
-/** `kept` is what every link keeps of the address. */
+export function useColumnIds(): string[] {
+  const { cols } = useUrl();
+  return cols ? cols.split(",") : DEFAULT_COLUMNS;
+}
+
+/** `kept` is the part of the query string that links preserve. */
 export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: string })[] {
   return [
     {
@@ -159,7 +165,7 @@ function Name({ trace, kept }: { trace: Trace; kept: string }) {
         <Badge tone="bad">{(trace.errorType ?? "error").replace("_", " ")}</Badge>
       )}
       {trace.status !== "error" && trace.errorCount > 0 && (
-        <span title={`${trace.errorCount} spans failed, the trace did not`}>
+        <span title={`${trace.errorCount} failed spans in a successful trace`}>
           <Badge tone="warning">{trace.errorCount}</Badge>
         </span>
       )}
@@ -167,7 +173,7 @@ function Name({ trace, kept }: { trace: Trace; kept: string }) {
   );
 }
 
-/** The operation before the agent's own name says nothing in a list of agents' runs. */
+/** Drops the operation from names such as `invoke_agent support`. */
 function shortName({ name, agentName }: Trace): string {
   return agentName && name === `invoke_agent ${agentName}` ? agentName : name;
 }
@@ -181,7 +187,7 @@ function Words({ text }: { text: string }) {
   );
 }
 
-/** A number with its share of the largest in sight as a line below. */
+/** A number with a bar that compares it to the largest loaded value. */
 function Measured({
   share,
   colour,

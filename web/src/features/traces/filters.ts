@@ -1,8 +1,8 @@
-/** The filters of the list: where they stand in the address, and what they ask of the service. */
+/** The filters of the trace list: URL parameters and the query they form. */
 import type { Schemas } from "@/lib/api";
 import { type Search, stringifySearch } from "@/lib/url";
 
-/** Filters that are chosen from the values that occur. */
+/** Filters with a list of known values. */
 export const CHOICES = [
   { key: "status", label: "Status" },
   { key: "errorType", label: "Error" },
@@ -11,11 +11,11 @@ export const CHOICES = [
   { key: "provider", label: "Provider" },
 ] as const;
 
-/** Filters that are typed. */
+/** Filters with free text or numbers. */
 export const TYPED = [
-  { key: "minMs", label: "At least", unit: "ms", type: "number" },
-  { key: "maxMs", label: "At most", unit: "ms", type: "number" },
-  { key: "minCost", label: "Cost at least", unit: "$", type: "number" },
+  { key: "minMs", label: "Min. duration", unit: "ms", type: "number" },
+  { key: "maxMs", label: "Max. duration", unit: "ms", type: "number" },
+  { key: "minCost", label: "Min. cost", unit: "$", type: "number" },
   { key: "session", label: "Session", unit: "", type: "text" },
   { key: "user", label: "User", unit: "", type: "text" },
 ] as const;
@@ -39,7 +39,7 @@ interface Dates {
   endDate?: string;
 }
 
-/** What the list asks for. A value that the service does not know would be refused, so it is sent. */
+/** The query of the trace list. Unknown values are sent too: the service rejects them with a message. */
 export function listQuery(url: Search, dates: Dates) {
   return {
     ...dates,
@@ -61,7 +61,7 @@ export function listQuery(url: Search, dates: Dates) {
   };
 }
 
-/** The address of a file with all that the list shows, by its pages. */
+/** The URL of an export of the filtered list. */
 export function exportPath(url: Search, dates: Dates, format: string): string {
   const { sort: _sort, order: _order, ...query } = listQuery(url, dates);
   return `/api/analytics/traces/list${stringifySearch({ ...query, format })}`;

@@ -1,6 +1,5 @@
 import { Dot } from "../Badge";
-import type { ChartInput } from "./layout";
-import { pointLabel } from "./series";
+import { type ChartInput, pointLabel } from "./series";
 
 interface Props extends ChartInput {
   index: number;
@@ -8,7 +7,7 @@ interface Props extends ChartInput {
   width: number;
 }
 
-/** The values under the crosshair, on the side where there is room. */
+/** The values at the crosshair, on the side with more room. */
 export function ChartTip({ dates, granularity, series, format, index, x, width }: Props) {
   const date = dates[index];
   if (date === undefined) return null;

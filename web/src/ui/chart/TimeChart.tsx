@@ -1,54 +1,39 @@
-/** A chart over time: legend, then the canvas. */
-import { useMemo } from "react";
-import type { Granularity } from "@/lib/api";
-import { Dot } from "../Badge";
-import { ChartCanvas } from "./ChartCanvas";
-import type { Level, Series, Stretch } from "./series";
+/** A chart over time with its legend. */
+import { useCallback, useMemo, useState } from "react";
+import { Legend } from "./Legend";
+import { Plot } from "./Plot";
+import type { ChartInput } from "./series";
 
-export const LEGEND_HEIGHT = 20;
+export { LEGEND_HEIGHT } from "./Legend";
 
-interface Props {
-  /** What a screen reader hears. */
+interface Props extends ChartInput {
+  /** The description for screen readers. */
   label: string;
-  dates: string[];
-  granularity: Granularity;
-  series: Series[];
-  format: (value: number) => string;
   height?: number;
   hasLegend?: boolean;
-  levels?: Level[];
-  stretches?: Stretch[];
-  /** A click on a point; without it clicks do nothing. Dragging always selects the range. */
+  /** Called with the date of the bucket that was clicked. Dragging always selects the time range. */
   onPick?: (date: string) => void;
 }
 
-export function TimeChart({ height = 180, hasLegend = true, ...rest }: Props) {
-  const { label, dates, granularity, series, format, levels, stretches, onPick } = rest;
-  // The canvas draws anew when its input is another object.
-  const input = useMemo(
-    () => ({ dates, granularity, series, format, levels, stretches }),
-    [dates, granularity, series, format, levels, stretches],
-  );
+export function TimeChart({ label, height = 180, hasLegend = true, onPick, ...rest }: Props) {
+  const { dates, granularity, series, format, levels, periods } = rest;
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const toggle = useCallback((name: string) => {
+    setHidden((before) => {
+      const next = new Set(before);
+      if (!next.delete(name)) next.add(name);
+      return next;
+    });
+  }, []);
+  // The plot is recreated whenever this object changes.
+  const input = useMemo(() => {
+    const shown = series.filter((one) => !hidden.has(one.name));
+    return { dates, granularity, series: shown, format, levels, periods };
+  }, [dates, granularity, series, format, levels, periods, hidden]);
   return (
     <div>
-      {hasLegend && <Legend series={series} />}
-      <ChartCanvas key={label} input={input} label={label} height={height} onPick={onPick} />
+      {hasLegend && <Legend series={series} hidden={hidden} onToggle={toggle} />}
+      <Plot input={input} label={label} height={height} onPick={onPick} />
     </div>
-  );
-}
-
-export function Legend({ series }: { series: Pick<Series, "name" | "colour">[] }) {
-  return (
-    <ul
-      className="flex gap-x-3 overflow-hidden text-sm text-muted"
-      style={{ height: LEGEND_HEIGHT }}
-    >
-      {series.map((one) => (
-        <li key={one.name} title={one.name} className="flex min-w-0 items-center gap-1.5">
-          <Dot colour={one.colour} />
-          <span className="truncate">{one.name}</span>
-        </li>
-      ))}
-    </ul>
   );
 }

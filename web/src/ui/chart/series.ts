@@ -1,4 +1,4 @@
-/** What a chart over time is made of, and how its times are written. */
+/** The input of a time chart, and the labels of its buckets. */
 import type { Granularity } from "@/lib/api";
 import { bucketEnd } from "@/lib/range";
 
@@ -7,23 +7,32 @@ export interface Series {
   colour: string;
   values: (number | null)[];
   type?: "bar" | "line" | "area";
-  /** Bars and areas of one stack stand on each other; bars without one in the same place. */
+  /** Bars with the same stack name are drawn on top of each other. */
   stack?: string;
   isDashed?: boolean;
 }
 
-/** A line across the chart, such as a threshold. */
+/** A horizontal line, such as a threshold. */
 export interface Level {
   value: number;
   label: string;
   colour: string;
 }
 
-/** A stretch of time to mark, such as an incident. */
-export interface Stretch {
+/** A marked period, such as an incident. */
+export interface Period {
   from: string | number;
   to: string | number;
   colour: string;
+}
+
+export interface ChartInput {
+  dates: string[];
+  granularity: Granularity;
+  series: Series[];
+  format: (value: number) => string;
+  levels?: Level[] | undefined;
+  periods?: Period[] | undefined;
 }
 
 const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
@@ -39,7 +48,7 @@ const months = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** Hours are shown in the viewer's zone; days, weeks and months are those of UTC, as counted. */
+/** Hours are shown in the viewer's time zone; days, weeks and months are UTC, as the service groups them. */
 export function axisLabel(date: string, granularity: Granularity): string {
   const at = new Date(date);
   if (granularity === "hourly") return at.getHours() === 0 ? days.format(at) : hours.format(at);
@@ -60,7 +69,7 @@ export function pointLabel(date: string, granularity: Granularity): string {
   }
 }
 
-/** The largest by their sum, by name; the rest together as "other". */
+/** The largest series by their sum; the rest is combined into "other". */
 export function topSeries(
   points: Record<string, number>[],
   colour: (name: string) => string,
@@ -73,7 +82,7 @@ export function topSeries(
     }
   }
   const names = [...sums].sort((a, b) => b[1] - a[1]).map(([name]) => name);
-  // One name more needs no "other": it takes the same place.
+  // A single remaining name takes the place that "other" would.
   const shown = names.length <= most + 1 ? names : names.slice(0, most);
   const series = shown.map((name) => ({
     name,

@@ -1,4 +1,4 @@
-/** The questions about one agent over the range of the page. */
+/** The queries of the agent page, over its time range. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, unwrap, unwrapPage } from "@/lib/api";
 import { autoGranularity, type Range, rangeQuery, useRange } from "@/lib/range";
@@ -6,7 +6,7 @@ import { type Search, useUrl } from "@/lib/url";
 
 const RECENT = 8;
 
-export function figuresOf(agent: string, { env }: Search, range: Range) {
+export function agentQueries(agent: string, { env }: Search, range: Range) {
   const granularity = autoGranularity(range);
   const query = { ...rangeQuery(range), agentId: agent, environment: env };
   const inTotal = { params: { query } };
@@ -48,6 +48,6 @@ export function figuresOf(agent: string, { env }: Search, range: Range) {
   };
 }
 
-export function useFiguresOf(agent: string) {
-  return figuresOf(agent, useUrl(), useRange());
+export function useAgentQueries(agent: string) {
+  return agentQueries(agent, useUrl(), useRange());
 }

@@ -1,4 +1,4 @@
-/** What the overview asks: nine questions, all with the same filter. */
+/** The queries of the overview, all with the same filter. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { api, type Granularity, unwrap } from "@/lib/api";
 import { afterPaint } from "@/lib/idle";
@@ -16,20 +16,20 @@ export function useStep(): { step: Step; setStep: (step: Step) => void; granular
 type Filter = ReturnType<typeof useFilterQuery>;
 type SeriesFilter = Filter & { granularity: Granularity };
 
-function useAsked<Query, Answer>(
+function useAnalytics<Query, Answer>(
   name: string,
   query: Query,
-  ask: (query: Query) => Promise<Answer>,
+  load: (query: Query) => Promise<Answer>,
 ) {
   return useQuery({
     queryKey: ["analytics", name, query],
-    // What is known is painted first: nine requests take as long to send as the page to draw.
-    queryFn: () => afterPaint().then(() => ask(query)),
+    // Cached data is painted first: sending nine requests takes as long as drawing the page.
+    queryFn: () => afterPaint().then(() => load(query)),
     placeholderData: keepPreviousData,
   });
 }
 
-const ask = {
+const requests = {
   metrics: (query: Filter) =>
     unwrap(
       api.GET("/api/analytics/metrics", { params: { query: { ...query, compare: "previous" } } }),
@@ -52,7 +52,7 @@ const ask = {
 };
 
 export function useMetrics() {
-  return useAsked("metrics", useFilterQuery(), ask.metrics);
+  return useAnalytics("metrics", useFilterQuery(), requests.metrics);
 }
 
 export function useOverview() {
@@ -62,14 +62,14 @@ export function useOverview() {
   return {
     granularity,
     metrics: useMetrics(),
-    requests: useAsked("requests", series, ask.requests),
-    percentiles: useAsked("percentiles", series, ask.percentiles),
-    distribution: useAsked("distribution", filter, ask.distribution),
-    tokens: useAsked("tokens", series, ask.tokens),
-    costs: useAsked("costs", series, ask.costs),
-    errors: useAsked("errors", filter, ask.errors),
-    errorRate: useAsked("errorRate", series, ask.errorRate),
-    tools: useAsked("tools", filter, ask.tools),
+    requests: useAnalytics("requests", series, requests.requests),
+    percentiles: useAnalytics("percentiles", series, requests.percentiles),
+    distribution: useAnalytics("distribution", filter, requests.distribution),
+    tokens: useAnalytics("tokens", series, requests.tokens),
+    costs: useAnalytics("costs", series, requests.costs),
+    errors: useAnalytics("errors", filter, requests.errors),
+    errorRate: useAnalytics("errorRate", series, requests.errorRate),
+    tools: useAnalytics("tools", filter, requests.tools),
   };
 }
 

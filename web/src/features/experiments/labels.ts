@@ -1,4 +1,4 @@
-/** How experiments, their metrics and verdicts are named, written and coloured. */
+/** Labels, formats and colours of experiments, metrics and verdicts. */
 import type { Schemas } from "@/lib/api";
 import {
   formatCompact,
@@ -59,7 +59,7 @@ export function formatLift(lift: number | null | undefined): string {
   return `${lift > 0 ? "+" : "−"}${shown} %`;
 }
 
-/** Good or bad only when it is certain; a lift that is not says nothing yet. */
+/** Good or bad only when the lift is significant. */
 export function liftTone(metric: MetricResult, variant: VariantResult): "good" | "bad" | "neutral" {
   if (!variant.significant || variant.lift === null) return "neutral";
   return variant.lift > 0 === (metric.direction === "increase") ? "good" : "bad";

@@ -1,4 +1,4 @@
-/** Shares of the whole period: latency buckets, models, error types, tools. */
+/** Distributions over the whole period: latency buckets, models, error types, tools. */
 import { useNavigate } from "@tanstack/react-router";
 import { colourOf } from "@/lib/colours";
 import {
@@ -12,12 +12,12 @@ import { useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Panel } from "@/ui/Panel";
-import { Answer } from "@/ui/states";
-import type { Overview } from "./questions";
+import { QueryResult } from "@/ui/states";
+import type { Overview } from "./queries";
 
 const HEIGHT = 200;
 
-/** Leads to the traces behind a share, in the same range. */
+/** Opens the traces behind a bar, in the same time range. */
 function useTraces() {
   const navigate = useNavigate();
   const { range, from, to, env, agent } = useUrl();
@@ -27,7 +27,7 @@ function useTraces() {
 
 function bucketLabel({ minMs, maxMs }: { minMs: number; maxMs: number | null }): string {
   const show = (ms: number) => formatDuration(ms).replace(".00", "");
-  if (maxMs === null) return `${show(minMs)} and more`;
+  if (maxMs === null) return `${show(minMs)} or more`;
   return minMs === 0 ? `under ${show(maxMs)}` : `${show(minMs)} – ${show(maxMs)}`;
 }
 
@@ -35,7 +35,7 @@ export function LatencyShares({ overview }: { overview: Overview }) {
   const open = useTraces();
   return (
     <Panel title="Latency distribution" unit="traces">
-      <Answer question={overview.distribution} height={HEIGHT}>
+      <QueryResult query={overview.distribution} height={HEIGHT}>
         {(buckets) => (
           <BarList
             bars={buckets.map((bucket) => ({
@@ -53,7 +53,7 @@ export function LatencyShares({ overview }: { overview: Overview }) {
             }))}
           />
         )}
-      </Answer>
+      </QueryResult>
     </Panel>
   );
 }
@@ -63,10 +63,10 @@ export function ModelShares({ overview }: { overview: Overview }) {
   return (
     <Panel
       title="Cost by model"
-      unit="US dollars"
+      unit="USD"
       actions={<Unpriced models={overview.costs.data?.unpricedModels ?? []} />}
     >
-      <Answer question={overview.costs} height={HEIGHT}>
+      <QueryResult query={overview.costs} height={HEIGHT}>
         {({ byModel, totalCost }) => {
           const models = Object.entries(byModel).sort((a, b) => b[1] - a[1]);
           return (
@@ -88,7 +88,7 @@ export function ModelShares({ overview }: { overview: Overview }) {
             />
           );
         }}
-      </Answer>
+      </QueryResult>
     </Panel>
   );
 }
@@ -96,7 +96,7 @@ export function ModelShares({ overview }: { overview: Overview }) {
 function Unpriced({ models }: { models: string[] }) {
   if (models.length === 0) return null;
   return (
-    <span title={`No price is known for: ${models.join(", ")}`}>
+    <span title={`No price for ${models.join(", ")}`}>
       <Badge tone="warning">{models.length} without a price</Badge>
     </span>
   );
@@ -106,10 +106,10 @@ export function ErrorShares({ overview }: { overview: Overview }) {
   const open = useTraces();
   return (
     <Panel title="Errors by type" unit="failed traces">
-      <Answer question={overview.errors} height={HEIGHT}>
+      <QueryResult query={overview.errors} height={HEIGHT}>
         {({ errors }) => (
           <BarList
-            empty="No trace has failed in this period"
+            empty="No failed traces in this period"
             bars={errors.map((error) => ({
               key: error.type,
               label: error.type.replace("_", " "),
@@ -121,21 +121,21 @@ export function ErrorShares({ overview }: { overview: Overview }) {
             }))}
           />
         )}
-      </Answer>
+      </QueryResult>
     </Panel>
   );
 }
 
-const MOST_TOOLS = 12;
-const MOST_AGENTS = 10;
+const MAX_TOOLS = 12;
+const MAX_AGENTS = 10;
 
-/** Agents by tools; the deeper the colour, the more calls. */
+/** Tool calls per agent; a deeper colour means more calls. */
 export function ToolMap({ overview }: { overview: Overview }) {
   return (
     <Panel title="Tools" unit="calls by agent" className="col-span-full">
-      <Answer question={overview.tools} height={120}>
+      <QueryResult query={overview.tools} height={120}>
         {({ heatmap }) => <HeatMap heatmap={heatmap} />}
-      </Answer>
+      </QueryResult>
     </Panel>
   );
 }
@@ -148,10 +148,10 @@ function HeatMap({ heatmap }: { heatmap: Record<string, Record<string, number>> 
       totals.set(tool, (totals.get(tool) ?? 0) + count);
   }
   const byCount = [...totals].sort((a, b) => b[1] - a[1]).map(([tool]) => tool);
-  const tools = byCount.slice(0, MOST_TOOLS);
-  const agents = Object.keys(heatmap).slice(0, MOST_AGENTS);
+  const tools = byCount.slice(0, MAX_TOOLS);
+  const agents = Object.keys(heatmap).slice(0, MAX_AGENTS);
   if (tools.length === 0)
-    return <p className="py-10 text-center text-muted">No tool was called in this period</p>;
+    return <p className="py-10 text-center text-muted">No tool calls in this period</p>;
   const most = Math.max(
     ...agents.flatMap((agent) => tools.map((tool) => heatmap[agent]?.[tool] ?? 0)),
   );
@@ -218,7 +218,7 @@ interface CellProps {
 
 function HeatCell({ count, most, label, onOpen }: CellProps) {
   if (count === 0) return <td className="h-8 rounded bg-raised opacity-50" aria-label="none" />;
-  // The root keeps small numbers apart; a pale cell keeps dark text, a deep one is still readable.
+  // The square root keeps small counts apart, and the range keeps the text readable.
   const depth = Math.round(8 + 34 * Math.sqrt(count / most));
   return (
     <td className="p-0">

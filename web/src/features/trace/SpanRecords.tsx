@@ -1,4 +1,4 @@
-/** What happened in and around a span: its events, the trace's logs, the signals about it. */
+/** The events of a span, the logs of its trace, and signals for both. */
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { api, type Log, type Signal, type Span, unwrapPage } from "@/lib/api";
@@ -25,7 +25,7 @@ function Nothing({ children }: { children: ReactNode }) {
 }
 
 export function Events({ span }: { span: Span }) {
-  if (span.events.length === 0) return <Nothing>No events were recorded in this span.</Nothing>;
+  if (span.events.length === 0) return <Nothing>No events in this span</Nothing>;
   return (
     <ol className="flex flex-col gap-2">
       {span.events.map((event, index) => (
@@ -61,11 +61,11 @@ export function Logs({ span }: { span: Span }) {
   return (
     <div className="flex flex-col gap-2">
       <Checkbox
-        label="Only of this span"
+        label="This span only"
         checked={scope === "span"}
         onChange={(event) => setScope(event.target.checked ? "span" : "trace")}
       />
-      {shown.length === 0 && <Nothing>No logs.</Nothing>}
+      {shown.length === 0 && <Nothing>No logs</Nothing>}
       <ol>
         {shown.map((log) => (
           <li key={log.id} className="flex gap-2 border-b py-1.5">
@@ -87,7 +87,7 @@ export function Logs({ span }: { span: Span }) {
 }
 
 export function Signals({ signals }: { signals: Signal[] }) {
-  if (signals.length === 0) return <Nothing>No signals about this span or its trace.</Nothing>;
+  if (signals.length === 0) return <Nothing>No signals for this span or its trace</Nothing>;
   return (
     <ol>
       {signals.map((signal) => (

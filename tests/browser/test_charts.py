@@ -1,0 +1,88 @@
+"""Charts: legend, values under the pointer, range selection and links to traces."""
+
+import re
+
+from playwright.sync_api import Locator, expect
+
+from support.browser import Tab
+
+REQUESTS = "Requests by agent over time"
+LATENCY = "Latency over time"
+PIXELS = "chart => chart.querySelector('canvas').toDataURL()"
+
+
+def open_chart(tab: Tab, query: str = "range=30d") -> Locator:
+    page = tab.open(f"/?{query}")
+    chart = page.get_by_role("img", name=REQUESTS)
+    expect(chart.locator("canvas")).to_be_visible()
+    return chart
+
+
+def move_to(chart: Locator, share: float) -> None:
+    """Move the pointer to a share of the chart's width."""
+    box = chart.bounding_box()
+    assert box
+    chart.page.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
+
+
+def test_a_legend_entry_hides_and_shows_its_series(tab: Tab) -> None:
+    chart = open_chart(tab)
+    before = chart.evaluate(PIXELS)
+    entry = tab.page.get_by_role("button", name="support-assistant", exact=True)
+    entry.press("Enter")
+    expect(entry).to_have_attribute("aria-pressed", "false")
+    assert chart.evaluate(PIXELS) != before
+    move_to(chart, 0.5)
+    expect(chart).to_contain_text("Total")
+    expect(chart).not_to_contain_text("support-assistant")
+    entry.press("Enter")
+    expect(entry).to_have_attribute("aria-pressed", "true")
+    assert chart.evaluate(PIXELS) == before
+
+
+def test_the_crosshair_is_shared_and_shows_all_values(tab: Tab) -> None:
+    chart = open_chart(tab)
+    other = tab.page.get_by_role("img", name=LATENCY).locator(".u-cursor-x")
+    expect(other).to_be_hidden()
+    move_to(chart, 0.5)
+    for name in ("support-assistant", "code-reviewer", "Total"):
+        expect(chart).to_contain_text(name)
+    expect(other).to_be_visible()
+    tab.page.mouse.move(1, 1)
+    expect(chart).not_to_contain_text("Total")
+    expect(other).to_be_hidden()
+
+
+def test_dragging_selects_the_time_range(tab: Tab) -> None:
+    chart = open_chart(tab)
+    move_to(chart, 0.4)
+    tab.page.mouse.down()
+    move_to(chart, 0.5)
+    move_to(chart, 0.6)
+    tab.page.mouse.up()
+    expect(tab.page).to_have_url(re.compile(r"/\?.*from=.*&to="))
+    expect(tab.page.get_by_role("heading", level=1)).to_have_text("Overview")
+
+
+def test_a_click_opens_the_traces_of_the_bucket(tab: Tab) -> None:
+    chart = open_chart(tab)
+    move_to(chart, 0.5)
+    tab.page.mouse.down()
+    tab.page.mouse.up()
+    expect(tab.page).to_have_url(re.compile(r"/traces\?.*from=.*&to="))
+
+
+def test_a_chart_follows_its_data_and_the_theme(tab: Tab) -> None:
+    chart = open_chart(tab, "from=2025-01-01T00:00:00Z&to=2040-01-01T00:00:00Z")
+    light = chart.evaluate(PIXELS)
+    tab.page.keyboard.press("t")
+    tab.page.wait_for_function(
+        "([name, light]) => document.querySelector(`[aria-label='${name}'] canvas`)"
+        ".toDataURL() !== light",
+        arg=[REQUESTS, light],
+    )
+    tab.page.keyboard.press("t")
+    tab.page.get_by_label("Agent", exact=True).select_option("code-reviewer")
+    expect(tab.page).to_have_url(re.compile("agent=code-reviewer"))
+    expect(tab.page.get_by_role("button", name="support-assistant", exact=True)).to_have_count(0)
+    assert chart.evaluate(PIXELS) != light

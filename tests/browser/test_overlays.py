@@ -1,0 +1,102 @@
+"""Dialogs, menus, popovers and the palette: focus, keys and closing."""
+
+import re
+
+from playwright.sync_api import expect
+
+from support.browser import OpenTab, Tab
+
+
+def test_a_dialog_keeps_the_focus_inside_and_returns_it(tab: Tab) -> None:
+    page = tab.open("/keys")
+    opener = page.get_by_role("button", name="New key")
+    opener.press("Enter")
+    dialog = page.get_by_role("dialog", name="New key")
+    expect(dialog.get_by_label("Name")).to_be_focused()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        assert dialog.evaluate("dialog => dialog.contains(document.activeElement)")
+    assert tab.find_violations() == []
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(opener).to_be_focused()
+
+
+def test_page_shortcuts_are_off_while_a_dialog_is_open(tab: Tab) -> None:
+    page = tab.open("/experiments")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.keyboard.press("t")
+    assert page.evaluate("document.documentElement.dataset.theme") is None
+    page.get_by_role("button", name="Close").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("t")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+
+
+def test_a_menu_is_used_with_the_keyboard(tab: Tab) -> None:
+    page = tab.open("/experiments")
+    opener = page.get_by_role("button", name=re.compile("^Your account"))
+    opener.press("Enter")
+    expect(page.get_by_role("menuitem", name="Profile")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("menuitemradio", name="System theme")).to_be_focused()
+    assert tab.find_violations() == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menu")).to_have_count(0)
+    expect(opener).to_be_focused()
+    opener.press("Enter")
+    page.get_by_role("menuitem", name="Profile").press("Enter")
+    expect(page).to_have_url(re.compile("/profile"))
+
+
+def test_columns_are_chosen_in_a_menu_that_stays_open(tab: Tab) -> None:
+    page = tab.open("/traces?range=30d")
+    page.get_by_role("button", name=re.compile("^Columns")).click()
+    page.get_by_role("menuitemcheckbox", name="Tools").click()
+    page.get_by_role("menuitemcheckbox", name="Input").click()
+    expect(page.get_by_role("columnheader", name="Tools")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Input")).to_have_count(0)
+    expect(page).to_have_url(re.compile("cols=.*tools"))
+
+
+def test_a_typed_filter_applies_when_the_popover_closes(tab: Tab) -> None:
+    page = tab.open("/traces?range=30d")
+    opener = page.get_by_role("button", name=re.compile("^Filters"))
+    opener.click()
+    page.get_by_label("Min. duration").fill("100")
+    page.get_by_role("table", name="Traces").click(position={"x": 5, "y": 5})
+    expect(page).to_have_url(re.compile("minMs=100"))
+    opener.click()
+    page.get_by_label("User").fill("nobody")
+    page.keyboard.press("Escape")
+    expect(page).to_have_url(re.compile("user=nobody"))
+    expect(opener).to_be_focused()
+
+
+def test_the_palette_is_used_with_the_arrow_keys(tab: Tab) -> None:
+    page = tab.open("/experiments")
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Search and commands")
+    expect(field).to_be_focused()
+    expect(page.get_by_role("option").first).to_have_attribute("data-highlighted", "")
+    assert tab.find_violations() == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/traces"))
+    page.keyboard.press("Control+k")
+    field.fill("two words")
+    page.get_by_role("option", name=re.compile("Search traces for")).click()
+    expect(page).to_have_url(re.compile("search=two"))
+
+
+def test_escape_closes_the_drawer_on_a_phone(opener: OpenTab) -> None:
+    with opener(width=390) as tab:
+        page = tab.open("/experiments")
+        button = page.get_by_role("button", name="Menu")
+        button.click()
+        expect(page.get_by_role("link", name="API keys")).to_be_visible()
+        assert tab.find_violations() == []
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("link", name="API keys")).to_have_count(0)
+        expect(button).to_be_focused()

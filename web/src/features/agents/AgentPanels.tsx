@@ -1,0 +1,101 @@
+/** The latest traces of one agent, and its alert rules. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { BellPlus } from "lucide-react";
+import { describeRule, severityTone } from "@/lib/alerts";
+import type { Agent, Trace } from "@/lib/api";
+import { formatCost, formatDuration } from "@/lib/format";
+import { previewText } from "@/lib/messages";
+import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { Panel } from "@/ui/Panel";
+import { EmptyState, QueryResult } from "@/ui/states";
+import { Time } from "@/ui/Time";
+import { useAgentQueries } from "./agentQueries";
+
+const RECENT_HEIGHT = 264;
+
+export function RecentTraces({ agent }: { agent: Agent }) {
+  const query = useQuery(useAgentQueries(agent.name).recent);
+  return (
+    <Panel title="Latest traces">
+      <QueryResult query={query} height={RECENT_HEIGHT}>
+        {({ items }) => (
+          <ul>
+            {items.length === 0 && (
+              <li className="py-6 text-center text-muted">No traces in this period</li>
+            )}
+            {items.map((trace) => (
+              <RecentTrace key={trace.traceId} trace={trace} />
+            ))}
+          </ul>
+        )}
+      </QueryResult>
+    </Panel>
+  );
+}
+
+function RecentTrace({ trace }: { trace: Trace }) {
+  return (
+    <li className="border-b last:border-0">
+      <Link
+        to="/traces/$traceId"
+        params={{ traceId: trace.traceId } as never}
+        className="flex h-8 items-center gap-3 hover:text-accent"
+      >
+        <span className="w-20 shrink-0 text-muted">
+          <Time at={trace.startTime} />
+        </span>
+        <span className="min-w-0 flex-1 truncate">
+          {previewText(trace.inputPreview) || trace.name}
+        </span>
+        {trace.status === "error" && <Badge tone="bad">{trace.errorType ?? "error"}</Badge>}
+        <span className="w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
+        <span className="w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
+      </Link>
+    </li>
+  );
+}
+
+export function Rules({ agent }: { agent: Agent }) {
+  const { rules, enabled } = agent.alertSettings;
+  const navigate = useNavigate();
+  const edit = () =>
+    void navigate({ to: "/agents/$agentId/rules", params: { agentId: agent.id } as never });
+  return (
+    <Panel
+      title="Alert rules"
+      actions={
+        <Button size="small" kind="quiet" onClick={edit}>
+          Edit
+        </Button>
+      }
+    >
+      {rules.length === 0 ? (
+        <EmptyState
+          title="No alert rules yet"
+          action={
+            <Button kind="primary" onClick={edit} icon={<BellPlus className="size-4" />}>
+              Add a rule
+            </Button>
+          }
+        >
+          A rule notifies you when errors, latency, cost or a signal cross a threshold.
+        </EmptyState>
+      ) : (
+        <ul>
+          {rules.map((rule) => (
+            <li key={rule.id} className="border-b py-2 last:border-0">
+              <span className="flex items-center gap-2">
+                <Badge tone={severityTone(rule.severity)}>{rule.severity}</Badge>
+                <span className="truncate font-medium">{rule.name ?? "Rule"}</span>
+                {!enabled && <span className="text-sm text-muted">disabled</span>}
+              </span>
+              <span className="mt-0.5 block text-sm text-muted">{describeRule(rule)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

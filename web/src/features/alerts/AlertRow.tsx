@@ -1,0 +1,79 @@
+import { Check, RotateCcw } from "lucide-react";
+import { type Alert, against, METRICS, severityTone, statusTone } from "@/lib/alerts";
+import { colourOf } from "@/lib/colours";
+import { formatCount } from "@/lib/format";
+import { Badge, Dot } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { cx } from "@/ui/cx";
+import { Time } from "@/ui/Time";
+
+interface RowProps {
+  alert: Alert;
+  isOpen: boolean;
+  isBusy: boolean;
+  onOpen: () => void;
+  onMove: (to: "acknowledge" | "reopen") => void;
+}
+
+export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
+  const isActive = alert.status === "active";
+  return (
+    <li
+      className={cx(
+        "flex items-center gap-3 border-b border-l-2 pr-3",
+        isOpen ? "bg-accent-soft" : "hover:bg-hover",
+        isActive ? "border-l-bad" : "border-l-transparent",
+      )}
+    >
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={onOpen}
+        className="flex min-w-0 flex-1 items-center gap-3 py-2 pl-3 text-left"
+      >
+        <span className="flex w-[4.5rem] shrink-0 max-md:hidden">
+          <Badge tone={severityTone(alert.severity)}>{alert.severity}</Badge>
+        </span>
+        <span className="min-w-0 flex-1">
+          <span className={cx("block md:truncate", isActive && "font-medium")}>{alert.title}</span>
+          <span className="flex items-center gap-1.5 text-sm text-muted">
+            <Dot colour={colourOf(alert.agentName)} />
+            <span className="truncate">{alert.agentName}</span>
+            <span aria-hidden>·</span>
+            <Time at={alert.triggeredAt} />
+            {alert.occurrences > 1 && (
+              <span className="max-md:hidden">· {formatCount(alert.occurrences)} occurrences</span>
+            )}
+          </span>
+        </span>
+        <span className="hidden w-36 shrink-0 text-right xl:block">
+          <span className={cx("block font-medium", isActive && "text-bad")}>
+            {METRICS[alert.metric].format(alert.value)}
+          </span>
+          <span className="block text-sm text-muted">{against(alert)}</span>
+        </span>
+        <span className="flex w-28 shrink-0 justify-end max-md:hidden">
+          <Badge tone={statusTone(alert.status)}>{alert.status}</Badge>
+        </span>
+      </button>
+      {isActive ? (
+        <Button
+          size="small"
+          busy={isBusy}
+          aria-label="Acknowledge"
+          onClick={() => onMove("acknowledge")}
+          icon={<Check className="size-3.5" />}
+        />
+      ) : (
+        <Button
+          size="small"
+          kind="quiet"
+          busy={isBusy}
+          aria-label="Reopen"
+          onClick={() => onMove("reopen")}
+          icon={<RotateCcw className="size-3.5" />}
+        />
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,139 @@
+/** Starts, pauses, stops and deletes an experiment. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Pause, Play, Square, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { api, unwrap } from "@/lib/api";
+import { Button } from "@/ui/Button";
+import { Dialog } from "@/ui/Dialog";
+import { Field, Select } from "@/ui/Field";
+import { toast } from "@/ui/Toast";
+import type { Experiment } from "./labels";
+
+type Action = "start" | "pause" | "stop" | "delete";
+
+function useChangeStatus(experiment: Experiment) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const path = { path: { id: experiment.id } };
+  return useMutation({
+    mutationFn: async ({ action, winner }: { action: Action; winner?: string | undefined }) => {
+      if (action === "start") {
+        await unwrap(api.POST("/api/experiments/{id}/start", { params: path }));
+      } else if (action === "pause") {
+        await unwrap(api.POST("/api/experiments/{id}/pause", { params: path }));
+      } else if (action === "stop") {
+        await unwrap(
+          api.POST("/api/experiments/{id}/stop", {
+            params: path,
+            body: { winner: winner ?? null },
+          }),
+        );
+      } else {
+        await unwrap(api.DELETE("/api/experiments/{id}", { params: path }));
+      }
+      return action;
+    },
+    onSuccess: (action) => {
+      if (action === "delete") void navigate({ to: "/experiments" });
+      void queries.invalidateQueries({ queryKey: ["experiments"] });
+      toast({ start: "Started.", pause: "Paused.", stop: "Stopped.", delete: "Deleted." }[action]);
+    },
+    onError: (error) => toast(error.message, "bad"),
+  });
+}
+
+export function Actions({ experiment }: { experiment: Experiment }) {
+  const change = useChangeStatus(experiment);
+  const [confirming, setConfirming] = useState<"stop" | "delete" | null>(null);
+  const [winner, setWinner] = useState("");
+  const { status } = experiment;
+  return (
+    <>
+      {(status === "draft" || status === "paused") && (
+        <Button
+          kind="primary"
+          busy={change.isPending}
+          icon={<Play className="size-3.5" />}
+          onClick={() => change.mutate({ action: "start" })}
+        >
+          {status === "draft" ? "Start" : "Resume"}
+        </Button>
+      )}
+      {status === "running" && (
+        <Button
+          busy={change.isPending}
+          icon={<Pause className="size-3.5" />}
+          onClick={() => change.mutate({ action: "pause" })}
+        >
+          Pause
+        </Button>
+      )}
+      {(status === "running" || status === "paused") && (
+        <Button icon={<Square className="size-3.5" />} onClick={() => setConfirming("stop")}>
+          Stop
+        </Button>
+      )}
+      {status !== "running" && (
+        <Button
+          kind="danger"
+          aria-label="Delete"
+          icon={<Trash2 className="size-3.5" />}
+          onClick={() => setConfirming("delete")}
+        />
+      )}
+      <Dialog
+        isOpen={confirming === "stop"}
+        onClose={() => setConfirming(null)}
+        title="Stop experiment"
+        footer={
+          <>
+            <Button onClick={() => setConfirming(null)}>Cancel</Button>
+            <Button
+              kind="primary"
+              onClick={() => {
+                change.mutate({ action: "stop", winner: winner || undefined });
+                setConfirming(null);
+              }}
+            >
+              Stop experiment
+            </Button>
+          </>
+        }
+      >
+        <Field
+          label="Variant for all units from now on"
+          hint="A stopped experiment cannot be started again."
+        >
+          {(props) => (
+            <Select
+              {...props}
+              className="w-full max-w-none"
+              value={winner}
+              onChange={setWinner}
+              options={[
+                { value: "", label: `${experiment.variants[0]?.key} (control, no winner)` },
+                ...experiment.variants.map((one) => ({ value: one.key, label: one.key })),
+              ]}
+            />
+          )}
+        </Field>
+      </Dialog>
+      <Dialog
+        isOpen={confirming === "delete"}
+        onClose={() => setConfirming(null)}
+        title={`Delete ${experiment.name}?`}
+        footer={
+          <>
+            <Button onClick={() => setConfirming(null)}>Cancel</Button>
+            <Button kind="danger" onClick={() => change.mutate({ action: "delete" })}>
+              Delete
+            </Button>
+          </>
+        }
+      >
+        The definition is deleted. Its traces and signals are kept.
+      </Dialog>
+    </>
+  );
+}

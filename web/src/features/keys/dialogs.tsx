@@ -1,0 +1,159 @@
+/** Confirming a change of a key, creating a key, and showing a new secret once. */
+import { type ReactNode, useState } from "react";
+import { ApiError, api, unwrap } from "@/lib/api";
+import { Button } from "@/ui/Button";
+import { CodeBlock } from "@/ui/CodeBlock";
+import { Dialog } from "@/ui/Dialog";
+import { Field, Select, TextField } from "@/ui/Field";
+import { type Scope, type Secret, useKeyChange } from "./useKeys";
+
+const SCOPES: { value: Scope; label: string }[] = [
+  { value: "ingest", label: "Ingest only (ingest)" },
+  { value: "read", label: "Read only (read)" },
+  { value: "full", label: "All except keys and administration (full)" },
+];
+interface ConfirmProps {
+  isOpen: boolean;
+  onClose: () => void;
+  onConfirm: () => void;
+  title: string;
+  action: string;
+  isBusy: boolean;
+  isDangerous?: boolean;
+  children: ReactNode;
+}
+
+export function ConfirmDialog({
+  isOpen,
+  onClose,
+  onConfirm,
+  title,
+  action,
+  isBusy,
+  isDangerous,
+  children,
+}: ConfirmProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title={title}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind={isDangerous ? "danger" : "primary"} busy={isBusy} onClick={onConfirm}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  );
+}
+
+interface NewKeyProps {
+  isOpen: boolean;
+  onClose: () => void;
+  onSecret: (secret: Secret) => void;
+}
+
+export function NewKeyDialog({ isOpen, onClose, onSecret }: NewKeyProps) {
+  const [name, setName] = useState("");
+  const [scope, setScope] = useState<Scope>("ingest");
+  const [expires, setExpires] = useState("");
+  const create = useKeyChange(
+    () =>
+      unwrap(
+        api.POST("/api/keys", {
+          body: {
+            name,
+            scopes: [scope],
+            expiresAt: expires ? new Date(expires).toISOString() : null,
+          },
+        }),
+      ),
+    (created) => {
+      setName("");
+      setExpires("");
+      onSecret(created);
+    },
+  );
+  const about = (field: string) =>
+    create.error instanceof ApiError ? create.error.about(field) : undefined;
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="New key"
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            disabled={!name.trim()}
+            busy={create.isPending}
+            onClick={() => create.mutate()}
+          >
+            Create
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim()) create.mutate();
+        }}
+      >
+        <TextField
+          label="Name"
+          hint="Where the key will be used"
+          error={about("name")}
+          value={name}
+          onChange={setName}
+        />
+        <Field label="Permissions" error={about("scopes")}>
+          {(props) => (
+            <Select
+              {...props}
+              className="w-full max-w-none"
+              value={scope}
+              onChange={(value) => setScope(value as Scope)}
+              options={SCOPES}
+            />
+          )}
+        </Field>
+        <TextField
+          label="Expires"
+          hint="Leave empty for no expiry"
+          error={about("expiresAt")}
+          type="date"
+          value={expires}
+          onChange={setExpires}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+export function SecretDialog({ secret, onClose }: { secret: Secret | null; onClose: () => void }) {
+  return (
+    <Dialog
+      isOpen={secret !== null}
+      onClose={onClose}
+      title="Your new API key"
+      footer={
+        <Button kind="primary" onClick={onClose}>
+          I have copied it
+        </Button>
+      }
+    >
+      <p className="mb-3 text-muted">
+        Copy the key “{secret?.name}” now. Only its hash is stored, so it cannot be shown again.
+      </p>
+      <CodeBlock code={secret?.key ?? ""} label="API key" />
+    </Dialog>
+  );
+}

@@ -1,0 +1,91 @@
+/** The columns of the price table. */
+import { Pencil } from "lucide-react";
+import type { Schemas } from "@/lib/api";
+import { colourOf } from "@/lib/colours";
+import { formatCount } from "@/lib/format";
+import { Badge, Dot, type Tone } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import type { Column } from "@/ui/Table";
+import { Time } from "@/ui/Time";
+
+export type Model = Schemas["SeenModel"];
+
+const SOURCES: Record<Model["priceSource"], { word: string; tone: Tone }> = {
+  own: { word: "custom", tone: "accent" },
+  list: { word: "list", tone: "neutral" },
+  none: { word: "no price", tone: "warning" },
+};
+
+function formatRate(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  return `$${value.toLocaleString("en-US", { maximumFractionDigits: 4, minimumFractionDigits: 2 })}`;
+}
+
+export function priceColumns(onEdit: (model: string) => void): Column<Model>[] {
+  const rate = (id: keyof Model & `${string}PerMillion`, header: string): Column<Model> => ({
+    id,
+    header,
+    width: "6rem",
+    align: "right",
+    cell: (model) => formatRate(model[id]),
+  });
+  return [
+    {
+      id: "model",
+      header: "Model",
+      width: "minmax(13rem, 1fr)",
+      cell: (model) => (
+        <span className="flex items-center gap-2">
+          <Dot colour={colourOf(model.model)} />
+          <span className="truncate" title={model.model}>
+            {model.model}
+          </span>
+          <span className="truncate text-sm text-muted">{model.provider}</span>
+        </span>
+      ),
+    },
+    {
+      id: "source",
+      header: "Price",
+      width: "5rem",
+      cell: ({ priceSource }) => (
+        <Badge tone={SOURCES[priceSource].tone}>{SOURCES[priceSource].word}</Badge>
+      ),
+    },
+    rate("inputPerMillion", "Input"),
+    rate("cachedInputPerMillion", "Cached"),
+    rate("outputPerMillion", "Output"),
+    rate("reasoningPerMillion", "Reasoning"),
+    {
+      id: "calls",
+      header: "Calls",
+      width: "6rem",
+      align: "right",
+      cell: (model) => formatCount(model.calls),
+    },
+    {
+      id: "seen",
+      header: "Last seen",
+      width: "6rem",
+      align: "right",
+      cell: (model) => <Time at={model.lastSeenAt} />,
+    },
+    {
+      id: "edit",
+      header: "",
+      width: "2.5rem",
+      cell: (model) => (
+        <Button
+          size="small"
+          kind="quiet"
+          aria-label={`Set the price of ${model.model}`}
+          icon={<Pencil className="size-3.5" />}
+          onClick={(event) => {
+            event.stopPropagation();
+            onEdit(model.model);
+          }}
+        />
+      ),
+    },
+  ];
+}

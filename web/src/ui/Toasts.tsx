@@ -1,0 +1,47 @@
+/** Toasts on Base UI: announced to screen readers, and kept while hovered or focused. */
+import { Toast } from "@base-ui/react/toast";
+import { cx } from "./cx";
+
+const manager = Toast.createToastManager();
+const MAX_SHOWN = 3;
+const TIMEOUT_MS = 3000;
+const BAD_TIMEOUT_MS = 7000;
+
+export function showToast(text: string, tone: string) {
+  const isBad = tone === "bad";
+  manager.add({
+    description: text,
+    type: tone,
+    timeout: isBad ? BAD_TIMEOUT_MS : TIMEOUT_MS,
+    priority: isBad ? "high" : "low",
+  });
+}
+
+export default function Toasts() {
+  return (
+    <Toast.Provider toastManager={manager} limit={MAX_SHOWN}>
+      <Toast.Portal>
+        <Toast.Viewport className="pointer-events-none fixed inset-x-0 bottom-4 z-50 flex flex-col-reverse items-center gap-2 px-4">
+          <List />
+        </Toast.Viewport>
+      </Toast.Portal>
+    </Toast.Provider>
+  );
+}
+
+function List() {
+  const { toasts } = Toast.useToastManager();
+  return toasts.map((one) => (
+    <Toast.Root
+      key={one.id}
+      toast={one}
+      className={cx(
+        "pointer-events-auto max-w-lg rounded-md border bg-surface px-3 py-2 shadow-lg data-limited:hidden",
+        one.type === "bad" && "border-bad text-bad",
+        one.type === "good" && "border-good text-good",
+      )}
+    >
+      <Toast.Description />
+    </Toast.Root>
+  ));
+}

@@ -1,0 +1,34 @@
+/** What uPlot does not compute: stacked values, and points that a line cannot show. */
+import type { Series } from "./series";
+
+/** A series with the value at which each of its points starts: 0, or the top of the stack below. */
+export interface Layer extends Series {
+  bases: number[];
+  tops: (number | null)[];
+}
+
+export function stackSeries(series: Series[]): Layer[] {
+  const heights = new Map<string, number[]>();
+  return series.map((one) => {
+    const below = one.stack ? heights.get(one.stack) : undefined;
+    const bases = one.values.map((_, index) => below?.[index] ?? 0);
+    const tops = one.values.map((value, index) =>
+      value === null ? null : value + (bases[index] ?? 0),
+    );
+    if (one.stack) {
+      heights.set(
+        one.stack,
+        tops.map((top, index) => top ?? bases[index] ?? 0),
+      );
+    }
+    return { ...one, bases, tops };
+  });
+}
+
+/** Points with a gap on both sides: they are drawn as dots. */
+export function findLonePoints(values: (number | null)[]): number[] {
+  const isGap = (index: number) => (values[index] ?? null) === null;
+  return values.flatMap((_, index) =>
+    !isGap(index) && isGap(index - 1) && isGap(index + 1) ? [index] : [],
+  );
+}
