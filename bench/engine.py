@@ -104,7 +104,7 @@ def grow(folder: Path, spans: int) -> dict[str, float]:
                 )
         (row,) = query_rows(client, "SELECT count() AS rows FROM spans", {})
     # As the background job would have by now.
-    asyncio.run(Rollup(engine, quiet_seconds=0).sweep())
+    asyncio.run(Rollup(engine, quiet_seconds=0).maintenance.update())
     engine.close()
     return {"spans": row["rows"], "seconds": time.perf_counter() - started}
 
@@ -138,7 +138,7 @@ def fill(folder: Path, traces: int) -> dict[str, float]:
             client.command(_FILL, parameters=bound)
         client.command("OPTIMIZE TABLE traces FINAL", settings={"max_execution_time": 3600})
         started = time.perf_counter()
-        days = asyncio.run(Rollup(engine, quiet_seconds=0).sweep())
+        days = asyncio.run(Rollup(engine, quiet_seconds=0).maintenance.update())
         seconds = time.perf_counter() - started
         client.command("OPTIMIZE TABLE trace_rollup FINAL", settings={"max_execution_time": 3600})
     engine.close()

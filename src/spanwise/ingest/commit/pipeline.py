@@ -25,6 +25,7 @@ import structlog
 from spanwise.ingest.commit.journal import Journal, Record
 from spanwise.ingest.commit.versions import next_version, start_after, with_version
 from spanwise.model.errors import Unavailable
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.storage.disk import check_folder
 
 log = structlog.get_logger()
@@ -223,8 +224,15 @@ class Pipeline:
 
     async def settle(self, timeout_seconds: float | None = SETTLE_SECONDS) -> None:
         """Wait until all that is acknowledged by now can be read, unless the store is stuck."""
+        await self._wait_until_visible(accepted_age.get(), timeout_seconds)
+
+    async def wait_until_visible(self, freshness: Freshness = LATEST) -> None:
+        """Wait until what an answer must include is visible, unless the store is stuck."""
+        await self._wait_until_visible(freshness.max_age_seconds, SETTLE_SECONDS)
+
+    async def _wait_until_visible(self, max_age: float, timeout_seconds: float | None) -> None:
         with self._lock:
-            wanted = self._acknowledged(accepted_age.get())
+            wanted = self._acknowledged(max_age)
             if self._applied >= wanted or self._stalled:
                 return
             future: asyncio.Future[None] = self._loop.create_future()

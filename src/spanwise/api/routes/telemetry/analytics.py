@@ -1,4 +1,4 @@
-"""Analytics: what the traces of a period add up to."""
+"""Analytics: aggregates of the traces of a period."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -9,6 +9,7 @@ from fastapi import Depends, Query
 from starlette.responses import StreamingResponse
 
 from spanwise.api.auth import Reader
+from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import NounRouter
 from spanwise.api.requests.parameters import Filtered, Period
@@ -80,10 +81,10 @@ async def _series(
         Granularity.DAILY
     ),
 ) -> Question:
-    stepped = replace(question, granularity=granularity)
-    # A series with too many steps is refused before anything is read for it.
-    _ = stepped.buckets
-    return stepped
+    series = replace(question, granularity=granularity)
+    # Raises before anything is read if the series would have too many buckets.
+    _ = series.buckets
+    return series
 
 
 AskedSeries = Annotated[Question, Depends(_series)]
@@ -94,79 +95,88 @@ async def get_metrics(
     caller: Reader,
     use: Use,
     question: Asked,
+    fresh: Fresh,
     compare: Annotated[
         Compare | None, Query(description="Also give the figures of the period before.")
     ] = None,
 ) -> Success[Metrics]:
     """Key metrics: traces, success, latency, agents, alerts, tokens and cost."""
     metrics = await use.analytics.metrics(
-        caller.workspace_id, question, compare=compare is Compare.PREVIOUS
+        caller.workspace_id, question, compare=compare is Compare.PREVIOUS, freshness=fresh
     )
     return succeed(metrics)
 
 
 @router.get("/traces/success-failure")
-async def get_success_failure(caller: Reader, use: Use, question: AskedSeries) -> Success[Outcomes]:
+async def get_success_failure(
+    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
+) -> Success[Outcomes]:
     """How many traces succeeded and failed, in all and over time."""
-    return succeed(await use.analytics.outcomes(caller.workspace_id, question))
+    return succeed(await use.analytics.outcomes(caller.workspace_id, question, freshness=fresh))
 
 
 @router.get("/traces/requests-over-time")
 async def get_requests_over_time(
-    caller: Reader, use: Use, question: AskedSeries
+    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
 ) -> Success[list[RequestsPoint]]:
     """Traces over time, by agent."""
-    return succeed(await use.analytics.requests(caller.workspace_id, question))
+    return succeed(await use.analytics.requests(caller.workspace_id, question, freshness=fresh))
 
 
 @router.get("/traces/latency-percentiles")
 async def get_latency_percentiles(
-    caller: Reader, use: Use, question: AskedSeries
+    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
 ) -> Success[list[PercentilesPoint]]:
     """Latency of traces over time in milliseconds; null where there was none."""
-    return succeed(await use.analytics.percentiles(caller.workspace_id, question))
+    return succeed(await use.analytics.percentiles(caller.workspace_id, question, freshness=fresh))
 
 
 @router.get("/traces/latency-distribution")
 async def get_latency_distribution(
-    caller: Reader, use: Use, question: Asked
+    caller: Reader, use: Use, question: Asked, fresh: Fresh
 ) -> Success[list[LatencyBucket]]:
     """Traces by latency, in six buckets."""
-    return succeed(await use.analytics.latencies(caller.workspace_id, question))
+    return succeed(await use.analytics.latencies(caller.workspace_id, question, freshness=fresh))
 
 
 @router.get("/traces/token-usage")
 async def get_token_usage(
-    caller: Reader, use: Use, question: AskedSeries
+    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
 ) -> Success[list[TokensPoint]]:
     """Tokens over time."""
-    return succeed(await use.analytics.tokens(caller.workspace_id, question))
+    return succeed(await use.analytics.tokens(caller.workspace_id, question, freshness=fresh))
 
 
 @router.get("/costs")
-async def get_costs(caller: Reader, use: Use, question: AskedSeries) -> Success[Costs]:
+async def get_costs(
+    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
+) -> Success[Costs]:
     """Cost in all, by model and over time, and the models that have no price."""
-    return succeed(await use.analytics.costs(caller.workspace_id, question))
+    return succeed(await use.analytics.costs(caller.workspace_id, question, freshness=fresh))
 
 
 @router.get("/traces/errors-by-type")
-async def get_errors_by_type(caller: Reader, use: Use, question: Asked) -> Success[ErrorsByType]:
+async def get_errors_by_type(
+    caller: Reader, use: Use, question: Asked, fresh: Fresh
+) -> Success[ErrorsByType]:
     """Failed traces by the type of their error, the commonest first."""
-    return succeed(await use.analytics.errors(caller.workspace_id, question))
+    return succeed(await use.analytics.errors(caller.workspace_id, question, freshness=fresh))
 
 
 @router.get("/traces/error-rate")
 async def get_error_rate(
-    caller: Reader, use: Use, question: AskedSeries
+    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
 ) -> Success[list[ErrorRatePoint]]:
     """Share of failed traces over time."""
-    return succeed(await use.analytics.error_rate(caller.workspace_id, question))
+    return succeed(await use.analytics.error_rate(caller.workspace_id, question, freshness=fresh))
 
 
 @router.get("/traces/tool-usage")
-async def get_tool_usage(caller: Reader, use: Use, question: Asked) -> Success[ToolUsage]:
+async def get_tool_usage(
+    caller: Reader, use: Use, question: Asked, fresh: Fresh
+) -> Success[ToolUsage]:
     """Calls of each tool by agent."""
-    return succeed(await use.analytics.tools(caller.workspace_id, question))
+    return succeed(await use.analytics.tools(caller.workspace_id, question, freshness=fresh))
 
 
 async def _list_page(
@@ -199,6 +209,7 @@ async def list_analyzed_traces(
     caller: Reader,
     use: Use,
     question: Asked,
+    fresh: Fresh,
     page: Annotated[PageRequest, Depends(_list_page)],
     wanted: Filtered,
     sort: TraceSort = TraceSort.START_TIME,
@@ -211,7 +222,7 @@ async def list_analyzed_traces(
     """The traces behind the figures, by pages or as a file."""
     wanted = replace(wanted, period=question.wanted.period)
     if form is not None:
-        pieces = await use.analytics.export(caller.workspace_id, wanted, form)
+        pieces = await use.analytics.export(caller.workspace_id, wanted, form, freshness=fresh)
         return _download(pieces, question.period, form)
     listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
     return succeed_page(page, listing)
