@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 import pytest
 
-from spanwise.ingest.commit.pipeline import accepted_age
 from spanwise.jobs.retention import Retention
 from spanwise.model.analytics import ExportFormat, Question
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.filters import Order, TraceSort
 from spanwise.model.times import Granularity
@@ -36,7 +36,7 @@ from support.histories import (
 )
 from support.polling import until
 from support.service import Person, Service, start_service
-from support.slices import slice_everything
+from support.slices import TracesOnly, slice_everything
 
 HISTORIES = int(os.environ.get("SPANWISE_TEST_HISTORIES", "8"))
 FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
@@ -54,26 +54,26 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
         steps = {seed: histories[seed].steps[number] for seed in seeds}
         await asyncio.gather(*(_take(service, people[seed], steps[seed]) for seed in seeds))
         if dice.random() < 0.7:
-            await service.services.pipeline.settle()
-            await rollup.sweep()
+            await service.services.pipeline.wait_until_visible()
+            await rollup.maintenance.update()
         if dice.random() < 0.5:
-            await service.services.pipeline.settle()
-            await rollup.sweep_slices()
+            await service.services.pipeline.wait_until_visible()
+            await rollup.maintenance.update_slices()
         if dice.random() < 0.5:
-            # What it finds dirty now, it remembers.
+            # What it finds dirty now is cached.
             for seed in seeds:
                 workspace = await _workspace(service, people[seed])
-                await rollup.find_source(workspace, histories[seed].question)
+                await rollup.choose_source(workspace, histories[seed].question)
     for seed in seeds:
-        for way in (None, rollup):
+        for way in (TracesOnly(service.services.engine), rollup):
             await _check(service, people[seed], histories[seed], way, seed)
-    # Slices that hold all are taken as they are where an answer may be older than they.
-    await service.services.pipeline.settle()
-    await rollup.sweep_slices()
-    age = accepted_age.set(math.inf)
+    # Slices are read although dirty where they are fresh enough for the answer.
+    await service.services.pipeline.wait_until_visible()
+    await rollup.maintenance.update_slices()
     for seed in seeds:
-        await _check(service, people[seed], histories[seed], rollup, seed)
-    accepted_age.reset(age)
+        await _check(
+            service, people[seed], histories[seed], rollup, seed, freshness=Freshness(math.inf)
+        )
 
 
 @pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + max(1, HISTORIES // 8)))
@@ -96,10 +96,10 @@ async def test_all_granularities_lists_and_exports_agree_on_what_retention_leave
                 for person, history in zip(people, histories, strict=True):
                     history.steps[number].removed_before = limit
                     await _take(service, person, history.steps[number])
-                await service.services.pipeline.settle()
+                await service.services.pipeline.wait_until_visible()
                 if dice.random() < 0.8:
-                    await rollup.sweep()
-                # What is remembered now may not be told later.
+                    await rollup.maintenance.update()
+                # What is cached now must not be returned later.
                 for person in people:
                     await _count(service, person, rollup)
                 await _removing(service, rollup).remove_before(limit)
@@ -108,7 +108,7 @@ async def test_all_granularities_lists_and_exports_agree_on_what_retention_leave
                     left = History([history.steps[n] for n in done], history.question).traces()
                     assert await _count(service, person, rollup) == _counts(left), (seed, number)
             for _ in range(0 if numbers else 2):
-                await rollup.rebuild()
+                await rollup.maintenance.rebuild()
                 await _removing(service, rollup).remove_before(limit)
                 for person, history in zip(people, histories, strict=True):
                     assert await _count(service, person, rollup) == _counts(history.traces()), seed
@@ -186,21 +186,27 @@ async def _workspace(service: Service, person: Person) -> str:
 
 
 async def _check(
-    service: Service, person: Person, history: History, way: Rollup | None, seed: int
+    service: Service,
+    person: Person,
+    history: History,
+    way: Rollup,
+    seed: int,
+    *,
+    freshness: Freshness = LATEST,
 ) -> None:
     workspace = await _workspace(service, person)
     use = service.services
     traces = history.traces()
     analytics = Analytics(use.engine, way, use.pipeline, use.analytics._agents, use.catalog)
-    tolerance = 1e-9 if way is None else 0.005
+    tolerance = 1e-9 if isinstance(way, TracesOnly) else 0.005
     question = history.question
-    where = f"seed {seed}, rollup {way is not None}, age {accepted_age.get()}, {question}"
-    found = await _ask(analytics, workspace, question)
+    where = f"seed {seed}, {type(way).__name__}, {freshness}, {question}"
+    found = await _ask(analytics, workspace, question, freshness)
     latency = found["metrics"].pop("p95Latency")
     assert latency == pytest.approx(p95(traces, question), rel=tolerance), where
     for name, expected in answers(traces, question).items():
         assert _same(found[name], expected), (where, name, found[name], expected)
-    await _check_percentiles(analytics, workspace, question, traces, tolerance)
+    await _check_percentiles(analytics, workspace, question, traces, tolerance, freshness)
 
 
 async def _check_percentiles(
@@ -209,26 +215,34 @@ async def _check_percentiles(
     question: Question,
     traces: list[OracleTrace],
     tolerance: float,
+    freshness: Freshness,
 ) -> None:
-    found = await analytics.percentiles(workspace, question)
+    found = await analytics.percentiles(workspace, question, freshness=freshness)
     for point, expected in zip(found, percentiles(traces, question), strict=True):
         assert _same(point.model_dump(by_alias=True), expected, tolerance), (point, expected)
 
 
-async def _ask(analytics: Analytics, workspace: str, question: Question) -> Answer:
-    metrics = await analytics.metrics(workspace, question, compare=False)
-    outcomes = await analytics.outcomes(workspace, question)
-    errors = await analytics.errors(workspace, question)
+async def _ask(
+    analytics: Analytics, workspace: str, question: Question, freshness: Freshness
+) -> Answer:
+    metrics = await analytics.metrics(workspace, question, compare=False, freshness=freshness)
+    outcomes = await analytics.outcomes(workspace, question, freshness=freshness)
+    errors = await analytics.errors(workspace, question, freshness=freshness)
     return {
         "metrics": metrics.model_dump(by_alias=True, exclude={"previous"}),
         "outcomes": outcomes.model_dump(by_alias=True, exclude={"success_rate", "failure_rate"}),
-        "requests": _plain(await analytics.requests(workspace, question)),
-        "latencies": [bucket.count for bucket in await analytics.latencies(workspace, question)],
-        "tokens": _plain(await analytics.tokens(workspace, question)),
-        "costs": (await analytics.costs(workspace, question)).model_dump(by_alias=True),
+        "requests": _plain(await analytics.requests(workspace, question, freshness=freshness)),
+        "latencies": [
+            bucket.count
+            for bucket in await analytics.latencies(workspace, question, freshness=freshness)
+        ],
+        "tokens": _plain(await analytics.tokens(workspace, question, freshness=freshness)),
+        "costs": (await analytics.costs(workspace, question, freshness=freshness)).model_dump(
+            by_alias=True
+        ),
         "errors": {error.type: error.count for error in errors.errors},
-        "error_rate": _plain(await analytics.error_rate(workspace, question)),
-        "tools": (await analytics.tools(workspace, question)).heatmap,
+        "error_rate": _plain(await analytics.error_rate(workspace, question, freshness=freshness)),
+        "tools": (await analytics.tools(workspace, question, freshness=freshness)).heatmap,
     }
 
 
