@@ -26,7 +26,7 @@ _BUCKETS = {
     Granularity.MONTHLY: "toDateTime(toStartOfMonth(moment), 'UTC')",
 }
 
-Answers = Sequence[Aggregates]
+Results = Sequence[Aggregates]
 
 
 def bucket_of(question: Question) -> str:
@@ -59,7 +59,7 @@ def _totals_sql(rows: Source, _: Question) -> str:
         FROM ({rows.select(("agent_name", *_TOTALS))}) AS row GROUP BY agent"""
 
 
-def _to_totals(_: Question, found: Answers) -> Totals:
+def _to_totals(_: Question, found: Results) -> Totals:
     by_agent, latencies = found
     totals = [sum(values) for values in zip(*by_agent.values(), strict=True)] or [0] * len(_TOTALS)
     agents = sum(values[0] > 0 for (agent,), values in by_agent.items() if agent)
@@ -98,7 +98,7 @@ def series_of(*measures: str) -> Query[list[Mapping[str, Any]]]:
         return f"""SELECT {bucket_of(question)} AS bucket, {_sum(measures)}
         FROM ({rows.select(measures)}) AS row GROUP BY bucket"""
 
-    def to_series(question: Question, found: Answers) -> list[Mapping[str, Any]]:
+    def to_series(question: Question, found: Results) -> list[Mapping[str, Any]]:
         by_bucket = {to_seconds(bucket): values for (bucket,), values in found[0].items()}
         zeros = (0,) * len(measures)
         return [
@@ -119,7 +119,7 @@ def _requests_sql(rows: Source, question: Question) -> str:
         FROM ({rows.select(("agent_name", "traces"))}) AS row GROUP BY bucket, agent"""
 
 
-def _to_requests(question: Question, found: Answers) -> dict[datetime, dict[str, int]]:
+def _to_requests(question: Question, found: Results) -> dict[datetime, dict[str, int]]:
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     shown = _shorten((agent, total) for (_, agent), (total,) in found[0].items())
     for (bucket, agent), total in _sort_by_total(found[0]):
@@ -133,7 +133,7 @@ REQUESTS = Query(
 )
 
 
-def _to_percentile_series(question: Question, found: Answers) -> list[Percentiles | None]:
+def _to_percentile_series(question: Question, found: Results) -> list[Percentiles | None]:
     by_bucket = to_percentiles(found[0])
     return [by_bucket.get(int(bucket.timestamp())) for bucket in question.buckets]
 
@@ -150,7 +150,7 @@ def _latency_sql(rows: Source, _: Question) -> str:
     return f"SELECT {_sum(_LATENCY_COUNTS)} FROM ({rows.select(_LATENCY_COUNTS)}) AS row"
 
 
-def _to_latency_counts(_: Question, found: Answers) -> list[int]:
+def _to_latency_counts(_: Question, found: Results) -> list[int]:
     cumulative = found[0][()]
     return [upper - lower for lower, upper in zip((0, *cumulative), cumulative, strict=False)]
 
@@ -177,7 +177,7 @@ def _costs_sql(rows: Source, question: Question) -> str:
         GROUP BY bucket, model"""
 
 
-def _to_costs(question: Question, found: Answers) -> CostBreakdown:
+def _to_costs(question: Question, found: Results) -> CostBreakdown:
     # The model without a name holds the cost of whole traces.
     by_bucket = {to_seconds(at): total for (at, model), (total, _) in found[0].items() if not model}
     models = [(model, total) for (_, model), (total, _) in found[0].items() if model]
@@ -204,7 +204,7 @@ def _errors_sql(rows: Source, _: Question) -> str:
         ARRAY JOIN error_types AS type, error_counts AS amount GROUP BY type"""
 
 
-def _to_errors(_: Question, found: Answers) -> dict[ErrorType, int]:
+def _to_errors(_: Question, found: Results) -> dict[ErrorType, int]:
     return {ErrorType(kind): total for (kind,), total in _sort_by_total(found[0])}
 
 
@@ -218,7 +218,7 @@ def _tools_sql(rows: Source, _: Question) -> str:
         ARRAY JOIN tools AS tool, tool_calls AS calls GROUP BY agent_name, tool"""
 
 
-def _to_tools(_: Question, found: Answers) -> dict[str, dict[str, int]]:
+def _to_tools(_: Question, found: Results) -> dict[str, dict[str, int]]:
     shown_agent = _shorten((agent, total) for (agent, _), (total,) in found[0].items())
     shown_tool = _shorten((tool, total) for (_, tool), (total,) in found[0].items())
     heatmap: dict[str, dict[str, int]] = {}
