@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass
 class Traffic:
-    """What came in each minute: requests, errors, the sum of latencies, and the tail of them."""
+    """Requests, errors, summed latency and p95 latency of every minute."""
 
     requests: Floats
     errors: Floats
@@ -29,12 +29,12 @@ class Traffic:
     def __post_init__(self) -> None:
         columns = (self.requests, self.errors, self.latency, self.tail * self.requests)
         table = np.stack(columns, axis=1)
-        # Sums up to each minute: a window is the difference of two of them.
-        self._sums = [(0.0, 0.0, 0.0, 0.0), *map(tuple, np.cumsum(table, axis=0).tolist())]
+        # Cumulative sums per minute: a window is the difference of two of them.
+        self._cumulative = [(0.0, 0.0, 0.0, 0.0), *map(tuple, np.cumsum(table, axis=0).tolist())]
 
     def window(self, end: int, minutes: int) -> Window:
-        """Add up the minutes before one, given as its number."""
-        first, last = self._sums[max(end - minutes, 0)], self._sums[end]
+        """Aggregate the minutes before the minute with this number."""
+        first, last = self._cumulative[max(end - minutes, 0)], self._cumulative[end]
         requests, errors, latency, tail = (b - a for a, b in zip(first, last, strict=True))
         samples = round(requests)
         if samples == 0:
@@ -67,7 +67,7 @@ def make_traffic(
     weekend: float = 0.5,
     latency_daily: float = 0.25,
 ) -> Traffic:
-    """Daily and weekly seasons with the noise that such requests have by chance."""
+    """Return traffic with daily and weekly seasons and random noise."""
     random = np.random.default_rng(seed)
     minutes = np.arange(days * DAY_MINUTES)
     wave = np.sin(2 * np.pi * (minutes / DAY_MINUTES - 0.375))
@@ -86,7 +86,7 @@ def make_traffic(
 
 
 def disturb(traffic: Traffic, first: int, last: int | None = None, **factors: Any) -> Traffic:
-    """The same traffic with some of it multiplied from one minute to another."""
+    """Return the same traffic with some columns multiplied from one minute to another."""
     changed = {field.name: getattr(traffic, field.name).copy() for field in fields(traffic)}
     for name, factor in factors.items():
         changed[name][first:last] *= factor

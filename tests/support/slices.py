@@ -1,14 +1,17 @@
-"""A rollup whose slices can be told apart in a test."""
+"""Rollups for tests: one that keeps slices of everything, and one that only reads traces."""
 
 from datetime import timedelta
 
+from spanwise.model.analytics import Question
+from spanwise.model.freshness import LATEST, Freshness
 from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.rollup.source import Source, read_traces
 from spanwise.storage.telemetry.writer import Writer
 from support.service import Service
 
 
 async def slice_everything(service: Service, writer: Writer | None = None) -> Rollup:
-    """Make a rollup that slices even few traces, of any time, when it is told to."""
+    """Return a rollup that keeps slices of any number of traces, of any time."""
     rollup = Rollup(
         service.services.engine,
         quiet_seconds=0,
@@ -16,8 +19,17 @@ async def slice_everything(service: Service, writer: Writer | None = None) -> Ro
         changes=writer.changes if writer else None,
         visible_as_of=service.services.pipeline.visible_as_of,
         min_slice_traces=1,
-        slices_back=timedelta(days=9000),
+        slice_lookback=timedelta(days=9000),
     )
-    # Slices of the latest hours only, of another test, would be taken for slices of all.
-    await rollup.rebuild()
+    # An earlier test may have left slices of the latest hours only.
+    await rollup.maintenance.rebuild()
     return rollup
+
+
+class TracesOnly(Rollup):
+    """Answers every question from raw traces."""
+
+    async def choose_source(
+        self, workspace: str, question: Question, freshness: Freshness = LATEST
+    ) -> Source:
+        return read_traces(workspace, question)

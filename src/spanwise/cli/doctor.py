@@ -91,7 +91,7 @@ async def _check_all(settings: Settings, console: Console) -> bool:
 async def _rebuild_rollup(settings: Settings) -> str:
     """Compute the rollup anew. The service must not run: it would read what is half done."""
     async with open_stores(settings, beside_service=False) as (_, engine):
-        days = await Rollup(engine).rebuild()
+        days = await Rollup(engine).maintenance.rebuild()
     return f"The rollup of {days} days is computed anew."
 
 

@@ -108,7 +108,7 @@ class History:
         progress(1.0)
         await self._services.pipeline.wait_until_visible()
         # The month is over: nobody needs to wait ten minutes for its sums.
-        await self._services.rollup.sweep(quiet_seconds=0)
+        await self._services.rollup.maintenance.update(quiet_seconds=0)
         return traces
 
     def _sessions(self, scale: float) -> Iterator[Conversation]:

@@ -60,7 +60,7 @@ class Retention:
         """Remove what lies before a whole hour, and what was remembered of it."""
         removed = await asyncio.to_thread(self._remove, before)
         if removed:
-            self._rollup.sums.forget()
+            self._rollup.clear_cache()
             log.info("telemetry_expired", before=before.isoformat(), **removed)
             async with self._catalog.write() as tx:
                 await audit.record(
@@ -71,7 +71,7 @@ class Retention:
     def _remove(self, before: datetime) -> dict[str, int]:
         client = self._engine.new_client(_CLIENT_SETTINGS)
         try:
-            with self._rollup.paused():
+            with self._rollup.maintenance.paused():
                 removed = remove_expired(client, before, self._stopping.is_set)
         finally:
             self._engine.drop_client(client)

@@ -17,7 +17,7 @@ from spanwise.jobs.notifications import NotificationSender
 from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
 from spanwise.jobs.retention import Retention
-from spanwise.jobs.rollup_maintenance import Sweeper
+from spanwise.jobs.rollup_maintenance import RollupMaintenance
 from spanwise.model.record import new_id, utc_now
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
@@ -105,9 +105,9 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
         retention.start()
         stack.push_async_callback(retention.stop)
-        sweeper = Sweeper(rollup)
-        sweeper.start()
-        stack.push_async_callback(sweeper.stop)
+        maintenance = RollupMaintenance(rollup.maintenance)
+        maintenance.start()
+        stack.push_async_callback(maintenance.stop)
         definitions = Definitions(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)

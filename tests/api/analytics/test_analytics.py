@@ -29,8 +29,8 @@ SERIES = (
 
 
 @pytest.fixture(autouse=True)
-async def _unswept(service: Service) -> None:
-    """Percentiles are exact before the first sweep; the engine may know of one of another test."""
+async def _no_rollup(service: Service) -> None:
+    """Percentiles are exact before the first update, which another test may have run."""
     engine = service.services.engine
     await engine.run(lambda client: client.command("TRUNCATE TABLE rollup_sweeps"))
     await engine.run(lambda client: client.command("TRUNCATE TABLE slice_sweeps"))
@@ -50,7 +50,7 @@ def a_call(root: dict[str, Any], model: str = "gpt-4o", **fields: Any) -> dict[s
     return child_of(root, kind="llm", model=model, **{**usage, **fields})
 
 
-async def test_metrics_add_up_the_traces_of_the_period(ada: Person) -> None:
+async def test_metrics_aggregate_the_traces_of_the_period(ada: Person) -> None:
     fine = new_span(DAY, 100, agentName="planner", status="ok")
     broken = new_span(DAY + timedelta(hours=3), 300, agentName="coder", status="error")
     outside = new_span(DAY + timedelta(days=3), 9000, agentName="other")

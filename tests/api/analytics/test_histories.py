@@ -36,7 +36,7 @@ from support.histories import (
 )
 from support.polling import until
 from support.service import Person, Service, start_service
-from support.slices import slice_everything
+from support.slices import TracesOnly, slice_everything
 
 HISTORIES = int(os.environ.get("SPANWISE_TEST_HISTORIES", "8"))
 FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
@@ -55,21 +55,21 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
         await asyncio.gather(*(_take(service, people[seed], steps[seed]) for seed in seeds))
         if dice.random() < 0.7:
             await service.services.pipeline.wait_until_visible()
-            await rollup.sweep()
+            await rollup.maintenance.update()
         if dice.random() < 0.5:
             await service.services.pipeline.wait_until_visible()
-            await rollup.sweep_slices()
+            await rollup.maintenance.update_slices()
         if dice.random() < 0.5:
-            # What it finds dirty now, it remembers.
+            # What it finds dirty now is cached.
             for seed in seeds:
                 workspace = await _workspace(service, people[seed])
-                await rollup.find_source(workspace, histories[seed].question)
+                await rollup.choose_source(workspace, histories[seed].question)
     for seed in seeds:
-        for way in (None, rollup):
+        for way in (TracesOnly(service.services.engine), rollup):
             await _check(service, people[seed], histories[seed], way, seed)
-    # Slices that hold all are taken as they are where an answer may be older than they.
+    # Slices are read although dirty where they are fresh enough for the answer.
     await service.services.pipeline.wait_until_visible()
-    await rollup.sweep_slices()
+    await rollup.maintenance.update_slices()
     for seed in seeds:
         await _check(
             service, people[seed], histories[seed], rollup, seed, freshness=Freshness(math.inf)
@@ -98,8 +98,8 @@ async def test_all_granularities_lists_and_exports_agree_on_what_retention_leave
                     await _take(service, person, history.steps[number])
                 await service.services.pipeline.wait_until_visible()
                 if dice.random() < 0.8:
-                    await rollup.sweep()
-                # What is remembered now may not be told later.
+                    await rollup.maintenance.update()
+                # What is cached now must not be returned later.
                 for person in people:
                     await _count(service, person, rollup)
                 await _removing(service, rollup).remove_before(limit)
@@ -108,7 +108,7 @@ async def test_all_granularities_lists_and_exports_agree_on_what_retention_leave
                     left = History([history.steps[n] for n in done], history.question).traces()
                     assert await _count(service, person, rollup) == _counts(left), (seed, number)
             for _ in range(0 if numbers else 2):
-                await rollup.rebuild()
+                await rollup.maintenance.rebuild()
                 await _removing(service, rollup).remove_before(limit)
                 for person, history in zip(people, histories, strict=True):
                     assert await _count(service, person, rollup) == _counts(history.traces()), seed
@@ -189,7 +189,7 @@ async def _check(
     service: Service,
     person: Person,
     history: History,
-    way: Rollup | None,
+    way: Rollup,
     seed: int,
     *,
     freshness: Freshness = LATEST,
@@ -198,9 +198,9 @@ async def _check(
     use = service.services
     traces = history.traces()
     analytics = Analytics(use.engine, way, use.pipeline, use.analytics._agents, use.catalog)
-    tolerance = 1e-9 if way is None else 0.005
+    tolerance = 1e-9 if isinstance(way, TracesOnly) else 0.005
     question = history.question
-    where = f"seed {seed}, rollup {way is not None}, {freshness}, {question}"
+    where = f"seed {seed}, {type(way).__name__}, {freshness}, {question}"
     found = await _ask(analytics, workspace, question, freshness)
     latency = found["metrics"].pop("p95Latency")
     assert latency == pytest.approx(p95(traces, question), rel=tolerance), where

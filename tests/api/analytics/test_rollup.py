@@ -1,4 +1,4 @@
-"""The rollup: whatever of it is swept, every answer is that of the traces."""
+"""The rollup: whatever part of it is up to date, every answer equals that of the traces."""
 
 import asyncio
 import time
@@ -10,8 +10,9 @@ import pytest
 from spanwise.model.analytics import Question
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import TimeRange
-from spanwise.storage.telemetry.rollup import aggregate_cache as sums
-from spanwise.storage.telemetry.rollup.rollup import Rollup, merge_quiet_month
+from spanwise.storage.telemetry.rollup import aggregate_cache
+from spanwise.storage.telemetry.rollup.maintenance import merge_quiet_month
+from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rollup.source import Source
 from support.service import Person, Service
 from support.slices import slice_everything
@@ -28,16 +29,16 @@ async def ada(service: Service) -> Person:
 
 @pytest.fixture
 def rollup(service: Service) -> Rollup:
-    """One that does not wait for hours to go quiet."""
+    """A rollup that does not wait for hours to go quiet."""
     eager = Rollup(service.services.engine, quiet_seconds=0)
     service.services.analytics._rollup = eager
     return eager
 
 
-async def sweep(service: Service, rollup: Rollup) -> int:
-    """Sweep once all that was sent has been written."""
+async def update(service: Service, rollup: Rollup) -> int:
+    """Update the rollup once everything that was sent is visible."""
     await service.services.pipeline.wait_until_visible()
-    return await rollup.sweep()
+    return await rollup.maintenance.update()
 
 
 async def ask(person: Person, path: str, **parameters: Any) -> Any:
@@ -45,26 +46,26 @@ async def ask(person: Person, path: str, **parameters: Any) -> Any:
 
 
 async def source_of(service: Service, rollup: Rollup, person: Person, **filters: Any) -> Source:
-    """What an answer for the range would be read from."""
+    """Return the source of an answer for the range."""
     workspace = (await service.services.access.by_token(person.token)).workspace_id
     period = TimeRange.parse(RANGE["startDate"], RANGE["endDate"])
     question = Question(period.or_last_days(30, DAY), TraceFilter(period, **filters))
-    return await rollup.find_source(workspace, question)
+    return await rollup.choose_source(workspace, question)
 
 
-async def test_swept_days_answer_as_before(service: Service, ada: Person, rollup: Rollup) -> None:
+async def test_updated_days_answer_as_before(service: Service, ada: Person, rollup: Rollup) -> None:
     for hours in range(-80, 80, 7):
         root = new_span(DAY + timedelta(hours=hours), 100 + abs(hours), agentName="planner")
         await send(ada, root, child_of(root, kind="llm", model="m", inputTokens=hours + 100))
     before = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
-    assert await sweep(service, rollup) > 0
+    assert await update(service, rollup) > 0
     after = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
     assert after[1] == before[1]
     assert after[0].pop("p95Latency") == pytest.approx(before[0].pop("p95Latency"), rel=0.005)
     assert after[0] == pytest.approx(before[0])
 
 
-async def test_the_menus_of_filters_are_the_same_before_and_after_the_sweep(
+async def test_filter_values_are_the_same_before_and_after_an_update(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     service.services.traces._rollup = rollup
@@ -75,7 +76,7 @@ async def test_the_menus_of_filters_are_the_same_before_and_after_the_sweep(
     failed = new_span(DAY, agentName="gone", status="error", errorType="timeout")
     await send(ada, failed)
     before = await ada.data("GET", "/spans/filters")
-    assert await sweep(service, rollup) > 0
+    assert await update(service, rollup) > 0
     assert await ada.data("GET", "/spans/filters") == before
     assert before["models"] == ["m0", "m1", "m2"]
     assert before["errorTypes"] == ["timeout"]
@@ -86,14 +87,14 @@ async def test_the_menus_of_filters_are_the_same_before_and_after_the_sweep(
         assert [agent["name"] for agent in after["agents"]] == ["critic", "planner"]
         assert after["errorTypes"] == []
         assert after["statuses"] == ["success"]
-        await sweep(service, rollup)
+        await update(service, rollup)
 
 
-async def test_what_was_swept_is_not_read_from_the_traces_again(
+async def test_clean_hours_are_not_read_from_the_traces(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     await send(ada, new_span(DAY))
-    await sweep(service, rollup)
+    await update(service, rollup)
     source = await source_of(service, rollup, ada)
     assert source.rollup is not None
     # Only the two hours that the range cuts.
@@ -101,33 +102,33 @@ async def test_what_was_swept_is_not_read_from_the_traces_again(
     assert source.parameters["trace_hours"] == hours
 
 
-async def test_an_hour_that_changed_since_is_read_from_the_traces(
+async def test_a_dirty_hour_is_read_from_the_traces(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     await send(ada, new_span(DAY), new_span(DAY - timedelta(hours=5)))
-    await sweep(service, rollup)
+    await update(service, rollup)
     await send(ada, new_span(DAY))
     assert (await ask(ada, "/metrics"))["totalTraces"] == 3
     source = await source_of(service, rollup, ada)
     assert "2026-03-10 12:00:00" in source.parameters["trace_hours"]
-    assert source.parameters["days_apart"] == ["2026-03-10 00:00:00"]
+    assert source.parameters["excluded_days"] == ["2026-03-10 00:00:00"]
     assert "2026-03-10 07:00:00" in source.parameters["hours"]
 
 
-async def test_a_deleted_trace_and_its_agent_are_gone_before_and_after_the_sweep(
+async def test_a_deleted_trace_and_its_agent_are_gone_before_and_after_an_update(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     gone, stays = new_span(DAY, agentName="gone"), new_span(DAY, agentName="stays")
     await send(ada, gone, stays)
-    await sweep(service, rollup)
+    await update(service, rollup)
     await ada.data("DELETE", f"/spans/traces/{gone['traceId']}")
     for _ in range(2):
         assert (await ask(ada, "/traces/requests-over-time"))[2]["byAgent"] == {"stays": 1}
         assert (await ask(ada, "/metrics"))["activeAgents"] == 1
-        await sweep(service, rollup)
+        await update(service, rollup)
 
 
-async def test_months_are_read_as_such_until_something_changes_in_them(
+async def test_months_stay_right_when_something_changes_in_them(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     year = {"startDate": "2025-09-15", "endDate": "2026-03-20", "granularity": "monthly"}
@@ -135,7 +136,7 @@ async def test_months_are_read_as_such_until_something_changes_in_them(
     await send(ada, *roots)
     counts = [point["total"] for point in await ask(ada, "/traces/requests-over-time", **year)]
     assert sum(counts) == 30
-    await sweep(service, rollup)
+    await update(service, rollup)
     for change in (None, "late", "deleted"):
         if change == "late":
             await send(ada, new_span(datetime(2025, 12, 24, 12, tzinfo=UTC), 100))
@@ -147,7 +148,7 @@ async def test_months_are_read_as_such_until_something_changes_in_them(
             points = await ask(ada, "/traces/requests-over-time", **year)
             assert [point["total"] for point in points] == counts
             assert (await ask(ada, "/metrics", **year))["totalTraces"] == sum(counts)
-            await sweep(service, rollup)
+            await update(service, rollup)
     stored = """SELECT sum(traces) AS traces FROM trace_rollup FINAL
         WHERE step = 'month' AND workspace = {workspace:String}"""
     workspace = (await service.services.access.by_token(ada.token)).workspace_id
@@ -155,7 +156,7 @@ async def test_months_are_read_as_such_until_something_changes_in_them(
     assert row["traces"] == sum(counts)
 
 
-async def test_spans_of_many_months_are_stored_and_swept(
+async def test_spans_of_many_months_are_stored_and_aggregated(
     service: Service, ada: Person, slices: Rollup
 ) -> None:
     first = datetime(2003, 1, 31, 12, tzinfo=UTC)
@@ -165,88 +166,88 @@ async def test_spans_of_many_months_are_stored_and_swept(
         await send(ada, *spans[number : number + 13])
     years = {"startDate": "2003-01-01", "endDate": "2017-01-01", "granularity": "monthly"}
     assert (await ask(ada, "/metrics", **years))["totalTraces"] == 150
-    assert await sweep_slices(service, slices) >= 150
-    assert await sweep(service, slices) >= 150
+    assert await update_slices(service, slices) >= 150
+    assert await update(service, slices) >= 150
     assert (await ask(ada, "/metrics", **years))["totalTraces"] == 150
 
 
-async def test_filters_that_the_rollup_does_not_know_are_read_from_the_traces(
+async def test_filters_that_the_rollup_lacks_are_read_from_the_traces(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     root = new_span(DAY, sessionId="s", agentName="planner", environment="test")
     await send(ada, root)
-    await sweep(service, rollup)
-    assert not (await source_of(service, rollup, ada, agent_name="planner")).is_exact
-    assert not (await source_of(service, rollup, ada, environment="test")).is_exact
-    assert (await source_of(service, rollup, ada, session_id="s")).is_exact
-    assert (await source_of(service, rollup, ada, model="m")).is_exact
+    await update(service, rollup)
+    assert not (await source_of(service, rollup, ada, agent_name="planner")).is_traces_only
+    assert not (await source_of(service, rollup, ada, environment="test")).is_traces_only
+    assert (await source_of(service, rollup, ada, session_id="s")).is_traces_only
+    assert (await source_of(service, rollup, ada, model="m")).is_traces_only
 
 
-async def test_an_hour_that_is_still_written_is_left_for_later(
+async def test_an_hour_that_is_not_quiet_is_left_for_later(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
-    await sweep(service, rollup)
+    await update(service, rollup)
     await send(ada, new_span(DAY))
     await service.services.pipeline.wait_until_visible()
     patient = Rollup(service.services.engine, quiet_seconds=600)
-    assert await patient.sweep() == 0
+    assert await patient.maintenance.update() == 0
     assert (await ask(ada, "/metrics"))["totalTraces"] == 1
 
 
-async def test_a_rebuild_computes_what_the_traces_say(
+async def test_a_rebuild_recomputes_everything(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     await send(ada, new_span(DAY), new_span(DAY + timedelta(days=1)))
-    await sweep(service, rollup)
-    # Files that were tampered with.
+    await update(service, rollup)
+    # As if files had been tampered with.
     await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
     assert (await ask(ada, "/metrics"))["totalTraces"] == 0
-    assert await rollup.rebuild() >= 2
+    assert await rollup.maintenance.rebuild() >= 2
     assert (await ask(ada, "/metrics"))["totalTraces"] == 2
 
 
-async def test_what_is_swept_is_added_up_once_until_it_changes(
+async def test_clean_aggregates_are_cached_until_they_change(
     service: Service, ada: Person, rollup: Rollup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def count() -> int:
         return int((await ask(ada, "/metrics"))["totalTraces"])
 
     await send(ada, new_span(DAY), new_span(DAY + timedelta(days=1)))
-    await sweep(service, rollup)
+    await update(service, rollup)
     assert await count() == 2
-    # From here on only what is remembered can tell.
+    # From here on only the cache can answer.
     await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
     assert await count() == 2
-    # The day of the change is read from the traces, and remembered no longer once it is swept.
+    # The day of the change is read from the traces, and an update replaces its cached aggregates.
     await send(ada, new_span(DAY + timedelta(minutes=1)))
-    await rollup.rebuild()
+    await rollup.maintenance.rebuild()
     assert await count() == 3
     await send(ada, new_span(DAY + timedelta(minutes=2)))
     assert await count() == 4
-    await sweep(service, rollup)
+    await update(service, rollup)
     assert await count() == 4
-    monkeypatch.setattr(sums, "REMEMBERED_SECONDS", 0)
+    monkeypatch.setattr(aggregate_cache, "TTL_SECONDS", 0)
     await send(ada, new_span(DAY))
-    await sweep(service, rollup)
+    await update(service, rollup)
     assert await count() == 5
     await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
     assert await count() == 0
 
 
-async def test_no_more_is_remembered_than_there_is_room_for(
+async def test_the_cache_has_a_limit(
     service: Service, ada: Person, rollup: Rollup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reader = service.services.analytics._sums
     await send(ada, *(new_span(DAY + timedelta(hours=n), agentName=f"a{n}") for n in range(9)))
-    await sweep(service, rollup)
-    monkeypatch.setattr(sums, "REMEMBERED_VALUES", 100)
+    await update(service, rollup)
+    monkeypatch.setattr(aggregate_cache, "MAX_VALUES", 100)
     for path in ("/traces/requests-over-time", "/traces/error-rate", "/costs", "/metrics"):
         for agent in ({}, {"agentId": "a1"}, {"agentId": "a2"}):
             await ask(ada, path, **agent)
-            known = [sums.size_of(known) for _, known in reader._remembered.values()]
-            assert 0 < sum(known) <= 100
-    # Of the fifteen sums (metrics are two) the first are forgotten, and asked for anew.
-    assert len(known) < 15
+            entries = rollup._cache._entries.values()
+            sizes = [aggregate_cache.count_values(aggregates) for _, aggregates in entries]
+            assert 0 < sum(sizes) <= 100
+    # Of fifteen aggregations (metrics are two) the first are evicted, and computed again.
+    assert len(sizes) < 15
     assert len(await ask(ada, "/traces/requests-over-time")) == 5
 
 
@@ -255,48 +256,48 @@ async def test_a_trace_that_moves_to_another_hour_and_is_deleted_leaves_nothing_
 ) -> None:
     late = new_span(DAY)
     await send(ada, late, new_span(DAY))
-    await sweep(service, rollup)
-    # Its first root comes later; no sweep sees it before it is deleted.
+    await update(service, rollup)
+    # Its first root comes later, and is deleted before an update sees it.
     await send(ada, new_span(DAY - timedelta(hours=1), traceId=late["traceId"]))
     await ada.data("DELETE", f"/spans/traces/{late['traceId']}")
-    await sweep(service, rollup)
+    await update(service, rollup)
     assert (await ask(ada, "/metrics"))["totalTraces"] == 1
 
 
-async def test_an_interrupted_sweep_moves_no_mark(
+async def test_an_interrupted_update_does_not_advance_the_watermark(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
-    await sweep(service, rollup)
-    mark = await rollup.marks()
+    await update(service, rollup)
+    watermarks = await rollup._watermarks.read()
     await send(ada, new_span(DAY))
     await service.services.pipeline.wait_until_visible()
-    rollup.interrupt()
-    await rollup.keep_up()
-    rollup._marks_expire = 0
-    assert await rollup.marks() == mark
+    rollup.maintenance.interrupt()
+    await rollup.maintenance.update_and_merge()
+    rollup._watermarks.expire()
+    assert await rollup._watermarks.read() == watermarks
     assert (await ask(ada, "/metrics"))["totalTraces"] == 1
 
 
-async def test_a_trace_of_the_last_second_of_a_day_is_swept(
+async def test_a_trace_of_the_last_second_of_a_day_is_aggregated(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     # Alone in its part: the engine would skip the part, if the day's end were in whole seconds.
     await send(ada, new_span(datetime(2026, 3, 9, 23, 59, 59, 500_000, tzinfo=UTC)))
-    await sweep(service, rollup)
+    await update(service, rollup)
     assert (await ask(ada, "/metrics"))["totalTraces"] == 1
 
 
 @pytest.fixture
 async def slices(service: Service) -> Rollup:
-    """One that slices even a few traces, of any time, when it is told to."""
+    """A rollup that keeps slices of any number of traces, of any time."""
     sliced = await slice_everything(service)
     service.services.analytics._rollup = sliced
     return sliced
 
 
-async def sweep_slices(service: Service, rollup: Rollup) -> int:
+async def update_slices(service: Service, rollup: Rollup) -> int:
     await service.services.pipeline.wait_until_visible()
-    return await rollup.sweep_slices()
+    return await rollup.maintenance.update_slices()
 
 
 async def test_an_hour_that_is_written_to_is_read_by_slices(
@@ -305,32 +306,32 @@ async def test_an_hour_that_is_written_to_is_read_by_slices(
     for seconds in range(0, 100, 7):
         await send(ada, new_span(DAY + timedelta(seconds=seconds), 100, agentName="planner"))
     before = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
-    assert await sweep_slices(service, slices) >= 15
+    assert await update_slices(service, slices) >= 15
     source = await source_of(service, slices, ada)
     assert source.slices is not None
     bound = source.parameters
     sliced = [(bound[f"first_slices_{n}"], bound[f"end_slices_{n}"]) for n in range(2)]
     assert any(first <= "2026-03-10 12:00:00" < end for first, end in sliced)
     # Nothing has changed since, and the range begins and ends with a slice.
-    assert "first_run_0" not in source.parameters
+    assert "first_range_0" not in source.parameters
     after = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
     assert after[1] == before[1]
     assert after[0].pop("p95Latency") == pytest.approx(before[0].pop("p95Latency"), rel=0.005)
     assert after[0] == pytest.approx(before[0])
 
 
-async def test_a_slice_that_changed_since_is_read_from_the_traces(
+async def test_a_dirty_slice_is_read_from_the_traces(
     service: Service, ada: Person, slices: Rollup
 ) -> None:
     gone, stays = new_span(DAY, agentName="gone"), new_span(DAY, agentName="stays")
     await send(ada, gone, stays)
-    await sweep_slices(service, slices)
+    await update_slices(service, slices)
     await send(ada, new_span(DAY, agentName="late"))
     await ada.data("DELETE", f"/spans/traces/{gone['traceId']}")
     for _ in range(2):
         points = await ask(ada, "/traces/requests-over-time")
         assert points[2]["byAgent"] == {"stays": 1, "late": 1}
-        await sweep_slices(service, slices)
+        await update_slices(service, slices)
 
 
 @pytest.mark.parametrize("granularity", ["hourly", "daily"])
@@ -339,7 +340,7 @@ async def test_a_range_that_cuts_a_slice_is_exact(
 ) -> None:
     for seconds in range(60):
         await send(ada, new_span(DAY + timedelta(seconds=seconds), 100))
-    await sweep_slices(service, slices)
+    await update_slices(service, slices)
     for first, end in ((0, 60), (3, 57), (10, 20), (11, 19), (10, 15), (13, 20), (0, 31)):
         period = {
             "startDate": f"{DAY + timedelta(seconds=first):%Y-%m-%dT%H:%M:%SZ}",
@@ -349,11 +350,11 @@ async def test_a_range_that_cuts_a_slice_is_exact(
         assert answer["total"] == end - first
 
 
-async def test_slices_are_forgotten_when_hours_are_read_instead(
+async def test_slices_are_dropped_when_hours_are_read_instead(
     service: Service, ada: Person, slices: Rollup
 ) -> None:
     await send(ada, new_span(DAY))
-    await sweep_slices(service, slices)
+    await update_slices(service, slices)
     # Not of today: the traces of other tests are.
     days = """SELECT uniqExact(toDate(moment)) AS days FROM trace_slices
         WHERE moment < '2026-06-01'"""
@@ -361,7 +362,7 @@ async def test_slices_are_forgotten_when_hours_are_read_instead(
     assert (await engine.fetch(days, {}))[0]["days"] > 0
     usual = Rollup(engine, quiet_seconds=0)
     service.services.analytics._rollup = usual
-    assert await usual.sweep() > 0
+    assert await usual.maintenance.update() > 0
     assert (await engine.fetch(days, {}))[0]["days"] == 0
     assert (await ask(ada, "/metrics"))["totalTraces"] == 1
 
@@ -369,15 +370,15 @@ async def test_slices_are_forgotten_when_hours_are_read_instead(
 async def test_a_few_traces_are_not_worth_slices(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
-    await sweep(service, rollup)
+    await update(service, rollup)
     await send(ada, new_span(datetime.now(UTC)))
-    assert await sweep_slices(service, rollup) == 0
+    assert await update_slices(service, rollup) == 0
 
 
-async def test_what_is_written_while_slices_are_swept_is_not_lost(
+async def test_traces_written_while_slices_are_updated_are_not_lost(
     service: Service, ada: Person
 ) -> None:
-    """The writer says up to when all is visible; a row of the same millisecond comes later."""
+    """The writer says up to when all is visible; a row of the same millisecond may follow."""
     writer = service.services.prices._book._writer
     rollup = await slice_everything(service, writer)
     service.services.analytics._rollup = rollup
@@ -386,12 +387,12 @@ async def test_what_is_written_while_slices_are_swept_is_not_lost(
         for _ in range(5):
             await send(ada, new_span(datetime.now(UTC) - timedelta(seconds=1)))
             sent += 1
-        await rollup.sweep_slices()
+        await rollup.maintenance.update_slices()
         today = {"startDate": "2026-01-01", "endDate": "2099-01-01", "granularity": "monthly"}
         assert (await ask(ada, "/metrics", **today))["totalTraces"] == sent
 
 
-async def test_slices_that_are_fresh_enough_are_not_looked_behind(
+async def test_slices_that_are_fresh_enough_are_read_although_dirty(
     service: Service, ada: Person
 ) -> None:
     rollup = await slice_everything(service, service.services.prices._book._writer)
@@ -404,22 +405,22 @@ async def test_slices_that_are_fresh_enough_are_not_looked_behind(
         return int(answer["total"])
 
     await send(ada, new_span(DAY))
-    assert await sweep_slices(service, rollup) >= 1
-    swept = time.monotonic()
+    assert await update_slices(service, rollup) >= 1
+    updated = time.monotonic()
     await send(ada, new_span(DAY), new_span(DAY))
     assert await count(0) == 3
     assert await count(60) == 1
-    await asyncio.sleep(swept + 1.1 - time.monotonic())
+    await asyncio.sleep(updated + 1.1 - time.monotonic())
     assert await count(1) == 3
 
 
-async def test_slices_are_not_taken_for_fresh_where_others_write(
+async def test_slices_are_never_fresh_where_other_processes_write(
     service: Service, ada: Person, slices: Rollup
 ) -> None:
     await send(ada, new_span(DAY))
-    assert await sweep_slices(service, slices) >= 1
+    assert await update_slices(service, slices) >= 1
     await send(ada, new_span(DAY))
-    assert await sweep_slices(service, slices) >= 1
+    assert await update_slices(service, slices) >= 1
     await send(ada, new_span(DAY))
     await service.services.pipeline.wait_until_visible()
     headers = {"Cache-Control": "max-age=60"}

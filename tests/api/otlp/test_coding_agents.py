@@ -182,7 +182,7 @@ class Sender:
             assert used == ([{"Bash": tools}] if tools else [])
             filters = await self.person.data("GET", "/spans/filters")
             assert "superseded" not in filters["kinds"]
-            await self.rollup.sweep()
+            await self.rollup.maintenance.update()
 
 
 LOGS_ONLY: dict[str, Any] = {"calls": 2, "tools": 1, "spans": 3, "name": f"chat {MODEL}"}

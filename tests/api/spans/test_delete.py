@@ -99,11 +99,11 @@ async def test_sums_that_were_made_before_forget_a_deleted_trace(
     eager = Rollup(service.services.engine, quiet_seconds=0)
     service.services.analytics._rollup = eager
     await service.services.pipeline.wait_until_visible()
-    await eager.sweep()
+    await eager.maintenance.update()
     assert await totals() == (2, 1)
     await ann.data("DELETE", f"/spans/traces/{gone}")
     assert await totals() == (1, 0.5)
-    await eager.sweep()
+    await eager.maintenance.update()
     assert await totals() == (1, 0.5)
 
 

@@ -30,16 +30,16 @@ from spanwise.storage.telemetry.prices.repricing import (
     reprice_piece,
 )
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.rollup.source import read_traces
 from spanwise.storage.telemetry.signals.signals import find_signals
 from spanwise.storage.telemetry.spans.deletion import TraceDeletion
 from spanwise.storage.telemetry.spans.locations import Place, find_place
 from spanwise.storage.telemetry.spans.spans import find_span, find_spans
 from spanwise.storage.telemetry.traces.aggregates import summarize_traces
-from spanwise.storage.telemetry.traces.filter_values import find_filter_values
+from spanwise.storage.telemetry.traces.filter_values import filter_values
 from spanwise.storage.telemetry.traces.traces import find_trace, find_traces
 from spanwise.storage.telemetry.writer import Batch, DataRefused, Writer
 from support.ids import new_trace_id
+from support.slices import TracesOnly
 from support.spans import llm_call, span
 from support.store import Store
 
@@ -253,14 +253,13 @@ async def test_the_rollup_has_what_the_traces_have(store: Store) -> None:
         call = llm_call("gpt-4o", "openai", {"input": 10, "output": 1}, start=at)
         store.send(root, call | {"traceId": root["traceId"], "parentSpanId": root["spanId"]})
     rollup = Rollup(store.engine, quiet_seconds=0)
-    await rollup.sweep()
+    await rollup.maintenance.update()
     period = TimeRange()
     question = Question(period.or_all(), TraceFilter(period), Granularity.MONTHLY)
-    swept = await rollup.find_source(store.workspace, question)
-    assert not swept.is_exact
-    values = await find_filter_values(store.engine, swept, {})
-    traces = read_traces(store.workspace, question)
-    assert values == await find_filter_values(store.engine, traces, {})
+    assert not (await rollup.choose_source(store.workspace, question)).is_traces_only
+    values = await rollup.answer(store.workspace, question, filter_values({}))
+    traces = TracesOnly(store.engine)
+    assert values == await traces.answer(store.workspace, question, filter_values({}))
     assert [agent.name for agent in values.agents] == ["critic", "planner"]
     assert (values.models, values.environments) == (["gpt-4o"], ["live"])
 

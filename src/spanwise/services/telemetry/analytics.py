@@ -1,4 +1,4 @@
-"""Analytics as people ask for them: exact, complete, and with all that was acknowledged before."""
+"""Analytics: waits until acknowledged data is visible, then aggregates traces by the rollup."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,29 +26,25 @@ from spanwise.model.analytics import (
 )
 from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.telemetry.filters import TraceFilter
-from spanwise.model.times import Granularity
 from spanwise.services.alerts.alerts import count_active_alerts
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry.engine.engine import Engine
 from spanwise.storage.telemetry.export.trace_download import export_traces
-from spanwise.storage.telemetry.rollup import queries as stored
-from spanwise.storage.telemetry.rollup.aggregate_cache import SumReader
+from spanwise.storage.telemetry.rollup import queries
+from spanwise.storage.telemetry.rollup.measures import LATENCY_BOUNDS_MS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.rollup.source import LATENCY_BOUNDS_MS, Source, read_traces
 
 _LATENCY_BUCKETS = ("<200ms", "200-500ms", "500ms-1s", "1-2s", "2-5s", "5s+")
-# Sums of the same costs in another order differ by less than this share of them.
+# Relative difference between sums of the same costs in another order.
 _ROUNDING = 1e-9
 
 
 class Analytics:
-    """Answers from the rollup where it can; without one from the traces alone."""
-
     def __init__(
         self,
         engine: Engine,
-        rollup: Rollup | None,
+        rollup: Rollup,
         pipeline: Pipeline,
         agents: AgentDirectory,
         catalog: Catalog,
@@ -56,49 +52,29 @@ class Analytics:
         self._catalog = catalog
         self._engine = engine
         self._rollup = rollup
-        self._sums = rollup.sums if rollup else SumReader(engine)
         self._pipeline = pipeline
         self._agents = agents
 
     async def metrics(
         self, workspace: str, question: Question, *, compare: bool, freshness: Freshness = LATEST
     ) -> Metrics:
-        now = await self._key_metrics(workspace, question, freshness)
+        """Return the key metrics, with `compare` also those of the period before."""
+        resolved = await self._prepare(workspace, question, freshness)
+        totals, alerts = await asyncio.gather(
+            self._rollup.answer(workspace, resolved, queries.TOTALS, freshness),
+            count_active_alerts(self._catalog, workspace, question.wanted.agent_name),
+        )
+        metrics = _to_key_metrics(totals, alerts).model_dump()
         if not compare:
-            return Metrics(**now.model_dump())
-        return Metrics(
-            **now.model_dump(),
-            previous=await self._key_metrics(workspace, question.before(), freshness),
-        )
-
-    async def _key_metrics(
-        self, workspace: str, question: Question, freshness: Freshness
-    ) -> KeyMetrics:
-        source = await self._total_source(workspace, question, freshness)
-        totals, percentiles, alerts = await asyncio.gather(
-            stored.read_totals(self._sums, source),
-            stored.read_percentiles(self._sums, source),
-            self._count_active_alerts(workspace, question.wanted.agent_name),
-        )
-        return KeyMetrics(
-            total_traces=totals.traces,
-            success_rate=_ratio(totals.traces - totals.errors, totals.traces),
-            avg_latency=_ratio(totals.duration_ms, totals.traces),
-            p95_latency=percentiles[1] if percentiles else 0.0,
-            active_agents=totals.agents,
-            active_alerts=alerts,
-            total_tokens=totals.input_tokens + totals.output_tokens,
-            estimated_cost=totals.cost,
-        )
-
-    async def _count_active_alerts(self, workspace: str, agent: str | None) -> int:
-        return await count_active_alerts(self._catalog, workspace, agent)
+            return Metrics(**metrics)
+        before = await self._rollup.answer(workspace, resolved.before(), queries.TOTALS, freshness)
+        return Metrics(**metrics, previous=_to_key_metrics(before, alerts))
 
     async def outcomes(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> Outcomes:
-        source = await self._source(workspace, question, freshness)
-        rows = await stored.read_series(self._sums, source, question, ("traces", "errors"))
+        question = await self._prepare(workspace, question, freshness)
+        rows = await self._rollup.answer(workspace, question, queries.OUTCOMES, freshness)
         total = sum(row["traces"] for row in rows)
         failure = sum(row["errors"] for row in rows)
         return Outcomes(
@@ -120,8 +96,8 @@ class Analytics:
     async def requests(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> list[RequestsPoint]:
-        source = await self._source(workspace, question, freshness)
-        counts = await stored.read_requests(self._sums, source, question)
+        question = await self._prepare(workspace, question, freshness)
+        counts = await self._rollup.answer(workspace, question, queries.REQUESTS, freshness)
         return [
             RequestsPoint(
                 date=question.label(bucket), total=sum(by_agent.values()), by_agent=by_agent
@@ -132,8 +108,8 @@ class Analytics:
     async def percentiles(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> list[PercentilesPoint]:
-        source = await self._source(workspace, question, freshness)
-        series = await stored.read_percentile_series(self._sums, source, question)
+        question = await self._prepare(workspace, question, freshness)
+        series = await self._rollup.answer(workspace, question, queries.PERCENTILES, freshness)
         points = []
         for bucket, found in zip(question.buckets, series, strict=True):
             p50, p95, p99 = found or (None, None, None)
@@ -143,8 +119,8 @@ class Analytics:
     async def latencies(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> list[LatencyBucket]:
-        source = await self._total_source(workspace, question, freshness)
-        counts = await stored.read_latency_counts(self._sums, source)
+        question = await self._prepare(workspace, question, freshness)
+        counts = await self._rollup.answer(workspace, question, queries.LATENCY_COUNTS, freshness)
         total = sum(counts)
         lower, upper = (0, *LATENCY_BOUNDS_MS), (*LATENCY_BOUNDS_MS, None)
         return [
@@ -157,9 +133,8 @@ class Analytics:
     async def tokens(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> list[TokensPoint]:
-        source = await self._source(workspace, question, freshness)
-        measures = ("input_tokens", "output_tokens")
-        rows = await stored.read_series(self._sums, source, question, measures)
+        question = await self._prepare(workspace, question, freshness)
+        rows = await self._rollup.answer(workspace, question, queries.TOKENS, freshness)
         return [
             TokensPoint(
                 date=question.label(bucket),
@@ -173,8 +148,8 @@ class Analytics:
     async def costs(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> Costs:
-        source = await self._source(workspace, question, freshness)
-        found = await stored.read_costs(self._sums, source, question)
+        question = await self._prepare(workspace, question, freshness)
+        found = await self._rollup.answer(workspace, question, queries.COSTS, freshness)
         by_model, total = found.by_model, sum(found.series)
         without_model = total - sum(by_model.values())
         if without_model > _ROUNDING * total:
@@ -192,8 +167,8 @@ class Analytics:
     async def errors(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> ErrorsByType:
-        source = await self._total_source(workspace, question, freshness)
-        counts = await stored.read_errors(self._sums, source)
+        question = await self._prepare(workspace, question, freshness)
+        counts = await self._rollup.answer(workspace, question, queries.ERRORS, freshness)
         total = sum(counts.values())
         return ErrorsByType(
             errors=[
@@ -205,8 +180,8 @@ class Analytics:
     async def error_rate(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> list[ErrorRatePoint]:
-        source = await self._source(workspace, question, freshness)
-        rows = await stored.read_series(self._sums, source, question, ("traces", "errors"))
+        question = await self._prepare(workspace, question, freshness)
+        rows = await self._rollup.answer(workspace, question, queries.OUTCOMES, freshness)
         return [
             ErrorRatePoint(
                 date=question.label(bucket),
@@ -220,8 +195,9 @@ class Analytics:
     async def tools(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> ToolUsage:
-        source = await self._total_source(workspace, question, freshness)
-        return ToolUsage(heatmap=await stored.read_tools(self._sums, source))
+        question = await self._prepare(workspace, question, freshness)
+        heatmap = await self._rollup.answer(workspace, question, queries.TOOLS, freshness)
+        return ToolUsage(heatmap=heatmap)
 
     async def export(
         self,
@@ -231,33 +207,37 @@ class Analytics:
         *,
         freshness: Freshness = LATEST,
     ) -> AsyncIterator[bytes]:
-        """Return the pieces of a file with all the traces, newest first."""
+        """Return the chunks of a file with all the traces, newest first."""
         await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
         wanted = await self._with_agent_name(workspace, wanted)
         return await export_traces(self._engine, workspace, wanted, ids, form)
 
-    async def _total_source(
-        self, workspace: str, question: Question, freshness: Freshness
-    ) -> Source:
-        """What answers a question without a series: whole months will do."""
-        return await self._source(
-            workspace, replace(question, granularity=Granularity.MONTHLY), freshness
-        )
-
-    async def _source(self, workspace: str, question: Question, freshness: Freshness) -> Source:
+    async def _prepare(self, workspace: str, question: Question, freshness: Freshness) -> Question:
+        """Wait until the data is visible, and return the question with the agent's name."""
         await self._pipeline.wait_until_visible(freshness)
         wanted = await self._with_agent_name(workspace, question.wanted)
-        question = replace(question, wanted=wanted)
-        if self._rollup is None:
-            return read_traces(workspace, question)
-        return await self._rollup.find_source(workspace, question, freshness.max_age_seconds)
+        return replace(question, wanted=wanted)
 
     async def _with_agent_name(self, workspace: str, wanted: TraceFilter) -> TraceFilter:
+        """Replace the id of an agent by its name."""
         if wanted.agent_name is None:
             return wanted
         name = await self._agents.resolve_name(workspace, wanted.agent_name)
         return replace(wanted, agent_name=name)
+
+
+def _to_key_metrics(totals: queries.Totals, active_alerts: int) -> KeyMetrics:
+    return KeyMetrics(
+        total_traces=totals.traces,
+        success_rate=_ratio(totals.traces - totals.errors, totals.traces),
+        avg_latency=_ratio(totals.duration_ms, totals.traces),
+        p95_latency=totals.percentiles[1] if totals.percentiles else 0.0,
+        active_agents=totals.agents,
+        active_alerts=active_alerts,
+        total_tokens=totals.input_tokens + totals.output_tokens,
+        estimated_cost=totals.cost,
+    )
 
 
 def _ratio(part: float, whole: float) -> float:

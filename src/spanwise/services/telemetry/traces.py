@@ -20,18 +20,17 @@ from spanwise.model.telemetry.spans import (
     TraceStatus,
     WholeTrace,
 )
-from spanwise.model.times import Granularity, TimeRange
+from spanwise.model.times import TimeRange
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.engine import Engine
-from spanwise.storage.telemetry.rollup.queries import count_traces
+from spanwise.storage.telemetry.rollup.queries import TRACE_COUNT
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.rollup.source import Source
 from spanwise.storage.telemetry.signals import signals as stored_signals
 from spanwise.storage.telemetry.spans import logs as stored_logs
 from spanwise.storage.telemetry.spans import spans as stored_spans
 from spanwise.storage.telemetry.spans.locations import Place, find_place
 from spanwise.storage.telemetry.traces import traces as stored
-from spanwise.storage.telemetry.traces.filter_values import find_filter_values
+from spanwise.storage.telemetry.traces.filter_values import filter_values
 
 # Where so many pages of traces started lately, one may be read without looking for its keys.
 _MANY_PAGES = 20
@@ -61,9 +60,10 @@ class Traces:
         if wanted.agent_name is not None:
             name = await self._agents.resolve_name(workspace, wanted.agent_name)
             wanted = replace(wanted, agent_name=name)
-        source = await self._find_source(workspace, wanted, freshness)
-        counting = count_traces(self._rollup.sums, source)
         busy_since = self._rollup.busy_since(workspace, wanted, _MANY_PAGES * page.limit)
+        # Counted by the rollup: reading millions of traces one by one would take most of the time.
+        question = Question(wanted.period.or_all(), wanted)
+        counting = self._rollup.answer(workspace, question, TRACE_COUNT, freshness)
         return await stored.find_traces(
             self._engine, workspace, wanted, page, ids, sort, order, counting, busy_since
         )
@@ -99,13 +99,6 @@ class Traces:
             raise NotFound("no such span")
         return span
 
-    async def _find_source(
-        self, workspace: str, wanted: TraceFilter, freshness: Freshness
-    ) -> Source:
-        """Choose what counts: reading millions of traces one by one would be most of the time."""
-        question = Question(wanted.period.or_all(), wanted, Granularity.MONTHLY)
-        return await self._rollup.find_source(workspace, question, freshness.max_age_seconds)
-
     async def _find_place(self, workspace: str, trace_id: str) -> Place:
         place = await find_place(self._engine, workspace, trace_id)
         if place is None:
@@ -118,8 +111,8 @@ class Traces:
         """Return the values that occur in the traces of a period."""
         await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
-        source = await self._find_source(workspace, TraceFilter(period), freshness)
-        return await find_filter_values(self._engine, source, ids)
+        question = Question(period.or_all(), TraceFilter(period))
+        return await self._rollup.answer(workspace, question, filter_values(ids), freshness)
 
     async def delete(self, workspace: str, trace_id: str) -> None:
         """Remove a trace with its signals and logs: for good once this returns."""

@@ -28,8 +28,12 @@ from spanwise.storage.telemetry.engine.engine import (
 )
 from spanwise.storage.telemetry.prices.prices import put_prices
 from spanwise.storage.telemetry.prices.repricing import reprice_batch
-from spanwise.storage.telemetry.rollup.dirty_ranges import SLICE
-from spanwise.storage.telemetry.rollup.recent_changes import MAX_MOMENTS, Changes, Moments
+from spanwise.storage.telemetry.rollup.recent_changes import (
+    MAX_CHANGED_SLICES,
+    ChangedSlices,
+    RecentChanges,
+)
+from spanwise.storage.telemetry.rollup.time_ranges import SLICE_START
 from spanwise.storage.telemetry.schema import LANDINGS, apply_schema
 from spanwise.storage.telemetry.spans.decoding import in_utc
 from spanwise.storage.telemetry.spans.deletion import TraceDeletion, delete_traces
@@ -100,7 +104,7 @@ class Batch:
 class _Change:
     """What a change is about, when that is known."""
 
-    moments: Moments | None = None
+    moments: ChangedSlices | None = None
 
 
 class Writer:
@@ -121,7 +125,7 @@ class Writer:
         self._finishing = threading.Lock()
         self._shared = SecondLook() if engine.address.folder is None else None
         # What is changed, where nobody else changes anything.
-        self.changes = Changes() if self._shared is None else None
+        self.changes = RecentChanges() if self._shared is None else None
         self._cluster = engine.address.cluster
         # What has a lower version is replayed, perhaps in other batches than it was finished in.
         self._started = time.time_ns()
@@ -187,7 +191,7 @@ class Writer:
                     "first": first_version,
                     "last": last_version,
                     "max_name": MAX_NAME,
-                    "max_groups": MAX_MOMENTS,
+                    "max_groups": MAX_CHANGED_SLICES,
                 },
             )
             change.moments = None if deletions or has_repriced else _moments_of(rows)
@@ -214,7 +218,7 @@ class Writer:
                 yield change
             finally:
                 if self.changes is not None:
-                    self.changes.note(change.moments)
+                    self.changes.record(change.moments)
 
     def visible_until(self) -> datetime | None:
         """Return up to when all that was written is visible; None where others write too."""
@@ -335,7 +339,7 @@ class Writer:
 _WRITTEN = f"""
 SELECT workspace, leftUTF8(agent_name, {{max_name:UInt16}}) AS name, min(start) AS first,
     max(start) AS last, count() OVER () > {{max_groups:UInt32}} AS are_many,
-    if(are_many, ([], []), sumMap([{SLICE}], [1])) AS moments
+    if(are_many, ([], []), sumMap([{SLICE_START}], [1])) AS moments
 FROM traces WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}
 GROUP BY workspace, name"""
 
@@ -344,7 +348,7 @@ SELECT DISTINCT workspace, provider, model FROM spans
 WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND NOT is_priced AND model != ''"""
 
 
-def _moments_of(rows: Rows) -> Moments | None:
+def _moments_of(rows: Rows) -> ChangedSlices | None:
     """Return when the traces of each agent start; None when there are more than readers use."""
     if rows and rows[0]["are_many"]:
         return None

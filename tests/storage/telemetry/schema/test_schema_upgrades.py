@@ -20,7 +20,7 @@ from spanwise.model.times import BoundedRange, Granularity
 from spanwise.storage.schema_state import SchemaState
 from spanwise.storage.telemetry import schema
 from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
-from spanwise.storage.telemetry.rollup.queries import read_totals
+from spanwise.storage.telemetry.rollup.queries import TOTALS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.schema import split_statements, with_durability
 from spanwise.storage.telemetry.schema.state import inspect_schema
@@ -262,7 +262,7 @@ async def test_a_store_of_an_earlier_version_is_upgraded_with_what_it_holds(
     rollup = Rollup(engine)
     for _ in range(2):
         assert await total_of(rollup) == 2
-        await rollup.sweep(quiet_seconds=0)
+        await rollup.maintenance.update(quiet_seconds=0)
     assert (await inspect_schema(engine)) is SchemaState.CURRENT
     engine.close()
 
@@ -270,5 +270,4 @@ async def test_a_store_of_an_earlier_version_is_upgraded_with_what_it_holds(
 async def total_of(rollup: Rollup) -> int:
     period = BoundedRange(datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))
     question = Question(period, TraceFilter(), Granularity.MONTHLY).within(period)
-    source = await rollup.find_source(WORKSPACE, question)
-    return (await read_totals(rollup.sums, source)).traces
+    return (await rollup.answer(WORKSPACE, question, TOTALS)).traces

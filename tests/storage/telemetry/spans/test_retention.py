@@ -12,7 +12,7 @@ from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
-from spanwise.storage.telemetry.rollup.queries import read_requests
+from spanwise.storage.telemetry.rollup.queries import REQUESTS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.schema import statements_of_files
 from spanwise.storage.telemetry.spans.locations import find_place
@@ -69,24 +69,24 @@ async def test_months_count_what_their_days_do_when_the_limit_cuts_them(store: S
     moments = [MIDDLE + timedelta(days=days, hours=1) for days in range(-45, 45)]
     store.send(*(span(start=moment) for moment in moments))
     rollup = Rollup(store.engine, quiet_seconds=0)
-    await rollup.sweep()
+    await rollup.maintenance.update()
     for days in (-40, -20, -1, 0, 7, 7.5, 21):
         limit = MIDDLE + timedelta(days=days)
         left = Counter(f"{moment:%Y-%m}" for moment in moments if moment >= limit)
         with store.engine.client() as client:
             remove_expired(client, limit)
-            rollup.sums.forget()
+            rollup.clear_cache()
             assert await by_month(store, rollup) == left
             # As a version before this one left it, or a run that ended halfway.
             client.command("DELETE FROM trace_rollup WHERE step = 'month'")
             remove_expired(client, limit)
-        rollup.sums.forget()
+        rollup.clear_cache()
         cut = f"{limit:%Y-%m}"
         assert (await by_month(store, rollup))[cut] == left[cut]
-        await rollup.rebuild()
+        await rollup.maintenance.rebuild()
         with store.engine.client() as client:
             remove_expired(client, limit)
-        rollup.sums.forget()
+        rollup.clear_cache()
         assert await by_month(store, rollup) == left
 
 
@@ -94,9 +94,8 @@ async def by_month(store: Store, rollup: Rollup) -> Counter[str]:
     period = BoundedRange(MIDDLE - timedelta(days=300), MIDDLE + timedelta(days=300))
     wanted = TraceFilter(TimeRange(period.start, period.end))
     question = Question(period, wanted, Granularity.MONTHLY)
-    source = await rollup.find_source(store.workspace, question)
-    assert not source.is_exact
-    found = await read_requests(rollup.sums, source, question)
+    assert not (await rollup.choose_source(store.workspace, question)).is_traces_only
+    found = await rollup.answer(store.workspace, question, REQUESTS)
     months = {f"{month:%Y-%m}": sum(by_agent.values()) for month, by_agent in found.items()}
     return Counter({month: traces for month, traces in months.items() if traces})
 

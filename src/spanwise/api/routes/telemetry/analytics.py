@@ -1,4 +1,4 @@
-"""Analytics: what the traces of a period add up to."""
+"""Analytics: aggregates of the traces of a period."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -81,10 +81,10 @@ async def _series(
         Granularity.DAILY
     ),
 ) -> Question:
-    stepped = replace(question, granularity=granularity)
-    # A series with too many steps is refused before anything is read for it.
-    _ = stepped.buckets
-    return stepped
+    series = replace(question, granularity=granularity)
+    # Raises before anything is read if the series would have too many buckets.
+    _ = series.buckets
+    return series
 
 
 AskedSeries = Annotated[Question, Depends(_series)]

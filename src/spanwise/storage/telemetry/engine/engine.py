@@ -7,8 +7,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -17,7 +19,6 @@ import clickhouse_connect
 import structlog
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
-from clickhouse_connect.driver.query import QueryResult
 
 from spanwise.model.errors import StartError, Unavailable
 from spanwise.storage.disk import check_folder, is_disk_fault
@@ -189,9 +190,8 @@ class Engine:
 
         The parameters tell whose query it is and whether it searches texts.
         """
-        return await self._read(
-            parameters, lambda client: query_rows(client, sql, parameters, tag, raw=raw)
-        )
+        work = partial(query_rows, sql=sql, parameters=parameters, tag=tag, raw=raw)
+        return await asyncio.wrap_future(self._submit(parameters, work))
 
     async def fetch_columns(self, sql: str, parameters: Mapping[str, Any], *, tag: str) -> Columns:
         """Run a query that may have tens of thousands of rows; texts are bytes.
@@ -199,11 +199,8 @@ class Engine:
         Without rows there are no columns either.
         """
 
-        def work(client: Client) -> Columns:
-            result = _query(client, sql, parameters, tag, raw=True)
-            return dict(zip(result.column_names, result.result_columns, strict=True))
-
-        return await self._read(parameters, work)
+        work = partial(_query_columns, sql=sql, parameters=parameters, tag=tag)
+        return await asyncio.wrap_future(self._submit(parameters, work))
 
     async def run(self, work: Callable[[Client], T]) -> T:
         """Do something of the service's own with a client, off the event loop."""
@@ -213,9 +210,9 @@ class Engine:
         """Do a part of a download: beside other reads, and after them where cores are short."""
         return await asyncio.wrap_future(self._heavy.submit(workspace, work))
 
-    async def _read(self, parameters: Mapping[str, Any], work: Callable[[Client], T]) -> T:
+    def _submit(self, parameters: Mapping[str, Any], work: Callable[[Client], T]) -> Future[T]:
         lane = self._heavy if SEARCH_WORDS in parameters else self._readers
-        return await asyncio.wrap_future(lane.submit(parameters.get("workspace", SERVICE), work))
+        return lane.submit(parameters.get("workspace", SERVICE), work)
 
     @contextmanager
     def client(self) -> Iterator[Client]:
@@ -306,19 +303,29 @@ def query_rows(
     client: Client, sql: str, parameters: Mapping[str, Any], tag: str = "", *, raw: bool = False
 ) -> Rows:
     """Run a query. `raw` gives texts as bytes, for columns that may hold something else."""
-    result = _query(client, sql, parameters, tag, raw=raw)
+    with _watch_query(tag):
+        result = client.query(
+            sql, parameters=dict(parameters), query_formats=_RAW_FORMATS if raw else None
+        )
     names: Sequence[str] = result.column_names
     return [dict(zip(names, row, strict=True)) for row in result.result_rows]
 
 
-def _query(
-    client: Client, sql: str, parameters: Mapping[str, Any], tag: str, *, raw: bool
-) -> QueryResult:
+def _query_columns(client: Client, sql: str, parameters: Mapping[str, Any], tag: str) -> Columns:
+    with _watch_query(tag):
+        result = client.query(sql, parameters=dict(parameters), query_formats=_RAW_FORMATS)
+    return dict(zip(result.column_names, result.result_columns, strict=True))
+
+
+@contextmanager
+def _watch_query(tag: str) -> Iterator[None]:
+    """Translate engine errors and log slow queries.
+
+    A context, so that the driver is called without another function between.
+    """
     started = time.perf_counter()
     try:
-        result = client.query(
-            sql, parameters=dict(parameters), query_formats={"String": "bytes"} if raw else None
-        )
+        yield
     except ClickHouseError as error:
         if getattr(error, "code", None) in OVERLOAD_CODES:
             raise Unavailable("the store is too busy for this query; narrow the range") from error
@@ -328,8 +335,9 @@ def _query(
     seconds = time.perf_counter() - started
     if seconds > SLOW_QUERY_SECONDS:
         log.warning("slow_query", tag=tag, seconds=round(seconds, 3))
-    return result
 
+
+_RAW_FORMATS = {"String": "bytes"}
 
 # Time limit, memory limit, too many parts, too many simultaneous queries.
 OVERLOAD_CODES = frozenset({159, 241, 252, 202})

@@ -1,1 +1,10 @@
-"""Analytics over any time range, answered from precomputed aggregates where they are valid."""
+"""The rollup: trace aggregates per month, day, hour and ten-second slice, for analytics.
+
+`rollup.Rollup` is the only entry: `answer` runs a query of `queries` over a time range, and
+`maintenance` keeps the tables up to date. Invariants:
+
+- Every part of a range is read exactly once, from one table (`plan`).
+- An aggregate is only read if no trace of its hour or slice was written after the watermark.
+- A maintenance run recomputes aggregates from traces and never increments them, so that it can be
+  repeated, interrupted, or run by several replicas at once.
+"""

@@ -1,69 +1,69 @@
-"""Remembers which traces' times the latest batches changed, so that readers need not look."""
+"""A log of the slices changed by the latest batches, so that readers need not query for them."""
 
 import threading
 from collections import Counter, deque
 from collections.abc import Mapping
 from datetime import datetime
 
-# A batch that changes more moments than this is looked up in the store like an unknown one.
-MAX_MOMENTS = 3000
-_REMEMBERED = 100
-_LATEST = 10
+# A batch that changes more slices than this is logged as unknown.
+MAX_CHANGED_SLICES = 3000
+_LOGGED_BATCHES = 100
+_BUSY_BATCHES = 10
 
-# Workspace -> agent -> the beginnings of the slices in which changed traces start -> how many.
-Moments = Mapping[str, Mapping[str, Mapping[datetime, int]]]
+# Workspace -> agent -> start of a slice -> how many changed traces start in it.
+ChangedSlices = Mapping[str, Mapping[str, Mapping[datetime, int]]]
 
 
-class Changes:
-    """A log of the latest changes. One thread notes them, all may read."""
+class RecentChanges:
+    """One thread records changes, any thread may read them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._number = 0
-        self._log: deque[Moments | None] = deque(maxlen=_REMEMBERED)
+        self._count = 0
+        self._log: deque[ChangedSlices | None] = deque(maxlen=_LOGGED_BATCHES)
 
-    def note(self, moments: Moments | None) -> None:
-        """Note a change, once it is visible; None when nobody knows what it changed."""
-        if moments is not None and _count(moments) > MAX_MOMENTS:
-            moments = None
+    def record(self, changed: ChangedSlices | None) -> None:
+        """Log a change once it is visible; None if what it changed is unknown."""
+        if changed is not None and _count_slices(changed) > MAX_CHANGED_SLICES:
+            changed = None
         with self._lock:
-            self._log.append(moments)
-            self._number += 1
+            self._log.append(changed)
+            self._count += 1
 
     @property
-    def number(self) -> int:
-        """How many changes there were so far."""
-        return self._number
+    def count(self) -> int:
+        """The number of changes so far."""
+        return self._count
 
-    def since(self, number: int, workspace: str) -> set[datetime] | None:
-        """Return what was changed after so many changes; None when that is not known any more."""
+    def find_since(self, count: int, workspace: str) -> set[datetime] | None:
+        """Return the slices changed after the first `count` changes; None if not known."""
         with self._lock:
-            count = self._number - number
-            if count > len(self._log):
+            newer = self._count - count
+            if newer > len(self._log):
                 return None
-            latest = list(self._log)[len(self._log) - count :]
+            latest = list(self._log)[len(self._log) - newer :]
         found: set[datetime] = set()
-        for moments in latest:
-            if moments is None:
+        for changed in latest:
+            if changed is None:
                 return None
-            for of_agent in moments.get(workspace, {}).values():
-                found.update(of_agent)
+            for slices in changed.get(workspace, {}).values():
+                found.update(slices)
         return found
 
     def busy_since(
         self, workspace: str, agent: str | None, traces: int, before: datetime | None
     ) -> datetime | None:
-        """Return since when about so many traces have started, as the latest changes tell.
+        """Return a time since which about `traces` traces have started, None if unknown.
 
-        A trace that was changed more than once counts more than once.
+        A trace that was changed more than once is counted more than once.
         """
         with self._lock:
-            latest = list(self._log)[-_LATEST:]
+            latest = list(self._log)[-_BUSY_BATCHES:]
         counts = Counter[datetime]()
-        for moments in latest:
-            by_agent = moments.get(workspace, {}) if moments else {}
-            for name, of_agent in by_agent.items():
-                counts.update(of_agent if agent in (None, name) else {})
+        for changed in latest:
+            by_agent = changed.get(workspace, {}) if changed else {}
+            for name, slices in by_agent.items():
+                counts.update(slices if agent in (None, name) else {})
         for moment in sorted(counts, reverse=True):
             if before is not None and moment >= before:
                 continue
@@ -73,5 +73,5 @@ class Changes:
         return None
 
 
-def _count(moments: Moments) -> int:
-    return sum(len(of_agent) for agents in moments.values() for of_agent in agents.values())
+def _count_slices(changed: ChangedSlices) -> int:
+    return sum(len(slices) for agents in changed.values() for slices in agents.values())

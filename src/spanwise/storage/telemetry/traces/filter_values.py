@@ -1,7 +1,10 @@
 """Reads which values occur in traces, for filter menus."""
 
+from collections.abc import Sequence
+
+from spanwise.model.analytics import Question
 from spanwise.model.telemetry.spans import AgentRef, TraceFilters
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.rollup.aggregation import Aggregates, Aggregation, Query
 from spanwise.storage.telemetry.rollup.source import Source
 from spanwise.storage.telemetry.traces.traces import AgentIds
 
@@ -21,21 +24,36 @@ def _members(column: str) -> str:
     return f"arraySort(groupUniqArrayArray({MAX_VALUES})({column}))"
 
 
-async def find_filter_values(engine: Engine, source: Source, agent_ids: AgentIds) -> TraceFilters:
-    """Return every value that the traces of a source have, in order."""
-    rows = await engine.fetch(
-        f"""SELECT
-            {_values("agent_name")} AS agents, {_members("models")} AS models,
-            {_members("providers")} AS providers, {_members("tools")} AS tools,
-            {_members("kinds")} AS kinds,
-            arrayConcat(if(sum(errors) > 0, ['error'], []),
-                if(sum(traces) > sum(errors), ['success'], [])) AS statuses,
-            {_members("named_errors")} AS error_types, {_values("environment")} AS environments,
-            {_members("experiments")} AS experiments
-        FROM ({source.select(_MEASURES)}) WHERE traces > 0 {source.settings}""",
-        source.parameters,
-        tag="find_filter_values",
-    )
-    values = rows[0]
-    agents = [AgentRef(id=agent_ids.get(name), name=name) for name in values.pop("agents")]
-    return TraceFilters(agents=agents, **values)
+# Name -> SQL of its values, in the order of the columns.
+_MENUS = {
+    "agents": _values("agent_name"),
+    "models": _members("models"),
+    "providers": _members("providers"),
+    "tools": _members("tools"),
+    "kinds": _members("kinds"),
+    "statuses": """arrayConcat(if(sum(errors) > 0, ['error'], []),
+        if(sum(traces) > sum(errors), ['success'], []))""",
+    "error_types": _members("named_errors"),
+    "environments": _values("environment"),
+    "experiments": _members("experiments"),
+}
+
+
+def filter_values(agent_ids: AgentIds) -> Query[TraceFilters]:
+    """Query for every value that the traces of a period have, in order."""
+
+    def to_filters(_: Question, found: Sequence[Aggregates]) -> TraceFilters:
+        menus = dict(zip(_MENUS, found[0][()], strict=True))
+        agents = [AgentRef(id=agent_ids.get(name), name=name) for name in menus.pop("agents")]
+        return TraceFilters(agents=agents, **menus)
+
+    return Query((_FILTER_VALUES,), to_filters)
+
+
+def _to_sql(rows: Source, _: Question) -> str:
+    columns = ", ".join(f"{sql} AS {name}" for name, sql in _MENUS.items())
+    return f"SELECT {columns} FROM ({rows.select(_MEASURES)}) WHERE traces > 0"
+
+
+# Not additive: an array of distinct values is cut at its limit, and not sorted when concatenated.
+_FILTER_VALUES = Aggregation("find_filter_values", 0, _to_sql, is_additive=False)

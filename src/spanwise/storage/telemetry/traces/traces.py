@@ -13,9 +13,6 @@ from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.conditions import Conditions, trace_conditions
 from spanwise.storage.telemetry.engine.engine import Engine, Rows
-from spanwise.storage.telemetry.rollup.aggregate_cache import SumReader
-from spanwise.storage.telemetry.rollup.queries import count_traces
-from spanwise.storage.telemetry.rollup.source import Source
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
 from spanwise.storage.telemetry.spans.locations import STARTS_IN_PLACE, Place
 
@@ -60,7 +57,7 @@ async def find_traces(
     """
     where = trace_conditions(workspace, wanted)
     if counting is None:
-        counting = count_traces(SumReader(engine), Source(where.sql, parameters=where.parameters))
+        counting = _count_traces(engine, where)
     if sort is not TraceSort.START_TIME or order is not Order.DESC:
         reading = _read_page(engine, where, page, f"{_SORTS[sort]} {order}, start {order}")
     elif wanted.search is not None:
@@ -69,6 +66,12 @@ async def find_traces(
         reading = _read_latest(engine, workspace, wanted, page, busy_since)
     total, rows = await asyncio.gather(counting, reading)
     return Listing([to_trace(row, agent_ids) for row in rows], total)
+
+
+async def _count_traces(engine: Engine, where: Conditions) -> int:
+    sql = f"SELECT count() AS total FROM traces FINAL WHERE {where.sql}"
+    rows = await engine.fetch(sql, where.parameters, tag="count_traces")
+    return int(rows[0]["total"])
 
 
 async def _read_latest(

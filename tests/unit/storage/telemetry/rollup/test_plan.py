@@ -1,4 +1,4 @@
-"""Which hours and days of a period are read from where: together each of them once."""
+"""Plans: every hour of a period is read exactly once, from the right table."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -6,34 +6,34 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from spanwise.model.times import BoundedRange, Granularity, floor_time, next_bucket
-from spanwise.storage.telemetry.rollup.source import MAX_HOURS_APART, Plan, make_plan
+from spanwise.storage.telemetry.rollup.plan import MAX_SINGLE_HOURS, Plan, make_plan
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
-def hours_of(plan: Plan) -> list[datetime]:
+def list_hours(plan: Plan) -> list[datetime]:
     """Every hour that the plan reads, as often as it does."""
     found = list(plan.trace_hours)
-    found += steps_of(plan.hours, Granularity.HOURLY, plan.trace_hours)
-    days = steps_of(plan.days, Granularity.DAILY, plan.days_apart)
-    for month in steps_of(plan.months or [], Granularity.MONTHLY, plan.months_apart):
-        days += steps_of(
+    found += list_buckets(plan.hours, Granularity.HOURLY, plan.trace_hours)
+    days = list_buckets(plan.days, Granularity.DAILY, plan.excluded_days)
+    for month in list_buckets(plan.months or [], Granularity.MONTHLY, plan.excluded_months):
+        days += list_buckets(
             BoundedRange(month, next_bucket(month, Granularity.MONTHLY)), Granularity.DAILY, []
         )
     found += [day + n * HOUR for day in days for n in range(24)]
     return sorted(found)
 
 
-def steps_of(
-    steps: BoundedRange | list[datetime], granularity: Granularity, apart: list[datetime]
+def list_buckets(
+    buckets: BoundedRange | list[datetime], granularity: Granularity, excluded: list[datetime]
 ) -> list[datetime]:
-    if not isinstance(steps, BoundedRange):
-        return steps
-    found, moment = [], steps.start
-    while moment < steps.end:
+    if not isinstance(buckets, BoundedRange):
+        return buckets
+    found, moment = [], buckets.start
+    while moment < buckets.end:
         assert floor_time(moment, granularity) == moment
-        found += [moment] if moment not in apart else []
+        found += [moment] if moment not in excluded else []
         moment = next_bucket(moment, granularity)
     return found
 
@@ -53,7 +53,7 @@ def test_every_hour_of_a_period_is_read_exactly_once(seed: int, by: Granularity)
     dirty = set(dice.sample(expected, min(len(expected), dice.choice((0, 1, 3, 30)))))
     plan = make_plan(BoundedRange(start, end), dirty, by)
     if plan is not None:
-        assert hours_of(plan) == expected
+        assert list_hours(plan) == expected
         cut = {hour for hour in expected if hour < start or hour + HOUR > end}
         assert set(plan.trace_hours) == dirty | cut
 
@@ -66,10 +66,10 @@ def test_a_year_is_read_by_months() -> None:
     assert plan.months == BoundedRange(
         datetime(2025, 12, 1, tzinfo=UTC), datetime(2026, 11, 1, tzinfo=UTC)
     )
-    assert plan.months_apart == [datetime(2026, 2, 1, tzinfo=UTC)]
-    assert plan.days_apart == [datetime(2026, 2, 3, tzinfo=UTC)]
+    assert plan.excluded_months == [datetime(2026, 2, 1, tzinfo=UTC)]
+    assert plan.excluded_days == [datetime(2026, 2, 3, tzinfo=UTC)]
     # The 15 days after the start, 27 of February, and the 14 before the end.
-    assert len(steps_of(plan.days, Granularity.DAILY, [])) == 15 + 27 + 14
+    assert len(list_buckets(plan.days, Granularity.DAILY, [])) == 15 + 27 + 14
 
 
 def test_a_period_without_a_whole_hour_is_read_from_the_traces() -> None:
@@ -79,9 +79,9 @@ def test_a_period_without_a_whole_hour_is_read_from_the_traces() -> None:
     assert make_plan(BoundedRange(START, START), set(), Granularity.DAILY) is None
 
 
-def test_too_much_that_changed_is_read_from_the_traces_altogether() -> None:
+def test_a_period_with_too_many_dirty_hours_is_read_from_the_traces() -> None:
     period = BoundedRange(START, START + timedelta(days=365))
-    changed = {START + n * HOUR for n in range(MAX_HOURS_APART + 1)}
+    changed = {START + n * HOUR for n in range(MAX_SINGLE_HOURS + 1)}
     assert make_plan(period, changed, Granularity.DAILY) is None
     scattered = {START + timedelta(days=n) for n in range(100)}
     assert make_plan(period, scattered, Granularity.DAILY) is None
