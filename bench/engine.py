@@ -1,4 +1,4 @@
-"""What is asked of the engine itself, without the service: a folder belongs to one process."""
+"""Works on the engine without the service, in a separate process: a folder has one owner."""
 
 import asyncio
 import json
@@ -46,11 +46,11 @@ def _count_spans(engine: Engine) -> int:
 
 
 def _frames(pool: Path, bodies: int) -> tuple[list[bytes], int]:
-    """Make what ingest would hand over, joined into inserts of the size that the engine likes."""
+    """Prepare the bodies as ingest does, joined into inserts of the preferred size."""
     source = read_pool(pool)
     frames, spans = [bytearray()], 0
     for index in range(bodies):
-        body = source[index % len(source)].renewed()
+        body = source[index % len(source)].with_new_ids()
         message: Any = decode(REQUESTS[Kind.TRACES], body)
         prepared = prepare_traces(message, _WORKSPACE, body)
         if len(frames[-1]) > INSERT_BYTES // PARALLEL_INSERTS:
@@ -61,7 +61,7 @@ def _frames(pool: Path, bodies: int) -> tuple[list[bytes], int]:
 
 
 def measure_disk(folder: Path) -> dict[str, float]:
-    """Merge all parts and say what a span takes, summaries and indexes included."""
+    """Merge all parts and return the bytes per span, including aggregates and indexes."""
     engine = Engine.open(EngineAddress(folder=folder), MEMORY_LIMIT_MB)
     with engine.client() as client:
         for table in ("spans", "traces", "trace_bounds"):
@@ -70,8 +70,8 @@ def measure_disk(folder: Path) -> dict[str, float]:
     engine.close()
     by_table = {row["table"]: row for row in rows}
     spans = by_table["spans"]["rows"]
-    answer = {f"{name}_bytes_per_span": row["bytes"] / spans for name, row in by_table.items()}
-    return {"bytes_per_span": sum(answer.values()), **answer}
+    figures = {f"{name}_bytes_per_span": row["bytes"] / spans for name, row in by_table.items()}
+    return {"bytes_per_span": sum(figures.values()), **figures}
 
 
 _PARTS = """
@@ -81,11 +81,11 @@ GROUP BY table"""
 
 
 def grow(folder: Path, spans: int) -> dict[str, float]:
-    """Copy what is there into earlier times until there are this many spans. Not a measurement."""
+    """Copy the stored spans to earlier times until there are this many. Not a measurement."""
     engine = Engine.open(EngineAddress(folder=folder), MEMORY_LIMIT_MB)
     started = time.perf_counter()
     with engine.client() as client:
-        # A span that was re-priced has two rows until they are merged.
+        # A repriced span has two rows until they are merged.
         (row,) = query_rows(
             client, "SELECT count() AS rows, min(hour) AS first FROM spans FINAL", {}
         )
@@ -103,13 +103,13 @@ def grow(folder: Path, spans: int) -> dict[str, float]:
                     settings=settings,
                 )
         (row,) = query_rows(client, "SELECT count() AS rows FROM spans", {})
-    # As the background job would have by now.
+    # The background job would have done this by now.
     asyncio.run(Rollup(engine, quiet_seconds=0).maintenance.update())
     engine.close()
     return {"spans": row["rows"], "seconds": time.perf_counter() - started}
 
 
-# The copies of a trace differ in the last bytes of its id, and lie days back.
+# Copies of a trace get other last bytes of the id and earlier times.
 _COPY = """
 INSERT INTO {table} SELECT * REPLACE (
     CAST(concat(substring(trace_id, 1, 12), reinterpretAsFixedString({{copy:UInt32}})),
@@ -128,7 +128,7 @@ _SHIFTED = {
 
 
 def fill(folder: Path, traces: int) -> dict[str, float]:
-    """Make up a year of traces, merged and swept as the background jobs would have by now."""
+    """Generate a year of traces, merged and rolled up as the background jobs would have by now."""
     engine = Engine.open(EngineAddress(folder=folder), MEMORY_LIMIT_MB)
     with engine.client() as client:
         workspace = query_rows(client, "SELECT any(workspace) AS name FROM traces", {})[0]["name"]
@@ -169,16 +169,16 @@ def main() -> None:
     command, folder, *rest = sys.argv[1:]
     match command:
         case "bare":
-            answer = insert_bare(Path(folder), Path(rest[0]), int(rest[1]))
+            figures = insert_bare(Path(folder), Path(rest[0]), int(rest[1]))
         case "disk":
-            answer = measure_disk(Path(folder))
+            figures = measure_disk(Path(folder))
         case "grow":
-            answer = grow(Path(folder), int(rest[0]) // SPANS_PER_TRACE * SPANS_PER_TRACE)
+            figures = grow(Path(folder), int(rest[0]) // SPANS_PER_TRACE * SPANS_PER_TRACE)
         case "fill":
-            answer = fill(Path(folder), int(rest[0]))
+            figures = fill(Path(folder), int(rest[0]))
         case _:
-            raise SystemExit(f"no such command: {command}")
-    sys.stdout.write(json.dumps(answer))
+            raise SystemExit(f"unknown command: {command}")
+    sys.stdout.write(json.dumps(figures))
 
 
 if __name__ == "__main__":
