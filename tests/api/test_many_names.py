@@ -12,8 +12,8 @@ from spanwise.model.telemetry.prices import PriceKey, PricePeriod
 from spanwise.services.telemetry import agents as directory
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.telemetry import writer as telemetry
-from spanwise.storage.telemetry.engine.engine import Rows, query_rows
-from spanwise.storage.telemetry.prices import prices as stored_prices
+from spanwise.storage.telemetry.engine.query import Rows, query_rows
+from spanwise.storage.telemetry.prices import price_dictionary as stored_prices
 from spanwise.storage.telemetry.rollup import queries as stored_analytics
 from support.polling import until
 from support.service import Person, Service, assert_error, start_service

@@ -18,9 +18,10 @@ from spanwise.ingest.rest import to_otlp as rest
 from spanwise.ingest.rest.bodies import parse_spans
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migration_lock
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.schema import apply_schema
-from spanwise.storage.telemetry.writer import Batch, Writer
+from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
 from support.telemetry import make_span
 
 MEMORY_MB = 1024
@@ -116,7 +117,7 @@ def start_and_write(address: EngineAddress) -> None:
 
 def send_one(engine: Engine) -> int:
     """Send a trace and return how many there are."""
-    writer = Writer(engine, find_list_prices)
+    writer = TelemetryWriter(engine, find_list_prices)
     parsed = parse_spans({"spans": [make_span(name="needle", model="gpt-4o")]}, 10)
     (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed.items), WORKSPACE).records
     record = with_version(prepared, next_version())

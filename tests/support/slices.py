@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.service import Service
 
 
-async def slice_everything(service: Service, writer: Writer | None = None) -> Rollup:
+async def slice_everything(service: Service, writer: TelemetryWriter | None = None) -> Rollup:
     """Make a rollup that slices even few traces, of any time, when it is told to."""
     rollup = Rollup(
         service.services.engine,

@@ -9,8 +9,8 @@ from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.otlp import prepare as otlp
 from spanwise.ingest.rest import to_otlp as rest
 from spanwise.ingest.rest.bodies import parse_spans
-from spanwise.storage.telemetry.engine.engine import Engine
-from spanwise.storage.telemetry.writer import Batch, Writer
+from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
 
 _workspaces = itertools.count(1)
 
@@ -20,7 +20,7 @@ class Store:
     """One workspace on an engine that tests share."""
 
     engine: Engine
-    writer: Writer
+    writer: TelemetryWriter
     workspace: str = field(default_factory=lambda: f"wsp_{os.getpid()}_{next(_workspaces)}")
 
     def batch(self, *spans: dict[str, Any]) -> Batch:

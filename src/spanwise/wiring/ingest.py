@@ -10,8 +10,8 @@ from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.telemetry.engine.engine import yield_to_readers
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.engine.client_pool import lower_thread_priority
+from spanwise.storage.telemetry.writer import TelemetryWriter
 
 
 def open_agents(stack: AsyncExitStack, catalog: Catalog) -> AgentDirectory:
@@ -23,7 +23,7 @@ def open_agents(stack: AsyncExitStack, catalog: Catalog) -> AgentDirectory:
 def open_pipeline(
     settings: Settings,
     journal: Journal,
-    writer: Writer,
+    writer: TelemetryWriter,
     agents: AgentDirectory,
     meter: IngestMeter,
 ) -> Pipeline:
@@ -43,5 +43,5 @@ def open_pipeline(
         queue_bytes,
         min_free_bytes,
         agents.has_pending,
-        yield_to_readers,
+        lower_thread_priority,
     )

@@ -11,8 +11,8 @@ from spanwise.api.services import Services
 from spanwise.ingest.body_memory import Intake
 from spanwise.ingest.commit.meter import IngestMeter
 from spanwise.ingest.receiver import Receiver
+from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.jobs.alerting import start_alerting
-from spanwise.jobs.alerts import AlertEvaluator
 from spanwise.jobs.notifications import NotificationSender
 from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
@@ -42,24 +42,24 @@ from spanwise.services.telemetry.traces import Traces
 from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
 
 LAST_USE_SECONDS = 15
 SIGHTING_SECONDS = 15
-SECOND_LOOK_SECONDS = 10
+REAGGREGATION_SECONDS = 10
 
 
 @asynccontextmanager
 async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIterator[Services]:
-    """Open the stores, put the actions on top, start the jobs; close all in reverse order.
+    """Open the stores, build the services and start the jobs; close all in reverse order.
 
-    `clock` is what alerts are evaluated by; a test may turn it.
+    `clock` is the time that alerts are evaluated at; tests replace it.
     """
     async with AsyncExitStack() as stack:
-        # Before anything else: a process that may not have the journal changes nothing.
+        # First of all: a process that cannot lock the journal must not change anything.
         journal = stack.enter_context(closing(open_journal(settings)))
         signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
         catalog = await Catalog.open(settings.catalog_address)
@@ -85,11 +85,13 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         stack.push_async_callback(sightings.stop)
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
-        second_looks = Periodic(
-            "look_again", SECOND_LOOK_SECONDS, lambda: asyncio.to_thread(writer.look_again)
+        reaggregation = Periodic(
+            "reaggregate_traces",
+            REAGGREGATION_SECONDS,
+            lambda: asyncio.to_thread(writer.reaggregate_settled),
         )
-        second_looks.start()
-        stack.push_async_callback(second_looks.stop)
+        reaggregation.start()
+        stack.push_async_callback(reaggregation.stop)
         book = PriceBook(catalog, writer)
         is_alone = engine.address.folder is not None
         repricer = Repricer(catalog, writer, book, find_list_prices, is_alone=is_alone)

@@ -106,7 +106,7 @@ async def test_states_are_replaced_and_dropped(catalog: Catalog) -> None:
     async with catalog.write() as tx:
         await stored.write_rule_states(tx, {("agt_1", "a"): RuleState(), ("agt_1", "b"): state})
         await stored.write_rule_states(tx, {("agt_1", "a"): state, ("agt_2", "a"): state})
-        await stored.drop_rule_states(tx, [("agt_1", "b")])
+        await stored.delete_rule_states(tx, [("agt_1", "b")])
     async with catalog.read() as tx:
         assert await stored.read_rule_states(tx) == {
             ("agt_1", "a"): state,

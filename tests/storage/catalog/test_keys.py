@@ -145,9 +145,9 @@ async def test_the_last_use_never_goes_backwards(catalog: Catalog, owner: Accoun
     now = utc_now()
     async with catalog.write() as tx:
         used, unused = await add_key(tx, owner, "one"), await add_key(tx, owner, "two")
-        await stored.note_last_use(tx, {used.id: now, "key_deleted": now})
-        await stored.note_last_use(tx, {used.id: now - HOUR})
-        await stored.note_last_use(tx, {})
+        await stored.update_last_used(tx, {used.id: now, "key_deleted": now})
+        await stored.update_last_used(tx, {used.id: now - HOUR})
+        await stored.update_last_used(tx, {})
         found = await stored.list_keys(tx, owner.workspace_id, PageRequest())
     assert {key.id: key.last_used_at for key in found.items} == {used.id: now, unused.id: None}
 

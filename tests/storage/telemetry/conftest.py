@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from spanwise.analysis.prices import find_list_prices
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.clickhouse_server import run_clickhouse
 from support.service import shared_telemetry_url
 from support.store import Store
@@ -41,10 +41,10 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="session")
-def writer(engine: Engine) -> Writer:
-    return Writer(engine, find_list_prices)
+def writer(engine: Engine) -> TelemetryWriter:
+    return TelemetryWriter(engine, find_list_prices)
 
 
 @pytest.fixture
-def store(engine: Engine, writer: Writer) -> Store:
+def store(engine: Engine, writer: TelemetryWriter) -> Store:
     return Store(engine, writer)

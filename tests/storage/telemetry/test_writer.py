@@ -21,24 +21,24 @@ from spanwise.model.telemetry.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import Granularity, TimeRange
 from spanwise.storage.telemetry.engine.conditions import WORDS
-from spanwise.storage.telemetry.engine.engine import query_rows
+from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.prices import repricing
-from spanwise.storage.telemetry.prices.prices import find_known_prices, put_prices
+from spanwise.storage.telemetry.prices.price_dictionary import find_known_prices, put_prices
 from spanwise.storage.telemetry.prices.repricing import (
-    months_to_reprice,
-    pieces_of_month,
-    reprice_piece,
+    find_months_to_reprice,
+    reprice_hours,
+    split_month,
 )
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rollup.source import read_traces
-from spanwise.storage.telemetry.signals.signals import find_signals
+from spanwise.storage.telemetry.signals.signal_queries import find_signals
 from spanwise.storage.telemetry.spans.deletion import TraceDeletion
-from spanwise.storage.telemetry.spans.locations import Place, find_place
-from spanwise.storage.telemetry.spans.spans import find_span, find_spans
-from spanwise.storage.telemetry.traces.aggregates import summarize_traces
+from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
+from spanwise.storage.telemetry.spans.span_queries import find_span, find_spans
+from spanwise.storage.telemetry.traces.aggregates import recompute_traces
 from spanwise.storage.telemetry.traces.filter_values import find_filter_values
-from spanwise.storage.telemetry.traces.traces import find_trace, find_traces
-from spanwise.storage.telemetry.writer import Batch, DataRefused, Writer
+from spanwise.storage.telemetry.traces.trace_queries import find_trace, find_traces
+from spanwise.storage.telemetry.writer import Batch, DataRefused, TelemetryWriter
 from support.ids import new_trace_id
 from support.spans import llm_call, span
 from support.store import Store
@@ -58,10 +58,10 @@ async def listed(
     return await find_traces(store.engine, store.workspace, filters, page, {}, sort, Order.DESC)
 
 
-async def place_of(store: Store, trace_id: str) -> Place:
-    place = await find_place(store.engine, store.workspace, trace_id)
-    assert place is not None
-    return place
+async def location_of(store: Store, trace_id: str) -> TraceLocation:
+    location = await find_location(store.engine, store.workspace, trace_id)
+    assert location is not None
+    return location
 
 
 async def test_a_trace_adds_up_its_spans(store: Store) -> None:
@@ -79,9 +79,9 @@ async def test_a_trace_adds_up_its_spans(store: Store) -> None:
     )
     assert (trace.models, trace.tools, trace.input_tokens) == (["gpt-4o"], ["search"], 1000)
     assert trace.cost == pytest.approx(0.0026)
-    place = await place_of(store, trace_id)
-    assert await find_trace(store.engine, place, {}) == trace
-    spans = await find_spans(store.engine, place, {})
+    location = await location_of(store, trace_id)
+    assert await find_trace(store.engine, location, {}) == trace
+    spans = await find_spans(store.engine, location, {})
     assert [s["name"] for s in spans] == ["answer", "step", "step"]
 
 
@@ -98,7 +98,7 @@ async def test_spans_sent_again_late_and_before_their_root_count_once(store: Sto
     store.send(*children, root)
     (trace,) = (await listed(store)).items
     assert (trace.name, trace.span_count) == ("root", 5)
-    assert len(await find_spans(store.engine, await place_of(store, trace_id), {})) == 5
+    assert len(await find_spans(store.engine, await location_of(store, trace_id), {})) == 5
 
 
 async def test_of_several_roots_the_first_stands_for_the_trace(store: Store) -> None:
@@ -178,9 +178,9 @@ async def test_a_deleted_trace_is_gone_and_its_neighbour_and_what_comes_later_ar
     deletion = TraceDeletion(store.workspace, gone, version)
     store.writer.write(Batch(version, version, deletions=[deletion]))
     assert [trace.name for trace in (await listed(store)).items] == ["kept"]
-    place = await find_place(store.engine, store.workspace, gone)
-    assert place is None or await find_spans(store.engine, place, {}) == []
-    assert len(await find_spans(store.engine, await place_of(store, kept), {})) == 1
+    location = await find_location(store.engine, store.workspace, gone)
+    assert location is None or await find_spans(store.engine, location, {}) == []
+    assert len(await find_spans(store.engine, await location_of(store, kept), {})) == 1
     # The same id again is a new trace; twice the same deletion is one.
     store.writer.write(Batch(version, version, deletions=[deletion]))
     store.send(span(gone, name="anew", start=NOW))
@@ -199,8 +199,8 @@ async def test_a_root_sent_again_with_another_start_is_one_trace(
         store.send(sent, span(trace_id, root["spanId"], start=NOW - timedelta(days=1)))
         listing = await listed(store)
         assert (listing.total, [trace.name for trace in listing.items]) == (1, [sent["name"]])
-    place = await place_of(store, trace_id)
-    trace = await find_trace(store.engine, place, {})
+    location = await location_of(store, trace_id)
+    trace = await find_trace(store.engine, location, {})
     assert trace is not None
     assert trace.name == "moved"
 
@@ -214,7 +214,7 @@ async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
     first, second = store.batch(root), store.batch(moved)
     store.writer.write(first)
     # The process ends here; the next one takes both in one batch.
-    next_writer = Writer(store.engine, find_list_prices)
+    next_writer = TelemetryWriter(store.engine, find_list_prices)
     both = Batch(first.first_version, second.last_version, spans=[*first.spans, *second.spans])
     next_writer.write(both)
     next_writer.close()
@@ -265,26 +265,26 @@ async def test_the_rollup_has_what_the_traces_have(store: Store) -> None:
     assert (values.models, values.environments) == (["gpt-4o"], ["live"])
 
 
-async def test_another_workspace_sees_nothing(store: Store, writer: Writer) -> None:
+async def test_another_workspace_sees_nothing(store: Store, writer: TelemetryWriter) -> None:
     sent = span(name="secret")
     store.send(sent)
     other = Store(store.engine, writer)
     assert (await listed(other)).total == 0
     assert (await listed(other, search="secret")).total == 0
-    assert await find_place(store.engine, other.workspace, sent["traceId"]) is None
-    # Not even with the place known.
-    place = replace(await place_of(store, sent["traceId"]), workspace=other.workspace)
-    assert await find_trace(store.engine, place, {}) is None
-    assert await find_spans(store.engine, place, {}) == []
-    assert await find_span(store.engine, place, sent["spanId"], {}) is None
+    assert await find_location(store.engine, other.workspace, sent["traceId"]) is None
+    # Not even with the location known.
+    location = replace(await location_of(store, sent["traceId"]), workspace=other.workspace)
+    assert await find_trace(store.engine, location, {}) is None
+    assert await find_spans(store.engine, location, {}) == []
+    assert await find_span(store.engine, location, sent["spanId"], {}) is None
 
 
 async def test_texts_of_every_kind_come_back_as_they_were(store: Store) -> None:
     text = "quote ' backslash \\ tab \t newline \n brace {x:String} percent %s é 漢 😀"
     sent = span(name=text, input=text, attributes={"key'": text, "list": [1, text]}, userId=text)
     store.send(sent)
-    place = await place_of(store, sent["traceId"])
-    found = await find_span(store.engine, place, sent["spanId"], {})
+    location = await location_of(store, sent["traceId"])
+    found = await find_span(store.engine, location, sent["spanId"], {})
     assert found is not None
     assert (found.name, found.input, found.user_id) == (text, text, text)
     assert found.attributes == {"key'": text, "list": [1, text]}
@@ -313,7 +313,7 @@ async def test_a_query_that_takes_too_long_or_too_much_says_unavailable(store: S
 
 
 async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
-    store: Store, writer: Writer
+    store: Store, writer: TelemetryWriter
 ) -> None:
     other = Store(store.engine, writer)
     for each in (store, other):
@@ -325,9 +325,9 @@ async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
         with store.engine.client() as client:
             put_prices(client, {key: periods}, next_version())
             assert find_known_prices(client).get(key, []) == list(periods)
-            for month in months_to_reprice(client, key):
-                for piece in pieces_of_month(client, key, month):
-                    reprice_piece(client, key, piece)
+            for month in find_months_to_reprice(client, key):
+                for hours in split_month(client, key, month):
+                    reprice_hours(client, key, hours)
 
     reprice([period])
     assert [t.cost for t in (await listed(store)).items] == [2.0]
@@ -343,12 +343,12 @@ async def test_a_trace_has_its_cost_whenever_the_engine_merges(
 
     def merge_first(client: Client, *rest: Any) -> None:
         client.command("OPTIMIZE TABLE spans FINAL")
-        summarize_traces(client, *rest)
+        recompute_traces(client, *rest)
         client.command("OPTIMIZE TABLE traces FINAL")
 
-    monkeypatch.setattr(repricing, "summarize_traces", merge_first)
+    monkeypatch.setattr(repricing, "recompute_traces", merge_first)
     period = PricePeriod(datetime(1970, 1, 1, tzinfo=UTC), Rates(2.0, 2.0, 2.0, 0.0, 0.0))
-    writer = Writer(store.engine, lambda provider, model: [period])
+    writer = TelemetryWriter(store.engine, lambda provider, model: [period])
     batch = store.batch(
         *(
             llm_call(f"{model} of {store.workspace}", "acme", {"input": n}, agentName="helper")
@@ -365,7 +365,7 @@ async def test_a_trace_has_its_cost_whenever_the_engine_merges(
 
 async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:
     """Spans of the same traces through two writers at the same moment, as two replicas do."""
-    second = Writer(store.engine, find_list_prices)
+    second = TelemetryWriter(store.engine, find_list_prices)
     roots = [span(new_trace_id(), name="root", start=NOW) for _ in range(5)]
     batches = [
         store.batch(*(span(root["traceId"], root["spanId"], start=NOW) for root in roots))
@@ -376,14 +376,14 @@ async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:
         pytest.skip("the embedded engine belongs to one process, and so to one writer")
     halves = ((store.writer, batches[::2]), (second, batches[1::2]))
 
-    def write(half: tuple[Writer, list[Batch]]) -> None:
+    def write(half: tuple[TelemetryWriter, list[Batch]]) -> None:
         for batch in half[1]:
             half[0].write(batch)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(write, halves))
     for writer in (store.writer, second):
-        writer.look_again(0)
+        writer.reaggregate_settled(0)
     assert [t.span_count for t in (await listed(store)).items] == [12] * 5
 
 

@@ -16,7 +16,7 @@ from spanwise.storage.telemetry.writer import (
     PARALLEL_INSERTS,
     Batch,
     DataRefused,
-    Writer,
+    TelemetryWriter,
     error_code,
 )
 
@@ -37,7 +37,7 @@ class Sink:
 
     def __init__(
         self,
-        writer: Writer,
+        writer: TelemetryWriter,
         quarantine: Path,
         on_agents: Callable[[Sequence[Sighting]], None],
     ) -> None:

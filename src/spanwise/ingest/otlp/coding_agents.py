@@ -22,7 +22,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span, Status
 
 from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED
-from spanwise.storage.telemetry.spans.decoding import plain_any
+from spanwise.storage.telemetry.spans.decoding import to_plain_value
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def to_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest:
 
 
 def _to_span(record: LogRecord, *, is_short: bool) -> Span | None:
-    values = {a.key: plain_any(a.value) for a in record.attributes}
+    values = {a.key: to_plain_value(a.value) for a in record.attributes}
     call = CALLS.get(_event_name(record, values, is_short=is_short))
     if call is None or not _is_met(call, values):
         return None

@@ -3,7 +3,7 @@
 The decoder gives up at 100 messages, which is at 30 to 47 levels of a value, as each level is two
 or three messages. What it cannot decode is read once more with messages in which arrays and maps
 are bytes: on the wire the same, but nothing recurses. Values up to 64 levels then become texts that
-`read_attribute` and `plain_any` turn back.
+`read_attribute` and `to_plain_value` turn back.
 """
 
 import re

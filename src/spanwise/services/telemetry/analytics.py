@@ -29,7 +29,7 @@ from spanwise.model.times import Granularity
 from spanwise.services.alerts.alerts import count_active_alerts
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.export.trace_download import export_traces
 from spanwise.storage.telemetry.rollup import queries as stored
 from spanwise.storage.telemetry.rollup.aggregate_cache import SumReader

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spanwise.storage.telemetry.engine.engine import MERGE_NICENESS, THREADS_HAVE_PRIORITIES
+from spanwise.storage.telemetry.engine.client_pool import MERGE_NICENESS, THREADS_HAVE_PRIORITIES
 
 # A merge reads this many columns at once, each in a thread of the pool that queries share.
 _THREADS_OF_A_MERGE = 64
@@ -15,12 +15,12 @@ _THREADS_OF_A_MERGE = 64
 _START = """
 import sys
 from pathlib import Path
-from spanwise.storage.telemetry.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 
 engine = Engine.open(EngineAddress(folder=Path(sys.argv[1])), 2048)
 with engine.client() as client:
     client.command("CREATE TABLE merged (number UInt8) ENGINE = MergeTree ORDER BY number")
-engine.let_merges_yield()
+engine.lower_merge_priority()
 for task in Path("/proc/self/task").iterdir():
     name, _, fields = (task / "stat").read_text().partition("(")[2].rpartition(") ")
     print(fields.split()[16], name)

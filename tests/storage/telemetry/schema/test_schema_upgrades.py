@@ -18,14 +18,15 @@ from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.filters import LogFilter, TraceFilter
 from spanwise.model.times import BoundedRange, Granularity
 from spanwise.storage.schema_state import SchemaState
-from spanwise.storage.telemetry import schema
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.queries import read_totals
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.schema import split_statements, with_durability
+from spanwise.storage.telemetry.schema import migrate
+from spanwise.storage.telemetry.schema.migrate import split_statements, with_durability
 from spanwise.storage.telemetry.schema.state import inspect_schema
 from spanwise.storage.telemetry.spans.logs import find_logs
-from spanwise.storage.telemetry.traces.traces import find_traces
+from spanwise.storage.telemetry.traces.trace_queries import find_traces
 from support.killed import new_event, run_process, start_process
 from support.schema_processes import (
     MEMORY_MB,
@@ -61,7 +62,7 @@ def read_order(address: EngineAddress, path: Path) -> tuple[list[str], list[str]
     """The statements of a first start, in order, and the tables that it ends with."""
     assert run_process(record_order, address, path)
     told = json.loads(path.read_text())
-    assert len(told["order"]) > len(schema.statements_of_files())
+    assert len(told["order"]) > len(migrate.schema_statements())
     return told["order"], told["tables"]
 
 
@@ -88,7 +89,9 @@ def test_a_start_that_is_killed_after_any_statement_is_completed_by_the_next(
     for last in range(len(order)):
         address = create_database(base)
         # The dictionary's statement names the database.
-        here = [sql.replace(first.login.database, address.login.database) for sql in order]
+        here = [
+            sql.replace(first.credentials.database, address.credentials.database) for sql in order
+        ]
         assert not run_process(migrate_until_killed, address, here, last), order[last]
         assert run_process(complete, address, tables), order[last]
 
@@ -140,7 +143,7 @@ def test_statements_that_run_twice_leave_the_same_tables(
 
 @cache
 def schema_files() -> dict[str, str]:
-    folder = files(schema)
+    folder = files(migrate.__package__)
     names = [item.name for item in folder.iterdir() if item.name.endswith(".sql")]
     return {name: folder.joinpath(name).read_text() for name in sorted(names)}
 
@@ -218,7 +221,7 @@ def make_earlier_store(client: Client, edits_missing: int, last: str) -> None:
         client.insert("schema_versions", [[name]], column_names=["name"])
     if edits_missing >= 5:
         client.command(_OLD_DICTIONARY)
-    client.command(schema._BOUNDS)
+    client.command(migrate._BOUNDS_VIEW)
     for statement in _OLD_ROWS:
         client.command(statement)
     steps = ["hour", "day", *(["month"] if last >= "0012" else [])] if last >= "0002" else []

@@ -8,8 +8,8 @@ import pytest
 
 from spanwise.model.telemetry.attribute_values import ERROR_RULES, KINDS, PROVIDERS
 from spanwise.model.telemetry.conventions import FIELDS
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
-from spanwise.storage.telemetry.spans.extraction import classified, spans_select
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.spans.extraction import classify_error, spans_select
 from support.service import shared_telemetry_url
 
 SNAPSHOT = Path(__file__).with_name("spans_select.sql")
@@ -27,7 +27,7 @@ async def classify(engine: Engine, names: str, message: str) -> str:
     """What the rules say of an error, as the engine computes it."""
     text = "concat({names:String}, ' ', '\\n', {message:String})"
     rows = await engine.fetch(
-        f"SELECT {classified(text)} AS error_type", {"names": names, "message": message}
+        f"SELECT {classify_error(text)} AS error_type", {"names": names, "message": message}
     )
     return str(rows[0]["error_type"])
 

@@ -11,14 +11,14 @@ from spanwise.model.analytics import Question
 from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.rollup.queries import read_requests
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.schema import statements_of_files
-from spanwise.storage.telemetry.spans.locations import find_place
-from spanwise.storage.telemetry.spans.retention import AGING, remove_expired
-from spanwise.storage.telemetry.traces.traces import find_traces
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.schema.migrate import schema_statements
+from spanwise.storage.telemetry.spans.locations import find_location
+from spanwise.storage.telemetry.spans.retention import EXPIRING_TABLES, remove_expired
+from spanwise.storage.telemetry.traces.trace_queries import find_traces
+from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.ids import new_trace_id
 from support.spans import span
 from support.store import Store
@@ -31,7 +31,7 @@ MIDDLE = datetime(2025, 6, 10, tzinfo=UTC)
 def store(clickhouse_url: str) -> Iterator[Store]:
     address = EngineAddress(server_url=f"{clickhouse_url.rpartition('/')[0]}/retention_test")
     engine = Engine.open(address, 1024)
-    yield Store(engine, Writer(engine, find_list_prices))
+    yield Store(engine, TelemetryWriter(engine, find_list_prices))
     engine.close()
 
 
@@ -62,7 +62,7 @@ async def test_whole_months_and_days_before_the_limit_are_gone(store: Store) -> 
         assert "logs" not in removed
         assert remove_expired(client, LIMIT) == {}
     assert await names(store) == ["later", "that very day"]
-    assert await find_place(store.engine, store.workspace, ids["long ago"]) is None
+    assert await find_location(store.engine, store.workspace, ids["long ago"]) is None
 
 
 async def test_months_count_what_their_days_do_when_the_limit_cuts_them(store: Store) -> None:
@@ -103,9 +103,9 @@ async def by_month(store: Store, rollup: Rollup) -> Counter[str]:
 
 def test_every_table_of_telemetry_grows_old() -> None:
     tables = {
-        statement.split()[5] for statement in statements_of_files() if "CREATE TABLE" in statement
+        statement.split()[5] for statement in schema_statements() if "CREATE TABLE" in statement
     }
-    assert tables - {aging.table for aging in AGING} <= {
+    assert tables - {expiring.table for expiring in EXPIRING_TABLES} <= {
         "prices",
         "rollup_sweeps",
         "slice_sweeps",

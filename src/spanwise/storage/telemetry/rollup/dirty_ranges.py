@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from spanwise.model.times import BoundedRange, Granularity, TimeRange, floor_time
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions, to_engine_time
-from spanwise.storage.telemetry.engine.engine import Engine
 from spanwise.storage.telemetry.rollup.recent_changes import Changes
 from spanwise.storage.telemetry.spans.decoding import in_utc
 

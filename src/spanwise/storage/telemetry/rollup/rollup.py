@@ -25,8 +25,9 @@ from clickhouse_connect.driver.client import Client
 from spanwise.model.analytics import Question
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, floor_time, next_bucket
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_seconds, to_engine_time
-from spanwise.storage.telemetry.engine.engine import Engine, Rows, query_rows
+from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.rollup.aggregate_cache import SumReader
 from spanwise.storage.telemetry.rollup.dirty_ranges import SLICE, SLICES_BACK, DirtySteps, Marks
 from spanwise.storage.telemetry.rollup.recent_changes import Changes

@@ -8,15 +8,15 @@ from typing import cast
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from spanwise.storage.telemetry.engine.read_slots import SERVICE, Lane, Work
+from spanwise.storage.telemetry.engine.read_slots import SERVICE, ReadSlots, Work
 
 SECONDS = 10
 
 
 @contextmanager
-def lane_of(size: int, per_workspace: int) -> Iterator[Lane]:
+def lane_of(size: int, per_workspace: int) -> Iterator[ReadSlots]:
     clients = [cast("Client", f"client {number}") for number in range(size)]
-    lane = Lane("test", clients, per_workspace)
+    lane = ReadSlots("test", clients, per_workspace)
     try:
         yield lane
     finally:
