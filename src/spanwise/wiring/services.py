@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import timedelta
 from functools import partial
+from typing import Protocol
 
 from spanwise.analysis.prices import find_list_prices
 from spanwise.api.services import Services
@@ -52,6 +53,18 @@ SIGHTING_SECONDS = 15
 REAGGREGATION_SECONDS = 10
 
 
+class _Job(Protocol):
+    def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+def _start(stack: AsyncExitStack, job: _Job) -> None:
+    """Start a job; the stack stops it."""
+    job.start()
+    stack.push_async_callback(job.stop)
+
+
 @asynccontextmanager
 async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIterator[Services]:
     """Open the stores, build the services and start the jobs; close all in reverse order.
@@ -70,9 +83,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         mailer = Mailer.from_settings(settings)
         stack.push_async_callback(mailer.drain)
         access = Access(catalog, signer)
-        last_uses = Periodic("write_last_uses", LAST_USE_SECONDS, access.write_last_uses)
-        last_uses.start()
-        stack.push_async_callback(last_uses.stop)
+        _start(stack, Periodic("write_last_uses", LAST_USE_SECONDS, access.write_last_uses))
         agents = open_agents(stack, catalog)
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
@@ -80,23 +91,15 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         stack.callback(writer.close)
         meter = IngestMeter()
         pipeline = open_pipeline(settings, journal, writer, agents, meter)
-        sightings = Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings)
-        sightings.start()
-        stack.push_async_callback(sightings.stop)
+        _start(stack, Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings))
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
-        reaggregation = Periodic(
-            "reaggregate_traces",
-            REAGGREGATION_SECONDS,
-            lambda: asyncio.to_thread(writer.reaggregate_settled),
-        )
-        reaggregation.start()
-        stack.push_async_callback(reaggregation.stop)
+        reaggregate = partial(asyncio.to_thread, writer.reaggregate_settled)
+        _start(stack, Periodic("reaggregate_traces", REAGGREGATION_SECONDS, reaggregate))
         book = PriceBook(catalog, writer)
         is_alone = engine.address.folder is not None
         repricer = Repricer(catalog, writer, book, find_list_prices, is_alone=is_alone)
-        repricer.start()
-        stack.push_async_callback(repricer.stop)
+        _start(stack, repricer)
         receiver = Receiver(pipeline, meter)
         rollup = Rollup(
             engine,
@@ -104,12 +107,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             changes=writer.changes,
             visible_as_of=pipeline.visible_as_of,
         )
-        retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
-        retention.start()
-        stack.push_async_callback(retention.stop)
-        sweeper = Sweeper(rollup)
-        sweeper.start()
-        stack.push_async_callback(sweeper.stop)
+        _start(stack, Retention(engine, writer, rollup, catalog, settings.retention_days))
+        _start(stack, Sweeper(rollup))
         definitions = Definitions(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)

@@ -15,7 +15,7 @@ LATER = timedelta(hours=1)
 VERIFY, RESET = TokenPurpose.VERIFY_EMAIL, TokenPurpose.RESET_PASSWORD
 
 
-async def test_an_account_comes_back_as_it_went_in(catalog: Catalog) -> None:
+async def test_an_account_is_stored_unchanged(catalog: Catalog) -> None:
     account = make_account()
     async with catalog.write() as tx:
         assert await stored.add_account(tx, account)
@@ -57,7 +57,7 @@ async def test_only_admins_who_can_sign_in_count(catalog: Catalog) -> None:
         assert await stored.count_active_admins(tx) == 1
 
 
-async def test_an_update_changes_what_is_given_of_one_user(catalog: Catalog) -> None:
+async def test_an_update_changes_only_the_given_fields_of_one_user(catalog: Catalog) -> None:
     ann, bob = make_account(), make_account("bob@example.com")
     async with catalog.write() as tx:
         await stored.add_account(tx, ann)
@@ -106,7 +106,7 @@ async def test_a_token_works_for_its_purpose_and_until_it_expires(
         assert await stored.consume_token(tx, RESET, "hash", moment_before) == user_id
 
 
-async def test_a_new_token_replaces_the_old_one_of_its_purpose_alone(
+async def test_a_new_token_replaces_only_the_old_one_of_its_purpose(
     catalog: Catalog, user_id: str
 ) -> None:
     now = utc_now()

@@ -1,4 +1,4 @@
-"""Spans in, traces out, the same on both engines."""
+"""Written spans become traces, the same on both engines."""
 
 import os
 import threading
@@ -41,13 +41,13 @@ from spanwise.storage.telemetry.traces.trace_queries import find_trace, find_tra
 from spanwise.storage.telemetry.writer import Batch, DataRefused, TelemetryWriter
 from support.ids import new_trace_id
 from support.spans import llm_call, span
-from support.store import Store
+from support.store import WorkspaceStore
 
 NOW = datetime.now(UTC) - timedelta(minutes=5)
 
 
 async def listed(
-    store: Store,
+    store: WorkspaceStore,
     sort: TraceSort = TraceSort.START_TIME,
     limit: int = 50,
     skip: int = 0,
@@ -58,13 +58,13 @@ async def listed(
     return await find_traces(store.engine, store.workspace, filters, page, {}, sort, Order.DESC)
 
 
-async def location_of(store: Store, trace_id: str) -> TraceLocation:
+async def location_of(store: WorkspaceStore, trace_id: str) -> TraceLocation:
     location = await find_location(store.engine, store.workspace, trace_id)
     assert location is not None
     return location
 
 
-async def test_a_trace_adds_up_its_spans(store: Store) -> None:
+async def test_a_trace_adds_up_its_spans(store: WorkspaceStore) -> None:
     trace_id = new_trace_id()
     root = span(trace_id, name="answer", kind="agent", agentName="helper", start=NOW)
     call = llm_call("gpt-4o", "openai", {"input": 1000, "output": 10}, start=NOW)
@@ -85,7 +85,9 @@ async def test_a_trace_adds_up_its_spans(store: Store) -> None:
     assert [s["name"] for s in spans] == ["answer", "step", "step"]
 
 
-async def test_spans_sent_again_late_and_before_their_root_count_once(store: Store) -> None:
+async def test_spans_sent_again_late_and_before_their_root_count_once(
+    store: WorkspaceStore,
+) -> None:
     trace_id = new_trace_id()
     root = span(trace_id, name="root", start=NOW)
     children = [
@@ -101,7 +103,7 @@ async def test_spans_sent_again_late_and_before_their_root_count_once(store: Sto
     assert len(await find_spans(store.engine, await location_of(store, trace_id), {})) == 5
 
 
-async def test_of_several_roots_the_first_stands_for_the_trace(store: Store) -> None:
+async def test_of_several_roots_the_first_stands_for_the_trace(store: WorkspaceStore) -> None:
     trace_id = new_trace_id()
     late = span(trace_id, name="late", start=NOW)
     early = span(trace_id, name="early", start=NOW - timedelta(hours=2))
@@ -112,7 +114,7 @@ async def test_of_several_roots_the_first_stands_for_the_trace(store: Store) -> 
     assert ([t.name for t in listing.items], listing.total) == (["early"], 1)
 
 
-async def test_lists_filter_sort_and_page(store: Store) -> None:
+async def test_lists_filter_sort_and_page(store: WorkspaceStore) -> None:
     for minutes, cost in ((3, 1.0), (2, 3.0), (1, 2.0)):
         at = NOW - timedelta(minutes=minutes)
         store.send(
@@ -130,7 +132,7 @@ async def test_lists_filter_sort_and_page(store: Store) -> None:
 
 @pytest.mark.parametrize("spread", [timedelta(seconds=1), timedelta(hours=2)])
 async def test_pages_of_the_latest_have_each_trace_once_and_as_it_is_now(
-    store: Store, spread: timedelta
+    store: WorkspaceStore, spread: timedelta
 ) -> None:
     """However many rows of them there are, and within the last day or beyond it."""
     roots = [
@@ -156,7 +158,7 @@ async def test_pages_of_the_latest_have_each_trace_once_and_as_it_is_now(
         assert failed.total == 30
 
 
-async def test_search_finds_words_of_names_inputs_and_outputs(store: Store) -> None:
+async def test_search_finds_words_of_names_inputs_and_outputs(store: WorkspaceStore) -> None:
     store.send(span(name="plan the journey", input="ZÜRICH to Genève", output="by train"))
     store.send(span(name="other", input="nothing"))
     for words, count in (
@@ -169,7 +171,7 @@ async def test_search_finds_words_of_names_inputs_and_outputs(store: Store) -> N
 
 
 async def test_a_deleted_trace_is_gone_and_its_neighbour_and_what_comes_later_are_not(
-    store: Store,
+    store: WorkspaceStore,
 ) -> None:
     gone, kept = new_trace_id(), new_trace_id()
     root = span(gone, name="gone", start=NOW)
@@ -189,7 +191,7 @@ async def test_a_deleted_trace_is_gone_and_its_neighbour_and_what_comes_later_ar
 
 @pytest.mark.parametrize("shift", [timedelta(seconds=1), timedelta(hours=2), timedelta(days=-40)])
 async def test_a_root_sent_again_with_another_start_is_one_trace(
-    store: Store, shift: timedelta
+    store: WorkspaceStore, shift: timedelta
 ) -> None:
     trace_id = new_trace_id()
     root = span(trace_id, name="run", start=NOW - timedelta(days=1))
@@ -206,7 +208,7 @@ async def test_a_root_sent_again_with_another_start_is_one_trace(
 
 
 async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
-    store: Store,
+    store: WorkspaceStore,
 ) -> None:
     root = span(new_trace_id(), name="run", start=NOW - timedelta(days=1))
     start = NOW - timedelta(hours=3)
@@ -222,10 +224,10 @@ async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
     assert (listing.total, [trace.name for trace in listing.items]) == (1, ["moved"])
 
 
-async def test_traces_whose_spans_lie_years_apart_are_added_up_in_bounded_memory(
-    store: Store,
+async def test_traces_with_spans_years_apart_are_aggregated_in_bounded_memory(
+    store: WorkspaceStore,
 ) -> None:
-    """With each of their hours listed, these took 1.7 GB; five times as many could never pass."""
+    """With each of their hours listed, these took 1.7 GB; five times as many would never fit."""
     long_ago = datetime(2001, 2, 3, tzinfo=UTC)
     roots = [span(new_trace_id(), name="old", start=long_ago) for _ in range(2000)]
     day = span(new_trace_id(), name="new", start=NOW)
@@ -246,7 +248,7 @@ async def test_traces_whose_spans_lie_years_apart_are_added_up_in_bounded_memory
     assert counts == [{"span_count": 2, "traces": 2001}]
 
 
-async def test_the_rollup_has_what_the_traces_have(store: Store) -> None:
+async def test_the_rollup_has_what_the_traces_have(store: WorkspaceStore) -> None:
     for days, agent in enumerate(("planner", "critic", "planner")):
         at = NOW - timedelta(days=40 * days)
         root = span(new_trace_id(), name="run", agentName=agent, environment="live", start=at)
@@ -265,21 +267,23 @@ async def test_the_rollup_has_what_the_traces_have(store: Store) -> None:
     assert (values.models, values.environments) == (["gpt-4o"], ["live"])
 
 
-async def test_another_workspace_sees_nothing(store: Store, writer: TelemetryWriter) -> None:
+async def test_another_workspace_sees_nothing(
+    store: WorkspaceStore, writer: TelemetryWriter
+) -> None:
     sent = span(name="secret")
     store.send(sent)
-    other = Store(store.engine, writer)
+    other = WorkspaceStore(store.engine, writer)
     assert (await listed(other)).total == 0
     assert (await listed(other, search="secret")).total == 0
     assert await find_location(store.engine, other.workspace, sent["traceId"]) is None
-    # Not even with the location known.
+    # Not even with a known location.
     location = replace(await location_of(store, sent["traceId"]), workspace=other.workspace)
     assert await find_trace(store.engine, location, {}) is None
     assert await find_spans(store.engine, location, {}) == []
     assert await find_span(store.engine, location, sent["spanId"], {}) is None
 
 
-async def test_texts_of_every_kind_come_back_as_they_were(store: Store) -> None:
+async def test_texts_of_every_kind_come_back_as_they_were(store: WorkspaceStore) -> None:
     text = "quote ' backslash \\ tab \t newline \n brace {x:String} percent %s é 漢 😀"
     sent = span(name=text, input=text, attributes={"key'": text, "list": [1, text]}, userId=text)
     store.send(sent)
@@ -291,7 +295,9 @@ async def test_texts_of_every_kind_come_back_as_they_were(store: Store) -> None:
     assert (await listed(store, user_id=text)).total == 1
 
 
-async def test_data_that_cannot_be_read_is_refused_and_nothing_of_it_stored(store: Store) -> None:
+async def test_data_that_cannot_be_read_is_refused_and_nothing_of_it_stored(
+    store: WorkspaceStore,
+) -> None:
     good = store.batch(span())
     bad = Batch(good.first_version, good.last_version, spans=[good.spans[0] + b"\x09garbage!!"])
     with pytest.raises(DataRefused):
@@ -301,7 +307,9 @@ async def test_data_that_cannot_be_read_is_refused_and_nothing_of_it_stored(stor
     assert (await listed(store)).total == 1
 
 
-async def test_a_query_that_takes_too_long_or_too_much_says_unavailable(store: Store) -> None:
+async def test_a_query_that_takes_too_long_or_too_much_says_unavailable(
+    store: WorkspaceStore,
+) -> None:
     def run(select: str, limits: str) -> None:
         with store.engine.client() as client:
             query_rows(client, f"SELECT {select} SETTINGS {limits}", {})
@@ -313,9 +321,9 @@ async def test_a_query_that_takes_too_long_or_too_much_says_unavailable(store: S
 
 
 async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
-    store: Store, writer: TelemetryWriter
+    store: WorkspaceStore, writer: TelemetryWriter
 ) -> None:
-    other = Store(store.engine, writer)
+    other = WorkspaceStore(store.engine, writer)
     for each in (store, other):
         each.send(llm_call("acme/x", "acme", {"input": 1_000_000}, start=NOW))
     key = PriceKey(store.workspace, "", "acme/x")
@@ -337,7 +345,7 @@ async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
 
 
 async def test_a_trace_has_its_cost_whenever_the_engine_merges(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: WorkspaceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first spans of a model are stored, priced and stored again: a merge leaves the latter."""
 
@@ -363,7 +371,7 @@ async def test_a_trace_has_its_cost_whenever_the_engine_merges(
     assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
 
 
-async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:
+async def test_two_writers_on_one_store_end_up_exact(store: WorkspaceStore) -> None:
     """Spans of the same traces through two writers at the same moment, as two replicas do."""
     second = TelemetryWriter(store.engine, find_list_prices)
     roots = [span(new_trace_id(), name="root", start=NOW) for _ in range(5)]
@@ -387,7 +395,7 @@ async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:
     assert [t.span_count for t in (await listed(store)).items] == [12] * 5
 
 
-def test_parameters_are_never_mixed_up_between_threads(store: Store) -> None:
+def test_parameters_are_never_mixed_up_between_threads(store: WorkspaceStore) -> None:
     """1,200 queries by six threads: a parameter in the wrong query would be a leak."""
     rounds = int(os.environ.get("SPANWISE_TEST_PARAMETER_ROUNDS", "200"))
     sql = "SELECT {text:String} AS text, {number:UInt64} AS number"
@@ -425,7 +433,7 @@ def test_parameters_are_never_mixed_up_between_threads(store: Store) -> None:
     ],
 )
 async def test_a_search_reads_only_where_the_index_says(
-    store: Store, table: str, words: str, rows: str
+    store: WorkspaceStore, table: str, words: str, rows: str
 ) -> None:
     insert = f"INSERT INTO {table} (workspace, {rows} concat('word', toString(number)) "
     with store.engine.client() as client:
@@ -446,7 +454,9 @@ async def test_a_search_reads_only_where_the_index_says(
     assert int(read) < int(whole)
 
 
-async def test_a_signal_with_an_id_of_another_length_harms_no_question(store: Store) -> None:
+async def test_a_signal_with_an_id_of_another_length_harms_no_question(
+    store: WorkspaceStore,
+) -> None:
     trace_id = new_trace_id()
     store.send(span(trace_id, agentName="helper"))
     with store.engine.client() as client:
@@ -463,7 +473,7 @@ async def test_a_signal_with_an_id_of_another_length_harms_no_question(store: St
     assert found.total == 3
 
 
-async def test_of_two_sums_with_one_version_the_later_counts(store: Store) -> None:
+async def test_of_two_aggregates_with_one_version_the_later_counts(store: WorkspaceStore) -> None:
     with store.engine.client() as client:
         for cost in (1.0, 3.0, 2.0):
             client.command(

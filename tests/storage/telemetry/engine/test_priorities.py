@@ -1,4 +1,4 @@
-"""Merges leave the processor to queries, and their low priority stays with them."""
+"""Merges run at a low priority, and query threads keep the normal one."""
 
 import subprocess
 import sys
@@ -9,9 +9,9 @@ import pytest
 from spanwise.storage.telemetry.engine.client_pool import MERGE_NICENESS, THREADS_HAVE_PRIORITIES
 
 # A merge reads this many columns at once, each in a thread of the pool that queries share.
-_THREADS_OF_A_MERGE = 64
+_THREADS_PER_MERGE = 64
 
-# In a process of its own: threads of the engine live as long as the process that loaded it.
+# In a child process: the engine's threads live as long as the process that loaded it.
 _START = """
 import sys
 from pathlib import Path
@@ -28,11 +28,11 @@ for task in Path("/proc/self/task").iterdir():
 
 
 @pytest.mark.skipif(not THREADS_HAVE_PRIORITIES, reason="threads have no priority here")
-def test_threads_are_there_before_merges_start_them_with_their_low_priority(tmp_path: Path) -> None:
+def test_query_threads_are_started_before_low_priority_merges(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-c", _START, str(tmp_path)], check=True, capture_output=True, text=True
     )
     threads = [line.split(maxsplit=1) for line in run.stdout.splitlines()]
     lowered = {name for niceness, name in threads if int(niceness) == MERGE_NICENESS}
     assert lowered == {"MergeMutate"}
-    assert threads.count(["0", "ThreadPool"]) > _THREADS_OF_A_MERGE
+    assert threads.count(["0", "ThreadPool"]) > _THREADS_PER_MERGE

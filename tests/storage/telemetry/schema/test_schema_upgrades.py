@@ -27,13 +27,13 @@ from spanwise.storage.telemetry.schema.migrate import split_statements, with_dur
 from spanwise.storage.telemetry.schema.state import inspect_schema
 from spanwise.storage.telemetry.spans.logs import find_logs
 from spanwise.storage.telemetry.traces.trace_queries import find_traces
-from support.killed import new_event, run_process, start_process
+from support.child_processes import new_event, run_process, start_process
 from support.schema_processes import (
     MEMORY_MB,
     WORKSPACE,
     apply_twice,
     complete,
-    migrate_and_tell,
+    migrate_and_signal,
     migrate_at,
     migrate_until_killed,
     record_order,
@@ -102,7 +102,7 @@ def test_a_start_that_is_killed_at_any_moment_is_completed_by_the_next(
 ) -> None:
     for number in range(4):
         address, has_begun = new_address(), new_event()
-        process = start_process(migrate_and_tell, address, has_begun)
+        process = start_process(migrate_and_signal, address, has_begun)
         assert has_begun.wait(180)
         # All statements together take half a second.
         process.join(0.05 * number)

@@ -58,7 +58,7 @@ def test_a_call_counts_once_in_its_trace(
 ) -> None:
     workspace, trace_id = f"wsp_{os.urandom(4).hex()}", os.urandom(16)
     sink = Sink(writer, tmp_path, lambda _agents: None)
-    # Versions ascend in the order of the queue.
+    # Versions ascend in queue order.
     if order == "span first":
         batches = [_span(workspace, trace_id), _record(workspace, trace_id)]
     else:
@@ -70,7 +70,7 @@ def test_a_call_counts_once_in_its_trace(
         sink.finish(batch)
     expected = {"input_tokens": 40, "output_tokens": 2, "span_count": 2, "model_calls": [1]}
     assert _traces(engine, workspace) == [expected]
-    # Replayed after a crash, and looked at again.
+    # Replay after a crash, and reaggregation.
     for batch in batches:
         sink.insert(batch)
         sink.finish(batch)

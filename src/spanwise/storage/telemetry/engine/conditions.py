@@ -57,6 +57,11 @@ class Conditions:
         return " AND ".join(self.clauses)
 
 
+def quoted(text: str) -> str:
+    """Quote a constant for generated SQL; values from callers are bound instead."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def to_engine_time(moment: datetime) -> str:
     """Format a time the way the engine binds it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")

@@ -8,6 +8,7 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod, Rates
+from spanwise.storage.telemetry.engine.conditions import quoted
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.spans.decoding import in_utc
 
@@ -27,16 +28,12 @@ _ATTRIBUTES = ("is_known", "above_tokens", *RATE_NAMES, *(f"above_{rate}" for ra
 def dictionary_ddl(user: str = "", password: str = "", database: str = "") -> str:
     """SQL that creates the dictionary; a server reads its source with these credentials."""
     credentials = {"USER": user, "PASSWORD": password, "DB": database}
-    given = "".join(f"{name} {_quote(value)} " for name, value in credentials.items() if value)
+    given = "".join(f"{name} {quoted(value)} " for name, value in credentials.items() if value)
     table = f"`{database.replace('`', '')}`.prices" if database else "prices"
     rows = f"""SELECT * EXCEPT version, if(above_tokens = 0, {NO_THRESHOLD}, above_tokens),
  [{", ".join(RATE_NAMES)}], [{", ".join(f"above_{rate}" for rate in RATE_NAMES)}]
  FROM {table} FINAL WHERE is_known"""
-    return f"{_DICTIONARY_HEAD}\nSOURCE(CLICKHOUSE({given}QUERY {_quote(rows)})){_DICTIONARY_TAIL}"
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return f"{_DICTIONARY_HEAD}\nSOURCE(CLICKHOUSE({given}QUERY {quoted(rows)})){_DICTIONARY_TAIL}"
 
 
 _DICTIONARY_HEAD = f"""CREATE DICTIONARY IF NOT EXISTS price_list

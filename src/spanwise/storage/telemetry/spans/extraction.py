@@ -20,6 +20,7 @@ from spanwise.model.telemetry.attribute_values import (
     PROVIDERS,
 )
 from spanwise.model.telemetry.conventions import FIELDS
+from spanwise.storage.telemetry.engine.conditions import quoted
 from spanwise.storage.telemetry.prices.price_dictionary import cost_with, rates_of
 
 # Arrays, maps and bytes are declared as bytes: the same on the wire, but the engine does not parse
@@ -253,12 +254,8 @@ def nest(layers: Sequence[str], source: str) -> str:
     return sql
 
 
-def quote(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def _array(texts: Iterable[str]) -> str:
-    return "[" + ", ".join(quote(text) for text in texts) + "]"
+    return "[" + ", ".join(quoted(text) for text in texts) + "]"
 
 
 def _text_of(value: str) -> str:
@@ -277,7 +274,7 @@ def _transform(value: str, table: Mapping[str, Sequence[str]], default: str) -> 
 
 
 def _provider(name: str, server: str) -> str:
-    plain = f"replaceRegexpOne(lower(toLowCardinality({name})), {quote(PROVIDER_SUFFIX)}, '')"
+    plain = f"replaceRegexpOne(lower(toLowCardinality({name})), {quoted(PROVIDER_SUFFIX)}, '')"
     by_host = _transform(f"toLowCardinality({server})", HOSTS, "''")
     return f"if(empty({name}), {by_host}, {_transform(plain, PROVIDERS, plain)})"
 

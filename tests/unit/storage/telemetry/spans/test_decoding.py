@@ -1,4 +1,4 @@
-"""Values come back as what they were."""
+"""Stored values are decoded to their original types."""
 
 from datetime import UTC, datetime
 
@@ -56,7 +56,7 @@ def test_a_stored_attribute_has_the_type_it_came_with(stored: bytes, value: obje
 
 
 @pytest.mark.parametrize("stored", [b"\x03ten", b"\x04x", b"\x05\xff", b"\x06\xff", b"\xff\xfe"])
-def test_bytes_that_make_no_sense_are_shown_as_text(stored: bytes) -> None:
+def test_undecodable_bytes_are_shown_as_text(stored: bytes) -> None:
     assert isinstance(read_attribute(stored), str)
 
 
@@ -76,7 +76,7 @@ def test_attributes_that_ingest_added_are_not_shown() -> None:
         (b"12", "12"),
     ],
 )
-def test_contents_are_json_where_they_are_some(stored: bytes, content: object) -> None:
+def test_contents_are_decoded_as_json_when_they_parse(stored: bytes, content: object) -> None:
     assert read_content(stored) == content
 
 
