@@ -21,6 +21,7 @@ from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import prices as own_prices
 from spanwise.storage.catalog import repricing as tasks
 from spanwise.storage.telemetry.prices.price_dictionary import find_known_prices
+from spanwise.storage.telemetry.prices.price_lookups import MAX_LOOKUPS, PriceFinder
 from spanwise.storage.telemetry.prices.repricing import (
     find_months_to_reprice,
     find_providers,
@@ -28,7 +29,7 @@ from spanwise.storage.telemetry.prices.repricing import (
     reprice_hours,
     split_month,
 )
-from spanwise.storage.telemetry.writer import MAX_LOOKUPS, PriceFinder, TelemetryWriter
+from spanwise.storage.telemetry.writer import TelemetryWriter
 
 log = structlog.get_logger()
 

@@ -3,7 +3,7 @@
 import re
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ from spanwise.model.telemetry.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.engine.client_pool import Engine, lower_thread_priority
 from spanwise.storage.telemetry.engine.query import Rows, is_disk_error, query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import put_prices
-from spanwise.storage.telemetry.prices.repricing import reprice_batch
+from spanwise.storage.telemetry.prices.price_lookups import PriceFinder, PriceLookups
 from spanwise.storage.telemetry.rollup.dirty_ranges import SLICE
 from spanwise.storage.telemetry.rollup.recent_changes import MAX_MOMENTS, Changes, Moments
 from spanwise.storage.telemetry.schema import apply_schema
@@ -41,16 +41,9 @@ from spanwise.storage.telemetry.traces.reaggregation import SETTLED_SECONDS, Rea
 log = structlog.get_logger()
 
 T = TypeVar("T")
-PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
 
 # Two parallel inserts are 1.3 times as fast as one; more find no free core.
 PARALLEL_INSERTS = 2
-
-# A price lookup takes up to 0.3 ms while readers wait; further lookups are postponed.
-INLINE_LOOKUPS = 100
-# Per workspace: model names are arbitrary, and all workspaces share the price list.
-MAX_LOOKUPS = 1000
-_MAX_WITHOUT_PRICE = 100_000
 
 # Small batches cost mostly query planning, and other work needs the cores.
 _LIGHT_SETTINGS: Mapping[str, object] = {
@@ -94,7 +87,7 @@ class Batch:
 
 @dataclass
 class _Change:
-    """When the changed traces start; None when pending."""
+    """When the changed traces start; None when unknown."""
 
     moments: Moments | None = None
 
@@ -124,10 +117,7 @@ class TelemetryWriter:
         self._cluster = engine.address.cluster
         # Lower versions are replayed from the journal, possibly split into other batches.
         self._first_own_version = time.time_ns()
-        self._find_prices = find_prices
-        self._without_price: set[PriceKey] = set()
-        self._lookups: Counter[str] = Counter()
-        self._postponed: set[PriceKey] = set()
+        self._price_lookups = PriceLookups(find_prices, self._cluster)
 
     def close(self) -> None:
         """Stop the insert threads; call before the engine closes their clients."""
@@ -264,7 +254,7 @@ class TelemetryWriter:
             aggregate_shared_batch(self._client, first, last)
         if self._reaggregation is not None:
             self._reaggregation.add(first, last, has_calls=has_calls)
-        return self._look_up_prices(first, last)
+        return self._price_lookups.price_batch(self._client, first, last)
 
     def _insert_spans(self, chunks: Sequence[bytes]) -> None:
         table = LANDING_TABLES["spans"].name
@@ -285,48 +275,15 @@ class TelemetryWriter:
         client = self._inserters[number]
         client.raw_insert(table, insert_block=data, fmt=data_format, settings=settings)
 
-    def _look_up_prices(self, first: int, last: int) -> bool:
-        """Look up prices of unpriced models and reprice the batch; returns if any was found."""
-        rows = query_rows(self._client, _UNPRICED_MODELS, {"first": first, "last": last})
-        found = {
-            key: self._find_prices(key.provider, key.model) for key in self._take_lookups(rows)
-        }
-        self._remember_without_price(key for key, periods in found.items() if not periods)
-        priced = {key: periods for key, periods in found.items() if periods}
-        if priced:
-            put_prices(self._client, priced, last, self._cluster)
-            reprice_batch(self._client, list(priced), first, last)
-        return bool(priced)
-
-    def _take_lookups(self, rows: Rows) -> list[PriceKey]:
-        """Return the models to look up now; the rest is postponed."""
-        pending: dict[PriceKey, None] = {}
-        for row in rows:
-            key = PriceKey("", row["provider"], row["model"])
-            if key in self._without_price or key in self._postponed or key in pending:
-                continue
-            if self._lookups[row["workspace"]] < MAX_LOOKUPS:
-                self._lookups[row["workspace"]] += 1
-                pending[key] = None
-        keys = list(pending)
-        self._postponed.update(keys[INLINE_LOOKUPS:])
-        return keys[:INLINE_LOOKUPS]
-
     def postponed_lookups(self) -> list[PriceKey]:
         """Return models whose price was not looked up with their batch."""
         with self._finishing:
-            return list(self._postponed)
+            return self._price_lookups.postponed()
 
     def finish_lookups(self, keys: Iterable[PriceKey], without_price: Iterable[PriceKey]) -> None:
-        """Remove looked-up models from the postponed ones; remember those without a price."""
+        """Note that postponed models were looked up, and which of them have no price."""
         with self._finishing:
-            self._postponed.difference_update(keys)
-            self._remember_without_price(without_price)
-
-    def _remember_without_price(self, keys: Iterable[PriceKey]) -> None:
-        if len(self._without_price) >= _MAX_WITHOUT_PRICE:
-            self._without_price = set()
-        self._without_price.update(keys)
+            self._price_lookups.finish(keys, without_price)
 
 
 # The agents of a batch's traces, with when those traces start.
@@ -336,10 +293,6 @@ SELECT workspace, leftUTF8(agent_name, {{max_name:UInt16}}) AS name, min(start) 
     if(are_many, ([], []), sumMap([{SLICE}], [1])) AS moments
 FROM traces WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}
 GROUP BY workspace, name"""
-
-_UNPRICED_MODELS = """
-SELECT DISTINCT workspace, provider, model FROM spans
-WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND NOT is_priced AND model != ''"""
 
 
 def _moments_of(rows: Rows) -> Moments | None:

@@ -271,7 +271,7 @@ _HEAVY_SETTINGS: dict[str, Any] = {
     "priority": 2,
     "low_priority_query_wait_time_ms": 50,
     "max_threads": 1,
-    # Without the right to change it back, the engine leaves it alone.
+    # The engine ignores this without the privilege to restore the priority.
     "os_threads_nice_value_query": 19,
 }
 
