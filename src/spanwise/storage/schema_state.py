@@ -6,6 +6,6 @@ from enum import StrEnum
 class SchemaState(StrEnum):
     """Whether a store has a schema, and whether it is current."""
 
-    ABSENT = "nothing there yet: the first start makes it"
-    OUTDATED = "a migration is due: the next start runs it, or `spanwise migrate`"
+    ABSENT = "no schema yet: the first start creates it"
+    OUTDATED = "a migration is due: run `spanwise migrate`, or start the service"
     CURRENT = "schema up to date"

@@ -143,7 +143,7 @@ def _translating_errors() -> Iterator[None]:
         if not _is_transient(error):
             raise
         log.warning("catalog_unavailable", error=str(error.orig)[:500])
-        raise Unavailable("the catalog cannot do this at the moment", 5) from error
+        raise Unavailable("the catalog is unavailable at the moment", 5) from error
 
 
 def _is_transient(error: DBAPIError) -> bool:

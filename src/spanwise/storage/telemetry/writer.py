@@ -220,7 +220,7 @@ class TelemetryWriter:
         except (ClickHouseError, OSError, RuntimeError) as error:
             if not is_disk_error(error):
                 raise
-            raise Unavailable("the telemetry store has no room at the moment", 5) from error
+            raise Unavailable("the telemetry store cannot write to its disk", 5) from error
 
     def reaggregate_settled(self, seconds: float = SETTLED_SECONDS) -> None:
         """Recompute traces of settled batches that other writers may have written concurrently.

@@ -51,7 +51,7 @@ def _query(
         if getattr(error, "code", None) in OVERLOAD_CODES:
             raise Unavailable("the store is too busy for this query; narrow the range") from error
         if is_disk_error(error):
-            raise Unavailable("the telemetry store has no room at the moment", 5) from error
+            raise Unavailable("the telemetry store cannot write to its disk", 5) from error
         raise
     seconds = time.perf_counter() - started
     if seconds > SLOW_QUERY_SECONDS:

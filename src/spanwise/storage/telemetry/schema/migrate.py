@@ -53,7 +53,7 @@ def _check_single_shard(client: Client, cluster: str) -> None:
     sql = "SELECT uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = {name:String}"
     shards = query_rows(client, sql, {"name": cluster})[0]["shards"]
     if shards == 0:
-        raise StartError(f"the ClickHouse server knows no cluster {cluster}")
+        raise StartError(f"the ClickHouse server has no cluster {cluster}")
     if shards > 1:
         raise StartError(
             f"the cluster {cluster} has {shards} shards; Spanwise needs one shard, "
