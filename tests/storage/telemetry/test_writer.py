@@ -64,7 +64,7 @@ async def location_of(store: WorkspaceStore, trace_id: str) -> TraceLocation:
     return location
 
 
-async def test_a_trace_adds_up_its_spans(store: WorkspaceStore) -> None:
+async def test_a_trace_aggregates_its_spans(store: WorkspaceStore) -> None:
     trace_id = new_trace_id()
     root = span(trace_id, name="answer", kind="agent", agentName="helper", start=NOW)
     call = llm_call("gpt-4o", "openai", {"input": 1000, "output": 10}, start=NOW)
@@ -85,7 +85,7 @@ async def test_a_trace_adds_up_its_spans(store: WorkspaceStore) -> None:
     assert [s["name"] for s in spans] == ["answer", "step", "step"]
 
 
-async def test_spans_sent_again_late_and_before_their_root_count_once(
+async def test_resent_and_late_spans_count_once(
     store: WorkspaceStore,
 ) -> None:
     trace_id = new_trace_id()
@@ -103,7 +103,7 @@ async def test_spans_sent_again_late_and_before_their_root_count_once(
     assert len(await find_spans(store.engine, await location_of(store, trace_id), {})) == 5
 
 
-async def test_of_several_roots_the_first_stands_for_the_trace(store: WorkspaceStore) -> None:
+async def test_the_earliest_root_represents_the_trace(store: WorkspaceStore) -> None:
     trace_id = new_trace_id()
     late = span(trace_id, name="late", start=NOW)
     early = span(trace_id, name="early", start=NOW - timedelta(hours=2))
@@ -131,17 +131,17 @@ async def test_lists_filter_sort_and_page(store: WorkspaceStore) -> None:
 
 
 @pytest.mark.parametrize("spread", [timedelta(seconds=1), timedelta(hours=2)])
-async def test_pages_of_the_latest_have_each_trace_once_and_as_it_is_now(
+async def test_latest_pages_have_each_trace_once_in_its_newest_version(
     store: WorkspaceStore, spread: timedelta
 ) -> None:
-    """However many rows of them there are, and within the last day or beyond it."""
+    """With any number of outdated rows, within the last day or before it."""
     roots = [
         span(new_trace_id(), name=f"run {n}", status="error", start=NOW - n * spread)
         for n in range(60)
     ]
     for _ in range(3):
         store.send(*roots)
-    # More than the spare ones among the latest: no error any longer, or gone.
+    # More outdated keys than spare ones: these traces lost their error or were deleted.
     store.send(*(root | {"status": "ok"} for root in roots[:15]))
     version = next_version()
     gone = [TraceDeletion(store.workspace, root["traceId"], version) for root in roots[15:30]]
@@ -170,7 +170,7 @@ async def test_search_finds_words_of_names_inputs_and_outputs(store: WorkspaceSt
         assert (await listed(store, search=words)).total == count, words
 
 
-async def test_a_deleted_trace_is_gone_and_its_neighbour_and_what_comes_later_are_not(
+async def test_deleting_a_trace_keeps_other_traces_and_later_spans(
     store: WorkspaceStore,
 ) -> None:
     gone, kept = new_trace_id(), new_trace_id()
@@ -183,14 +183,14 @@ async def test_a_deleted_trace_is_gone_and_its_neighbour_and_what_comes_later_ar
     location = await find_location(store.engine, store.workspace, gone)
     assert location is None or await find_spans(store.engine, location, {}) == []
     assert len(await find_spans(store.engine, await location_of(store, kept), {})) == 1
-    # The same id again is a new trace; twice the same deletion is one.
+    # The same id sent again is a new trace; repeating the deletion changes nothing.
     store.writer.write(Batch(version, version, deletions=[deletion]))
     store.send(span(gone, name="anew", start=NOW))
     assert sorted(trace.name for trace in (await listed(store)).items) == ["anew", "kept"]
 
 
 @pytest.mark.parametrize("shift", [timedelta(seconds=1), timedelta(hours=2), timedelta(days=-40)])
-async def test_a_root_sent_again_with_another_start_is_one_trace(
+async def test_a_root_resent_with_another_start_is_one_trace(
     store: WorkspaceStore, shift: timedelta
 ) -> None:
     trace_id = new_trace_id()
@@ -207,7 +207,7 @@ async def test_a_root_sent_again_with_another_start_is_one_trace(
     assert trace.name == "moved"
 
 
-async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
+async def test_a_root_with_a_changed_start_is_one_trace_after_replay(
     store: WorkspaceStore,
 ) -> None:
     root = span(new_trace_id(), name="run", start=NOW - timedelta(days=1))
@@ -215,7 +215,7 @@ async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
     moved = span(root["traceId"], name="moved", start=start) | {"spanId": root["spanId"]}
     first, second = store.batch(root), store.batch(moved)
     store.writer.write(first)
-    # The process ends here; the next one takes both in one batch.
+    # The process ends here; the next one replays both in one batch.
     next_writer = TelemetryWriter(store.engine, find_list_prices)
     both = Batch(first.first_version, second.last_version, spans=[*first.spans, *second.spans])
     next_writer.write(both)
@@ -248,7 +248,7 @@ async def test_traces_with_spans_years_apart_are_aggregated_in_bounded_memory(
     assert counts == [{"span_count": 2, "traces": 2001}]
 
 
-async def test_the_rollup_has_what_the_traces_have(store: WorkspaceStore) -> None:
+async def test_the_rollup_matches_the_traces(store: WorkspaceStore) -> None:
     for days, agent in enumerate(("planner", "critic", "planner")):
         at = NOW - timedelta(days=40 * days)
         root = span(new_trace_id(), name="run", agentName=agent, environment="live", start=at)
@@ -283,7 +283,7 @@ async def test_another_workspace_sees_nothing(
     assert await find_span(store.engine, location, sent["spanId"], {}) is None
 
 
-async def test_texts_of_every_kind_come_back_as_they_were(store: WorkspaceStore) -> None:
+async def test_special_characters_are_stored_unchanged(store: WorkspaceStore) -> None:
     text = "quote ' backslash \\ tab \t newline \n brace {x:String} percent %s é 漢 😀"
     sent = span(name=text, input=text, attributes={"key'": text, "list": [1, text]}, userId=text)
     store.send(sent)
@@ -295,7 +295,7 @@ async def test_texts_of_every_kind_come_back_as_they_were(store: WorkspaceStore)
     assert (await listed(store, user_id=text)).total == 1
 
 
-async def test_data_that_cannot_be_read_is_refused_and_nothing_of_it_stored(
+async def test_unparsable_data_is_refused_and_nothing_is_stored(
     store: WorkspaceStore,
 ) -> None:
     good = store.batch(span())
@@ -307,7 +307,7 @@ async def test_data_that_cannot_be_read_is_refused_and_nothing_of_it_stored(
     assert (await listed(store)).total == 1
 
 
-async def test_a_query_that_takes_too_long_or_too_much_says_unavailable(
+async def test_a_query_over_its_limits_raises_unavailable(
     store: WorkspaceStore,
 ) -> None:
     def run(select: str, limits: str) -> None:
@@ -320,7 +320,7 @@ async def test_a_query_that_takes_too_long_or_too_much_says_unavailable(
         run("groupArray(toString(number)) FROM numbers(1000000)", "max_memory_usage = 1000000")
 
 
-async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
+async def test_a_new_price_reprices_only_spans_of_its_workspace(
     store: WorkspaceStore, writer: TelemetryWriter
 ) -> None:
     other = WorkspaceStore(store.engine, writer)
@@ -344,10 +344,10 @@ async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
     assert [t.cost for t in (await listed(other)).items] == [0.0]
 
 
-async def test_a_trace_has_its_cost_whenever_the_engine_merges(
+async def test_costs_are_right_whenever_the_engine_merges(
     store: WorkspaceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first spans of a model are stored, priced and stored again: a merge leaves the latter."""
+    """The first spans of a model are corrected after pricing: a merge keeps the correction."""
 
     def merge_first(client: Client, *rest: Any) -> None:
         client.command("OPTIMIZE TABLE spans FINAL")
@@ -365,14 +365,14 @@ async def test_a_trace_has_its_cost_whenever_the_engine_merges(
     )
     assert [seen.name for seen in writer.write(batch)] == ["helper"]
     assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
-    # What is not known to have worked is done again, and still finds what it is about.
+    # Finishing the batch again gives the same result.
     again = writer.finish(batch.first_version, batch.last_version)
     assert [seen.name for seen in again] == ["helper"]
     assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
 
 
-async def test_two_writers_on_one_store_end_up_exact(store: WorkspaceStore) -> None:
-    """Spans of the same traces through two writers at the same moment, as two replicas do."""
+async def test_two_writers_on_one_store_give_exact_aggregates(store: WorkspaceStore) -> None:
+    """Two writers store spans of the same traces concurrently, like two replicas."""
     second = TelemetryWriter(store.engine, find_list_prices)
     roots = [span(new_trace_id(), name="root", start=NOW) for _ in range(5)]
     batches = [
@@ -432,7 +432,7 @@ def test_parameters_are_never_mixed_up_between_threads(store: WorkspaceStore) ->
         ),
     ],
 )
-async def test_a_search_reads_only_where_the_index_says(
+async def test_a_search_uses_the_text_index(
     store: WorkspaceStore, table: str, words: str, rows: str
 ) -> None:
     insert = f"INSERT INTO {table} (workspace, {rows} concat('word', toString(number)) "
@@ -454,7 +454,7 @@ async def test_a_search_reads_only_where_the_index_says(
     assert int(read) < int(whole)
 
 
-async def test_a_signal_with_an_id_of_another_length_harms_no_question(
+async def test_a_trace_id_of_wrong_length_breaks_no_query(
     store: WorkspaceStore,
 ) -> None:
     trace_id = new_trace_id()

@@ -1,4 +1,4 @@
-"""The schema on a cluster, and what is done once."""
+"""The schema on a cluster, and repeated migrations."""
 
 import re
 
@@ -53,12 +53,12 @@ def test_every_table_that_stores_rows_is_replicated_on_a_cluster_and_durable() -
         ),
     ],
 )
-def test_a_statement_for_a_cluster_runs_on_all_its_nodes(statement: str, written: str) -> None:
+def test_a_cluster_statement_runs_on_all_nodes(statement: str, written: str) -> None:
     assert on_cluster(statement, "east") == written
     assert on_cluster(statement, None) == statement
 
 
-def test_the_dictionary_reads_as_the_user_of_the_address() -> None:
+def test_the_dictionary_uses_the_credentials_of_the_url() -> None:
     address = EngineAddress(server_url="clickhouse://ann:p%27w@host/my_db")
     given = address.credentials
     written = on_cluster(dictionary_ddl(given.user, given.password, given.database), "east")

@@ -1,4 +1,4 @@
-"""The telemetry schema comes to its end from wherever it was left, and by however many at once."""
+"""Migrations complete after any interruption, with concurrent replicas, and from old versions."""
 
 import json
 import secrets
@@ -44,7 +44,7 @@ from support.schema_processes import (
 
 @pytest.fixture(params=["embedded", "server"])
 def new_address(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], EngineAddress]:
-    """Gives an empty store each time."""
+    """Returns a function that creates an empty store."""
     if request.param == "embedded":
         numbers = count(1)
         return lambda: EngineAddress(folder=tmp_path / f"telemetry-{next(numbers)}")
@@ -59,18 +59,18 @@ def create_database(base: str) -> EngineAddress:
 
 
 def read_order(address: EngineAddress, path: Path) -> tuple[list[str], list[str]]:
-    """The statements of a first start, in order, and the tables that it ends with."""
+    """Return the statements of a first start in order, and the resulting tables."""
     assert run_process(record_order, address, path)
-    told = json.loads(path.read_text())
-    assert len(told["order"]) > len(migrate.schema_statements())
-    return told["order"], told["tables"]
+    recorded = json.loads(path.read_text())
+    assert len(recorded["order"]) > len(migrate.schema_statements())
+    return recorded["order"], recorded["tables"]
 
 
 @pytest.mark.timeout(1200)
-def test_starts_that_are_killed_one_statement_further_each_time_come_to_the_end(
+def test_starts_killed_one_statement_later_each_time_complete_the_schema(
     tmp_path: Path,
 ) -> None:
-    """The engine is in the process: it is killed with it, at each statement in turn."""
+    """The embedded engine is killed with its process, after each statement in turn."""
     order, tables = read_order(EngineAddress(folder=tmp_path / "first"), tmp_path / "order")
     address = EngineAddress(folder=tmp_path / "telemetry")
     for last in range(len(order)):
@@ -88,7 +88,7 @@ def test_a_start_that_is_killed_after_any_statement_is_completed_by_the_next(
     order, tables = read_order(first, tmp_path / "order")
     for last in range(len(order)):
         address = create_database(base)
-        # The dictionary's statement names the database.
+        # The statement of the dictionary contains the database name.
         here = [
             sql.replace(first.credentials.database, address.credentials.database) for sql in order
         ]
@@ -117,7 +117,7 @@ def test_replicas_that_start_together_on_an_empty_server_all_start(
 ) -> None:
     base = clickhouse_url.rpartition("/")[0]
     for _ in range(3):
-        # Not even the database is there: they all create it.
+        # The database does not exist either: all replicas create it.
         address = EngineAddress(server_url=f"{base}/schema_{secrets.token_hex(6)}")
         moment = time.time() + 1
         started = [start_process(migrate_at, address, catalog_url, moment) for _ in range(replicas)]
@@ -148,8 +148,7 @@ def schema_files() -> dict[str, str]:
     return {name: folder.joinpath(name).read_text() for name in sorted(names)}
 
 
-# How 0001 was edited after stores had run it, the latest edit first: what it says since, and what
-# it said before.
+# Edits of 0001 after stores had run it, latest first: the new text and the old text.
 EDITS = (
     ((", max_compress_block_size = 262144;", ";"),),
     (
@@ -177,7 +176,7 @@ EDITS = (
         ("    INDEX written_range written_at TYPE minmax GRANULARITY 1,\n", ""),
     ),
 )
-# Each earlier version: how many edits of 0001 it did not have yet, and up to which file it came.
+# Earlier versions: the number of edits of 0001 that they lack, and their last file.
 EARLIER = [
     (6, "0001"),
     (5, "0002"),
@@ -208,7 +207,7 @@ def first_file(edits_missing: int) -> str:
 
 
 def make_earlier_store(client: Client, edits_missing: int, last: str) -> None:
-    """Create the tables as they were, with one trace, one log, and the trace in the rollup."""
+    """Create the tables of an earlier version with one trace, one log and a rollup row."""
     client.command("CREATE TABLE schema_versions (name String) ENGINE = MergeTree() ORDER BY name")
     for name, text in schema_files().items():
         if name[:4] > last:
@@ -250,7 +249,7 @@ SELECT 'wsp_1', '{step}', toStartOfInterval(toDateTime('2026-01-15 12:00:00', 'U
 
 
 @pytest.mark.parametrize(("edits_missing", "last"), EARLIER)
-async def test_a_store_of_an_earlier_version_is_upgraded_with_what_it_holds(
+async def test_a_store_of_an_earlier_version_is_upgraded_with_its_data(
     clickhouse_url: str, edits_missing: int, last: str
 ) -> None:
     engine = Engine.open(create_database(clickhouse_url.rpartition("/")[0]), MEMORY_MB)
