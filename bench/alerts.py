@@ -17,7 +17,7 @@ from sqlalchemy import insert, update
 
 from spanwise.api.services import Services
 from spanwise.cli.logs import configure_logs
-from spanwise.jobs.alerts import AlertEvaluator
+from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.model.record import new_id, utc_now
 from spanwise.settings import load_settings
 from spanwise.storage.catalog.tables import agents

@@ -12,9 +12,10 @@ from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.otlp.prepare import decode, prepare_traces
 from spanwise.ingest.receiver import REQUESTS
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.writer import PARALLEL_INSERTS, Writer
+from spanwise.storage.telemetry.writer import PARALLEL_INSERTS, TelemetryWriter
 
 MEMORY_LIMIT_MB = 4096
 INSERT_BYTES = 28 * 2**20
@@ -26,7 +27,7 @@ def insert_bare(folder: Path, pool: Path, bodies: int) -> dict[str, float]:
     """Insert the same bytes into the same tables, in large batches, two at a time."""
     frames, spans = _frames(pool, bodies)
     engine = Engine.open(EngineAddress(folder=folder), MEMORY_LIMIT_MB)
-    writer = Writer(engine, find_list_prices)
+    writer = TelemetryWriter(engine, find_list_prices)
     before = _count_spans(engine)
     cpu, started = time.process_time(), time.perf_counter()
     for first in range(0, len(frames), PARALLEL_INSERTS):

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from spanwise.jobs.alerts import AlertEvaluator
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.jobs.alert_evaluation import AlertEvaluator
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from support.clock import Clock
 from support.service import Person, Service, start_service
 from support.traces import make_span, send_traces

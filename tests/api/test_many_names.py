@@ -11,9 +11,9 @@ from clickhouse_connect.driver.client import Client
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod
 from spanwise.services.telemetry import agents as directory
 from spanwise.storage.catalog import agents as stored_agents
-from spanwise.storage.telemetry import writer as telemetry
-from spanwise.storage.telemetry.engine.engine import Rows, query_rows
-from spanwise.storage.telemetry.prices import prices as stored_prices
+from spanwise.storage.telemetry.engine.query import Rows, query_rows
+from spanwise.storage.telemetry.prices import price_dictionary as stored_prices
+from spanwise.storage.telemetry.prices import price_lookups
 from spanwise.storage.telemetry.rollup import queries as stored_analytics
 from support.polling import until
 from support.service import Person, Service, assert_error, start_service
@@ -131,7 +131,7 @@ async def test_known_agents_of_a_full_workspace_are_still_seen(tmp_path: Path) -
 async def test_models_beyond_a_few_get_their_list_price_in_the_background(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telemetry, "INLINE_LOOKUPS", 1)
+    monkeypatch.setattr(price_lookups, "INLINE_LOOKUPS", 1)
     ann = await service.sign_up()
     calls = [llm_call(model, f"gateway of {ann.email}", {"input": 1_000_000}) for model in MODELS]
     await ann.data("POST", "/spans", json={"spans": calls})
@@ -149,7 +149,7 @@ async def test_models_beyond_a_few_get_their_list_price_in_the_background(
 async def test_a_workspace_fills_the_shared_price_list_up_to_a_limit(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telemetry, "MAX_LOOKUPS", 2)
+    monkeypatch.setattr(price_lookups, "MAX_LOOKUPS", 2)
     ann, bob = await service.sign_up(), await service.sign_up()
     calls = [llm_call(model, f"gateway of {ann.email}", {"input": 1000}) for model in MODELS]
     await ann.data("POST", "/spans", json={"spans": calls})

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import event
 
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from support.ids import new_span_id
 from support.openapi import Operation, operations
 from support.service import PASSWORD, Person, Service

@@ -10,7 +10,7 @@ from spanwise.analysis.prices import find_list_prices
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.services.telemetry.transfer import Transfer
 from spanwise.storage.telemetry.export import transfer as stored
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.ids import new_trace_id
 from support.service import Person, Service
 from support.spans import llm_call, span
@@ -20,7 +20,7 @@ NOW = datetime.now(UTC) - timedelta(hours=1)
 
 @pytest.fixture
 def transfer(service: Service) -> Transfer:
-    writer = Writer(service.services.engine, find_list_prices)
+    writer = TelemetryWriter(service.services.engine, find_list_prices)
     return Transfer(service.services.catalog, writer)
 
 

@@ -1,4 +1,4 @@
-"""The ledger: what was sent, and what the service has promised to keep."""
+"""Records what was sent, and what the service acknowledged and must keep."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -21,8 +21,8 @@ class SentSpan:
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """One request, which can be sent again as it is."""
+class Request:
+    """An HTTP request that can be resent unchanged."""
 
     path: str
     body: bytes
@@ -35,7 +35,7 @@ class Parcel:
 
 @dataclass
 class Expectation:
-    """What a trace must at least have, and what it may have at most."""
+    """The spans that a trace must have, and those that it may have."""
 
     kept: dict[str, SentSpan] = field(default_factory=dict)
     possible: dict[str, SentSpan] = field(default_factory=dict)
@@ -43,35 +43,35 @@ class Expectation:
 
 @dataclass
 class Ledger:
-    """Safe to use from many threads."""
+    """Thread-safe record of requests by outcome."""
 
-    kept: list[Parcel] = field(default_factory=list)
-    unknown: list[Parcel] = field(default_factory=list)
+    kept: list[Request] = field(default_factory=list)
+    unknown: list[Request] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def note(self, parcel: Parcel, outcome: Outcome) -> None:
+    def record(self, request: Request, outcome: Outcome) -> None:
         with self._lock:
             self.counts[outcome.value] = self.counts.get(outcome.value, 0) + 1
-            if outcome is Outcome.KEPT and parcel.is_good:
-                self.kept.append(parcel)
-            elif outcome is Outcome.UNKNOWN and parcel.is_good:
-                self.unknown.append(parcel)
+            if outcome is Outcome.KEPT and request.is_good:
+                self.kept.append(request)
+            elif outcome is Outcome.UNKNOWN and request.is_good:
+                self.unknown.append(request)
 
-    def take_unknown(self) -> list[Parcel]:
-        """Take what had no answer, to send it again, as an exporter would."""
+    def take_unknown(self) -> list[Request]:
+        """Take the requests without a response, to resend them like an exporter."""
         with self._lock:
             taken, self.unknown = self.unknown, []
             return taken
 
-    def some_kept(self, index: int) -> Parcel | None:
+    def some_kept(self, index: int) -> Request | None:
         with self._lock:
             return self.kept[index % len(self.kept)] if self.kept else None
 
     def traces(self) -> dict[str, Expectation]:
         found: dict[str, Expectation] = {}
-        for parcels, is_kept in ((self.kept, True), (self.unknown, False)):
-            for span in (span for parcel in parcels for span in parcel.spans):
+        for requests, is_kept in ((self.kept, True), (self.unknown, False)):
+            for span in (span for request in requests for span in request.spans):
                 trace = found.setdefault(span.trace_id, Expectation())
                 trace.possible[span.span_id] = span
                 if is_kept:
@@ -79,13 +79,13 @@ class Ledger:
         return found
 
     def signal_ids(self) -> tuple[set[str], set[str]]:
-        """Those that must be there, and all that may be."""
-        return _bounds(self, lambda parcel: parcel.signal_ids)
+        """Return the ids that must be stored, and those that may be."""
+        return _bounds(self, lambda request: request.signal_ids)
 
     def log_messages(self) -> tuple[set[str], set[str]]:
-        return _bounds(self, lambda parcel: parcel.log_messages)
+        return _bounds(self, lambda request: request.log_messages)
 
 
-def _bounds(ledger: Ledger, pick: Callable[[Parcel], Iterable[str]]) -> tuple[set[str], set[str]]:
-    kept = {item for parcel in ledger.kept for item in pick(parcel)}
-    return kept, kept | {item for parcel in ledger.unknown for item in pick(parcel)}
+def _bounds(ledger: Ledger, pick: Callable[[Request], Iterable[str]]) -> tuple[set[str], set[str]]:
+    kept = {item for request in ledger.kept for item in pick(request)}
+    return kept, kept | {item for request in ledger.unknown for item in pick(request)}

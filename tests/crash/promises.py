@@ -1,4 +1,4 @@
-"""Promises: what has to be true of the answers, whatever happened to the process."""
+"""Checks that responses match the ledger, whatever happened to the process."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ PAGE = 100
 
 
 def read_all(http: httpx.Client, path: str) -> list[dict[str, Any]]:
-    """All items of a list, page by page; the total must be what is there."""
+    """Read all items of a list page by page, and check the total."""
     items: list[dict[str, Any]] = []
     while True:
         response = http.get(path, params={"limit": PAGE, "skip": len(items)}).raise_for_status()
@@ -22,7 +22,7 @@ def read_all(http: httpx.Client, path: str) -> list[dict[str, Any]]:
 
 
 def check_promises(http: httpx.Client, ledger: Ledger) -> dict[str, int]:
-    """Compare every list, total and sum with the ledger; return how much there is."""
+    """Compare every list, total and sum with the ledger; returns the counts."""
     traces = check_traces(http, ledger)
     signals = read_all(http, "/signals")
     _check_set("signals", [s["id"] for s in signals], *ledger.signal_ids())
@@ -38,7 +38,7 @@ def check_traces(http: httpx.Client, ledger: Ledger) -> int:
     stored = {trace["traceId"]: trace for trace in listed}
     assert len(stored) == len(listed), "a trace is listed twice"
     expected = ledger.traces()
-    assert stored.keys() <= expected.keys(), "a trace that nobody sent"
+    assert stored.keys() <= expected.keys(), "a trace was stored that was never sent"
     lost = [
         trace_id
         for trace_id, trace in expected.items()
@@ -52,15 +52,15 @@ def check_traces(http: httpx.Client, ledger: Ledger) -> int:
 
 
 def _check_trace(trace: dict[str, Any], expected: Expectation) -> None:
-    place = trace["traceId"]
-    assert len(expected.kept) <= trace["spanCount"] <= len(expected.possible), place
+    trace_id = trace["traceId"]
+    assert len(expected.kept) <= trace["spanCount"] <= len(expected.possible), trace_id
     least = sum(span.input_tokens for span in expected.kept.values())
     most = sum(span.input_tokens for span in expected.possible.values())
-    assert least <= trace["inputTokens"] <= most, place
+    assert least <= trace["inputTokens"] <= most, trace_id
 
 
 def _check_totals(http: httpx.Client, listed: list[dict[str, Any]]) -> None:
-    """The dashboards' sums are those of the list. Clocks may be a day ahead, so beyond today."""
+    """Compare analytics totals with the list, beyond today: clocks may be a day ahead."""
     period = {"startDate": "2020-01-01", "endDate": "2100-01-01", "granularity": "monthly"}
     metrics = http.get("/analytics/metrics", params=period).raise_for_status().json()["data"]
     assert metrics["totalTraces"] == len(listed)
@@ -70,6 +70,6 @@ def _check_totals(http: httpx.Client, listed: list[dict[str, Any]]) -> None:
 
 
 def _check_set(what: str, found: list[str], kept: set[str], possible: set[str]) -> None:
-    assert len(found) == len(set(found)), f"{what}: something is there twice"
+    assert len(found) == len(set(found)), f"{what}: duplicates"
     assert kept <= set(found), f"{what}: {len(kept - set(found))} acknowledged ones are lost"
-    assert set(found) <= possible, f"{what}: something that nobody sent"
+    assert set(found) <= possible, f"{what}: stored but never sent"

@@ -1,4 +1,4 @@
-"""`kill -9` while traces are deleted: what was deleted stays so, and nothing else goes with it."""
+"""`kill -9` during deletions: deleted traces stay deleted, and all others stay."""
 
 import random
 import signal
@@ -19,8 +19,8 @@ UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingesti
 RANGE = {"startDate": "2020-01-01", "endDate": "2100-01-01", "granularity": "monthly"}
 
 
-class Fates:
-    """Which traces are there for sure, gone for sure, or were being deleted when all ended."""
+class DeletionLog:
+    """Traces that must exist, must be gone, or were being deleted at the kill."""
 
     def __init__(self, there: list[str]) -> None:
         self.there = there
@@ -42,7 +42,7 @@ class Fates:
         listed = read_all(http, "/spans/traces")
         ids = {trace["traceId"] for trace in listed}
         assert not ids & self.gone, "a trace came back"
-        assert ids >= set(self.there), "a trace went that nobody deleted"
+        assert ids >= set(self.there), "a trace is missing that was not deleted"
         assert ids <= {*self.there, *self.unknown}
         assert all(trace["spanCount"] == 2 for trace in listed)
         signals = [signal["traceId"] for signal in read_all(http, "/signals")]
@@ -69,17 +69,17 @@ def connect(service: Running, token: str) -> httpx.Client:
 def test_a_deletion_holds_through_a_kill(tmp_path: Path) -> None:
     with run_service(tmp_path, **UNLIMITED) as service, service.sign_up() as http:
         token = http.headers["Authorization"]
-        fates = Fates(send_traces(http))
-        fates.check(http)
+        deletions = DeletionLog(send_traces(http))
+        deletions.check(http)
     for _ in range(ROUNDS):
         with run_service(tmp_path, **UNLIMITED) as service, connect(service, token) as http:
-            deleter = threading.Thread(target=fates.delete_until_killed, args=[http])
+            deleter = threading.Thread(target=deletions.delete_until_killed, args=[http])
             deleter.start()
             time.sleep(random.uniform(0.1, 1.0))
             service.process.send_signal(signal.SIGKILL)
             service.process.wait()
             deleter.join()
     with run_service(tmp_path, **UNLIMITED) as service, connect(service, token) as http:
-        fates.check(http)
-        assert fates.gone
-        assert fates.there
+        deletions.check(http)
+        assert deletions.gone
+        assert deletions.there

@@ -1,4 +1,4 @@
-"""Full disks, floods and strange neighbours: refused clearly, survived, and no restart needed."""
+"""Full disks, floods and invalid requests: refused clearly, survived without a restart."""
 
 import os
 import random
@@ -12,9 +12,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from crash.ledger import Ledger, Outcome, Parcel, SentSpan
+from crash.ledger import Ledger, Outcome, Request, SentSpan
 from crash.promises import check_promises, check_traces
-from crash.traffic import Maker, deliver
+from crash.traffic import RequestMaker, send_request
 from support.openapi import Operation, operations
 from support.otlp import PROTOBUF, make_span, make_traces
 from support.polling import wait_for
@@ -29,7 +29,7 @@ A_SPAN: dict[str, str] = {
     "startTime": "2026-01-31T12:00:00Z",
     "endTime": "2026-01-31T12:00:01Z",
 }
-# Where the smallest body that the document allows would be refused for another reason.
+# Bodies for operations whose minimal documented body would be refused for another reason.
 BODIES: dict[str, dict[str, object]] = {
     "POST /api/auth/login": {"email": "ann@example.com", "password": PASSWORD},
     "POST /api/auth/register": {"email": "bob@example.com", "password": PASSWORD},
@@ -50,7 +50,7 @@ UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingesti
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A folder on a disk of 256 MiB."""
+    """A folder on a 256 MiB file system."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", str(folder)]
@@ -64,7 +64,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(folder: Path, leave_bytes: int) -> Path:
-    """Fill a disk with a file, up to the last bytes."""
+    """Fill a disk with one file, except for some bytes."""
     disk = os.statvfs(folder)
     path = folder / "ballast"
     with path.open("wb") as file:
@@ -81,31 +81,31 @@ def sender(service: Running, key: str) -> httpx.Client:
     return httpx.Client(base_url=service.api, headers={"x-api-key": key}, timeout=60)
 
 
-def parcel_of(size_bytes: int) -> Parcel:
-    """An export that does not compress."""
+def request_of(size_bytes: int) -> Request:
+    """Return an export that does not compress."""
     noise = random.Random(size_bytes).randbytes(size_bytes // 2).hex()
     body = make_traces([make_span(input__value=noise[:size_bytes])]).SerializeToString()
-    return Parcel("/otlp/v1/traces", body, (("content-type", PROTOBUF),))
+    return Request("/otlp/v1/traces", body, (("content-type", PROTOBUF),))
 
 
 @pytest.mark.parametrize("min_free_mb", [32, 0], ids=["with a reserve", "to the last byte"])
 def test_a_full_disk_is_503_reads_go_on_and_room_is_enough_to_recover(
     tmp_path: Path, small_disk: Path, min_free_mb: int
 ) -> None:
-    ledger, maker = Ledger(), Maker(7, "disk")
+    ledger, maker = Ledger(), RequestMaker(7, "disk")
     with run_service(
         tmp_path, data_dir=small_disk, min_free_disk_mb=min_free_mb, **UNLIMITED
     ) as service:
         with service.sign_up() as reader, sender(service, key_of(reader)) as http:
             for _ in range(30):
-                deliver(http, maker.next(), ledger)
+                send_request(http, maker.next(), ledger)
             before = check_promises(reader, ledger)
             ballast = fill(small_disk, leave_bytes=(min_free_mb + 2) * MIB)
             refused = send_until_refused(http, ledger)
             assert refused.status_code == 503
             assert 1 <= int(refused.headers["retry-after"]) <= 5
-            # Reads go on. Without a reserve the last ones may be in the journal alone, until there
-            # is room; with one, nothing that was acknowledged is missing even now.
+            # Reads continue. Without a reserve, the last requests may be only in the journal until
+            # there is space; with a reserve, everything acknowledged is visible.
             assert reader.get("/spans/traces").json()["pagination"]["total"] >= before["traces"]
             if min_free_mb:
                 check_traces(reader, ledger)
@@ -113,7 +113,7 @@ def test_a_full_disk_is_503_reads_go_on_and_room_is_enough_to_recover(
             ballast.unlink()
             wait_until_accepted(http, maker, ledger)
             for _ in range(20):
-                assert deliver(http, maker.next(), ledger) is not Outcome.UNKNOWN
+                assert send_request(http, maker.next(), ledger) is not Outcome.UNKNOWN
             stored = check_promises(reader, ledger)
             assert stored["traces"] > before["traces"]
         assert service.stop() == 0
@@ -154,7 +154,7 @@ def test_on_a_full_disk_every_write_is_503_and_nothing_is_500(
 
 
 def make_records(http: httpx.Client) -> dict[str, str]:
-    """Make one record of every kind, and return what their routes call them."""
+    """Create one record of every kind; returns their ids by path parameter."""
 
     def made(path: str, **body: object) -> dict[str, str]:
         answer: dict[str, str] = http.post(path, json=body).raise_for_status().json()["data"]
@@ -172,7 +172,7 @@ def make_records(http: httpx.Client) -> dict[str, str]:
 
 
 def use_up_what_is_left(http: httpx.Client) -> None:
-    """Write until the files that are there have no room left either."""
+    """Write until existing files are full too."""
     for number in range(2000):
         body = {"name": f"agent {number}", "description": "x" * 4000}
         answer = http.post("/agents", json=body)
@@ -185,7 +185,7 @@ def use_up_what_is_left(http: httpx.Client) -> None:
 
 
 def call(http: httpx.Client, operation: Operation, ids: dict[str, str]) -> httpx.Response:
-    """Call a route as somebody who is allowed to, with what its document asks for."""
+    """Call an operation as an authorized user with a minimal documented body."""
     noun = operation.path.split("/")[2]
     path = operation.address(**ids, id=ids.get(noun, "0" * 16)).removeprefix("/api")
     body = {**(operation.body() or {}), **BODIES.get(str(operation), {})}
@@ -194,27 +194,27 @@ def call(http: httpx.Client, operation: Operation, ids: dict[str, str]) -> httpx
 
 
 def send_until_refused(http: httpx.Client, ledger: Ledger) -> httpx.Response:
-    """Send traces that do not compress until there is no room; return what the last one met."""
+    """Send incompressible traces until one is refused; returns that response."""
     for number in range(200):
         span = make_span(input__value=random.Random(number).randbytes(MIB // 4).hex())
         body = make_traces([span]).SerializeToString()
         sent = SentSpan(span.trace_id.hex(), span.span_id.hex(), True, 0)
-        parcel = Parcel("/otlp/v1/traces", body, (("content-type", PROTOBUF),), (sent,))
-        response = http.post(parcel.path, content=body, headers=list(parcel.headers))
-        ledger.note(parcel, Outcome.KEPT if response.is_success else Outcome.REFUSED)
+        request = Request("/otlp/v1/traces", body, (("content-type", PROTOBUF),), (sent,))
+        response = http.post(request.path, content=body, headers=list(request.headers))
+        ledger.record(request, Outcome.KEPT if response.is_success else Outcome.REFUSED)
         if not response.is_success:
             return response
     raise AssertionError("the disk is never full")
 
 
-def wait_until_accepted(http: httpx.Client, maker: Maker, ledger: Ledger) -> None:
+def wait_until_accepted(http: httpx.Client, maker: RequestMaker, ledger: Ledger) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        parcel = maker.next()
-        if parcel.is_good and deliver(http, parcel, ledger) is Outcome.KEPT:
+        request = maker.next()
+        if request.is_good and send_request(http, request, ledger) is Outcome.KEPT:
             return
         time.sleep(0.2)
-    raise AssertionError("it does not recover")
+    raise AssertionError("the service does not recover")
 
 
 def peak_bytes(service: Running) -> int:
@@ -224,7 +224,7 @@ def peak_bytes(service: Running) -> int:
 
 
 def test_a_flood_is_refused_at_once_and_memory_stays_bounded(tmp_path: Path) -> None:
-    parcel = parcel_of(15 * MIB)
+    request = request_of(15 * MIB)
     answers: Counter[int] = Counter()
     waits: list[float] = []
 
@@ -232,7 +232,9 @@ def test_a_flood_is_refused_at_once_and_memory_stays_bounded(tmp_path: Path) -> 
         with sender(service, key) as http:
             for _ in range(3):
                 started = time.monotonic()
-                response = http.post(parcel.path, content=parcel.body, headers=list(parcel.headers))
+                response = http.post(
+                    request.path, content=request.body, headers=list(request.headers)
+                )
                 answers[response.status_code] += 1
                 if response.status_code == 503:
                     waits.append(time.monotonic() - started)
@@ -261,11 +263,11 @@ def test_a_bad_body_among_good_ones_harms_only_itself(tmp_path: Path) -> None:
         key = key_of(reader)
 
         def send(seed: int) -> None:
-            maker = Maker(seed, f"mixed-{seed}")
+            maker = RequestMaker(seed, f"mixed-{seed}")
             with sender(service, key) as http:
                 for _ in range(25):
-                    deliver(http, maker.next(), ledger)
-                    deliver(http, maker._bad(), ledger)
+                    send_request(http, maker.next(), ledger)
+                    send_request(http, maker._bad(), ledger)
 
         threads = [threading.Thread(target=send, args=(seed,)) for seed in range(4)]
         for thread in threads:

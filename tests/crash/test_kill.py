@@ -1,6 +1,6 @@
-"""`kill -9` at random moments under mixed load: nothing acknowledged is lost or counted twice.
+"""`kill -9` at random times under mixed load: nothing acknowledged is lost or duplicated.
 
-`SPANWISE_CRASH_ROUNDS=30 pytest tests/crash/test_kill.py -s` makes a long run of it.
+`SPANWISE_CRASH_ROUNDS=30 pytest tests/crash/test_kill.py -s` runs longer.
 """
 
 import os
@@ -15,13 +15,13 @@ import pytest
 
 from crash.ledger import Ledger, Outcome
 from crash.promises import check_promises
-from crash.traffic import deliver, traffic
+from crash.traffic import send_request, traffic
 from support.process import COMMAND, Running, environment, run_service
 
 ROUNDS = int(os.environ.get("SPANWISE_CRASH_ROUNDS", "5"))
 SEED = int(os.environ.get("SPANWISE_CRASH_SEED", str(time.time_ns() % 10**6)))
 UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
-# A repair would leave one of these behind.
+# Log events of repairs.
 REPAIRS = {"journal_damaged", "record_refused", "apply_failed", "journal_failed"}
 
 
@@ -31,7 +31,7 @@ def report(capsys: pytest.CaptureFixture[str]) -> "Report":
 
 
 class Report:
-    """One line a round, shown also when all is well."""
+    """Prints one line per round, also when the test passes."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
@@ -52,12 +52,12 @@ def reader(service: Running, token: str) -> httpx.Client:
 
 
 def send_unknown_again(service: Running, key: str, ledger: Ledger) -> int:
-    parcels = ledger.take_unknown()
+    requests = ledger.take_unknown()
     headers = {"x-api-key": key}
     with httpx.Client(base_url=service.api, headers=headers, timeout=60) as http:
-        outcomes = [deliver(http, parcel, ledger) for parcel in parcels]
+        outcomes = [send_request(http, request, ledger) for request in requests]
     assert all(outcome is Outcome.KEPT for outcome in outcomes)
-    return len(parcels)
+    return len(requests)
 
 
 def kill_while_it_starts(folder: Path, seconds: float) -> None:

@@ -1,6 +1,6 @@
-"""Telemetry on a ClickHouse server: what was acknowledged survives, whoever dies or runs beside.
+"""Telemetry on a ClickHouse server: acknowledged data survives kills and concurrent commands.
 
-The engine is killed and started again as well as the service, and other commands run meanwhile.
+Both the engine and the service are killed and restarted, and commands run beside the service.
 """
 
 import random
@@ -62,7 +62,7 @@ def test_nothing_acknowledged_is_lost_when_service_and_engine_are_killed_under_l
                 clickhouse.kill()
                 time.sleep(chance.uniform(0.0, 2.0))
                 if number % 2:
-                    # It comes back, and is killed together with the service.
+                    # The engine comes back, and is killed together with the service.
                     clickhouse.start()
                     time.sleep(chance.uniform(0.5, 3.0))
                 kill(service)
@@ -87,7 +87,7 @@ def send_ten(http: httpx.Client) -> set[str]:
     return {span["traceId"] for span in spans}
 
 
-# What needs the journal is refused; all others run beside the service without it.
+# Commands that need the journal are refused; all others run beside the service.
 COMMANDS = {
     ("export", "out", "--email", EMAIL): 0,
     ("import", "out", "--email", EMAIL): 0,

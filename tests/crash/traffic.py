@@ -1,4 +1,4 @@
-"""Traffic: several clients that send everything a service can get, good and bad, new and again."""
+"""Clients that send all kinds of requests: valid and invalid, new and resent."""
 
 import gzip
 import random
@@ -12,7 +12,7 @@ import httpx
 import orjson
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from crash.ledger import Ledger, Outcome, Parcel, SentSpan
+from crash.ledger import Ledger, Outcome, Request, SentSpan
 from support.otlp import PROTOBUF, make_traces, pairs
 
 JSON = "application/json"
@@ -21,19 +21,19 @@ HOUR = 3600 * SECOND
 CLIENTS = 4
 
 
-class Maker:
-    """Makes parcels; the same seed makes the same ones, but for their times."""
+class RequestMaker:
+    """Makes requests; the same seed makes the same ones, except for their times."""
 
     def __init__(self, seed: int, name: str) -> None:
         self._random = random.Random(seed)
         self._name = name
         self._made = 0
-        self._roots: list[Parcel] = []
+        self._roots: list[Request] = []
 
-    def next(self) -> Parcel:
+    def next(self) -> Request:
         if self._roots and self._random.random() < 0.7:
             return self._roots.pop()
-        make: Callable[[], Parcel] = self._random.choices(
+        make: Callable[[], Request] = self._random.choices(
             [self._otlp, self._split, self._rest, self._signals, self._logs, self._bad],
             weights=[8, 2, 3, 2, 2, 1],
         )[0]
@@ -41,7 +41,7 @@ class Maker:
         return make()
 
     def _spans(self, count: int) -> list[Span]:
-        # Some clocks are a day off, either way.
+        # Some clocks are a day ahead or behind.
         offset = self._random.choices([0, -24 * HOUR, 24 * HOUR], weights=[8, 1, 1])[0]
         start = time.time_ns() + offset
         trace_id = self._random.randbytes(16)
@@ -69,26 +69,26 @@ class Maker:
             for index in range(count)
         ]
 
-    def _otlp(self) -> Parcel:
+    def _otlp(self) -> Request:
         traces = self._random.choices([1, 4, 25], weights=[6, 3, 1])[0]
         spans = [span for _ in range(traces) for span in self._spans(8)]
-        return self._parcel(spans, packed=self._random.random() < 0.3)
+        return self._request(spans, packed=self._random.random() < 0.3)
 
-    def _split(self) -> Parcel:
-        """The children first; the root comes later, from a process that is killed meanwhile."""
+    def _split(self) -> Request:
+        """Make a request with the children; the root follows in a later one."""
         root, *children = self._spans(self._random.randint(2, 8))
-        self._roots.append(self._parcel([root]))
-        return self._parcel(children)
+        self._roots.append(self._request([root]))
+        return self._request(children)
 
-    def _parcel(self, spans: list[Span], *, packed: bool = False) -> Parcel:
+    def _request(self, spans: list[Span], *, packed: bool = False) -> Request:
         body = make_traces(spans).SerializeToString()
         headers = [("content-type", PROTOBUF)]
         if packed:
             body = gzip.compress(body, 1)
             headers.append(("content-encoding", "gzip"))
-        return Parcel("/otlp/v1/traces", body, tuple(headers), tuple(map(_sent, spans)))
+        return Request("/otlp/v1/traces", body, tuple(headers), tuple(map(_sent, spans)))
 
-    def _rest(self) -> Parcel:
+    def _rest(self) -> Request:
         trace_id, tokens = self._random.randbytes(16).hex(), self._random.randint(1, 100)
         sent = SentSpan(trace_id, self._random.randbytes(8).hex(), True, tokens)
         span = {
@@ -101,23 +101,23 @@ class Maker:
             "inputTokens": tokens,
         }
         body = orjson.dumps({"spans": [span]})
-        return Parcel("/spans", body, (("content-type", JSON),), (sent,))
+        return Request("/spans", body, (("content-type", JSON),), (sent,))
 
-    def _signals(self) -> Parcel:
+    def _signals(self) -> Request:
         ids = tuple(f"{self._name}-{self._made}-{n}" for n in range(self._random.randint(1, 20)))
         signals = [{"id": i, "signalName": "rating", "value": 1} for i in ids]
         body = orjson.dumps({"signals": [{**s, "timestamp": _now()} for s in signals]})
-        return Parcel("/signals/batch", body, (("content-type", JSON),), signal_ids=ids)
+        return Request("/signals/batch", body, (("content-type", JSON),), signal_ids=ids)
 
-    def _logs(self) -> Parcel:
+    def _logs(self) -> Request:
         texts = tuple(f"{self._name} {self._made} {n}" for n in range(self._random.randint(1, 20)))
         body = orjson.dumps({"logs": [{"message": t, "timestamp": _now()} for t in texts]})
-        return Parcel("/logs", body, (("content-type", JSON),), log_messages=texts)
+        return Request("/logs", body, (("content-type", JSON),), log_messages=texts)
 
-    def _bad(self) -> Parcel:
+    def _bad(self) -> Request:
         # Begins with a wire type that does not exist: random bytes alone are sometimes valid.
         body = b"\x07" + self._random.randbytes(self._random.randint(1, 3000))
-        return Parcel("/otlp/v1/traces", body, (("content-type", PROTOBUF),), is_good=False)
+        return Request("/otlp/v1/traces", body, (("content-type", PROTOBUF),), is_good=False)
 
 
 def _now() -> str:
@@ -129,25 +129,25 @@ def _sent(span: Span) -> SentSpan:
     return SentSpan(span.trace_id.hex(), span.span_id.hex(), not span.parent_span_id, sum(tokens))
 
 
-def deliver(http: httpx.Client, parcel: Parcel, ledger: Ledger) -> Outcome:
-    """Send one parcel and write down what became of it."""
+def send_request(http: httpx.Client, request: Request, ledger: Ledger) -> Outcome:
+    """Send one request and record its outcome."""
     try:
-        response = http.post(parcel.path, content=parcel.body, headers=list(parcel.headers))
+        response = http.post(request.path, content=request.body, headers=list(request.headers))
     except httpx.TransportError:
         outcome = Outcome.UNKNOWN
     else:
         outcome = Outcome.KEPT if response.is_success else Outcome.REFUSED
-        expected = {200, 201, 503} if parcel.is_good else {400}
-        assert response.status_code in expected, (parcel.path, response.text)
-    ledger.note(parcel, outcome)
+        expected = {200, 201, 503} if request.is_good else {400}
+        assert response.status_code in expected, (request.path, response.text)
+    ledger.record(request, outcome)
     return outcome
 
 
 class _Client(threading.Thread):
-    """Sends until it is stopped, or the service is gone."""
+    """Sends until it is stopped or the service is gone."""
 
     def __init__(
-        self, api: str, key: str, ledger: Ledger, maker: Maker, seed: int, pause: float
+        self, api: str, key: str, ledger: Ledger, maker: RequestMaker, seed: int, pause: float
     ) -> None:
         super().__init__()
         self._http = httpx.Client(base_url=api, headers={"x-api-key": key}, timeout=30)
@@ -169,15 +169,15 @@ class _Client(threading.Thread):
     def _send_one(self) -> bool:
         again = self._ledger.some_kept(self._random.randrange(10**9))
         is_again = again is not None and self._random.random() < 0.2
-        parcel = again if is_again and again is not None else self._maker.next()
-        return deliver(self._http, parcel, self._ledger) is not Outcome.UNKNOWN
+        request = again if is_again and again is not None else self._maker.next()
+        return send_request(self._http, request, self._ledger) is not Outcome.UNKNOWN
 
 
 @contextmanager
 def traffic(api: str, key: str, ledger: Ledger, seed: int, pause: float = 0.01) -> Iterator[None]:
-    """Keep several clients sending for as long as the block lasts."""
+    """Run several clients during the block."""
     clients = [
-        _Client(api, key, ledger, Maker(seed + n, f"{seed}.{n}"), seed + n, pause)
+        _Client(api, key, ledger, RequestMaker(seed + n, f"{seed}.{n}"), seed + n, pause)
         for n in range(CLIENTS)
     ]
     for client in clients:

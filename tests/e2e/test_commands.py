@@ -65,7 +65,7 @@ def test_doctor_looks_and_makes_nothing(tmp_path: Path) -> None:
     ended = run_command(tmp_path, "doctor")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "catalog: SQLite" in ended.stdout
-    assert ended.stdout.count("nothing there yet: the first start makes it") == 2
+    assert ended.stdout.count("no schema yet: the first start creates it") == 2
     assert not (tmp_path / "data").exists()
 
 
@@ -79,7 +79,7 @@ def test_doctor_says_that_a_migration_is_due_and_leaves_it(tmp_path: Path) -> No
         [[kept]] = connection.execute("SELECT version_num FROM alembic_version")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "catalog: SQLite" in ended.stdout
-    assert "a migration is due: the next start runs it" in ended.stdout
+    assert "a migration is due: run `spanwise migrate`" in ended.stdout
     assert kept == "0001"
 
 

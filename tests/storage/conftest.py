@@ -1,4 +1,4 @@
-"""A catalog on each engine."""
+"""Fixtures for the catalog on SQLite and PostgreSQL."""
 
 from collections.abc import AsyncIterator
 

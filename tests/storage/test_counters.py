@@ -1,4 +1,4 @@
-"""Counts per window, in memory and on a real Redis, also while that is away."""
+"""Counters in memory and on a real Redis, also while that is unavailable."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ async def counters(request: pytest.FixtureRequest) -> AsyncIterator[Counters]:
 
 @pytest.fixture
 def limit() -> Limit:
-    """A limit of its own, so that tests on one Redis do not meet."""
+    """A limit with a unique name, because tests share one Redis."""
     return Limit(new_id("limit"), 3)
 
 
@@ -33,9 +33,7 @@ async def may_call(counters: Counters, limit: Limit) -> bool:
     return not (await counters.peek(limit, "ann")).exceeded
 
 
-async def test_so_many_are_within_the_limit_and_the_next_exceeds_it(
-    counters: Counters, limit: Limit
-) -> None:
+async def test_requests_beyond_the_limit_exceed_it(counters: Counters, limit: Limit) -> None:
     counts = [await counters.hit(limit, "ann") for _ in range(5)]
     assert [count.exceeded for count in counts] == [False, False, False, True, True]
     assert [count.remaining for count in counts] == [2, 1, 0, 0, 0]
@@ -51,7 +49,7 @@ async def test_the_window_ends_within_a_minute_and_stays_put(
     assert 1 <= first.retry_after_seconds <= 62
 
 
-async def test_callers_and_limits_are_counted_apart(counters: Counters, limit: Limit) -> None:
+async def test_callers_and_limits_are_counted_separately(counters: Counters, limit: Limit) -> None:
     for _ in range(3):
         await counters.hit(limit, "ann")
     assert (await counters.hit(limit, "bob")).remaining == 2
@@ -88,7 +86,9 @@ async def test_replicas_on_one_redis_share_their_counts(redis_url: str, limit: L
     await two.close()
 
 
-async def test_without_redis_counting_goes_on_in_this_process(tmp_path: Path, limit: Limit) -> None:
+async def test_counting_falls_back_to_this_process_without_redis(
+    tmp_path: Path, limit: Limit
+) -> None:
     with run_redis(tmp_path) as server:
         counters = await open_counters(server.url)
         assert (await counters.hit(limit, "ann")).remaining == 2
@@ -107,17 +107,17 @@ async def test_without_redis_counting_goes_on_in_this_process(tmp_path: Path, li
 
 
 async def test_a_redis_that_hangs_does_not_hang_the_caller(limit: Limit) -> None:
-    with_answer = await asyncio.start_server(_answer_pings_alone, "127.0.0.1", 0)
-    port = with_answer.sockets[0].getsockname()[1]
+    server = await asyncio.start_server(_answer_only_pings, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
     counters = await open_counters(f"redis://127.0.0.1:{port}/0?protocol=2")
     async with asyncio.timeout(20):
         counts = [await counters.hit(limit, "ann") for _ in range(50)]
     assert [count.exceeded for count in counts] == [False] * 3 + [True] * 47
     await counters.close()
-    with_answer.close()
+    server.close()
 
 
-async def _answer_pings_alone(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _answer_only_pings(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while data := await reader.read(4096):
         if b"PING" in data:
             writer.write(b"+PONG\r\n")

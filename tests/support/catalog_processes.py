@@ -1,4 +1,4 @@
-"""What tests of the catalog's migrations do in processes of their own."""
+"""Functions that tests of catalog migrations run in child processes."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from spanwise.storage.catalog.migrate import migrate
 
 
 def migrate_until_killed(address: str, statements: int) -> None:
-    """Migrate, and be killed when so many statements are done."""
+    """Migrate, and kill this process after a number of statements."""
     left = statements
 
     def count(*_: object) -> None:

@@ -1,8 +1,8 @@
-"""The real engine behind ClickHouse's HTTP protocol, in a process of its own.
+"""A ClickHouse server for tests: chDB behind ClickHouse's HTTP protocol, in a child process.
 
-Where no ClickHouse server can be had, this stands in for one: the same engine, the same wire, the
-same client. It speaks what clickhouse-connect sends: queries in the body or the address, `param_x`
-bindings, settings, inserts of any format, compression both ways, error codes, `/ping`.
+It replaces a real server where none is available, with the same engine, protocol and client. It
+supports what clickhouse-connect sends: queries in the body or the URL, `param_x` bindings,
+settings, inserts of any format, compression both ways, error codes, `/ping`.
 """
 
 import argparse
@@ -28,7 +28,7 @@ import chdb
 import lz4.frame
 import zstandard
 
-# Its functions are typed in some builds and not in others.
+# Some builds have typed functions and some do not.
 _chdb: Any = chdb
 
 # Parameters of the transport itself; all others are settings of the query.
@@ -56,9 +56,9 @@ def quoted(text: str) -> str:
 
 
 class Engine:
-    """Runs each request on a connection of its own, as a server does without sessions.
+    """Runs each request on a separate connection, like a server without sessions.
 
-    A connection keeps its settings, so it serves only requests that want the very same ones.
+    A connection keeps its settings, so it is reused only for requests with the same settings.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -89,7 +89,7 @@ class Engine:
             self._idle[settings].append(connection)
 
     def run(self, parameters: Mapping[str, str], body: bytes) -> tuple[bytes, str]:
-        """Run a request and return the answer with the format it is in."""
+        """Run a request and return the response with its format."""
         sql, data = _split(parameters.get("query"), body)
         bound = {k[6:]: v for k, v in parameters.items() if k.startswith("param_")}
         with self._connection(parameters) as connection:
@@ -117,7 +117,7 @@ class Engine:
 
 
 def _split(query: str | None, body: bytes) -> tuple[str, bytes]:
-    """Tell the statement from the data that it inserts."""
+    """Split the statement from the data that it inserts."""
     if query:
         return query.strip(), body
     head = _INSERT_HEAD.match(body)
@@ -127,7 +127,7 @@ def _split(query: str | None, body: bytes) -> tuple[str, bytes]:
 
 
 def _read_form(content_type: str, body: bytes) -> dict[str, str]:
-    """Read the fields of a form: so the client sends parameters that are too long for a URL."""
+    """Read form fields, which the client uses for parameters too long for a URL."""
     head = f"Content-Type: {content_type}\r\n\r\n".encode()
     form = email.message_from_bytes(head + body, policy=email.policy.HTTP)
     return {
@@ -203,12 +203,12 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- the library's name
-        """Say nothing: tests show what they need."""
+        """Log nothing."""
 
 
 @contextmanager
 def run_clickhouse(folder: Path, port: int = 0) -> Iterator[str]:
-    """Start the server in a process of its own and yield its address; kill it at the end."""
+    """Start the server in a child process and yield its URL; kill it at the end."""
     command = [sys.executable, str(Path(__file__)), "--folder", str(folder), "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -220,7 +220,7 @@ def run_clickhouse(folder: Path, port: int = 0) -> Iterator[str]:
 
 
 class ClickhouseServer:
-    """A server that can be killed and started again at the same address, with what it stored."""
+    """A server that can be killed and restarted at the same address with its data."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""What the service must answer about spans, worked out in plain Python from what was sent."""
+"""Computes the expected traces in plain Python from the spans that were sent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ def moment(text: str) -> datetime:
 
 @dataclass
 class Ledger:
-    """Every span once, the latest word about it; prices in dollars a million input tokens."""
+    """The latest version of every span; prices are dollars per million input tokens."""
 
     prices: dict[str, float] = field(default_factory=dict)
     spans: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Ledger:
         return float(span.get("inputTokens", 0) * self.prices.get(span.get("model", ""), 0) / 1e6)
 
     def trace(self, trace_id: str) -> dict[str, Any] | None:
-        """The list's row of a trace; None while no root of it is known."""
+        """Return the expected row of a trace; None without a root span."""
         spans = self.of_trace(trace_id)
         roots = [span for span in spans if not span["parentSpanId"]]
         if not roots:
@@ -58,12 +58,12 @@ class Ledger:
         }
 
     def traces(self) -> list[dict[str, Any]]:
-        """The rows of the list, by id."""
+        """Return the expected rows of the trace list, by id."""
         rows = (self.trace(trace_id) for trace_id in sorted(self.trace_ids()))
         return [row for row in rows if row is not None]
 
     def details(self, trace_id: str) -> dict[str, tuple[Any, ...]]:
-        """What the trace's page must say of each span."""
+        """Return the expected fields of each span in the trace detail."""
         return {
             span["spanId"]: (
                 span["name"],
@@ -78,7 +78,7 @@ class Ledger:
 
 
 def read_trace(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of the list as the ledger writes it."""
+    """Convert a row of the API's list to the ledger's form."""
     names = (
         *("traceId", "name", "status", "durationMs", "spanCount", "errorCount"),
         *("inputTokens", "outputTokens", "cost", "models", "tools"),

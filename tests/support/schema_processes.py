@@ -1,4 +1,4 @@
-"""What tests of the telemetry schema do in processes of their own."""
+"""Functions that tests of the telemetry schema run in child processes."""
 
 import json
 import os
@@ -18,41 +18,42 @@ from spanwise.ingest.rest import to_otlp as rest
 from spanwise.ingest.rest.bodies import parse_spans
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migration_lock
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.schema import apply_schema
-from spanwise.storage.telemetry.writer import Batch, Writer
+from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
 from support.telemetry import make_span
 
 MEMORY_MB = 1024
 WORKSPACE = "wsp_1"
 
 
-def open_client(address: EngineAddress, tell: Callable[[str], None] | None = None) -> Client:
-    """Open a client that tells of each statement when it is done."""
+def open_client(address: EngineAddress, on_done: Callable[[str], None] | None = None) -> Client:
+    """Open a client that calls `on_done` after each statement."""
     client = Engine(address, MEMORY_MB).new_client()
     run = client.command
 
-    def run_and_tell(statement: str, *arguments: Any, **options: Any) -> Any:
+    def run_and_report(statement: str, *arguments: Any, **options: Any) -> Any:
         result = run(statement, *arguments, **options)
-        if tell is not None:
-            tell(statement)
+        if on_done is not None:
+            on_done(statement)
         return result
 
-    vars(client)["command"] = run_and_tell
+    vars(client)["command"] = run_and_report
     return client
 
 
 def migrate_until_killed(address: EngineAddress, order: Sequence[str], last: int) -> None:
-    """Run the statements that are due, and be killed after the one at that place of the order."""
-    place = -1
+    """Migrate, and kill this process after the statement at index `last` of the order."""
+    index = -1
 
     def count(_: str) -> None:
-        nonlocal place
-        place += 1
-        if place == 1:
-            # The first runs at every start; those of files that are done are left out.
-            place += _place_after_files(order, files_done)
-        if place == last:
+        nonlocal index
+        index += 1
+        if index == 1:
+            # The first statement runs at every start; finished files are skipped.
+            index += _index_after_files(order, files_done)
+        if index == last:
             os.kill(os.getpid(), signal.SIGKILL)
 
     client = open_client(address, count)
@@ -66,24 +67,24 @@ def _count_files_done(client: Client) -> int:
     return int(client.query("SELECT count() FROM schema_versions").result_rows[0][0])
 
 
-def _place_after_files(order: Sequence[str], files: int) -> int:
-    """How many statements those files have, each with the one that records it."""
-    ends = [place for place, sql in enumerate(order) if sql.startswith("INSERT INTO schema_v")]
+def _index_after_files(order: Sequence[str], files: int) -> int:
+    """Return the number of statements of those files, including those that record them."""
+    ends = [index for index, sql in enumerate(order) if sql.startswith("INSERT INTO schema_v")]
     return ends[files - 1] if files else 0
 
 
-def migrate_and_tell(address: EngineAddress, has_begun: Event) -> None:
-    """Say when the first table of telemetry is there."""
+def migrate_and_signal(address: EngineAddress, has_started: Event) -> None:
+    """Migrate, and set the event once the first table exists."""
 
-    def tell(statement: str) -> None:
+    def signal_first(statement: str) -> None:
         if " spans" in statement:
-            has_begun.set()
+            has_started.set()
 
-    apply_schema(open_client(address, tell), address)
+    apply_schema(open_client(address, signal_first), address)
 
 
 def record_order(address: EngineAddress, path: Path) -> None:
-    """Migrate an empty store, and write down its statements and its tables."""
+    """Migrate an empty store, and write its statements and tables to a file."""
     order: list[str] = []
     client = open_client(address, order.append)
     apply_schema(client, address)
@@ -91,7 +92,7 @@ def record_order(address: EngineAddress, path: Path) -> None:
 
 
 def complete(address: EngineAddress, tables: Sequence[str]) -> None:
-    """Migrate as the next start does; the tables must be those of an undisturbed start."""
+    """Migrate like the next start; the tables must equal those of an undisturbed start."""
     client = open_client(address)
     apply_schema(client, address)
     assert read_tables(client) == list(tables)
@@ -108,15 +109,15 @@ def read_tables(client: Client) -> list[str]:
 
 
 def start_and_write(address: EngineAddress) -> None:
-    """A start as every other: a span goes in and comes out as a trace."""
+    """Start normally: a stored span becomes a trace."""
     engine = Engine.open(address, MEMORY_MB)
     assert send_one(engine) == 1
     engine.close()
 
 
 def send_one(engine: Engine) -> int:
-    """Send a trace and return how many there are."""
-    writer = Writer(engine, find_list_prices)
+    """Send a trace and return the number of traces."""
+    writer = TelemetryWriter(engine, find_list_prices)
     parsed = parse_spans({"spans": [make_span(name="needle", model="gpt-4o")]}, 10)
     (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed.items), WORKSPACE).records
     record = with_version(prepared, next_version())

@@ -19,7 +19,7 @@ class RedisServer:
 
 @contextmanager
 def run_redis(folder: Path, port: int | None = None) -> Iterator[RedisServer]:
-    """Start a Redis server that keeps nothing."""
+    """Start a Redis server without persistence."""
     port = port or free_port()
     command = [__redis_executable__, "--port", str(port), "--dir", str(folder), "--save", ""]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:

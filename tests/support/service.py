@@ -21,7 +21,7 @@ from fastapi import FastAPI
 from spanwise.api.services import Services
 from spanwise.model.record import utc_now
 from spanwise.settings import load_settings
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.wiring.http import create_app
 from spanwise.wiring.services import open_services
 

@@ -6,11 +6,11 @@ from spanwise.model.analytics import Question
 from spanwise.model.freshness import LATEST, Freshness
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rollup.source import Source, read_traces
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.service import Service
 
 
-async def slice_everything(service: Service, writer: Writer | None = None) -> Rollup:
+async def slice_everything(service: Service, writer: TelemetryWriter | None = None) -> Rollup:
     """Return a rollup that keeps slices of any number of traces, of any time."""
     rollup = Rollup(
         service.services.engine,

@@ -1,4 +1,4 @@
-"""A telemetry store that tests write to without a service."""
+"""Writes spans to a telemetry store without a service, for tests of storage."""
 
 import itertools
 import os
@@ -9,22 +9,22 @@ from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.otlp import prepare as otlp
 from spanwise.ingest.rest import to_otlp as rest
 from spanwise.ingest.rest.bodies import parse_spans
-from spanwise.storage.telemetry.engine.engine import Engine
-from spanwise.storage.telemetry.writer import Batch, Writer
+from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
 
 _workspaces = itertools.count(1)
 
 
 @dataclass
-class Store:
-    """One workspace on an engine that tests share."""
+class WorkspaceStore:
+    """A new workspace on an engine that tests share."""
 
     engine: Engine
-    writer: Writer
+    writer: TelemetryWriter
     workspace: str = field(default_factory=lambda: f"wsp_{os.getpid()}_{next(_workspaces)}")
 
     def batch(self, *spans: dict[str, Any]) -> Batch:
-        """What one request with these spans becomes."""
+        """Return the batch that one request with these spans would become."""
         parsed = parse_spans({"spans": list(spans)}, 10_000).items
         (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed), self.workspace).records
         record = with_version(prepared, next_version())

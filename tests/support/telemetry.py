@@ -1,4 +1,4 @@
-"""Spans as tests send them: only what a test is about has to be said."""
+"""Builds spans for tests, with defaults for everything a test does not set."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ NOON = "2026-03-10T12:00:00Z"
 
 
 def make_span(trace_id: str | None = None, **fields: Any) -> dict[str, Any]:
-    """A root span of half a second at noon, unless told otherwise."""
+    """Return a root span of half a second at noon, unless given otherwise."""
     return {
         "traceId": trace_id or new_trace_id(),
         "spanId": new_span_id(),

@@ -30,7 +30,7 @@ from spanwise.services.telemetry.traces import Traces
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import Counters
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 
 

@@ -20,7 +20,7 @@ from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, secret_file
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 from spanwise.storage.schema_state import SchemaState
-from spanwise.storage.telemetry.engine.engine import Engine, EngineInUseError
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineInUseError
 from spanwise.storage.telemetry.engine.table_sizes import measure_tables
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.schema.state import inspect_schema

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from spanwise.api.services import Services
 from spanwise.demo.plot import FLIGHTS_AGENT, INCIDENT_AGENT, LAYOUT_AGENT, Plot
-from spanwise.jobs.alerts import AlertEvaluator
+from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.model.accounts import Principal
 from spanwise.model.alerts import (
     AlertFilter,

@@ -1,1 +1,5 @@
-"""What runs by the clock."""
+"""Background jobs: alert evaluation, notifications, repricing, retention and rollup maintenance.
+
+A job survives its own failures and runs again. Jobs that several replicas may run at once take a
+lease, claim rows in the catalog, or are safe to repeat.
+"""

@@ -1,6 +1,6 @@
-"""Measures what rules look at: one query a window length for all agents together.
+"""Measures the windows of alert rules: one query per window length for all agents.
 
-What is normal is learned anew once an hour, and kept in memory: it follows from what is stored.
+Baselines of anomaly rules are recomputed from stored telemetry once an hour and kept in memory.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from spanwise.analysis.baseline import History
 from spanwise.model.alerts import AlertRule, Condition, Metric, RuleState, WatchedRule, Window
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import alerts as stored
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.traces.measurements import (
     Buckets,
     Series,
@@ -26,18 +26,18 @@ from spanwise.storage.telemetry.traces.measurements import (
     measure_traces,
 )
 
-_AGENTS_A_QUERY = 200
-_NOTHING: Mapping[int, Window] = {}
+_RULES_PER_QUERY = 200
+_NO_WINDOWS: Mapping[int, Window] = {}
 
-# What a rule has learned holds for the hour and for what it was told to learn from.
-_Learned = tuple[AlertRule, int, datetime | None, History | None]
+# Rule, hour and start of learning that a baseline is valid for, and the baseline.
+_Baseline = tuple[AlertRule, int, datetime | None, History | None]
 
 
-class Measurer:
+class RuleMeasurer:
     def __init__(self, catalog: Catalog, engine: Engine) -> None:
         self._catalog = catalog
         self._engine = engine
-        self._learned: dict[tuple[str, str], _Learned] = {}
+        self._baselines: dict[tuple[str, str], _Baseline] = {}
 
     async def measure(
         self,
@@ -45,24 +45,24 @@ class Measurer:
         states: Mapping[tuple[str, str], RuleState],
         now: datetime,
     ) -> list[Window]:
-        """Return the window of each rule that ends now, in the order of the rules."""
-        await self._learn(rules, states, now)
-        # Moments are whole seconds there; the one that is passing counts.
+        """Return the current window of each rule, in the order of the rules."""
+        await self._update_baselines(rules, states, now)
+        # Windows are in whole seconds and include the current one.
         end = int(now.timestamp()) + 1
         measured: dict[int, Series] = {}
         for minutes, group in _by_window(rules).items():
             period = (end - minutes * 60, end)
             measured[minutes] = await self._read(group, [period], Buckets.whole())
         return [
-            measured[watched.rule.window_minutes].get(_key(watched), _NOTHING).get(0, Window())
+            measured[watched.rule.window_minutes].get(_key(watched), _NO_WINDOWS).get(0, Window())
             for watched in rules
         ]
 
-    def past_of(self, watched: WatchedRule) -> History | None:
-        learned = self._learned.get(watched.key)
-        return learned[3] if learned else None
+    def baseline_of(self, watched: WatchedRule) -> History | None:
+        baseline = self._baselines.get(watched.key)
+        return baseline[3] if baseline else None
 
-    async def _learn(
+    async def _update_baselines(
         self,
         rules: Sequence[WatchedRule],
         states: Mapping[tuple[str, str], RuleState],
@@ -72,21 +72,21 @@ class Measurer:
         hour = seconds - seconds % HOUR_SECONDS
         anomalies = [w for w in rules if w.rule.condition is Condition.ANOMALY]
         known = {watched.key: watched for watched in anomalies}
-        self._learned = {key: value for key, value in self._learned.items() if key in known}
+        self._baselines = {key: value for key, value in self._baselines.items() if key in known}
         outdated = []
         for watched in anomalies:
             since = states.get(watched.key, RuleState()).learns_since
-            learned = self._learned.get(watched.key)
-            if learned is None or learned[:3] != (watched.rule, hour, since):
+            baseline = self._baselines.get(watched.key)
+            if baseline is None or baseline[:3] != (watched.rule, hour, since):
                 outdated.append(watched)
         for minutes, group in _by_window(outdated).items():
             for chunk in _chunks(group):
                 series = await self._read(
                     chunk, reference_periods(hour), Buckets.within_hours(minutes)
                 )
-                await self._sum_up(chunk, series, states, hour)
+                await self._store_baselines(chunk, series, states, hour)
 
-    async def _sum_up(
+    async def _store_baselines(
         self,
         rules: Sequence[WatchedRule],
         series: Series,
@@ -108,7 +108,7 @@ class Measurer:
                 if watched.first_seen_at is None
                 else collect_reference(
                     watched.rule,
-                    series.get(_key(watched), _NOTHING),
+                    series.get(_key(watched), _NO_WINDOWS),
                     hour,
                     int(watched.first_seen_at.timestamp()),
                     excluded=excluded,
@@ -116,29 +116,29 @@ class Measurer:
                 )
             )
             past = History.summarize(reference)
-            self._learned[watched.key] = (watched.rule, hour, learns_since, past)
+            self._baselines[watched.key] = (watched.rule, hour, learns_since, past)
 
     async def _read(
         self, rules: Sequence[WatchedRule], periods: Sequence[tuple[int, int]], buckets: Buckets
     ) -> Series:
-        """Read everything that these rules look at, in a query for traces and one for signals."""
-        of_traces = [w for w in rules if w.rule.metric is not Metric.SIGNAL]
-        of_signals = [w for w in rules if w.rule.metric is Metric.SIGNAL]
+        """Measure these rules with one query for traces and one for signals."""
+        trace_rules = [w for w in rules if w.rule.metric is not Metric.SIGNAL]
+        signal_rules = [w for w in rules if w.rule.metric is Metric.SIGNAL]
         series: Series = {}
-        if of_traces:
-            names = sorted({w.agent_name for w in of_traces})
-            workspaces = [w.workspace_id for w in of_traces]
+        if trace_rules:
+            names = sorted({w.agent_name for w in trace_rules})
+            workspaces = [w.workspace_id for w in trace_rules]
             series |= await measure_traces(self._engine, workspaces, periods, buckets, names)
-        if of_signals:
-            wanted = sorted({w.rule.signal_name or "" for w in of_signals})
-            workspaces = [w.workspace_id for w in of_signals]
+        if signal_rules:
+            wanted = sorted({w.rule.signal_name or "" for w in signal_rules})
+            workspaces = [w.workspace_id for w in signal_rules]
             found = await measure_signals(self._engine, workspaces, wanted, periods, buckets)
-            series |= _by_agent_name(found, of_signals)
+            series |= _by_agent_name(found, signal_rules)
         return series
 
 
 def _by_agent_name(found: Series, rules: Iterable[WatchedRule]) -> Series:
-    """Signals may name their agent by its id."""
+    """Replace agent ids by names: signals may refer to their agent by id."""
     names = {(w.workspace_id, w.agent_id): w.agent_name for w in rules}
     return {(key[0], names.get(key[:2], key[1]), key[2]): rows for key, rows in found.items()}
 
@@ -155,5 +155,5 @@ def _by_window(rules: Iterable[WatchedRule]) -> dict[int, list[WatchedRule]]:
 
 
 def _chunks(rules: Sequence[WatchedRule]) -> Iterable[Sequence[WatchedRule]]:
-    for start in range(0, len(rules), _AGENTS_A_QUERY):
-        yield rules[start : start + _AGENTS_A_QUERY]
+    for start in range(0, len(rules), _RULES_PER_QUERY):
+        yield rules[start : start + _RULES_PER_QUERY]

@@ -1,4 +1,4 @@
-"""What an alert says: one line for the list, a few sentences for the one who looks."""
+"""Writes the title and description of an alert."""
 
 from datetime import datetime
 
@@ -14,12 +14,12 @@ _NAMES = {
 }
 
 
-def name_metric(rule: AlertRule) -> str:
+def metric_name(rule: AlertRule) -> str:
     return _NAMES.get(rule.metric) or f"signal {rule.signal_name}"
 
 
-def show_value(metric: Metric, value: float) -> str:
-    """Write a value with its unit."""
+def format_value(metric: Metric, value: float) -> str:
+    """Format a value with its unit."""
     match metric:
         case Metric.ERROR_RATE:
             return f"{value * 100:.1f} %"
@@ -34,19 +34,19 @@ def show_value(metric: Metric, value: float) -> str:
 
 
 def write_title(agent: str, rule: AlertRule, value: float, baseline: float | None) -> str:
-    shown = show_value(rule.metric, value)
+    formatted = format_value(rule.metric, value)
     if rule.condition is Condition.ANOMALY:
-        usual = "" if baseline is None else f" (usually {show_value(rule.metric, baseline)})"
-        return f"{agent}: {name_metric(rule)} is unusual at {shown}{usual}"
-    limit = show_value(rule.metric, rule.threshold or 0.0)
-    return f"{agent}: {name_metric(rule)} {shown} is {rule.condition} {limit}"
+        usual = "" if baseline is None else f" (usually {format_value(rule.metric, baseline)})"
+        return f"{agent}: {metric_name(rule)} is unusual at {formatted}{usual}"
+    limit = format_value(rule.metric, rule.threshold or 0.0)
+    return f"{agent}: {metric_name(rule)} {formatted} is {rule.condition} {limit}"
 
 
 def write_description(rule: AlertRule, samples: int, end: datetime) -> str:
-    what = "signals" if rule.metric is Metric.SIGNAL else "traces"
-    named = f"Rule “{rule.name}”. " if rule.name else ""
-    lasted = f", for at least {rule.for_minutes} minutes" if rule.for_minutes else ""
+    measured = "signals" if rule.metric is Metric.SIGNAL else "traces"
+    heading = f"Rule “{rule.name}”. " if rule.name else ""
+    duration = f", for at least {rule.for_minutes} minutes" if rule.for_minutes else ""
     return (
-        f"{named}Measured over {rule.window_minutes} minutes up to {end:%Y-%m-%d %H:%M:%S} UTC, "
-        f"in {samples:,} {what}{lasted}."
+        f"{heading}Measured over {rule.window_minutes} minutes up to {end:%Y-%m-%d %H:%M:%S} UTC, "
+        f"in {samples:,} {measured}{duration}."
     )

@@ -1,10 +1,10 @@
-"""Starts what runs by the clock for alerts: evaluation, sending, clearing away."""
+"""Starts the periodic alert jobs: evaluate rules, send notifications, delete old deliveries."""
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import datetime
 
-from spanwise.jobs.alerts import AlertEvaluator
+from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.jobs.notifications import NotificationSender
 from spanwise.jobs.periodic import Periodic
 from spanwise.services.alerts.evaluation_health import AlertWatch
@@ -12,7 +12,7 @@ from spanwise.services.alerts.evaluation_health import AlertWatch
 Clock = Callable[[], datetime]
 
 SEND_SECONDS = 2
-CLEAR_SECONDS = 3600
+CLEANUP_SECONDS = 3600
 
 
 async def start_alerting(
@@ -22,15 +22,15 @@ async def start_alerting(
     *,
     is_alone: bool,
 ) -> AlertWatch:
-    """Start the jobs; the stack stops them. `is_alone` says that no other process can run."""
+    """Start the jobs; the stack stops them. `is_alone` means no other process can run."""
     if is_alone:
         await sender.release_claims()
     jobs = [
         Periodic(
-            "evaluate_alerts", evaluator.health.interval_seconds, evaluator.run, once_more=False
+            "evaluate_alerts", evaluator.health.interval_seconds, evaluator.run, run_on_stop=False
         ),
-        Periodic("send_notifications", SEND_SECONDS, sender.run, once_more=False),
-        Periodic("drop_old_deliveries", CLEAR_SECONDS, sender.drop_old, once_more=False),
+        Periodic("send_notifications", SEND_SECONDS, sender.run, run_on_stop=False),
+        Periodic("drop_old_deliveries", CLEANUP_SECONDS, sender.drop_old, run_on_stop=False),
     ]
     stack.push_async_callback(evaluator.release)
     for job in jobs:

@@ -1,8 +1,8 @@
-"""Sends what is in the outbox, tries again with growing pauses, and writes down how it went.
+"""Sends the messages in the outbox, with retries and exponential backoff.
 
-A message is claimed before it is sent: the try is counted, and the next one is due only when this
-one must have ended. So replicas do not send the same message twice, and after a crash it is due
-again. It carries the same id each time, by which a receiver knows a repetition.
+A message is claimed before it is sent: the attempt is counted, and the next one is due only after
+this one must have ended. So replicas do not send the same message twice, and after a crash it
+becomes due again. Retries carry the same id, by which receivers deduplicate.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import orjson
 import structlog
 from standardwebhooks import Webhook as Signer
 
-from spanwise.model.events import Channel, DeliveryStatus, Parcel
+from spanwise.model.events import Channel, DeliveryStatus, OutboxMessage
 from spanwise.model.record import utc_now
 from spanwise.services.notifications.mail import Letter, Mailer
 from spanwise.services.notifications.outbox import write_mail
@@ -29,12 +29,12 @@ from spanwise.storage.catalog import events as stored
 
 log = structlog.get_logger()
 
-# The pause before each further try: 15 hours in all, as Standard Webhooks advises.
-PAUSES_SECONDS = (5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800)
+# Backoff before each retry: 15 hours in total, as Standard Webhooks recommends.
+RETRY_SECONDS = (5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800)
 KEPT_FOR = timedelta(days=30)
-_DUE_AT_A_TIME = 500
-_TARGETS_AT_A_TIME = 20
-# Longer than a try can take: mail servers are given 20 s.
+_MESSAGES_PER_RUN = 500
+_PARALLEL_TARGETS = 20
+# Longer than an attempt can take: mail servers get 20 s.
 _CLAIM_SECONDS = 60
 _MAX_ERROR = 300
 _OK = range(200, 300)
@@ -56,58 +56,58 @@ class NotificationSender:
         self._guard = guard
         self._public_address = public_address
         self._clock = clock
-        self._places = asyncio.Semaphore(_TARGETS_AT_A_TIME)
+        self._slots = asyncio.Semaphore(_PARALLEL_TARGETS)
         self.pending = 0
 
     async def run(self) -> None:
         """Send everything that is due."""
         async with self._catalog.read() as tx:
-            due = await stored.find_due(tx, self._clock(), _DUE_AT_A_TIME)
+            due = await stored.find_due_messages(tx, self._clock(), _MESSAGES_PER_RUN)
             self.pending = await stored.count_pending(tx)
-        by_target: dict[str, list[Parcel]] = defaultdict(list)
-        for parcel in due:
-            by_target[parcel.delivery.target].append(parcel)
+        by_target: dict[str, list[OutboxMessage]] = defaultdict(list)
+        for message in due:
+            by_target[message.delivery.target].append(message)
         await asyncio.gather(*(self._attempt_in_order(group) for group in by_target.values()))
 
-    async def _attempt_in_order(self, parcels: list[Parcel]) -> None:
-        # To one receiver in the order in which things happened: "resolved" comes last. One that
-        # does not answer is left alone until the next round, so that nobody waits for it.
-        async with self._places:
-            for parcel in parcels:
-                if not await self.attempt(parcel):
+    async def _attempt_in_order(self, messages: list[OutboxMessage]) -> None:
+        # One target gets its messages in order: "resolved" comes last. After a failure the rest
+        # waits for the next run, so that a dead target does not occupy a slot.
+        async with self._slots:
+            for message in messages:
+                if not await self.attempt(message):
                     return
 
     async def release_claims(self) -> None:
-        """Make messages due that were being sent when this, the only process, was killed."""
+        """Make messages due again that a killed process was sending; for a single process only."""
         async with self._catalog.write() as tx:
             await stored.release_claims(tx, self._clock())
 
     async def drop_old(self) -> None:
         async with self._catalog.write() as tx:
-            await stored.drop_finished(tx, self._clock() - KEPT_FOR)
+            await stored.delete_finished(tx, self._clock() - KEPT_FOR)
 
-    async def attempt(self, parcel: Parcel) -> bool:
-        """Try once to send a message, unless somebody else is about to; False when it failed."""
+    async def attempt(self, message: OutboxMessage) -> bool:
+        """Send a message once, unless another replica claimed it; False when sending failed."""
         until = self._clock() + timedelta(seconds=_CLAIM_SECONDS)
         async with self._catalog.write() as tx:
-            if not await stored.claim(tx, parcel, until):
+            if not await stored.claim_message(tx, message, until):
                 return True
-        response_status, error = await self._send(parcel)
-        attempts = parcel.delivery.attempts + 1
+        response_status, error = await self._send(message)
+        attempts = message.delivery.attempts + 1
         status, next_at = DeliveryStatus.DELIVERED, None
         now = self._clock()
         if error is not None:
             status = DeliveryStatus.FAILED
-            if attempts <= len(PAUSES_SECONDS):
+            if attempts <= len(RETRY_SECONDS):
                 status = DeliveryStatus.PENDING
-                next_at = now + timedelta(seconds=PAUSES_SECONDS[attempts - 1])
+                next_at = now + timedelta(seconds=RETRY_SECONDS[attempts - 1])
             log.warning(
-                "delivery_failed", delivery=parcel.delivery.id, attempts=attempts, error=error
+                "delivery_failed", delivery=message.delivery.id, attempts=attempts, error=error
             )
         async with self._catalog.write() as tx:
             await stored.finish_attempt(
                 tx,
-                parcel.delivery.id,
+                message.delivery.id,
                 status=status,
                 next_attempt_at=next_at,
                 response_status=response_status,
@@ -116,13 +116,13 @@ class NotificationSender:
             )
         return error is None
 
-    async def _send(self, parcel: Parcel) -> tuple[int | None, str | None]:
-        """Send; return the receiver's status, if it has one, and what went wrong, if anything."""
+    async def _send(self, message: OutboxMessage) -> tuple[int | None, str | None]:
+        """Send; return the response status and the error, each None when there is none."""
         try:
-            if parcel.delivery.channel is Channel.MAIL:
-                await self._mail(parcel)
+            if message.delivery.channel is Channel.MAIL:
+                await self._send_mail(message)
                 return None, None
-            status = await self._post(parcel)
+            status = await self._post_webhook(message)
         except AddressRefused as refused:
             return None, str(refused)
         except TimeoutError:
@@ -133,20 +133,20 @@ class NotificationSender:
             return None, f"{type(error).__name__}: {error}"[:_MAX_ERROR]
         return status, None if status in _OK else f"answered {status}"
 
-    async def _mail(self, parcel: Parcel) -> None:
-        subject, text = write_mail(parcel.content, self._public_address)
-        letter = Letter(parcel.delivery.target, subject, text)
-        await self._mailer.deliver(letter, message_id=f"<{parcel.delivery.id}@spanwise>")
+    async def _send_mail(self, message: OutboxMessage) -> None:
+        subject, text = write_mail(message.content, self._public_address)
+        letter = Letter(message.delivery.target, subject, text)
+        await self._mailer.deliver(letter, message_id=f"<{message.delivery.id}@spanwise>")
 
-    async def _post(self, parcel: Parcel) -> int:
-        body = orjson.dumps(parcel.content)
+    async def _post_webhook(self, message: OutboxMessage) -> int:
+        body = orjson.dumps(message.content)
         now = utc_now()
-        signature = Signer(parcel.secret or "").sign(parcel.delivery.id, now, body.decode())
+        signature = Signer(message.secret or "").sign(message.delivery.id, now, body.decode())
         headers: dict[bytes | str, bytes | str] = {
             "content-type": "application/json",
             "user-agent": "spanwise",
-            "webhook-id": parcel.delivery.id,
+            "webhook-id": message.delivery.id,
             "webhook-timestamp": str(int(now.timestamp())),
             "webhook-signature": signature,
         }
-        return await self._guard.post(parcel.delivery.target, headers, body)
+        return await self._guard.post(message.delivery.target, headers, body)

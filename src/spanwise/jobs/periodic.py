@@ -1,4 +1,4 @@
-"""A job that runs again and again until it is stopped, and survives its own failures."""
+"""Runs a function at an interval until stopped; failures are logged, not raised."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,24 +16,24 @@ class Periodic:
         seconds: float,
         work: Callable[[], Awaitable[None]],
         *,
-        once_more: bool = True,
+        run_on_stop: bool = True,
     ) -> None:
         self._name = name
         self._seconds = seconds
         self._work = work
-        self._once_more = once_more
+        self._run_on_stop = run_on_stop
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._loop(), name=self._name)
 
     async def stop(self) -> None:
-        """Stop the clock and, if asked to, run once more, so that nothing gathered is lost."""
+        """Stop; with `run_on_stop`, run a last time so that buffered data is written."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-        if self._once_more:
+        if self._run_on_stop:
             await self._run()
 
     async def _loop(self) -> None:

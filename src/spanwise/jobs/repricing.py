@@ -1,7 +1,7 @@
-"""Gives earlier spans the cost of a price that appeared or changed: in the background, by months.
+"""Reprices stored spans in the background, month by month, when a price appears or changes.
 
-What is to be done is in the catalog, so that it goes on after a restart and one replica at a time
-works on a price. Doing a month twice is harmless: what has its right cost already stays.
+Tasks are stored in the catalog: they continue after a restart, and one replica at a time claims a
+price. Repricing a month twice is harmless, because spans with the right cost stay untouched.
 """
 
 import asyncio
@@ -20,31 +20,32 @@ from spanwise.services.telemetry.prices import PriceBook, RepricingProgress, own
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import prices as own_prices
 from spanwise.storage.catalog import repricing as tasks
-from spanwise.storage.telemetry.prices.prices import find_known_prices
+from spanwise.storage.telemetry.prices.price_dictionary import find_known_prices
+from spanwise.storage.telemetry.prices.price_lookups import MAX_LOOKUPS, PriceFinder
 from spanwise.storage.telemetry.prices.repricing import (
+    find_months_to_reprice,
     find_providers,
     find_unpriced,
-    months_to_reprice,
-    pieces_of_month,
-    reprice_piece,
+    reprice_hours,
+    split_month,
 )
-from spanwise.storage.telemetry.writer import MAX_LOOKUPS, PriceFinder, Writer
+from spanwise.storage.telemetry.writer import TelemetryWriter
 
 log = structlog.get_logger()
 
-LOOK_SECONDS = 30.0
+POLL_SECONDS = 30.0
 CLAIM_SECONDS = 120
-# What the catalog can name; anything longer is not a model that anyone has a price for.
+# Column widths of the catalog; no price list has longer names.
 _MAX_PROVIDER, _MAX_MODEL = 200, 512
 
 
 class Repricer:
-    """`is_alone`: the engine belongs to this process, so claims of others are of dead ones."""
+    """`is_alone`: no other process uses the engine, so existing claims belong to dead ones."""
 
     def __init__(
         self,
         catalog: Catalog,
-        writer: Writer,
+        writer: TelemetryWriter,
         book: PriceBook,
         find_prices: PriceFinder,
         *,
@@ -55,7 +56,7 @@ class Repricer:
         self._book = book
         self._find_prices = find_prices
         self._is_alone = is_alone
-        self._name = new_id("wrk")
+        self._worker_id = new_id("wrk")
         self._wake = asyncio.Event()
         self._stopping = False
         self._task: asyncio.Task[None] | None = None
@@ -65,49 +66,49 @@ class Repricer:
         self._task = asyncio.create_task(self._loop(), name="reprice")
 
     def wake(self) -> None:
-        """There is a task to look for."""
+        """Check for tasks now instead of at the next poll."""
         self._wake.set()
 
     async def stop(self) -> None:
-        """Finish the piece under way; the rest is done by whoever comes next."""
+        """Finish the current range of hours; the next process continues with the rest."""
         self._stopping = True
         self._wake.set()
         if self._task is not None:
             await self._task
-        await self._release(self._name)
+        await self._release(self._worker_id)
 
     async def _release(self, worker: str | None) -> None:
         async with self._catalog.write() as tx:
             await tasks.release_claims(tx, worker)
 
     async def _loop(self) -> None:
-        is_reviewed = False
+        has_reviewed = False
         while not self._stopping:
             self._wake.clear()
             try:
-                if not is_reviewed:
+                if not has_reviewed:
                     if self._is_alone:
                         await self._release(None)
-                    await self.review()
-                    is_reviewed = True
+                    await self.review_prices()
+                    has_reviewed = True
                 await self.look_up_postponed()
-                await self.work()
+                await self.run_tasks()
             except Exception:
                 log.exception("job_failed", job="reprice")
             with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
+                async with asyncio.timeout(POLL_SECONDS):
                     await self._wake.wait()
 
-    async def review(self) -> None:
-        """Ask for what changed while nobody looked: a newer price list, or an emptied engine."""
+    async def review_prices(self) -> None:
+        """Request repricing where the engine's prices are outdated: after a new list or store."""
         async with self._catalog.read() as tx:
-            own = await own_prices.all_prices(tx)
+            own = await own_prices.list_all_prices(tx)
         wanted: dict[PriceKey, Sequence[PricePeriod]] = {
             PriceKey(workspace, "", price.model): own_periods(price) for workspace, price in own
         }
-        known = await asyncio.to_thread(self._writer.exclusively, find_known_prices)
+        known = await asyncio.to_thread(self._writer.run_exclusively, find_known_prices)
         unpriced = await asyncio.to_thread(
-            self._writer.exclusively, lambda client: find_unpriced(client, MAX_LOOKUPS)
+            self._writer.run_exclusively, lambda client: find_unpriced(client, MAX_LOOKUPS)
         )
         listed = {key for key in known if not key.workspace}
         keys = listed | {PriceKey("", provider, model) for provider, model in unpriced}
@@ -118,20 +119,20 @@ class Repricer:
             log.info("prices_changed", models=len(changed))
 
     async def look_up_postponed(self) -> None:
-        """Look up models that came in too many at once; those with a price are priced again."""
-        keys = self._writer.postponed()
+        """Look up the prices that ingest postponed; request repricing of models that have one."""
+        keys = self._writer.postponed_lookups()
         found = await self._look_up(keys)
         await self._request(key for key, periods in found.items() if periods)
-        self._writer.note_looked_up(keys, [key for key in keys if not found.get(key)])
+        self._writer.finish_lookups(keys, [key for key in keys if not found.get(key)])
 
     async def _request(self, keys: Iterable[PriceKey]) -> None:
-        # A transaction each: other writers of the catalog have their turn in between.
+        # One transaction per key, so that other catalog writers are not blocked.
         for key in keys:
             async with self._catalog.write() as tx:
                 await tasks.request_repricing(tx, key)
 
     async def _look_up(self, keys: Iterable[PriceKey]) -> dict[PriceKey, Sequence[PricePeriod]]:
-        """Find list prices, in a thread: for thousands of names it takes seconds."""
+        """Find list prices in a thread: thousands of names take seconds."""
         named = [k for k in keys if len(k.provider) <= _MAX_PROVIDER and len(k.model) <= _MAX_MODEL]
 
         def look_up() -> dict[PriceKey, Sequence[PricePeriod]]:
@@ -139,50 +140,50 @@ class Repricer:
 
         return await asyncio.to_thread(look_up)
 
-    async def work(self) -> None:
-        """Do all tasks that nobody else is at."""
+    async def run_tasks(self) -> None:
+        """Run all tasks that no other worker has claimed."""
         while not self._stopping:
             now = utc_now()
             async with self._catalog.write() as tx:
                 task = await tasks.claim_repricing(
-                    tx, self._name, now, now + timedelta(seconds=CLAIM_SECONDS)
+                    tx, self._worker_id, now, now + timedelta(seconds=CLAIM_SECONDS)
                 )
-                self.progress.tasks_left = await tasks.count_undone(tx)
+                self.progress.tasks_left = await tasks.count_unfinished(tx)
             if task is None:
                 return
-            await self._do(task)
+            await self._run_task(task)
 
-    async def _do(self, task: RepricingTask) -> None:
+    async def _run_task(self, task: RepricingTask) -> None:
         key = task.key
-        await self._prepare(key)
+        await self._update_engine_price(key)
         left = task.months_left
         if left is None:
             left = tuple(
                 await asyncio.to_thread(
-                    self._writer.exclusively, lambda client: months_to_reprice(client, key)
+                    self._writer.run_exclusively, lambda client: find_months_to_reprice(client, key)
                 )
             )
             task = replace(task, months_left=left, months_total=len(left))
             log.info("repricing_started", model=key.model, months=len(left))
-        is_current = await self._save(task, left)
+        is_current = await self._save_progress(task, left)
         while left and is_current and not self._stopping:
             is_current = await self._reprice_month(task, left)
             if is_current and not self._stopping:
                 left = left[1:]
-                is_current = await self._save(task, left)
+                is_current = await self._save_progress(task, left)
                 self.progress.months_done += 1
                 log.info("repricing_progress", model=key.model, months_left=len(left))
         if is_current and not left:
             log.info("repricing_done", model=key.model)
 
-    async def _prepare(self, key: PriceKey) -> None:
-        """See to it that the engine has the price, whatever happened after it was asked for."""
+    async def _update_engine_price(self, key: PriceKey) -> None:
+        """Make sure that the engine has the current price, whatever happened since the request."""
         if not key.workspace:
             await self._put_list_price(key)
         elif not await self._book.agree(key):
-            # The list price takes over, and perhaps nobody has needed it so far.
+            # The list price applies again, and the engine may not have it yet.
             providers = await asyncio.to_thread(
-                self._writer.exclusively, lambda client: find_providers(client, key)
+                self._writer.run_exclusively, lambda client: find_providers(client, key)
             )
             for provider in providers:
                 await self._put_list_price(PriceKey("", provider, key.model))
@@ -192,23 +193,23 @@ class Repricer:
         await asyncio.to_thread(self._writer.put_prices, key, periods, next_version())
 
     async def _reprice_month(self, task: RepricingTask, left: Sequence[int]) -> bool:
-        """Price one month in pieces; ingest has its turn after each. False: begin anew."""
+        """Reprice a month range by range, with ingest in between; False when the price changed."""
         key = task.key
-        pieces = await asyncio.to_thread(
-            self._writer.exclusively, lambda client: pieces_of_month(client, key, left[0])
+        ranges = await asyncio.to_thread(
+            self._writer.run_exclusively, lambda client: split_month(client, key, left[0])
         )
-        for piece in pieces:
+        for hours in ranges:
             if self._stopping:
                 break
             await asyncio.to_thread(
-                self._writer.exclusively,
-                partial(reprice_piece, key=key, piece=piece),
+                self._writer.run_exclusively,
+                partial(reprice_hours, key=key, hours=hours),
             )
-            if not await self._save(task, left):
+            if not await self._save_progress(task, left):
                 return False
         return True
 
-    async def _save(self, task: RepricingTask, left: Sequence[int]) -> bool:
+    async def _save_progress(self, task: RepricingTask, left: Sequence[int]) -> bool:
         until = utc_now() + timedelta(seconds=CLAIM_SECONDS)
         async with self._catalog.write() as tx:
-            return await tasks.save_progress(tx, task, left, self._name, until)
+            return await tasks.save_progress(tx, task, left, self._worker_id, until)

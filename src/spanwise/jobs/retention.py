@@ -1,4 +1,4 @@
-"""Removes telemetry older than `SPANWISE_RETENTION_DAYS`, once an hour and at start."""
+"""Removes telemetry older than `SPANWISE_RETENTION_DAYS`, at start and every hour."""
 
 import asyncio
 from contextlib import suppress
@@ -9,22 +9,22 @@ import structlog
 from spanwise.model.record import utc_now
 from spanwise.services.accounts import audit
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.spans.retention import remove_expired, summarize_cut_traces
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.spans.retention import recompute_truncated_traces, remove_expired
+from spanwise.storage.telemetry.writer import TelemetryWriter
 
 log = structlog.get_logger()
 
-EVERY_SECONDS = 3600.0
+INTERVAL_SECONDS = 3600.0
 _CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
 
 
 class Retention:
-    """Several replicas may do it at once: what is gone already is not there to remove."""
+    """Safe on several replicas at once: removing twice changes nothing."""
 
     def __init__(
-        self, engine: Engine, writer: Writer, rollup: Rollup, catalog: Catalog, days: int
+        self, engine: Engine, writer: TelemetryWriter, rollup: Rollup, catalog: Catalog, days: int
     ) -> None:
         self._engine = engine
         self._writer = writer
@@ -50,14 +50,14 @@ class Retention:
             except Exception:
                 log.exception("job_failed", job="retention")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), EVERY_SECONDS)
+                await asyncio.wait_for(self._stopping.wait(), INTERVAL_SECONDS)
 
     async def remove(self) -> dict[str, int]:
-        """Remove what is too old by now; returns how many rows of which tables."""
-        return await self.remove_before(oldest_kept(utc_now(), self._days))
+        """Remove expired telemetry; returns the number of rows by table."""
+        return await self.remove_before(retention_cutoff(utc_now(), self._days))
 
     async def remove_before(self, before: datetime) -> dict[str, int]:
-        """Remove what lies before a whole hour, and what was remembered of it."""
+        """Remove telemetry before a whole hour, and clear the caches derived from it."""
         removed = await asyncio.to_thread(self._remove, before)
         if removed:
             self._rollup.clear_cache()
@@ -74,13 +74,13 @@ class Retention:
             with self._rollup.maintenance.paused():
                 removed = remove_expired(client, before, self._stopping.is_set)
         finally:
-            self._engine.drop_client(client)
+            self._engine.close_client(client)
         if "spans" in removed:
-            self._writer.exclusively(lambda own: summarize_cut_traces(own, before))
+            self._writer.run_exclusively(lambda own: recompute_truncated_traces(own, before))
         return removed
 
 
-def oldest_kept(now: datetime, days: int) -> datetime:
-    """Whole days: so the rows of a month are looked at once a day, and days stay complete."""
+def retention_cutoff(now: datetime, days: int) -> datetime:
+    """Return the start of the oldest kept day: days stay complete, and rows change once a day."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight - timedelta(days=days)

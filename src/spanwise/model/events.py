@@ -83,7 +83,7 @@ class Delivery(Noun):
 
 
 @dataclass(frozen=True)
-class Parcel:
+class OutboxMessage:
     """A delivery with what is inside; it stays within the service."""
 
     delivery: Delivery

@@ -1,1 +1,4 @@
-"""The only room with SQL."""
+"""All SQL and all access to databases: the catalog, telemetry, and request counters.
+
+Every function that reads or writes a tenant's data takes the workspace first.
+"""

@@ -1,11 +1,11 @@
-"""Whether a disk takes writes, and which errors say that it does not."""
+"""Checks that a disk accepts writes, and recognizes errors of a disk that does not."""
 
 import errno
 import os
 from pathlib import Path
 
 _PROBE = ".write-probe"
-# More than a small file finds inside of its own folder entry.
+# More than file systems store inline in the directory entry.
 _PROBE_BYTES = 64 * 1024
 _DISK_FAULTS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 

@@ -1,11 +1,11 @@
-"""What there is to say about the schema of a store."""
+"""The schema state of a store, as shown to operators."""
 
 from enum import StrEnum
 
 
 class SchemaState(StrEnum):
-    """How old a store's schema is, in the words that an operator reads."""
+    """Whether a store has a schema, and whether it is current."""
 
-    ABSENT = "nothing there yet: the first start makes it"
-    OUTDATED = "a migration is due: the next start runs it, or `spanwise migrate`"
+    ABSENT = "no schema yet: the first start creates it"
+    OUTDATED = "a migration is due: run `spanwise migrate`, or start the service"
     CURRENT = "schema up to date"

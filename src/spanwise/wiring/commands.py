@@ -1,4 +1,4 @@
-"""Opens the parts that command-line tools need, without the whole service."""
+"""Opens the parts of the service that commands need."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -14,14 +14,14 @@ from spanwise.services.telemetry.transfer import Transfer
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
 
 
 @asynccontextmanager
 async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
-    """Open what accounts need, for the command line: the engine is the running service's own."""
+    """Open the accounts without the telemetry engine, which a running service may hold."""
     async with AsyncExitStack() as stack:
         prepare_data_dir(settings)
         signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
@@ -37,8 +37,8 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
 async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
     """Open what export and import need.
 
-    The embedded engine has one process, so what a killed one left in the journal is stored first.
-    On a server the services may be running: their journals are theirs.
+    With the embedded engine, records that a killed service left in the journal are stored first. On
+    a server, services may be running and replay their journals themselves.
     """
     address, journal = telemetry_address(settings), None
     async with AsyncExitStack() as stack:
@@ -56,5 +56,5 @@ async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
             await pipeline.start()
             stack.push_async_callback(pipeline.stop)
             if pipeline.load().is_stalled:
-                raise StartError("the telemetry store cannot take in what the journal holds")
+                raise StartError("the telemetry store cannot store the records in the journal")
         yield Transfer(catalog, writer)

@@ -10,8 +10,8 @@ from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.telemetry.engine.engine import yield_to_readers
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.engine.client_pool import lower_thread_priority
+from spanwise.storage.telemetry.writer import TelemetryWriter
 
 
 def open_agents(stack: AsyncExitStack, catalog: Catalog) -> AgentDirectory:
@@ -23,7 +23,7 @@ def open_agents(stack: AsyncExitStack, catalog: Catalog) -> AgentDirectory:
 def open_pipeline(
     settings: Settings,
     journal: Journal,
-    writer: Writer,
+    writer: TelemetryWriter,
     agents: AgentDirectory,
     counters: IngestCounters,
 ) -> Pipeline:
@@ -42,5 +42,5 @@ def open_pipeline(
         max_waiting_bytes,
         min_free_bytes=settings.min_free_disk_mb * 2**20,
         has_pending=agents.has_pending,
-        on_store_thread=yield_to_readers,
+        on_store_thread=lower_thread_priority,
     )

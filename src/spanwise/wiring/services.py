@@ -5,14 +5,15 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import timedelta
 from functools import partial
+from typing import Protocol
 
 from spanwise.analysis.prices import find_list_prices
 from spanwise.api.services import Services
 from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.receiver import Receiver
+from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.jobs.alerting import start_alerting
-from spanwise.jobs.alerts import AlertEvaluator
 from spanwise.jobs.notifications import NotificationSender
 from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
@@ -42,24 +43,36 @@ from spanwise.services.telemetry.traces import Traces
 from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
 
 LAST_USE_SECONDS = 15
 SIGHTING_SECONDS = 15
-SECOND_LOOK_SECONDS = 10
+REAGGREGATION_SECONDS = 10
+
+
+class _Job(Protocol):
+    def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+def _start(stack: AsyncExitStack, job: _Job) -> None:
+    """Start a job; the stack stops it."""
+    job.start()
+    stack.push_async_callback(job.stop)
 
 
 @asynccontextmanager
 async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIterator[Services]:
-    """Open the stores, put the actions on top, start the jobs; close all in reverse order.
+    """Open the stores, build the services and start the jobs; close all in reverse order.
 
-    `clock` is what alerts are evaluated by; a test may turn it.
+    `clock` is the time that alerts are evaluated at; tests replace it.
     """
     async with AsyncExitStack() as stack:
-        # Before anything else: a process that may not have the journal changes nothing.
+        # First of all: a process that cannot lock the journal must not change anything.
         journal = stack.enter_context(closing(open_journal(settings)))
         signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
         catalog = await Catalog.open(settings.catalog_address)
@@ -70,9 +83,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         mailer = Mailer.from_settings(settings)
         stack.push_async_callback(mailer.drain)
         access = Access(catalog, signer)
-        last_uses = Periodic("write_last_uses", LAST_USE_SECONDS, access.write_last_uses)
-        last_uses.start()
-        stack.push_async_callback(last_uses.stop)
+        _start(stack, Periodic("write_last_uses", LAST_USE_SECONDS, access.write_last_uses))
         agents = open_agents(stack, catalog)
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
@@ -80,21 +91,15 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         stack.callback(writer.close)
         ingest_counters = IngestCounters()
         pipeline = open_pipeline(settings, journal, writer, agents, ingest_counters)
-        sightings = Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings)
-        sightings.start()
-        stack.push_async_callback(sightings.stop)
+        _start(stack, Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings))
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
-        second_looks = Periodic(
-            "look_again", SECOND_LOOK_SECONDS, lambda: asyncio.to_thread(writer.look_again)
-        )
-        second_looks.start()
-        stack.push_async_callback(second_looks.stop)
+        reaggregate = partial(asyncio.to_thread, writer.reaggregate_settled)
+        _start(stack, Periodic("reaggregate_traces", REAGGREGATION_SECONDS, reaggregate))
         book = PriceBook(catalog, writer)
         is_alone = engine.address.folder is not None
         repricer = Repricer(catalog, writer, book, find_list_prices, is_alone=is_alone)
-        repricer.start()
-        stack.push_async_callback(repricer.stop)
+        _start(stack, repricer)
         receiver = Receiver(pipeline, ingest_counters)
         rollup = Rollup(
             engine,
@@ -102,12 +107,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             changes=writer.changes,
             visible_as_of=pipeline.visible_as_of,
         )
-        retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
-        retention.start()
-        stack.push_async_callback(retention.stop)
-        maintenance = RollupMaintenance(rollup.maintenance)
-        maintenance.start()
-        stack.push_async_callback(maintenance.stop)
+        _start(stack, Retention(engine, writer, rollup, catalog, settings.retention_days))
+        _start(stack, RollupMaintenance(rollup.maintenance))
         definitions = Definitions(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)

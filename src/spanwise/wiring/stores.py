@@ -8,13 +8,13 @@ from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.commit.journal import Journal, hold_journal
 from spanwise.settings import Settings, prepare_data_dir
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.schema import apply_schema
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.writer import TelemetryWriter
 
 
 def telemetry_address(settings: Settings) -> EngineAddress:
-    """Where telemetry lives: a folder of ours unless a server is named."""
+    """Return the telemetry address: a folder in the data directory unless a server is given."""
     url = settings.telemetry_url.get_secret_value() if settings.telemetry_url else ""
     if url.startswith("clickhouse"):
         return EngineAddress(server_url=url, cluster=settings.clickhouse_cluster)
@@ -31,19 +31,20 @@ def open_journal(settings: Settings) -> Journal:
     return Journal(journal_folder(settings))
 
 
-def open_writer(engine: Engine, catalog: Catalog) -> Writer:
-    """Bring the telemetry schema up to date, one replica at a time, and open its writer."""
+def open_writer(engine: Engine, catalog: Catalog) -> TelemetryWriter:
+    """Migrate the telemetry schema, one replica at a time, and open its writer."""
     with catalog.migration_lock():
-        return Writer(engine, find_list_prices)
+        return TelemetryWriter(engine, find_list_prices)
 
 
 @asynccontextmanager
 async def open_stores(
     settings: Settings, *, beside_service: bool
 ) -> AsyncIterator[tuple[Catalog, Engine]]:
-    """Open catalog and engine alone, with their schemas up to date, for the command line.
+    """Open catalog and engine with current schemas, for commands.
 
-    Nothing is changed while a service has the embedded engine, or may not run `beside_service`.
+    The journal is locked first, so that nothing changes while a service runs: always with the
+    embedded engine, and on a server unless the command may run `beside_service`.
     """
     address = telemetry_address(settings)
     async with AsyncExitStack() as stack:

@@ -35,7 +35,7 @@ async def test_repricing_that_was_cut_off_is_finished_by_the_next_process(
         if done:
             raise OSError("the disk is gone")
         done.append(arguments)
-        stored.reprice_piece(*arguments, **named)  # type: ignore[arg-type]
+        stored.reprice_hours(*arguments, **named)  # type: ignore[arg-type]
 
     async with start_service(tmp_path) as service:
         person = await service.sign_up()
@@ -44,7 +44,7 @@ async def test_repricing_that_was_cut_off_is_finished_by_the_next_process(
         # Spans that are still on their way have the new price from the beginning.
         await service.services.pipeline.wait_until_visible()
         with monkeypatch.context() as patch:
-            patch.setattr(job, "reprice_piece", fail_after_one_month)
+            patch.setattr(job, "reprice_hours", fail_after_one_month)
             await person.data("PUT", "/models/prices", json=PRICE)
 
             async def is_under_way() -> bool:

@@ -15,7 +15,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.model.errors import Unavailable
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.writer import Batch, Writer
+from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
 from support.otlp import SECOND, Exporter, make_span, make_traces, pairs
 from support.service import Person, Service, start_service
 
@@ -328,7 +328,7 @@ async def test_a_record_without_a_time_is_a_log_alone(service: Service) -> None:
     assert len(await sender.person.data("GET", "/logs")) == 1
 
 
-def _take_nothing(_writer: Writer, _batch: Batch) -> None:
+def _take_nothing(_writer: TelemetryWriter, _batch: Batch) -> None:
     raise Unavailable("the engine takes nothing at the moment")
 
 
@@ -349,7 +349,7 @@ async def test_a_restart_in_between_changes_nothing(
         if is_unapplied:
             # Acknowledged, and in the journal alone when the service stops.
             with monkeypatch.context() as patch:
-                patch.setattr(Writer, "insert", _take_nothing)
+                patch.setattr(TelemetryWriter, "insert", _take_nothing)
                 await sender.send(requests[1])
                 await stack.aclose()
     async with start_service(tmp_path) as again:

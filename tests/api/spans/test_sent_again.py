@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanwise.model.errors import Unavailable
-from spanwise.storage.telemetry.writer import Batch, Writer
+from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
 from support.ledger import Ledger, read_details, read_trace
 from support.polling import until
 from support.service import Person, Service, start_service
@@ -168,7 +168,7 @@ class Story:
     async def restart(self, step: Restart) -> None:
         with pytest.MonkeyPatch.context() as patch:
             if step.unapplied:
-                patch.setattr(Writer, "insert", _refuse)
+                patch.setattr(TelemetryWriter, "insert", _refuse)
                 await self.send([self.word(place) for place in step.unapplied])
             journal = {
                 path.name: path.read_bytes() for path in (self.folder / "journal").glob("*.journal")
@@ -222,7 +222,7 @@ class Story:
         return principal.workspace_id
 
 
-def _refuse(_writer: Writer, _batch: Batch) -> None:
+def _refuse(_writer: TelemetryWriter, _batch: Batch) -> None:
     raise Unavailable("the engine takes nothing at the moment")
 
 

@@ -1,4 +1,4 @@
-"""Alerts in the catalog: one open a rule, moves that meet their condition, states that last."""
+"""Alerts in the catalog: one open alert per rule, guarded status changes, stored rule states."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -65,7 +65,7 @@ async def add(catalog: Catalog, alert: Alert) -> bool:
         return await stored.add_alert(tx, "wsp_1", alert)
 
 
-async def test_an_alert_comes_back_as_it_went_in(catalog: Catalog) -> None:
+async def test_an_alert_is_stored_unchanged(catalog: Catalog) -> None:
     alert = make_alert()
     assert await add(catalog, alert)
     async with catalog.read() as tx:
@@ -106,7 +106,7 @@ async def test_states_are_replaced_and_dropped(catalog: Catalog) -> None:
     async with catalog.write() as tx:
         await stored.write_rule_states(tx, {("agt_1", "a"): RuleState(), ("agt_1", "b"): state})
         await stored.write_rule_states(tx, {("agt_1", "a"): state, ("agt_2", "a"): state})
-        await stored.drop_rule_states(tx, [("agt_1", "b")])
+        await stored.delete_rule_states(tx, [("agt_1", "b")])
     async with catalog.read() as tx:
         assert await stored.read_rule_states(tx) == {
             ("agt_1", "a"): state,

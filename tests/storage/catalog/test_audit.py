@@ -42,19 +42,19 @@ async def test_entries_come_back_newest_first_a_page_at_a_time(filled: Catalog) 
     assert page.items == [entry(2), entry(1)]
 
 
-async def test_a_period_has_its_start_and_not_its_end(filled: Catalog) -> None:
+async def test_a_period_includes_its_start_and_excludes_its_end(filled: Catalog) -> None:
     async with filled.read() as tx:
         found = await list_entries(tx, TimeRange(NOON + HOUR, NOON + 3 * HOUR), None, PageRequest())
     assert (found.total, found.items) == (2, [entry(2), entry(1)])
 
 
-async def test_one_action_can_be_asked_for(filled: Catalog) -> None:
+async def test_entries_can_be_filtered_by_action(filled: Catalog) -> None:
     async with filled.read() as tx:
         found = await list_entries(tx, TimeRange(), "login.failed", PageRequest())
     assert (found.total, found.items) == (2, [entry(3), entry(1)])
 
 
-async def test_an_act_that_fails_leaves_no_entry(catalog: Catalog) -> None:
+async def test_a_failed_action_leaves_no_entry(catalog: Catalog) -> None:
     async def fail() -> None:
         async with catalog.write() as tx:
             await audit.record(tx, "key.created", actor="usr_1", subject="s" * 1000)

@@ -1,4 +1,4 @@
-"""Transactions of the catalog, the same on both engines, and stores that cannot be opened."""
+"""Catalog transactions on both databases, and stores that cannot be opened."""
 
 import asyncio
 from pathlib import Path
@@ -15,7 +15,7 @@ from support.accounts import make_account
 from support.servers import free_port
 
 
-async def test_a_write_is_there_for_the_next_reader(catalog: Catalog) -> None:
+async def test_a_committed_write_is_visible_to_readers(catalog: Catalog) -> None:
     async with catalog.write() as tx:
         await stored.add_account(tx, make_account())
     async with catalog.read() as tx:
@@ -54,11 +54,11 @@ async def test_a_write_that_is_cancelled_leaves_nothing_behind(catalog: Catalog)
 
 
 async def fill_up(catalog: Catalog) -> None:
-    """Do what a full disk answers with an error."""
+    """Fail like on a full disk."""
     async with catalog.write() as tx:
         if tx.dialect.name == "postgresql":
             await tx.execute(text("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$"))
-        # As many pages as the file has, so that the next one finds no room.
+        # No more pages than the file has, so that the next one fails.
         await tx.execute(text("PRAGMA max_page_count = 1"))
         for number in range(1000):
             await stored.add_account(tx, make_account(f"person{number}@example.com"))
@@ -72,13 +72,13 @@ async def test_a_full_disk_is_unavailable_and_leaves_nothing_behind(catalog: Cat
         assert await stored.count_users(tx) == 0
 
 
-async def test_a_statement_that_is_wrong_is_a_defect(catalog: Catalog) -> None:
+async def test_an_invalid_statement_is_not_reported_as_unavailable(catalog: Catalog) -> None:
     async with catalog.read() as tx:
         with pytest.raises(DBAPIError):
             await tx.execute(text("SELECT nothing FROM nowhere"))
 
 
-async def test_many_writers_at_once_all_get_through(catalog: Catalog) -> None:
+async def test_concurrent_writers_all_succeed(catalog: Catalog) -> None:
     async def add(number: int) -> None:
         async with catalog.write() as tx:
             await stored.count_users(tx)
@@ -105,7 +105,7 @@ async def test_writers_of_one_topic_pass_one_at_a_time(catalog: Catalog) -> None
     assert most == 1
 
 
-async def test_the_engine_says_its_version(catalog: Catalog, catalog_url: str) -> None:
+async def test_the_catalog_reports_its_version(catalog: Catalog, catalog_url: str) -> None:
     name = "SQLite" if catalog_url.startswith("sqlite") else "PostgreSQL"
     assert (await catalog.version()).startswith(f"{name} ")
 

@@ -42,14 +42,14 @@ async def add_key(
     return key
 
 
-async def test_a_key_comes_back_as_it_went_in(catalog: Catalog, owner: Account) -> None:
+async def test_a_key_is_stored_unchanged(catalog: Catalog, owner: Account) -> None:
     async with catalog.write() as tx:
         key = await add_key(tx, owner, "hash", utc_now() + HOUR)
     async with catalog.read() as tx:
         assert await stored.find_key(tx, owner.workspace_id, key.id) == key
 
 
-async def test_a_key_of_another_workspace_is_not_there(catalog: Catalog, owner: Account) -> None:
+async def test_a_key_of_another_workspace_is_not_found(catalog: Catalog, owner: Account) -> None:
     async with catalog.write() as tx:
         key = await add_key(tx, owner, "hash")
         assert await stored.find_key(tx, "wsp_other", key.id) is None
@@ -72,7 +72,7 @@ async def test_keys_are_listed_newest_first_a_page_at_a_time(
     assert [key.id for key in page.items] == newest_first[1:]
 
 
-async def test_a_secret_opens_its_key_until_it_expires(catalog: Catalog, owner: Account) -> None:
+async def test_a_secret_is_valid_until_its_key_expires(catalog: Catalog, owner: Account) -> None:
     expires_at = utc_now() + HOUR
     async with catalog.write() as tx:
         key = await add_key(tx, owner, "hash", expires_at)
@@ -112,9 +112,7 @@ async def test_rotation_with_grace_ends_the_old_secret_later(
     assert new.valid_until == expires_at
 
 
-async def test_a_revoked_key_opens_nothing_with_either_secret(
-    catalog: Catalog, owner: Account
-) -> None:
+async def test_a_revoked_key_accepts_neither_secret(catalog: Catalog, owner: Account) -> None:
     async with catalog.write() as tx:
         key = await add_key(tx, owner, "old")
         await rotate(tx, owner, key, "new", utc_now() + HOUR)
@@ -126,7 +124,7 @@ async def test_a_revoked_key_opens_nothing_with_either_secret(
     assert revoked.status is KeyStatus.REVOKED
 
 
-async def test_a_disabled_owner_closes_the_key(catalog: Catalog, owner: Account) -> None:
+async def test_a_key_of_a_disabled_user_is_invalid(catalog: Catalog, owner: Account) -> None:
     async with catalog.write() as tx:
         await add_key(tx, owner, "hash")
         await stored_users.update_user(tx, owner.user.id, {"disabled": True})
@@ -145,9 +143,9 @@ async def test_the_last_use_never_goes_backwards(catalog: Catalog, owner: Accoun
     now = utc_now()
     async with catalog.write() as tx:
         used, unused = await add_key(tx, owner, "one"), await add_key(tx, owner, "two")
-        await stored.note_last_use(tx, {used.id: now, "key_deleted": now})
-        await stored.note_last_use(tx, {used.id: now - HOUR})
-        await stored.note_last_use(tx, {})
+        await stored.update_last_used(tx, {used.id: now, "key_deleted": now})
+        await stored.update_last_used(tx, {used.id: now - HOUR})
+        await stored.update_last_used(tx, {})
         found = await stored.list_keys(tx, owner.workspace_id, PageRequest())
     assert {key.id: key.last_used_at for key in found.items} == {used.id: now, unused.id: None}
 

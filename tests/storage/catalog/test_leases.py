@@ -1,4 +1,4 @@
-"""Leases: held by one, taken over when they run out, and lost for good then."""
+"""Leases have one holder, and can be taken over after they expire."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +14,7 @@ async def take(catalog: Catalog, holder: str, now: datetime) -> bool:
         return await take_lease(tx, "work", holder, now, now + timedelta(seconds=30))
 
 
-async def test_one_holds_it_until_it_runs_out(catalog: Catalog) -> None:
+async def test_a_lease_has_one_holder_until_it_expires(catalog: Catalog) -> None:
     assert await take(catalog, "a", NOW)
     assert not await take(catalog, "b", NOW + timedelta(seconds=29))
     assert await take(catalog, "a", NOW + timedelta(seconds=10))
@@ -23,7 +23,7 @@ async def test_one_holds_it_until_it_runs_out(catalog: Catalog) -> None:
     assert not await take(catalog, "a", LATER + timedelta(seconds=11))
 
 
-async def test_who_has_lost_it_cannot_keep_it(catalog: Catalog) -> None:
+async def test_a_lost_lease_cannot_be_renewed(catalog: Catalog) -> None:
     assert await take(catalog, "a", NOW)
     assert await take(catalog, "b", LATER)
     async with catalog.write() as tx:

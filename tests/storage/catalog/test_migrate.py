@@ -1,4 +1,4 @@
-"""Migrations: they end at the tables that the code uses, and run once."""
+"""Migrations produce the tables in the code, and run once."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migrate
 from spanwise.storage.catalog.tables import metadata
 from support.catalog_processes import migrate_until_killed
-from support.killed import run_process
+from support.child_processes import run_process
 
 
 def connect(address: str) -> Connection:
@@ -88,7 +88,7 @@ def test_a_migration_that_is_killed_after_any_statement_is_completed_by_the_next
             break
         with connect(catalog_url) as connection:
             found = set(inspect(connection).get_table_names())
-        # The lock is given back after all is committed.
+        # The lock is released after the commit.
         assert found in (set(), {"alembic_version", *metadata.tables}), statements
     assert statements > 20
     with connect(catalog_url) as connection:

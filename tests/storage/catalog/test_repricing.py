@@ -1,4 +1,4 @@
-"""Tasks of re-pricing: one worker at a time, and a price that changes begins anew."""
+"""Repricing tasks: one worker at a time, restarted when the price changes."""
 
 from datetime import timedelta
 
@@ -28,7 +28,7 @@ async def save(catalog: Catalog, task: RepricingTask, left: list[int]) -> bool:
         return await tasks.save_progress(tx, task, left, "one", until)
 
 
-async def test_a_task_that_one_worker_has_is_not_given_to_another(catalog: Catalog) -> None:
+async def test_a_claimed_task_is_not_given_to_another_worker(catalog: Catalog) -> None:
     await request(catalog)
     task = await claim(catalog, "one")
     assert task is not None
@@ -36,13 +36,13 @@ async def test_a_task_that_one_worker_has_is_not_given_to_another(catalog: Catal
     assert await claim(catalog, "two") is None
 
 
-async def test_a_task_whose_worker_is_gone_goes_to_the_next(catalog: Catalog) -> None:
+async def test_an_expired_claim_goes_to_the_next_worker(catalog: Catalog) -> None:
     await request(catalog)
     assert await claim(catalog, "one", seconds=-1) is not None
     assert await claim(catalog, "two") is not None
 
 
-async def test_a_task_that_a_worker_lets_go_goes_to_the_next(catalog: Catalog) -> None:
+async def test_a_released_task_goes_to_the_next_worker(catalog: Catalog) -> None:
     await request(catalog)
     assert await claim(catalog, "one") is not None
     async with catalog.write() as tx:
@@ -62,12 +62,12 @@ async def test_a_task_is_done_when_no_month_is_left(catalog: Catalog) -> None:
     assert await claim(catalog, "one") is None
     async with catalog.read() as tx:
         done = (await tasks.find_tasks(tx, KEY.workspace, [KEY.model])).get(KEY.model)
-        assert await tasks.count_undone(tx) == 0
+        assert await tasks.count_unfinished(tx) == 0
     assert done is not None
     assert done.state is RepricingState.DONE
 
 
-async def test_a_price_that_changes_under_way_begins_anew(catalog: Catalog) -> None:
+async def test_a_price_change_restarts_its_task(catalog: Catalog) -> None:
     await request(catalog)
     task = await claim(catalog, "one")
     assert task is not None
@@ -79,7 +79,7 @@ async def test_a_price_that_changes_under_way_begins_anew(catalog: Catalog) -> N
     assert again.months_left is None
 
 
-async def test_a_workspace_sees_its_own_tasks_alone(catalog: Catalog) -> None:
+async def test_a_workspace_sees_only_its_tasks(catalog: Catalog) -> None:
     for key in (KEY, PriceKey("wsp_2", "", "gpt-4o"), PriceKey("", "openai", "gpt-4o")):
         await request(catalog, key)
     async with catalog.read() as tx:

@@ -15,7 +15,7 @@ LATER = timedelta(hours=1)
 VERIFY, RESET = TokenPurpose.VERIFY_EMAIL, TokenPurpose.RESET_PASSWORD
 
 
-async def test_an_account_comes_back_as_it_went_in(catalog: Catalog) -> None:
+async def test_an_account_is_stored_unchanged(catalog: Catalog) -> None:
     account = make_account()
     async with catalog.write() as tx:
         assert await stored.add_account(tx, account)
@@ -57,14 +57,14 @@ async def test_only_admins_who_can_sign_in_count(catalog: Catalog) -> None:
         assert await stored.count_active_admins(tx) == 1
 
 
-async def test_an_update_changes_what_is_given_of_one_user(catalog: Catalog) -> None:
+async def test_an_update_changes_only_the_given_fields_of_one_user(catalog: Catalog) -> None:
     ann, bob = make_account(), make_account("bob@example.com")
     async with catalog.write() as tx:
         await stored.add_account(tx, ann)
         await stored.add_account(tx, bob)
         await stored.update_user(tx, ann.user.id, {"name": "Anna"})
         await stored.update_user(tx, ann.user.id, {})
-        await stored.end_sign_ins(tx, ann.user.id)
+        await stored.invalidate_tokens(tx, ann.user.id)
     async with catalog.read() as tx:
         changed = await stored.find_account(tx, ann.user.id)
         assert await stored.find_account(tx, bob.user.id) == bob
@@ -89,9 +89,9 @@ async def test_a_token_works_once(catalog: Catalog, user_id: str) -> None:
     async with catalog.write() as tx:
         await stored.replace_token(tx, user_id, RESET, "hash", now + LATER)
     async with catalog.write() as tx:
-        assert await stored.take_token(tx, RESET, "hash", now) == user_id
+        assert await stored.consume_token(tx, RESET, "hash", now) == user_id
     async with catalog.write() as tx:
-        assert await stored.take_token(tx, RESET, "hash", now) is None
+        assert await stored.consume_token(tx, RESET, "hash", now) is None
 
 
 async def test_a_token_works_for_its_purpose_and_until_it_expires(
@@ -100,13 +100,13 @@ async def test_a_token_works_for_its_purpose_and_until_it_expires(
     now = utc_now()
     async with catalog.write() as tx:
         await stored.replace_token(tx, user_id, RESET, "hash", now + LATER)
-        assert await stored.take_token(tx, VERIFY, "hash", now) is None
-        assert await stored.take_token(tx, RESET, "hash", now + LATER) is None
+        assert await stored.consume_token(tx, VERIFY, "hash", now) is None
+        assert await stored.consume_token(tx, RESET, "hash", now + LATER) is None
         moment_before = now + LATER - timedelta(microseconds=1)
-        assert await stored.take_token(tx, RESET, "hash", moment_before) == user_id
+        assert await stored.consume_token(tx, RESET, "hash", moment_before) == user_id
 
 
-async def test_a_new_token_replaces_the_old_one_of_its_purpose_alone(
+async def test_a_new_token_replaces_only_the_old_one_of_its_purpose(
     catalog: Catalog, user_id: str
 ) -> None:
     now = utc_now()
@@ -114,6 +114,6 @@ async def test_a_new_token_replaces_the_old_one_of_its_purpose_alone(
         await stored.replace_token(tx, user_id, VERIFY, "verify", now + LATER)
         await stored.replace_token(tx, user_id, RESET, "old", now + LATER)
         await stored.replace_token(tx, user_id, RESET, "new", now + LATER)
-        assert await stored.take_token(tx, RESET, "old", now) is None
-        assert await stored.take_token(tx, RESET, "new", now) == user_id
-        assert await stored.take_token(tx, VERIFY, "verify", now) == user_id
+        assert await stored.consume_token(tx, RESET, "old", now) is None
+        assert await stored.consume_token(tx, RESET, "new", now) == user_id
+        assert await stored.consume_token(tx, VERIFY, "verify", now) == user_id

@@ -1,4 +1,4 @@
-"""The telemetry store on each engine: in this process, and behind HTTP in another."""
+"""Fixtures for the telemetry store on both engines: embedded, and on a server."""
 
 import os
 from collections.abc import Iterator
@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from spanwise.analysis.prices import find_list_prices
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.clickhouse_server import run_clickhouse
 from support.service import shared_telemetry_url
-from support.store import Store
+from support.store import WorkspaceStore
 
 
 @pytest.fixture(scope="session")
 def clickhouse_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A ClickHouse server: a real one when its address is given."""
+    """URL of a ClickHouse server: a real one when SPANWISE_TEST_CLICKHOUSE_URL is set."""
     given = os.environ.get("SPANWISE_TEST_CLICKHOUSE_URL")
     if given:
         yield given
@@ -27,13 +27,13 @@ def clickhouse_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session", params=["embedded", "server"])
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """The same test on both."""
+    """Runs each test on both engines."""
     if request.param == "embedded":
         folder = Path(shared_telemetry_url().removeprefix("chdb://"))
         address = EngineAddress(folder=folder)
     else:
         url: str = request.getfixturevalue("clickhouse_url")
-        # A database of our own: what works in `default` alone does not work.
+        # Not `default`, to find queries that work only there.
         address = EngineAddress(server_url=f"{url.rpartition('/')[0]}/spanwise_test")
     opened = Engine.open(address, 2048)
     yield opened
@@ -41,10 +41,10 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="session")
-def writer(engine: Engine) -> Writer:
-    return Writer(engine, find_list_prices)
+def writer(engine: Engine) -> TelemetryWriter:
+    return TelemetryWriter(engine, find_list_prices)
 
 
 @pytest.fixture
-def store(engine: Engine, writer: Writer) -> Store:
-    return Store(engine, writer)
+def store(engine: Engine, writer: TelemetryWriter) -> WorkspaceStore:
+    return WorkspaceStore(engine, writer)

@@ -1,4 +1,4 @@
-"""Spans in, traces out, the same on both engines."""
+"""Written spans become traces, the same on both engines."""
 
 import os
 import threading
@@ -21,33 +21,33 @@ from spanwise.model.telemetry.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import Granularity, TimeRange
 from spanwise.storage.telemetry.engine.conditions import WORDS
-from spanwise.storage.telemetry.engine.engine import query_rows
+from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.prices import repricing
-from spanwise.storage.telemetry.prices.prices import find_known_prices, put_prices
+from spanwise.storage.telemetry.prices.price_dictionary import find_known_prices, put_prices
 from spanwise.storage.telemetry.prices.repricing import (
-    months_to_reprice,
-    pieces_of_month,
-    reprice_piece,
+    find_months_to_reprice,
+    reprice_hours,
+    split_month,
 )
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.signals.signals import find_signals
+from spanwise.storage.telemetry.signals.signal_queries import find_signals
 from spanwise.storage.telemetry.spans.deletion import TraceDeletion
-from spanwise.storage.telemetry.spans.locations import Place, find_place
-from spanwise.storage.telemetry.spans.spans import find_span, find_spans
-from spanwise.storage.telemetry.traces.aggregates import summarize_traces
+from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
+from spanwise.storage.telemetry.spans.span_queries import find_span, find_spans
+from spanwise.storage.telemetry.traces.aggregates import recompute_traces
 from spanwise.storage.telemetry.traces.filter_values import filter_values
-from spanwise.storage.telemetry.traces.traces import find_trace, find_traces
-from spanwise.storage.telemetry.writer import Batch, DataRefused, Writer
+from spanwise.storage.telemetry.traces.trace_queries import find_trace, find_traces
+from spanwise.storage.telemetry.writer import Batch, DataRefused, TelemetryWriter
 from support.ids import new_trace_id
 from support.slices import TracesOnly
 from support.spans import llm_call, span
-from support.store import Store
+from support.store import WorkspaceStore
 
 NOW = datetime.now(UTC) - timedelta(minutes=5)
 
 
 async def listed(
-    store: Store,
+    store: WorkspaceStore,
     sort: TraceSort = TraceSort.START_TIME,
     limit: int = 50,
     skip: int = 0,
@@ -58,13 +58,13 @@ async def listed(
     return await find_traces(store.engine, store.workspace, filters, page, {}, sort, Order.DESC)
 
 
-async def place_of(store: Store, trace_id: str) -> Place:
-    place = await find_place(store.engine, store.workspace, trace_id)
-    assert place is not None
-    return place
+async def location_of(store: WorkspaceStore, trace_id: str) -> TraceLocation:
+    location = await find_location(store.engine, store.workspace, trace_id)
+    assert location is not None
+    return location
 
 
-async def test_a_trace_adds_up_its_spans(store: Store) -> None:
+async def test_a_trace_aggregates_its_spans(store: WorkspaceStore) -> None:
     trace_id = new_trace_id()
     root = span(trace_id, name="answer", kind="agent", agentName="helper", start=NOW)
     call = llm_call("gpt-4o", "openai", {"input": 1000, "output": 10}, start=NOW)
@@ -79,13 +79,15 @@ async def test_a_trace_adds_up_its_spans(store: Store) -> None:
     )
     assert (trace.models, trace.tools, trace.input_tokens) == (["gpt-4o"], ["search"], 1000)
     assert trace.cost == pytest.approx(0.0026)
-    place = await place_of(store, trace_id)
-    assert await find_trace(store.engine, place, {}) == trace
-    spans = await find_spans(store.engine, place, {})
+    location = await location_of(store, trace_id)
+    assert await find_trace(store.engine, location, {}) == trace
+    spans = await find_spans(store.engine, location, {})
     assert [s["name"] for s in spans] == ["answer", "step", "step"]
 
 
-async def test_spans_sent_again_late_and_before_their_root_count_once(store: Store) -> None:
+async def test_resent_and_late_spans_count_once(
+    store: WorkspaceStore,
+) -> None:
     trace_id = new_trace_id()
     root = span(trace_id, name="root", start=NOW)
     children = [
@@ -98,10 +100,10 @@ async def test_spans_sent_again_late_and_before_their_root_count_once(store: Sto
     store.send(*children, root)
     (trace,) = (await listed(store)).items
     assert (trace.name, trace.span_count) == ("root", 5)
-    assert len(await find_spans(store.engine, await place_of(store, trace_id), {})) == 5
+    assert len(await find_spans(store.engine, await location_of(store, trace_id), {})) == 5
 
 
-async def test_of_several_roots_the_first_stands_for_the_trace(store: Store) -> None:
+async def test_the_earliest_root_represents_the_trace(store: WorkspaceStore) -> None:
     trace_id = new_trace_id()
     late = span(trace_id, name="late", start=NOW)
     early = span(trace_id, name="early", start=NOW - timedelta(hours=2))
@@ -112,7 +114,7 @@ async def test_of_several_roots_the_first_stands_for_the_trace(store: Store) -> 
     assert ([t.name for t in listing.items], listing.total) == (["early"], 1)
 
 
-async def test_lists_filter_sort_and_page(store: Store) -> None:
+async def test_lists_filter_sort_and_page(store: WorkspaceStore) -> None:
     for minutes, cost in ((3, 1.0), (2, 3.0), (1, 2.0)):
         at = NOW - timedelta(minutes=minutes)
         store.send(
@@ -129,17 +131,17 @@ async def test_lists_filter_sort_and_page(store: Store) -> None:
 
 
 @pytest.mark.parametrize("spread", [timedelta(seconds=1), timedelta(hours=2)])
-async def test_pages_of_the_latest_have_each_trace_once_and_as_it_is_now(
-    store: Store, spread: timedelta
+async def test_latest_pages_have_each_trace_once_in_its_newest_version(
+    store: WorkspaceStore, spread: timedelta
 ) -> None:
-    """However many rows of them there are, and within the last day or beyond it."""
+    """With any number of outdated rows, within the last day or before it."""
     roots = [
         span(new_trace_id(), name=f"run {n}", status="error", start=NOW - n * spread)
         for n in range(60)
     ]
     for _ in range(3):
         store.send(*roots)
-    # More than the spare ones among the latest: no error any longer, or gone.
+    # More outdated keys than spare ones: these traces lost their error or were deleted.
     store.send(*(root | {"status": "ok"} for root in roots[:15]))
     version = next_version()
     gone = [TraceDeletion(store.workspace, root["traceId"], version) for root in roots[15:30]]
@@ -156,7 +158,7 @@ async def test_pages_of_the_latest_have_each_trace_once_and_as_it_is_now(
         assert failed.total == 30
 
 
-async def test_search_finds_words_of_names_inputs_and_outputs(store: Store) -> None:
+async def test_search_finds_words_of_names_inputs_and_outputs(store: WorkspaceStore) -> None:
     store.send(span(name="plan the journey", input="ZÜRICH to Genève", output="by train"))
     store.send(span(name="other", input="nothing"))
     for words, count in (
@@ -168,8 +170,8 @@ async def test_search_finds_words_of_names_inputs_and_outputs(store: Store) -> N
         assert (await listed(store, search=words)).total == count, words
 
 
-async def test_a_deleted_trace_is_gone_and_its_neighbour_and_what_comes_later_are_not(
-    store: Store,
+async def test_deleting_a_trace_keeps_other_traces_and_later_spans(
+    store: WorkspaceStore,
 ) -> None:
     gone, kept = new_trace_id(), new_trace_id()
     root = span(gone, name="gone", start=NOW)
@@ -178,18 +180,18 @@ async def test_a_deleted_trace_is_gone_and_its_neighbour_and_what_comes_later_ar
     deletion = TraceDeletion(store.workspace, gone, version)
     store.writer.write(Batch(version, version, deletions=[deletion]))
     assert [trace.name for trace in (await listed(store)).items] == ["kept"]
-    place = await find_place(store.engine, store.workspace, gone)
-    assert place is None or await find_spans(store.engine, place, {}) == []
-    assert len(await find_spans(store.engine, await place_of(store, kept), {})) == 1
-    # The same id again is a new trace; twice the same deletion is one.
+    location = await find_location(store.engine, store.workspace, gone)
+    assert location is None or await find_spans(store.engine, location, {}) == []
+    assert len(await find_spans(store.engine, await location_of(store, kept), {})) == 1
+    # The same id sent again is a new trace; repeating the deletion changes nothing.
     store.writer.write(Batch(version, version, deletions=[deletion]))
     store.send(span(gone, name="anew", start=NOW))
     assert sorted(trace.name for trace in (await listed(store)).items) == ["anew", "kept"]
 
 
 @pytest.mark.parametrize("shift", [timedelta(seconds=1), timedelta(hours=2), timedelta(days=-40)])
-async def test_a_root_sent_again_with_another_start_is_one_trace(
-    store: Store, shift: timedelta
+async def test_a_root_resent_with_another_start_is_one_trace(
+    store: WorkspaceStore, shift: timedelta
 ) -> None:
     trace_id = new_trace_id()
     root = span(trace_id, name="run", start=NOW - timedelta(days=1))
@@ -199,22 +201,22 @@ async def test_a_root_sent_again_with_another_start_is_one_trace(
         store.send(sent, span(trace_id, root["spanId"], start=NOW - timedelta(days=1)))
         listing = await listed(store)
         assert (listing.total, [trace.name for trace in listing.items]) == (1, [sent["name"]])
-    place = await place_of(store, trace_id)
-    trace = await find_trace(store.engine, place, {})
+    location = await location_of(store, trace_id)
+    trace = await find_trace(store.engine, location, {})
     assert trace is not None
     assert trace.name == "moved"
 
 
-async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
-    store: Store,
+async def test_a_root_with_a_changed_start_is_one_trace_after_replay(
+    store: WorkspaceStore,
 ) -> None:
     root = span(new_trace_id(), name="run", start=NOW - timedelta(days=1))
     start = NOW - timedelta(hours=3)
     moved = span(root["traceId"], name="moved", start=start) | {"spanId": root["spanId"]}
     first, second = store.batch(root), store.batch(moved)
     store.writer.write(first)
-    # The process ends here; the next one takes both in one batch.
-    next_writer = Writer(store.engine, find_list_prices)
+    # The process ends here; the next one replays both in one batch.
+    next_writer = TelemetryWriter(store.engine, find_list_prices)
     both = Batch(first.first_version, second.last_version, spans=[*first.spans, *second.spans])
     next_writer.write(both)
     next_writer.close()
@@ -222,10 +224,10 @@ async def test_a_root_that_moved_is_one_trace_also_when_the_journal_is_replayed(
     assert (listing.total, [trace.name for trace in listing.items]) == (1, ["moved"])
 
 
-async def test_traces_whose_spans_lie_years_apart_are_added_up_in_bounded_memory(
-    store: Store,
+async def test_traces_with_spans_years_apart_are_aggregated_in_bounded_memory(
+    store: WorkspaceStore,
 ) -> None:
-    """With each of their hours listed, these took 1.7 GB; five times as many could never pass."""
+    """With each of their hours listed, these took 1.7 GB; five times as many would never fit."""
     long_ago = datetime(2001, 2, 3, tzinfo=UTC)
     roots = [span(new_trace_id(), name="old", start=long_ago) for _ in range(2000)]
     day = span(new_trace_id(), name="new", start=NOW)
@@ -246,7 +248,7 @@ async def test_traces_whose_spans_lie_years_apart_are_added_up_in_bounded_memory
     assert counts == [{"span_count": 2, "traces": 2001}]
 
 
-async def test_the_rollup_has_what_the_traces_have(store: Store) -> None:
+async def test_the_rollup_matches_the_traces(store: WorkspaceStore) -> None:
     for days, agent in enumerate(("planner", "critic", "planner")):
         at = NOW - timedelta(days=40 * days)
         root = span(new_trace_id(), name="run", agentName=agent, environment="live", start=at)
@@ -264,33 +266,37 @@ async def test_the_rollup_has_what_the_traces_have(store: Store) -> None:
     assert (values.models, values.environments) == (["gpt-4o"], ["live"])
 
 
-async def test_another_workspace_sees_nothing(store: Store, writer: Writer) -> None:
+async def test_another_workspace_sees_nothing(
+    store: WorkspaceStore, writer: TelemetryWriter
+) -> None:
     sent = span(name="secret")
     store.send(sent)
-    other = Store(store.engine, writer)
+    other = WorkspaceStore(store.engine, writer)
     assert (await listed(other)).total == 0
     assert (await listed(other, search="secret")).total == 0
-    assert await find_place(store.engine, other.workspace, sent["traceId"]) is None
-    # Not even with the place known.
-    place = replace(await place_of(store, sent["traceId"]), workspace=other.workspace)
-    assert await find_trace(store.engine, place, {}) is None
-    assert await find_spans(store.engine, place, {}) == []
-    assert await find_span(store.engine, place, sent["spanId"], {}) is None
+    assert await find_location(store.engine, other.workspace, sent["traceId"]) is None
+    # Not even with a known location.
+    location = replace(await location_of(store, sent["traceId"]), workspace=other.workspace)
+    assert await find_trace(store.engine, location, {}) is None
+    assert await find_spans(store.engine, location, {}) == []
+    assert await find_span(store.engine, location, sent["spanId"], {}) is None
 
 
-async def test_texts_of_every_kind_come_back_as_they_were(store: Store) -> None:
+async def test_special_characters_are_stored_unchanged(store: WorkspaceStore) -> None:
     text = "quote ' backslash \\ tab \t newline \n brace {x:String} percent %s é 漢 😀"
     sent = span(name=text, input=text, attributes={"key'": text, "list": [1, text]}, userId=text)
     store.send(sent)
-    place = await place_of(store, sent["traceId"])
-    found = await find_span(store.engine, place, sent["spanId"], {})
+    location = await location_of(store, sent["traceId"])
+    found = await find_span(store.engine, location, sent["spanId"], {})
     assert found is not None
     assert (found.name, found.input, found.user_id) == (text, text, text)
     assert found.attributes == {"key'": text, "list": [1, text]}
     assert (await listed(store, user_id=text)).total == 1
 
 
-async def test_data_that_cannot_be_read_is_refused_and_nothing_of_it_stored(store: Store) -> None:
+async def test_unparsable_data_is_refused_and_nothing_is_stored(
+    store: WorkspaceStore,
+) -> None:
     good = store.batch(span())
     bad = Batch(good.first_version, good.last_version, spans=[good.spans[0] + b"\x09garbage!!"])
     with pytest.raises(DataRefused):
@@ -300,7 +306,9 @@ async def test_data_that_cannot_be_read_is_refused_and_nothing_of_it_stored(stor
     assert (await listed(store)).total == 1
 
 
-async def test_a_query_that_takes_too_long_or_too_much_says_unavailable(store: Store) -> None:
+async def test_a_query_over_its_limits_raises_unavailable(
+    store: WorkspaceStore,
+) -> None:
     def run(select: str, limits: str) -> None:
         with store.engine.client() as client:
             query_rows(client, f"SELECT {select} SETTINGS {limits}", {})
@@ -311,10 +319,10 @@ async def test_a_query_that_takes_too_long_or_too_much_says_unavailable(store: S
         run("groupArray(toString(number)) FROM numbers(1000000)", "max_memory_usage = 1000000")
 
 
-async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
-    store: Store, writer: Writer
+async def test_a_new_price_reprices_only_spans_of_its_workspace(
+    store: WorkspaceStore, writer: TelemetryWriter
 ) -> None:
-    other = Store(store.engine, writer)
+    other = WorkspaceStore(store.engine, writer)
     for each in (store, other):
         each.send(llm_call("acme/x", "acme", {"input": 1_000_000}, start=NOW))
     key = PriceKey(store.workspace, "", "acme/x")
@@ -324,9 +332,9 @@ async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
         with store.engine.client() as client:
             put_prices(client, {key: periods}, next_version())
             assert find_known_prices(client).get(key, []) == list(periods)
-            for month in months_to_reprice(client, key):
-                for piece in pieces_of_month(client, key, month):
-                    reprice_piece(client, key, piece)
+            for month in find_months_to_reprice(client, key):
+                for hours in split_month(client, key, month):
+                    reprice_hours(client, key, hours)
 
     reprice([period])
     assert [t.cost for t in (await listed(store)).items] == [2.0]
@@ -335,19 +343,19 @@ async def test_a_new_price_reaches_earlier_spans_of_its_workspace_alone(
     assert [t.cost for t in (await listed(other)).items] == [0.0]
 
 
-async def test_a_trace_has_its_cost_whenever_the_engine_merges(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+async def test_costs_are_right_whenever_the_engine_merges(
+    store: WorkspaceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first spans of a model are stored, priced and stored again: a merge leaves the latter."""
+    """The first spans of a model are corrected after pricing: a merge keeps the correction."""
 
     def merge_first(client: Client, *rest: Any) -> None:
         client.command("OPTIMIZE TABLE spans FINAL")
-        summarize_traces(client, *rest)
+        recompute_traces(client, *rest)
         client.command("OPTIMIZE TABLE traces FINAL")
 
-    monkeypatch.setattr(repricing, "summarize_traces", merge_first)
+    monkeypatch.setattr(repricing, "recompute_traces", merge_first)
     period = PricePeriod(datetime(1970, 1, 1, tzinfo=UTC), Rates(2.0, 2.0, 2.0, 0.0, 0.0))
-    writer = Writer(store.engine, lambda provider, model: [period])
+    writer = TelemetryWriter(store.engine, lambda provider, model: [period])
     batch = store.batch(
         *(
             llm_call(f"{model} of {store.workspace}", "acme", {"input": n}, agentName="helper")
@@ -356,15 +364,15 @@ async def test_a_trace_has_its_cost_whenever_the_engine_merges(
     )
     assert [seen.name for seen in writer.write(batch)] == ["helper"]
     assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
-    # What is not known to have worked is done again, and still finds what it is about.
+    # Finishing the batch again gives the same result.
     again = writer.finish(batch.first_version, batch.last_version)
     assert [seen.name for seen in again] == ["helper"]
     assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
 
 
-async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:
-    """Spans of the same traces through two writers at the same moment, as two replicas do."""
-    second = Writer(store.engine, find_list_prices)
+async def test_two_writers_on_one_store_give_exact_aggregates(store: WorkspaceStore) -> None:
+    """Two writers store spans of the same traces concurrently, like two replicas."""
+    second = TelemetryWriter(store.engine, find_list_prices)
     roots = [span(new_trace_id(), name="root", start=NOW) for _ in range(5)]
     batches = [
         store.batch(*(span(root["traceId"], root["spanId"], start=NOW) for root in roots))
@@ -375,18 +383,18 @@ async def test_two_writers_on_one_store_end_up_exact(store: Store) -> None:
         pytest.skip("the embedded engine belongs to one process, and so to one writer")
     halves = ((store.writer, batches[::2]), (second, batches[1::2]))
 
-    def write(half: tuple[Writer, list[Batch]]) -> None:
+    def write(half: tuple[TelemetryWriter, list[Batch]]) -> None:
         for batch in half[1]:
             half[0].write(batch)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(write, halves))
     for writer in (store.writer, second):
-        writer.look_again(0)
+        writer.reaggregate_settled(0)
     assert [t.span_count for t in (await listed(store)).items] == [12] * 5
 
 
-def test_parameters_are_never_mixed_up_between_threads(store: Store) -> None:
+def test_parameters_are_never_mixed_up_between_threads(store: WorkspaceStore) -> None:
     """1,200 queries by six threads: a parameter in the wrong query would be a leak."""
     rounds = int(os.environ.get("SPANWISE_TEST_PARAMETER_ROUNDS", "200"))
     sql = "SELECT {text:String} AS text, {number:UInt64} AS number"
@@ -423,8 +431,8 @@ def test_parameters_are_never_mixed_up_between_threads(store: Store) -> None:
         ),
     ],
 )
-async def test_a_search_reads_only_where_the_index_says(
-    store: Store, table: str, words: str, rows: str
+async def test_a_search_uses_the_text_index(
+    store: WorkspaceStore, table: str, words: str, rows: str
 ) -> None:
     insert = f"INSERT INTO {table} (workspace, {rows} concat('word', toString(number)) "
     with store.engine.client() as client:
@@ -445,7 +453,9 @@ async def test_a_search_reads_only_where_the_index_says(
     assert int(read) < int(whole)
 
 
-async def test_a_signal_with_an_id_of_another_length_harms_no_question(store: Store) -> None:
+async def test_a_trace_id_of_wrong_length_breaks_no_query(
+    store: WorkspaceStore,
+) -> None:
     trace_id = new_trace_id()
     store.send(span(trace_id, agentName="helper"))
     with store.engine.client() as client:
@@ -462,7 +472,7 @@ async def test_a_signal_with_an_id_of_another_length_harms_no_question(store: St
     assert found.total == 3
 
 
-async def test_of_two_sums_with_one_version_the_later_counts(store: Store) -> None:
+async def test_of_two_aggregates_with_one_version_the_later_counts(store: WorkspaceStore) -> None:
     with store.engine.client() as client:
         for cost in (1.0, 3.0, 2.0):
             client.command(

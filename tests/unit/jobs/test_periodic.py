@@ -1,4 +1,4 @@
-"""A job runs again and again, survives its failures, and ends tidily."""
+"""A periodic job runs repeatedly, survives failures, and stops cleanly."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ async def test_a_job_runs_again_after_it_has_failed() -> None:
     await job.stop()
 
 
-async def test_stopping_runs_the_work_once_more_and_then_never() -> None:
+async def test_stopping_runs_the_work_a_last_time() -> None:
     runs = 0
 
     async def work() -> None:

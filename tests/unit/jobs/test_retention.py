@@ -1,13 +1,13 @@
-"""From which moment on telemetry is kept."""
+"""The cutoff before which telemetry is removed."""
 
 from datetime import UTC, datetime
 
-from spanwise.jobs.retention import oldest_kept
+from spanwise.jobs.retention import retention_cutoff
 
 
-def test_the_days_that_are_kept_are_whole() -> None:
+def test_the_cutoff_keeps_whole_days() -> None:
     now = datetime(2026, 11, 15, 23, 59, 59, tzinfo=UTC)
-    assert oldest_kept(now, 30) == datetime(2026, 10, 16, tzinfo=UTC)
-    assert oldest_kept(now.replace(hour=0, minute=0, second=0), 1) == datetime(
+    assert retention_cutoff(now, 30) == datetime(2026, 10, 16, tzinfo=UTC)
+    assert retention_cutoff(now.replace(hour=0, minute=0, second=0), 1) == datetime(
         2026, 11, 14, tzinfo=UTC
     )

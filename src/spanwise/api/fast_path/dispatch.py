@@ -127,7 +127,7 @@ class Lane(ABC):
         """Count the request and say so in headers; None when it is one too many or cannot be."""
         if self._limit is None:
             return b""
-        count = self._counters.hit_at_once(self._limit, caller.caller_id)
+        count = self._counters.hit_nowait(self._limit, caller.caller_id)
         # The ordinary way does not count it again.
         scope["state"]["count"] = count
         if count is None or count.exceeded:

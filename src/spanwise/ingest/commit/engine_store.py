@@ -16,7 +16,7 @@ from spanwise.storage.telemetry.writer import (
     PARALLEL_INSERTS,
     Batch,
     DataRefused,
-    Writer,
+    TelemetryWriter,
     error_code,
 )
 
@@ -38,7 +38,7 @@ class EngineStore:
 
     def __init__(
         self,
-        writer: Writer,
+        writer: TelemetryWriter,
         quarantine_folder: Path,
         on_agents: Callable[[Sequence[Sighting]], None],
     ) -> None:

@@ -23,7 +23,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span, Status
 
 from spanwise.ingest.otlp.limits import SPAN_ID_BYTES, TRACE_ID_BYTES
 from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED
-from spanwise.storage.telemetry.spans.decoding import plain_any
+from spanwise.storage.telemetry.spans.decoding import to_plain_value
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def derive_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest
 
 
 def _to_span(record: LogRecord, *, is_claude: bool) -> Span | None:
-    values = {a.key: plain_any(a.value) for a in record.attributes}
+    values = {a.key: to_plain_value(a.value) for a in record.attributes}
     call = CALLS.get(_event_name(record, values, is_claude=is_claude))
     if call is None or not _meets_requirement(call, values):
         return None

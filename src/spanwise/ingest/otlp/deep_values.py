@@ -3,7 +3,7 @@
 The decoder's limit of 100 nested messages is reached at 30 to 47 levels of a value, because each
 level takes two or three messages. A body that fails is decoded again with messages in which arrays
 and maps are bytes: the same on the wire, but without recursion. Values up to 64 levels then become
-text, which `read_attribute` and `plain_any` convert back.
+text, which `read_attribute` and `to_plain_value` convert back.
 """
 
 import re

@@ -14,7 +14,7 @@ import orjson
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from spanwise.model.errors import Invalid
-from spanwise.storage.telemetry.spans.decoding import plain_any
+from spanwise.storage.telemetry.spans.decoding import to_plain_value
 
 _HEAD = 100
 _WORKSPACE, _VERSION, _SERVICE, _ENVIRONMENT, _RESOURCE = 1, 2, 3, 4, 5
@@ -52,7 +52,7 @@ def make_head(workspace: str, resource: Resource) -> bytes:
 @lru_cache(maxsize=256)
 def _encode_resource(raw: bytes) -> bytes:
     """Encode a resource. Cached, because a process sends the same one with every request."""
-    resource = {a.key: plain_any(a.value) for a in Resource.FromString(raw).attributes}
+    resource = {a.key: to_plain_value(a.value) for a in Resource.FromString(raw).attributes}
     environment = resource.get("deployment.environment.name") or resource.get(
         "deployment.environment", ""
     )

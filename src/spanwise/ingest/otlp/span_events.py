@@ -31,7 +31,7 @@ from spanwise.model.telemetry.messages import (
     to_message,
 )
 from spanwise.model.telemetry.signals import MAX_SIGNAL
-from spanwise.storage.telemetry.spans.decoding import plain_any
+from spanwise.storage.telemetry.spans.decoding import to_plain_value
 
 
 def add_event_attributes(span: Span) -> bool:
@@ -40,7 +40,7 @@ def add_event_attributes(span: Span) -> bool:
     inputs: list[Any] = []
     outputs: list[Any] = []
     for event in span.events:
-        values = {a.key: plain_any(a.value) for a in event.attributes}
+        values = {a.key: to_plain_value(a.value) for a in event.attributes}
         if event.name in EXCEPTION_EVENTS:
             _add(span, "spanwise.exception.type", values.get("exception.type"))
             _add(span, "spanwise.exception.message", values.get("exception.message"))
@@ -65,7 +65,7 @@ def find_evaluations(span: Span) -> list[NewSignal]:
     found = []
     for event in span.events:
         if event.name == EVALUATION_EVENT:
-            values = {a.key: plain_any(a.value) for a in event.attributes}
+            values = {a.key: to_plain_value(a.value) for a in event.attributes}
             signal = _to_signal(values, span.trace_id, span.span_id, _time_of(event, span))
             found += [signal] if signal is not None else []
     return found

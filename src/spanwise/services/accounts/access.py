@@ -75,7 +75,7 @@ class Access:
             return
         try:
             async with self._catalog.write() as tx:
-                await stored_keys.note_last_use(tx, uses)
+                await stored_keys.update_last_used(tx, uses)
         except BaseException:
             self._last_uses = {**uses, **self._last_uses}
             raise

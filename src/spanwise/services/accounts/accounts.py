@@ -191,7 +191,7 @@ class Accounts:
             if await stored.count_active_admins(tx) == 0:
                 raise Invalid("an installation needs at least one active admin")
             if disabled:
-                await stored.end_sign_ins(tx, user_id)
+                await stored.invalidate_tokens(tx, user_id)
             changed = {n: v for n, v in changes.items() if getattr(before, n) != v}
             if changed:
                 await audit.record(
@@ -224,8 +224,8 @@ class Accounts:
 
     async def _set_password(self, tx: Transaction, user_id: str, password_hash: str) -> None:
         await stored.update_user(tx, user_id, {"password_hash": password_hash})
-        await stored.end_sign_ins(tx, user_id)
-        await stored.drop_tokens(tx, user_id, TokenPurpose.RESET_PASSWORD)
+        await stored.invalidate_tokens(tx, user_id)
+        await stored.delete_tokens(tx, user_id, TokenPurpose.RESET_PASSWORD)
 
     async def _verification_letter(self, tx: Transaction, account: Account) -> Letter:
         secret = new_secret()
@@ -290,7 +290,7 @@ def _new_account(email: str, name: str, password_hash: str, *, is_first: bool) -
 
 
 async def _take_token(tx: Transaction, purpose: TokenPurpose, token: str) -> str:
-    user_id = await stored.take_token(tx, purpose, hash_secret(token), utc_now())
+    user_id = await stored.consume_token(tx, purpose, hash_secret(token), utc_now())
     if user_id is None:
         raise Invalid.field("token", "is unknown, used up or expired; ask for a new one")
     return user_id

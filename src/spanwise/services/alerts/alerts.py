@@ -110,7 +110,7 @@ class Alerts:
             if not await stored.reopen_alert(tx, caller.workspace_id, alert, move):
                 raise Invalid("a newer alert of the same rule is open")
             # What the rule remembers is from before: from now on it must be clear again.
-            await stored.drop_rule_states(tx, [(alert.agent_id, alert.rule_id)])
+            await stored.delete_rule_states(tx, [(alert.agent_id, alert.rule_id)])
             alert = await _require(tx, caller, alert_id)
             await _record(tx, caller, EventType.ALERT_REOPENED, alert, now)
             settings = await stored_agents.find_alert_settings(tx, alert.agent_id)

@@ -12,7 +12,7 @@ from spanwise.model.alerts import AlertRule, Backtest, Condition, Metric, RuleBa
 from spanwise.model.record import utc_now
 from spanwise.services.alerts.alerts import Clock, check_rules
 from spanwise.services.telemetry.agents import Agents
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.traces.measurements import Buckets, measure_signals, measure_traces
 
 DAYS = 14

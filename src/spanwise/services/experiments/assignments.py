@@ -17,7 +17,7 @@ from spanwise.model.record import utc_now
 from spanwise.services.ttl_cache import RecentlySeen
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import experiments as stored
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.experiments.exposures import find_first_exposures
 
 # A change made by another process is seen after this long at the latest.

@@ -24,7 +24,7 @@ from spanwise.model.experiments.sums import MetricSums
 from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.record import utc_now
 from spanwise.services.telemetry.agents import AgentDirectory
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.experiments.outcomes import (
     OutcomeScope,
     count_exposed,
@@ -101,15 +101,15 @@ class Results:
         measured = []
         for metric in experiment.metrics:
             if metric.source is MetricSource.SIGNAL:
-                name, has_torn = metric.signal_name or "", bool(traces.torn)
-                signals = await sum_signals(self._engine, scope, name, without_torn=has_torn)
+                name, has_torn = metric.signal_name or "", bool(traces.conflicting)
+                signals = await sum_signals(self._engine, scope, name, exclude_conflicting=has_torn)
                 measured.append(measure(metric, experiment.variants, signals.sums[0]))
             elif metric.metric is TraceMetric.P95_LATENCY:
                 arms = await self._quantile_arms(scope)
                 measured.append(Measured(metric, arms))
             elif metric.metric is not None:
                 measured.append(measure(metric, experiment.variants, sums[metric.metric]))
-        return measured, dict(traces.torn)
+        return measured, dict(traces.conflicting)
 
     async def _quantile_arms(self, scope: OutcomeScope) -> list[Arm]:
         below, quantiles = await sum_below_quantile(self._engine, scope)

@@ -11,7 +11,7 @@ from spanwise.model.events import (
     DeliveryStatus,
     Event,
     EventType,
-    Parcel,
+    OutboxMessage,
 )
 from spanwise.model.record import new_id, utc_now
 from spanwise.storage.catalog import Transaction
@@ -76,7 +76,7 @@ async def record_events(tx: Transaction, workspace_id: str, events: Sequence[Eve
         for event in events
     ]
     if parcels:
-        await stored.add_parcels(tx, parcels)
+        await stored.add_messages(tx, parcels)
 
 
 def describe_event(event: Event) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def make_parcel(
     *,
     secret: str | None = None,
     webhook_id: str | None = None,
-) -> Parcel:
+) -> OutboxMessage:
     """Wrap a message that is due at once."""
     delivery = Delivery(
         id=new_id("msg"),
@@ -116,7 +116,7 @@ def make_parcel(
         created_at=now,
         finished_at=None,
     )
-    return Parcel(delivery, workspace_id, content, secret)
+    return OutboxMessage(delivery, workspace_id, content, secret)
 
 
 def once_key(*parts: str) -> str:

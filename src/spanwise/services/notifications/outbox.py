@@ -46,7 +46,7 @@ async def announce(tx: Transaction, news: Iterable[News], at: datetime) -> None:
                 at,
                 secret=webhook.secret,
             )
-            await stored.add_parcel(tx, parcel, once_key(item.key(at), webhook.url))
+            await stored.add_message(tx, parcel, once_key(item.key(at), webhook.url))
     for (workspace_id, address), items in by_address.items():
         first = items[0]
         parcel = make_parcel(
@@ -59,7 +59,7 @@ async def announce(tx: Transaction, news: Iterable[News], at: datetime) -> None:
             at,
         )
         keys = sorted(item.key(at) for item in items)
-        await stored.add_parcel(tx, parcel, once_key(*keys, address))
+        await stored.add_message(tx, parcel, once_key(*keys, address))
 
 
 def _payload(item: News, at: datetime) -> dict[str, Any]:

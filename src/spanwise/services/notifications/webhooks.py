@@ -10,7 +10,7 @@ from spanwise.model.events import (
     DeliveryStatus,
     Event,
     EventType,
-    Parcel,
+    OutboxMessage,
     Webhook,
     WebhookWithSecret,
 )
@@ -32,7 +32,7 @@ class Webhooks:
         self,
         catalog: Catalog,
         guard: WebhookGuard,
-        attempt: Callable[[Parcel], Awaitable[bool]],
+        attempt: Callable[[OutboxMessage], Awaitable[bool]],
     ) -> None:
         self._catalog = catalog
         self._guard = guard
@@ -103,7 +103,7 @@ class Webhooks:
                 secret=secret,
                 webhook_id=webhook.id,
             )
-            await stored.add_parcel(tx, parcel, once_key(parcel.delivery.id))
+            await stored.add_message(tx, parcel, once_key(parcel.delivery.id))
         await self._attempt(parcel)
         async with self._catalog.read() as tx:
             return await stored.find_delivery(tx, parcel.delivery.id)

@@ -22,7 +22,7 @@ from spanwise.services.notifications.events import new_event, record_event, reco
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import agents as stored
 from spanwise.storage.catalog.events import has_event
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.traces.agents import read_agent_stats
 
 log = structlog.get_logger()
@@ -142,7 +142,7 @@ class AgentDirectory:
     async def _write(self, sightings: Sequence[Sighting]) -> None:
         """Note when agents were seen; one that is not there, or was deleted, comes (back)."""
         async with self._catalog.write() as tx:
-            unknown = await stored.note_sightings(tx, sightings)
+            unknown = await stored.update_seen_times(tx, sightings)
             made, full = await stored.add_seen_agents(tx, unknown)
             for workspace_id, agents in groupby(made, key=lambda entry: entry[0]):
                 events = [
@@ -234,7 +234,7 @@ class Agents:
             last_seen_at=None,
         )
         async with self._catalog.write() as tx:
-            if not await stored.has_room(tx, caller.workspace_id):
+            if not await stored.can_add_agent(tx, caller.workspace_id):
                 raise Invalid(f"a workspace has at most {MAX_AGENTS:,} agents; delete some first")
             if not await stored.add_agent(tx, caller.workspace_id, agent):
                 raise _taken(agent.name)

@@ -29,7 +29,7 @@ from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.services.alerts.alerts import count_active_alerts
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.export.trace_download import export_traces
 from spanwise.storage.telemetry.rollup import queries
 from spanwise.storage.telemetry.rollup.measures import LATENCY_BOUNDS_MS

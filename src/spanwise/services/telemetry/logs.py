@@ -11,9 +11,9 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import LogFilter, Order
 from spanwise.model.telemetry.logs import Log
 from spanwise.services.telemetry.agents import AgentDirectory
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.spans import logs as stored
-from spanwise.storage.telemetry.traces.traces import is_known_trace
+from spanwise.storage.telemetry.traces.trace_queries import is_known_trace
 
 
 class Logs:

@@ -29,9 +29,9 @@ from spanwise.services.accounts import audit
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import prices as stored
 from spanwise.storage.catalog import repricing as tasks
-from spanwise.storage.telemetry.engine.engine import Engine
-from spanwise.storage.telemetry.prices.prices import find_seen_models
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.prices.seen_models import find_seen_models
+from spanwise.storage.telemetry.writer import TelemetryWriter
 
 _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -47,7 +47,7 @@ class RepricingProgress:
 class PriceBook:
     """Brings the engine's own prices into agreement with the catalog's."""
 
-    def __init__(self, catalog: Catalog, writer: Writer) -> None:
+    def __init__(self, catalog: Catalog, writer: TelemetryWriter) -> None:
         self._catalog = catalog
         self._writer = writer
         self._lock = asyncio.Lock()

@@ -9,7 +9,7 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import SessionFilter
 from spanwise.model.telemetry.spans import Session, SessionWithTraces
 from spanwise.services.telemetry.agents import AgentDirectory
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.traces import sessions as stored
 
 

@@ -14,10 +14,10 @@ from spanwise.model.telemetry.filters import SignalFilter
 from spanwise.model.telemetry.signals import Signal, SignalSummary
 from spanwise.model.times import Granularity, TimeRange
 from spanwise.services.telemetry.agents import AgentDirectory
-from spanwise.storage.telemetry.engine.engine import Engine
-from spanwise.storage.telemetry.signals import signals as stored
+from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.signals import signal_queries as stored
 from spanwise.storage.telemetry.signals.summaries import summarize_signals
-from spanwise.storage.telemetry.traces.traces import is_known_trace
+from spanwise.storage.telemetry.traces.trace_queries import is_known_trace
 
 SUMMARY_DAYS = 30
 

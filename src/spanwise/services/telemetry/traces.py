@@ -22,14 +22,14 @@ from spanwise.model.telemetry.spans import (
 )
 from spanwise.model.times import TimeRange
 from spanwise.services.telemetry.agents import AgentDirectory
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.queries import TRACE_COUNT
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.signals import signals as stored_signals
+from spanwise.storage.telemetry.signals import signal_queries as stored_signals
 from spanwise.storage.telemetry.spans import logs as stored_logs
-from spanwise.storage.telemetry.spans import spans as stored_spans
-from spanwise.storage.telemetry.spans.locations import Place, find_place
-from spanwise.storage.telemetry.traces import traces as stored
+from spanwise.storage.telemetry.spans import span_queries as stored_spans
+from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
+from spanwise.storage.telemetry.traces import trace_queries as stored
 from spanwise.storage.telemetry.traces.filter_values import filter_values
 
 # Where so many pages of traces started lately, one may be read without looking for its keys.
@@ -99,8 +99,8 @@ class Traces:
             raise NotFound("no such span")
         return span
 
-    async def _find_place(self, workspace: str, trace_id: str) -> Place:
-        place = await find_place(self._engine, workspace, trace_id)
+    async def _find_place(self, workspace: str, trace_id: str) -> TraceLocation:
+        place = await find_location(self._engine, workspace, trace_id)
         if place is None:
             raise NotFound("no such trace")
         return place

@@ -18,7 +18,7 @@ from spanwise.storage.catalog.agents import add_seen_agents
 from spanwise.storage.catalog.users import find_account_by_email
 from spanwise.storage.telemetry.export import transfer as stored
 from spanwise.storage.telemetry.spans.decoding import in_utc
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.writer import TelemetryWriter
 
 MANIFEST = "manifest.json"
 _FILE = re.compile(rf"({'|'.join(stored.TABLES)})-\d+\.parquet")
@@ -28,7 +28,7 @@ Progress = Callable[[int, int], None]
 
 
 class Transfer:
-    def __init__(self, catalog: Catalog, writer: Writer) -> None:
+    def __init__(self, catalog: Catalog, writer: TelemetryWriter) -> None:
         self._catalog = catalog
         self._writer = writer
 
@@ -47,12 +47,12 @@ class Transfer:
         if folder.exists() and any(folder.iterdir()):
             raise Invalid(f"{folder} is not empty")
         folder.mkdir(parents=True, exist_ok=True)
-        pieces = self._writer.exclusively(lambda client: stored.find_pieces(client, workspace))
+        pieces = self._writer.run_exclusively(lambda client: stored.split_tables(client, workspace))
         total, done = sum(piece.rows for piece in pieces), 0
         rows = dict.fromkeys(stored.TABLES, 0)
         for number, piece in enumerate(pieces, 1):
-            data = self._writer.exclusively(
-                partial(stored.export_piece, workspace=workspace, piece=piece)
+            data = self._writer.run_exclusively(
+                partial(stored.export_chunk, workspace=workspace, chunk=piece)
             )
             (folder / f"{piece.table}-{number:06}.parquet").write_bytes(data)
             rows[piece.table] += piece.rows
@@ -82,7 +82,7 @@ class Transfer:
     def _take_file(self, workspace: str, table: str, path: Path) -> int:
         data = path.read_bytes()
         try:
-            return self._writer.exclusively(
+            return self._writer.run_exclusively(
                 lambda client: stored.import_file(client, workspace, table, data)
             )
         except ClickHouseError as error:
@@ -90,7 +90,7 @@ class Transfer:
 
     async def _notice_agents(self, workspace: str) -> None:
         found = await asyncio.to_thread(
-            self._writer.exclusively, lambda client: stored.find_agents(client, workspace)
+            self._writer.run_exclusively, lambda client: stored.find_agents(client, workspace)
         )
         seen = [
             Sighting(workspace, row["name"], in_utc(row["first"]), in_utc(row["last"]))

@@ -1,4 +1,9 @@
-"""Accounts, keys and everything else that changes: SQLite by default, PostgreSQL when outgrown."""
+"""Accounts, keys, agents, alerts and all other mutable records: SQLite, or PostgreSQL.
+
+One module per table or group of tables; all functions take an open transaction. A write commits as
+a whole or not at all. Both databases behave the same: times are UTC, and the same tests run on
+both. `Catalog` opens transactions.
+"""
 
 from spanwise.storage.catalog.database import Catalog, Transaction
 

@@ -1,4 +1,4 @@
-"""Agents: made by hand, or by the first trace that names one."""
+"""Agents: created through the API, or by the first trace that names one."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -15,12 +15,12 @@ from spanwise.model.record import new_id, utc_now
 from spanwise.storage.catalog.database import Transaction, serialize_writers
 from spanwise.storage.catalog.tables import UtcDateTime, agents
 
-# Advisory lock: two replicas must not fill a workspace beyond its limit.
+# Advisory lock: two replicas must not exceed a workspace's limit together.
 _NEW_AGENTS_LOCK = 7_205_761
 
 
 async def find_agent_ids(tx: Transaction, workspace_id: str) -> dict[str, str]:
-    """Return the id of every agent of the workspace, by name."""
+    """Return the ids of the workspace's agents by name."""
     rows = await tx.execute(
         select(agents.c.name, agents.c.id).where(agents.c.workspace_id == workspace_id)
     )
@@ -45,7 +45,7 @@ async def list_agents(
 
 
 async def find_agent(tx: Transaction, workspace_id: str, agent: str) -> Agent | None:
-    """Return the agent with this id or else with exactly this name."""
+    """Return the agent with this id, else with exactly this name."""
     rows = await tx.execute(
         select(agents)
         .where(
@@ -59,7 +59,7 @@ async def find_agent(tx: Transaction, workspace_id: str, agent: str) -> Agent | 
 
 
 async def add_agent(tx: Transaction, workspace_id: str, agent: Agent) -> bool:
-    """Add an agent; False when the workspace has one of that name."""
+    """Add an agent; False when the name is taken."""
     try:
         async with tx.begin_nested():
             await tx.execute(insert(agents).values(_to_row(workspace_id, agent)))
@@ -90,16 +90,16 @@ async def delete_agent(tx: Transaction, workspace_id: str, agent_id: str) -> Non
     )
 
 
-async def has_room(tx: Transaction, workspace_id: str) -> bool:
-    """Return whether the workspace may have one more agent; until it commits, nobody adds one."""
+async def can_add_agent(tx: Transaction, workspace_id: str) -> bool:
+    """Return whether the workspace may have another agent; blocks other adds until the commit."""
     await serialize_writers(tx, _NEW_AGENTS_LOCK)
     counts = await _count_agents(tx, [workspace_id])
     return counts[workspace_id] < MAX_AGENTS
 
 
-async def note_sightings(tx: Transaction, sightings: Iterable[Sighting]) -> list[Sighting]:
-    """Widen the times that agents were seen between; return the sightings of unknown agents."""
-    # In one order everywhere, so that two replicas cannot wait for each other's rows.
+async def update_seen_times(tx: Transaction, sightings: Iterable[Sighting]) -> list[Sighting]:
+    """Extend the first and last seen times of agents; returns the sightings of unknown agents."""
+    # The same order everywhere prevents deadlocks between replicas.
     ordered = sorted(sightings, key=lambda seen: (seen.workspace_id, seen.name))
     pair = tuple_(agents.c.workspace_id, agents.c.name)
     rows = await tx.execute(
@@ -108,20 +108,28 @@ async def note_sightings(tx: Transaction, sightings: Iterable[Sighting]) -> list
         )
     )
     known = {(row.workspace_id, row.name) for row in rows}
-    noted = [
-        {"of": seen.workspace_id, "named": seen.name, "f": seen.first, "l": seen.last}
+    updates = [
+        {
+            "seen_workspace": seen.workspace_id,
+            "seen_name": seen.name,
+            "first": seen.first,
+            "last": seen.last,
+        }
         for seen in ordered
         if (seen.workspace_id, seen.name) in known
     ]
-    if noted:
-        await tx.execute(_NOTE, noted)
+    if updates:
+        await tx.execute(_UPDATE_SEEN_TIMES, updates)
     return [seen for seen in ordered if (seen.workspace_id, seen.name) not in known]
 
 
-_FIRST, _LAST = bindparam("f", type_=UtcDateTime), bindparam("l", type_=UtcDateTime)
-_NOTE = (
+_FIRST, _LAST = bindparam("first", type_=UtcDateTime), bindparam("last", type_=UtcDateTime)
+_UPDATE_SEEN_TIMES = (
     update(agents)
-    .where(agents.c.workspace_id == bindparam("of"), agents.c.name == bindparam("named"))
+    .where(
+        agents.c.workspace_id == bindparam("seen_workspace"),
+        agents.c.name == bindparam("seen_name"),
+    )
     .values(
         first_seen_at=case(
             (agents.c.first_seen_at <= _FIRST, agents.c.first_seen_at), else_=_FIRST
@@ -132,14 +140,14 @@ _NOTE = (
 
 
 class SeenAgents(NamedTuple):
-    """What became of sightings: new agents by workspace, and workspaces that have no room left."""
+    """The agents created from sightings, and the workspaces that reached their limit."""
 
-    made: list[tuple[str, Agent]]
+    created: list[tuple[str, Agent]]
     full: set[str]
 
 
 async def add_seen_agents(tx: Transaction, seen: Sequence[Sighting]) -> SeenAgents:
-    """Make an agent of each sighting whose name has none, while its workspace has room."""
+    """Create an agent per sighting, up to the limit of its workspace."""
     if not seen:
         return SeenAgents([], set())
     await serialize_writers(tx, _NEW_AGENTS_LOCK)
@@ -184,7 +192,7 @@ async def _count_agents(tx: Transaction, workspaces: Iterable[str]) -> dict[str,
 
 
 async def find_watched_rules(tx: Transaction) -> list[WatchedRule]:
-    """Return every rule that is switched on, of all workspaces; only the service itself asks."""
+    """Return all enabled rules of all workspaces; for internal jobs only."""
     rows = await tx.execute(select(agents).where(agents.c.alert_settings.is_not(None)))
     watched = []
     for row in rows:
@@ -198,7 +206,7 @@ async def find_watched_rules(tx: Transaction) -> list[WatchedRule]:
 
 
 async def find_alert_settings(tx: Transaction, agent_id: str) -> AlertSettings | None:
-    """Return the settings with their secrets, or None when the agent is gone."""
+    """Return the settings with their secrets, or None for a deleted agent."""
     row = (
         await tx.execute(select(agents.c.alert_settings).where(agents.c.id == agent_id))
     ).one_or_none()

@@ -1,4 +1,4 @@
-"""Alerts, how they came to be where they are, and what rules remember between evaluations."""
+"""Alerts, their status history, and the state of rules between evaluations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -39,7 +39,7 @@ OPEN = (AlertStatus.ACTIVE, AlertStatus.ACKNOWLEDGED)
 
 
 async def add_alert(tx: Transaction, workspace_id: str, alert: Alert) -> bool:
-    """Add an alert; False when its rule has one open already."""
+    """Add an alert; False when its rule already has an open one."""
     values = alert.model_dump(by_alias=False, exclude={"history"})
     try:
         async with tx.begin_nested():
@@ -61,7 +61,7 @@ async def add_alert(tx: Transaction, workspace_id: str, alert: Alert) -> bool:
 async def count_occurrence(
     tx: Transaction, alert_id: str, value: float, start: datetime, end: datetime
 ) -> None:
-    """Note one more breach while the alert is open."""
+    """Count another breach while the alert is open."""
     await tx.execute(
         update(alerts)
         .where(alerts.c.id == alert_id, alerts.c.status.in_(OPEN))
@@ -80,7 +80,7 @@ async def move_alert(
     from_: Sequence[AlertStatus],
     **values: Any,  # noqa: ANN401 -- columns
 ) -> bool:
-    """Change an alert's status, unless it is not where it is thought to be (any more)."""
+    """Change an alert's status; False when its current status is not in `from_`."""
     moved = await tx.execute(
         update(alerts)
         .where(
@@ -96,7 +96,7 @@ async def move_alert(
 
 
 async def reopen_alert(tx: Transaction, workspace_id: str, alert: Alert, move: AlertMove) -> bool:
-    """Make an alert active again; False when its rule has another one open by now."""
+    """Make an alert active again; False when its rule has another open one."""
     try:
         async with tx.begin_nested():
             return await move_alert(
@@ -116,7 +116,7 @@ async def reopen_alert(tx: Transaction, workspace_id: str, alert: Alert, move: A
         return False
 
 
-async def note_notified(tx: Transaction, alert_id: str, now: datetime) -> None:
+async def set_notified_at(tx: Transaction, alert_id: str, now: datetime) -> None:
     await tx.execute(update(alerts).where(alerts.c.id == alert_id).values(notified_at=now))
 
 
@@ -182,7 +182,7 @@ async def count_active(tx: Transaction, workspace_id: str, agent: str | None = N
 
 
 async def find_open_alerts(tx: Transaction) -> list[tuple[str, Alert, datetime]]:
-    """Return all open alerts, each with its workspace and when it was last told of."""
+    """Return all open alerts, each with its workspace and last notification time."""
     rows = (await tx.execute(select(alerts).where(alerts.c.open_rule.is_not(None)))).all()
     found = [_to_alert(row, []) for row in rows]
     return [
@@ -193,7 +193,7 @@ async def find_open_alerts(tx: Transaction) -> list[tuple[str, Alert, datetime]]
 async def find_firing_times(
     tx: Transaction, rules: Iterable[tuple[str, str]], since: datetime
 ) -> dict[tuple[str, str], list[tuple[datetime, datetime | None]]]:
-    """Return from when to when rules, by agent and id, have been firing lately."""
+    """Return the firing periods of rules since a time, by agent and rule id."""
     rows = await tx.execute(
         select(
             alerts.c.agent_id, alerts.c.rule_id, alerts.c.triggered_at, alerts.c.resolved_at
@@ -224,8 +224,8 @@ async def read_rule_states(tx: Transaction) -> dict[tuple[str, str], RuleState]:
 
 
 async def write_rule_states(tx: Transaction, states: Mapping[tuple[str, str], RuleState]) -> None:
-    """Replace what rules remember."""
-    await drop_rule_states(tx, list(states))
+    """Replace the states of these rules."""
+    await delete_rule_states(tx, list(states))
     if states:
         await tx.execute(
             insert(rule_states),
@@ -244,7 +244,7 @@ async def write_rule_states(tx: Transaction, states: Mapping[tuple[str, str], Ru
         )
 
 
-async def drop_rule_states(tx: Transaction, keys: Sequence[tuple[str, str]]) -> None:
+async def delete_rule_states(tx: Transaction, keys: Sequence[tuple[str, str]]) -> None:
     if keys:
         await tx.execute(
             delete(rule_states).where(

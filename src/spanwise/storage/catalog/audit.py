@@ -1,4 +1,4 @@
-"""The audit trail: written beside the act it records, in the same transaction."""
+"""The audit trail, written in the same transaction as the action it records."""
 
 from sqlalchemy import and_, func, insert, select, true
 

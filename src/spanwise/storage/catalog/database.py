@@ -1,4 +1,4 @@
-"""The catalog's connections: one read and one write transaction, the same on both engines."""
+"""Connections and transactions of the catalog, the same on SQLite and PostgreSQL."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
@@ -25,7 +25,7 @@ Transaction = AsyncConnection
 _BUSY_TIMEOUT_SECONDS = 10
 _CONNECT_TIMEOUT_SECONDS = 10
 
-_PASSING_SQLITE = frozenset(
+_TRANSIENT_SQLITE = frozenset(
     {
         sqlite3.SQLITE_BUSY,
         sqlite3.SQLITE_LOCKED,
@@ -36,33 +36,32 @@ _PASSING_SQLITE = frozenset(
         sqlite3.SQLITE_CANTOPEN,
     }
 )
-# SQLite rolls back by itself when it finds no room; to leave a savepoint fails after that, and that
-# is the error which is seen.
+# On a full disk SQLite rolls back by itself; only the failure to release the savepoint is raised.
 _ROLLED_BACK = ("no such savepoint", "cannot rollback", "cannot commit")
-# No connection, read-only, deadlock, no resources (53100 is a full disk), stopping, I/O errors.
-_PASSING_POSTGRESQL = ("08", "25006", "40001", "40P01", "53", "57P", "58")
+# Connection, read-only, deadlock, resources (53100: disk full), shutdown and I/O errors.
+_TRANSIENT_POSTGRESQL = ("08", "25006", "40001", "40P01", "53", "57P", "58")
 
 
 class Catalog:
-    """Opens transactions. A write commits as a whole when its block ends, or not at all."""
+    """Opens transactions; a write commits as a whole when its block ends, or not at all."""
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
     @contextmanager
     def migration_lock(self) -> Iterator[None]:
-        """Wait for the lock that all processes on this catalog migrate a store under."""
+        """Hold the lock under which processes that share this catalog migrate a store."""
         url = self._engine.url
         with ExitStack() as stack:
-            with _refusing_to_start(url):
+            with _raising_start_error(url):
                 stack.enter_context(migration_lock(url))
             yield
 
     @classmethod
     async def open(cls, address: str) -> "Catalog":
-        """Bring the schema up to date and connect; a store that does not answer is a StartError."""
+        """Migrate the schema and connect; raises StartError when the database does not respond."""
         url = driver_url(address)
-        with _refusing_to_start(url):
+        with _raising_start_error(url):
             if url.get_backend_name() == "sqlite" and url.database:
                 Path(url.database).parent.mkdir(parents=True, exist_ok=True)
             await anyio.to_thread.run_sync(migrate, url)
@@ -72,9 +71,9 @@ class Catalog:
 
     @classmethod
     async def describe(cls, address: str) -> str:
-        """Name the engine and the state of its schema, changing nothing."""
+        """Return the database, its version and schema state, without changing anything."""
         url = driver_url(address)
-        with _refusing_to_start(url):
+        with _raising_start_error(url):
             state = await anyio.to_thread.run_sync(inspect_schema, url)
             catalog = cls(_create_engine(url))
             try:
@@ -84,13 +83,13 @@ class Catalog:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Transaction]:
-        with _telling_unavailable():
+        with _translating_errors():
             async with self._engine.connect() as connection:
                 yield connection
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[Transaction]:
-        with _telling_unavailable():
+        with _translating_errors():
             async with self._engine.connect() as connection:
                 await connection.execution_options(spanwise_write=True)
                 async with connection.begin():
@@ -101,7 +100,7 @@ class Catalog:
             await tx.execute(text("SELECT 1"))
 
     async def version(self) -> str:
-        """Name the engine and its version."""
+        """Return the database and its version."""
         if self._engine.dialect.name == "sqlite":
             return f"SQLite {sqlite3.sqlite_version}"
         async with self.read() as tx:
@@ -113,13 +112,13 @@ class Catalog:
 
 
 async def serialize_writers(tx: Transaction, topic: int) -> None:
-    """Let one transaction at a time pass here. SQLite has one writer anyway."""
+    """Let one transaction at a time pass; SQLite has a single writer anyway."""
     if tx.dialect.name == "postgresql":
         await tx.execute(text("SELECT pg_advisory_xact_lock(:topic)"), {"topic": topic})
 
 
 def driver_url(address: str) -> URL:
-    """Choose the driver; `sqlite` and `postgresql` are all that an operator writes."""
+    """Return the URL with our driver; operators write just `sqlite` or `postgresql`."""
     try:
         url = make_url(address)
     except (ArgumentError, ValueError):
@@ -134,43 +133,43 @@ def driver_url(address: str) -> URL:
 
 
 @contextmanager
-def _telling_unavailable() -> Iterator[None]:
-    """Tell faults that pass (a full disk, a busy or absent server) from defects of ours."""
+def _translating_errors() -> Iterator[None]:
+    """Raise Unavailable for transient faults: a full disk, a busy or unreachable server."""
     try:
         yield
     except PoolTimeout as error:
         raise Unavailable("the catalog is too busy") from error
     except DBAPIError as error:
-        if not _passes(error):
+        if not _is_transient(error):
             raise
         log.warning("catalog_unavailable", error=str(error.orig)[:500])
-        raise Unavailable("the catalog cannot do this at the moment", 5) from error
+        raise Unavailable("the catalog is unavailable at the moment", 5) from error
 
 
-def _passes(error: DBAPIError) -> bool:
+def _is_transient(error: DBAPIError) -> bool:
     if isinstance(error.orig, sqlite3.Error):
-        # The low byte is the kind of error, the others say more about it.
+        # The low byte is the primary error code.
         code: int = getattr(error.orig, "sqlite_errorcode", 0)
-        return code & 0xFF in _PASSING_SQLITE or str(error.orig).startswith(_ROLLED_BACK)
+        return code & 0xFF in _TRANSIENT_SQLITE or str(error.orig).startswith(_ROLLED_BACK)
     state: str | None = getattr(error.orig, "sqlstate", None)
     if state is None:
         return isinstance(error, OperationalError | InterfaceError)
-    return state.startswith(_PASSING_POSTGRESQL)
+    return state.startswith(_TRANSIENT_POSTGRESQL)
 
 
 @contextmanager
-def _refusing_to_start(url: URL) -> Iterator[None]:
-    """Turn a catalog that cannot be opened into one sentence."""
+def _raising_start_error(url: URL) -> Iterator[None]:
+    """Raise StartError with one sentence when the catalog cannot be opened."""
     try:
         yield
     except (DBAPIError, OSError, CommandError, Unavailable) as error:
         cause = error.__cause__ if isinstance(error, Unavailable) else error
         reason = str(getattr(cause, "orig", None) or cause).strip().splitlines()[0]
-        raise StartError(f"cannot open the catalog at {_show(url)}: {reason}") from None
+        raise StartError(f"cannot open the catalog at {_format_url(url)}: {reason}") from None
 
 
-def _show(url: URL) -> str:
-    # The query may hold a password too.
+def _format_url(url: URL) -> str:
+    # The query string may contain a password too.
     return url.set(query={}).render_as_string(hide_password=True)
 
 
@@ -184,7 +183,7 @@ def _create_engine(url: URL) -> AsyncEngine:
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -- a driver object
-    # The driver's own implicit BEGIN would come too late for _begin_sqlite to choose the kind.
+    # Disable the driver's implicit BEGIN, so that _begin_sqlite can choose the kind.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
@@ -193,6 +192,6 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A deferred transaction that turns into a write can fail as "busy" without waiting.
+    # A deferred transaction that becomes a write can fail as "busy" without waiting.
     writes = connection.get_execution_options().get("spanwise_write")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

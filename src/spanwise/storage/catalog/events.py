@@ -1,4 +1,4 @@
-"""Events, the webhooks that subscribe to them, and the messages on their way out."""
+"""Events, webhook subscriptions, and the outbox of notifications."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from spanwise.model.events import Delivery, DeliveryStatus, Event, EventType, Parcel, Webhook
+from spanwise.model.events import Delivery, DeliveryStatus, Event, EventType, OutboxMessage, Webhook
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.times import TimeRange
 from spanwise.storage.catalog.database import Transaction
@@ -20,7 +20,7 @@ async def add_events(tx: Transaction, workspace_id: str, added: Sequence[Event])
 
 
 async def has_event(tx: Transaction, workspace_id: str, event_type: EventType) -> bool:
-    """Return whether an event of this type ever happened in the workspace."""
+    """Return whether the workspace has an event of this type."""
     wanted = and_(events.c.workspace_id == workspace_id, events.c.type == event_type)
     return (await tx.execute(select(events.c.id).where(wanted).limit(1))).first() is not None
 
@@ -88,7 +88,7 @@ async def find_webhook(
 async def find_subscribers(
     tx: Transaction, workspace_id: str, event_type: EventType
 ) -> list[tuple[Webhook, str]]:
-    """Return the webhooks that want this type of event, with their secrets."""
+    """Return the webhooks subscribed to this type of event, with their secrets."""
     rows = await tx.execute(select(webhooks).where(webhooks.c.workspace_id == workspace_id))
     return [
         (Webhook.model_validate(dict(row._mapping)), row.secret)
@@ -98,7 +98,7 @@ async def find_subscribers(
 
 
 async def delete_webhook(tx: Transaction, workspace_id: str, webhook_id: str) -> bool:
-    """Remove a subscription; what is still on its way to it is given up."""
+    """Delete a webhook; its pending deliveries fail."""
     await tx.execute(
         update(deliveries)
         .where(
@@ -114,50 +114,50 @@ async def delete_webhook(tx: Transaction, workspace_id: str, webhook_id: str) ->
     return gone.rowcount > 0
 
 
-async def add_parcel(tx: Transaction, parcel: Parcel, once_key: str) -> bool:
-    """Put a message into the outbox; False when the same news is there already."""
+async def add_message(tx: Transaction, message: OutboxMessage, once_key: str) -> bool:
+    """Add a message to the outbox; False when one with the same key exists."""
     try:
         async with tx.begin_nested():
-            await add_parcels(tx, [(parcel, once_key)])
+            await add_messages(tx, [(message, once_key)])
     except IntegrityError:
         return False
     return True
 
 
-async def add_parcels(tx: Transaction, parcels: Sequence[tuple[Parcel, str]]) -> None:
-    """Put messages into the outbox, each with the key that lets the same news in only once."""
+async def add_messages(tx: Transaction, messages: Sequence[tuple[OutboxMessage, str]]) -> None:
+    """Add messages to the outbox, each with its deduplication key."""
     rows = [
         {
-            **parcel.delivery.model_dump(by_alias=False),
-            "workspace_id": parcel.workspace_id,
-            "content": parcel.content,
-            "secret": parcel.secret,
+            **message.delivery.model_dump(by_alias=False),
+            "workspace_id": message.workspace_id,
+            "content": message.content,
+            "secret": message.secret,
             "once_key": once_key,
         }
-        for parcel, once_key in parcels
+        for message, once_key in messages
     ]
     await tx.execute(insert(deliveries), rows)
 
 
-async def find_due(tx: Transaction, now: datetime, limit: int) -> list[Parcel]:
-    """Return messages whose next try is due, of all workspaces; only the service itself asks."""
+async def find_due_messages(tx: Transaction, now: datetime, limit: int) -> list[OutboxMessage]:
+    """Return messages of all workspaces whose next attempt is due; for internal jobs only."""
     rows = await tx.execute(
         select(deliveries)
         .where(deliveries.c.next_attempt_at <= now)
         .order_by(deliveries.c.next_attempt_at, deliveries.c.id)
         .limit(limit)
     )
-    return [_to_parcel(row) for row in rows]
+    return [_to_message(row) for row in rows]
 
 
-async def claim(tx: Transaction, parcel: Parcel, until: datetime) -> bool:
-    """Take a message for oneself for a while; False when somebody else was faster."""
+async def claim_message(tx: Transaction, message: OutboxMessage, until: datetime) -> bool:
+    """Claim a message until a time; False when another replica was faster."""
     taken = await tx.execute(
         update(deliveries)
         .where(
-            deliveries.c.id == parcel.delivery.id,
+            deliveries.c.id == message.delivery.id,
             deliveries.c.status == DeliveryStatus.PENDING,
-            deliveries.c.attempts == parcel.delivery.attempts,
+            deliveries.c.attempts == message.delivery.attempts,
         )
         .values(attempts=deliveries.c.attempts + 1, next_attempt_at=until)
     )
@@ -188,7 +188,7 @@ async def finish_attempt(
 
 
 async def release_claims(tx: Transaction, now: datetime) -> None:
-    """Make tries due that a process which is gone had begun."""
+    """Make attempts due again that a dead process had started."""
     await tx.execute(
         update(deliveries)
         .where(
@@ -225,12 +225,12 @@ async def list_deliveries(
         .limit(page.limit)
         .offset(page.skip)
     )
-    return Listing([_to_parcel(row).delivery for row in rows], total.scalar_one())
+    return Listing([_to_message(row).delivery for row in rows], total.scalar_one())
 
 
 async def find_delivery(tx: Transaction, delivery_id: str) -> Delivery:
     row = (await tx.execute(select(deliveries).where(deliveries.c.id == delivery_id))).one()
-    return _to_parcel(row).delivery
+    return _to_message(row).delivery
 
 
 async def count_pending(tx: Transaction) -> int:
@@ -240,12 +240,12 @@ async def count_pending(tx: Transaction) -> int:
     ).scalar_one()
 
 
-async def drop_finished(tx: Transaction, before: datetime) -> None:
-    """Forget deliveries that ended long ago."""
+async def delete_finished(tx: Transaction, before: datetime) -> None:
+    """Delete deliveries that finished before a time."""
     await tx.execute(delete(deliveries).where(deliveries.c.finished_at < before))
 
 
-def _to_parcel(row: Row[Any]) -> Parcel:
+def _to_message(row: Row[Any]) -> OutboxMessage:
     values = dict(row._mapping)
     delivery = Delivery.model_validate({name: values[name] for name in Delivery.model_fields})
-    return Parcel(delivery, row.workspace_id, row.content, row.secret)
+    return OutboxMessage(delivery, row.workspace_id, row.content, row.secret)

@@ -1,4 +1,4 @@
-"""Experiments and the state that each is in."""
+"""Experiments with their definition and status."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -58,7 +58,7 @@ async def find_experiment(
 
 
 async def find_experiment_by_key(tx: Transaction, workspace_id: str, key: str) -> Experiment | None:
-    """Find by id or by name; of several with the name, the one that is under way or newest."""
+    """Find by id or name; among equal names a running experiment wins, then the newest."""
     row = (
         await tx.execute(
             select(experiments)
@@ -68,7 +68,7 @@ async def find_experiment_by_key(tx: Transaction, workspace_id: str, key: str) -
             )
             .order_by(
                 (experiments.c.id == key).desc(),
-                case(_RANKS, value=experiments.c.status),
+                case(_STATUS_ORDER, value=experiments.c.status),
                 experiments.c.id.desc(),
             )
             .limit(1)
@@ -80,14 +80,14 @@ async def find_experiment_by_key(tx: Transaction, workspace_id: str, key: str) -
 async def list_started_experiments(
     tx: Transaction, workspace_id: str, limit: int
 ) -> list[Experiment]:
-    """Return the experiments that are no drafts, those under way first."""
+    """Return the experiments that are not drafts, running ones first."""
     rows = await tx.execute(
         select(experiments)
         .where(
             experiments.c.workspace_id == workspace_id,
             experiments.c.status != ExperimentStatus.DRAFT,
         )
-        .order_by(case(_RANKS, value=experiments.c.status), experiments.c.id.desc())
+        .order_by(case(_STATUS_ORDER, value=experiments.c.status), experiments.c.id.desc())
         .limit(limit)
     )
     return [_to_experiment(row) for row in rows]
@@ -111,7 +111,7 @@ async def delete_experiment(tx: Transaction, workspace_id: str, experiment_id: s
     )
 
 
-_RANKS = {
+_STATUS_ORDER = {
     ExperimentStatus.RUNNING.value: 0,
     ExperimentStatus.PAUSED.value: 1,
     ExperimentStatus.STOPPED.value: 2,
@@ -121,7 +121,7 @@ _JSON_COLUMNS = {"variants", "metrics"}
 
 
 def to_columns(experiment: Experiment) -> dict[str, Any]:
-    """Name the columns as they are stored; lists of records are JSON."""
+    """Return the column values; lists of records are JSON."""
     values = experiment.model_dump(by_alias=False)
     for name in _JSON_COLUMNS:
         values[name] = [

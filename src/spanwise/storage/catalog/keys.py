@@ -1,4 +1,4 @@
-"""API keys, found by the hash of their secret."""
+"""API keys, looked up by the hash of their secret."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -58,7 +58,7 @@ async def rotate_key(
     now: datetime,
     old_valid_until: datetime | None,
 ) -> None:
-    """Put a new secret in place; the old one lives on until the given time, or not at all."""
+    """Replace the secret; the old one stays valid until a time, or not at all."""
     await tx.execute(
         update(api_keys)
         .where(api_keys.c.workspace_id == workspace_id, api_keys.c.id == key_id)
@@ -88,7 +88,7 @@ async def delete_key(tx: Transaction, workspace_id: str, key_id: str) -> bool:
 
 
 async def find_grant(tx: Transaction, secret_hash: str) -> KeyGrant | None:
-    """Return what the secret opens, or None when it opens nothing (any more)."""
+    """Return the grant of a secret, or None when it is unknown, revoked or disabled."""
     row = (
         await tx.execute(
             select(api_keys)
@@ -115,8 +115,8 @@ async def find_grant(tx: Transaction, secret_hash: str) -> KeyGrant | None:
     )
 
 
-async def note_last_use(tx: Transaction, uses: Mapping[str, datetime]) -> None:
-    """Write down when keys were last used, many at a time; a later use is never overwritten."""
+async def update_last_used(tx: Transaction, uses: Mapping[str, datetime]) -> None:
+    """Update when keys were last used; a later time is never overwritten."""
     if uses:
         used_at = bindparam("used_at", type_=UtcDateTime)
         earlier = or_(api_keys.c.last_used_at.is_(None), api_keys.c.last_used_at < used_at)
@@ -124,7 +124,7 @@ async def note_last_use(tx: Transaction, uses: Mapping[str, datetime]) -> None:
             update(api_keys)
             .where(api_keys.c.id == bindparam("key_id"), earlier)
             .values(last_used_at=used_at),
-            # In one order everywhere, so that two replicas cannot wait for each other's rows.
+            # The same order everywhere prevents deadlocks between replicas.
             [{"key_id": key_id, "used_at": at} for key_id, at in sorted(uses.items())],
         )
 

@@ -1,4 +1,4 @@
-"""Leases: one process of many does a thing, and another takes over when it is gone."""
+"""Leases: one replica at a time does a job; another takes over after the lease expires."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from spanwise.storage.catalog.tables import leases
 async def take_lease(
     tx: Transaction, name: str, holder: str, now: datetime, until: datetime
 ) -> bool:
-    """Take or prolong a lease; False while somebody else holds it."""
+    """Acquire or renew a lease; False while another holder has it."""
     taken = await tx.execute(
         update(leases)
         .where(leases.c.name == name, or_(leases.c.holder == holder, leases.c.expires_at <= now))
@@ -29,7 +29,7 @@ async def take_lease(
 
 
 async def keep_lease(tx: Transaction, name: str, holder: str, until: datetime) -> bool:
-    """Prolong a lease that is still held; False when it was lost, so that late work is dropped."""
+    """Renew a lease that is still held; False when it was lost."""
     kept = await tx.execute(
         update(leases)
         .where(leases.c.name == name, leases.c.holder == holder)
@@ -47,6 +47,6 @@ async def release_lease(tx: Transaction, name: str, holder: str, now: datetime) 
 
 
 async def touch_lease(tx: Transaction, name: str, holder: str, now: datetime) -> None:
-    """Write to a lease that nobody takes: it shows that writing works."""
+    """Write to a lease that nobody else uses, to check that writes work."""
     if not await keep_lease(tx, name, holder, now):
         await take_lease(tx, name, holder, now, now)

@@ -1,4 +1,4 @@
-"""Brings the catalog's schema up to date at start, once however many replicas start together."""
+"""Migrates the catalog's schema at start; replicas that start together take turns."""
 
 import fcntl
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ from spanwise.storage.schema_state import SchemaState
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
-# Any number does, as long as nothing else in the database locks on it.
+# An arbitrary number that nothing else in the database locks on.
 _MIGRATION_LOCK = 7_205_759
 
 
 def inspect_schema(url: URL) -> SchemaState:
-    """Tell how old the schema is, changing nothing."""
+    """Return the state of the schema, without changing it."""
     if url.get_backend_name() == "sqlite":
         if not Path(url.database or "").exists():
             return SchemaState.ABSENT
@@ -37,20 +37,17 @@ def inspect_schema(url: URL) -> SchemaState:
     if current is None:
         return SchemaState.ABSENT
     scripts = ScriptDirectory(str(MIGRATIONS))
-    # One that only a newer version knows is a CommandError, as it is when migrating.
+    # A revision of a newer version raises CommandError, as it does when migrating.
     scripts.get_revision(current)
     is_newest = current == scripts.get_current_head()
     return SchemaState.CURRENT if is_newest else SchemaState.OUTDATED
 
 
 def migrate(url: URL) -> None:
-    """Run the migrations that are missing, holding a lock that other processes wait for.
-
-    All of them, or none when the process is killed: they are one transaction.
-    """
+    """Run the missing migrations in one transaction, under the migration lock."""
     engine = _sync_engine(url)
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _leave_transactions_to_us)
+        event.listen(engine, "connect", _disable_implicit_transactions)
         event.listen(engine, "begin", _begin_immediately)
     with engine.connect() as connection, _locked(connection):
         config = Config()
@@ -63,7 +60,7 @@ def migrate(url: URL) -> None:
 
 @contextmanager
 def migration_lock(url: URL) -> Iterator[None]:
-    """Hold the same lock around something else; a process that is killed gives it back."""
+    """Hold the migration lock for other work; a killed process releases it."""
     with _sync_engine(url).connect() as connection, _locked(connection):
         yield
 
@@ -73,8 +70,8 @@ def _sync_engine(url: URL) -> Engine:
     return create_engine(url.set(drivername=sync_driver), poolclass=NullPool)
 
 
-def _leave_transactions_to_us(connection: Any, _record: object) -> None:  # noqa: ANN401 -- a driver object
-    # The driver begins no transaction for statements that change tables: each would stand alone.
+def _disable_implicit_transactions(connection: Any, _record: object) -> None:  # noqa: ANN401 -- a driver object
+    # The driver begins no transaction for DDL: each statement would commit separately.
     connection.isolation_level = None
 
 

@@ -1,4 +1,4 @@
-"""The prices that a workspace has set itself."""
+"""Model prices that a workspace has set."""
 
 from sqlalchemy import delete, func, insert, select, update
 
@@ -9,7 +9,7 @@ from spanwise.storage.catalog.tables import model_prices
 
 
 async def put_price(tx: Transaction, workspace_id: str, price: ModelPrice) -> None:
-    """Set the price of a model, or replace it."""
+    """Insert or replace the price of a model."""
     values = price.model_dump(by_alias=False)
     changed = await tx.execute(
         update(model_prices)
@@ -55,7 +55,7 @@ async def list_prices(tx: Transaction, workspace_id: str, page: PageRequest) -> 
     return Listing(items, total.scalar_one())
 
 
-async def all_prices(tx: Transaction) -> list[tuple[str, ModelPrice]]:
-    """Return every workspace's own prices, for the engine to agree with."""
+async def list_all_prices(tx: Transaction) -> list[tuple[str, ModelPrice]]:
+    """Return the prices of all workspaces; for internal jobs only."""
     rows = await tx.execute(select(model_prices))
     return [(row.workspace_id, ModelPrice.model_validate(dict(row._mapping))) for row in rows]

@@ -1,4 +1,4 @@
-"""Re-pricing that is to be done or was done, one row a price; it outlives the process."""
+"""Repricing tasks, one row per price; they survive restarts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,13 +12,13 @@ from spanwise.model.telemetry.prices import PriceKey, RepricingState, RepricingT
 from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import repricing
 
-_UNDONE = (RepricingState.WAITING, RepricingState.RUNNING)
+_UNFINISHED = (RepricingState.WAITING, RepricingState.RUNNING)
 
 
 async def request_repricing(tx: Transaction, key: PriceKey) -> None:
-    """Ask for the spans that this price concerns to be priced anew, from the beginning."""
+    """Request repricing of the spans that this price applies to, from the start."""
     now = utc_now()
-    fresh = {
+    initial = {
         "state": RepricingState.WAITING,
         "months_left": None,
         "months_total": 0,
@@ -28,8 +28,8 @@ async def request_repricing(tx: Transaction, key: PriceKey) -> None:
     }
     changed = await tx.execute(
         update(repricing)
-        .where(_is(key))
-        .values(**fresh, generation=repricing.c.generation + 1, created_at=now)
+        .where(_matches(key))
+        .values(**initial, generation=repricing.c.generation + 1, created_at=now)
     )
     if changed.rowcount == 0:
         await tx.execute(
@@ -39,7 +39,7 @@ async def request_repricing(tx: Transaction, key: PriceKey) -> None:
                 model=key.model,
                 generation=1,
                 created_at=now,
-                **fresh,
+                **initial,
             )
         )
 
@@ -47,13 +47,13 @@ async def request_repricing(tx: Transaction, key: PriceKey) -> None:
 async def claim_repricing(
     tx: Transaction, worker: str, now: datetime, until: datetime
 ) -> RepricingTask | None:
-    """Take the oldest task that nobody works on, for a while; None when there is none."""
+    """Claim the oldest unclaimed task until a time; None when there is none."""
     free = or_(
         repricing.c.claimed_until.is_(None),
         repricing.c.claimed_until < now,
         repricing.c.claimed_by == worker,
     )
-    wanted = and_(repricing.c.state.in_(_UNDONE), free)
+    wanted = and_(repricing.c.state.in_(_UNFINISHED), free)
     rows = await tx.execute(
         select(repricing)
         .where(wanted)
@@ -76,11 +76,11 @@ async def save_progress(
     worker: str,
     until: datetime,
 ) -> bool:
-    """Note how far a task has come. False when the price has changed again since it began."""
+    """Save a task's progress; False when the price changed again since it started."""
     is_done = months_left is not None and not months_left
     changed = await tx.execute(
         update(repricing)
-        .where(_is(task.key), repricing.c.generation == task.generation)
+        .where(_matches(task.key), repricing.c.generation == task.generation)
         .values(
             state=RepricingState.DONE if is_done else RepricingState.RUNNING,
             months_left=None if months_left is None else list(months_left),
@@ -94,7 +94,7 @@ async def save_progress(
 
 
 async def release_claims(tx: Transaction, worker: str | None) -> None:
-    """Let others take what a worker had claimed; None: what anybody had."""
+    """Release the claims of a worker, or all claims for None."""
     mine = true() if worker is None else repricing.c.claimed_by == worker
     await tx.execute(update(repricing).where(mine).values(claimed_by=None, claimed_until=None))
 
@@ -129,14 +129,14 @@ async def list_tasks(
     return Listing([_to_task(row) for row in rows], total.scalar_one())
 
 
-async def count_undone(tx: Transaction) -> int:
+async def count_unfinished(tx: Transaction) -> int:
     rows = await tx.execute(
-        select(func.count()).select_from(repricing).where(repricing.c.state.in_(_UNDONE))
+        select(func.count()).select_from(repricing).where(repricing.c.state.in_(_UNFINISHED))
     )
     return rows.scalar_one()
 
 
-def _is(key: PriceKey) -> ColumnElement[bool]:
+def _matches(key: PriceKey) -> ColumnElement[bool]:
     return and_(
         repricing.c.workspace_id == key.workspace,
         repricing.c.provider == key.provider,

@@ -1,4 +1,4 @@
-"""The catalog's tables, as the migrations leave them."""
+"""Table definitions of the catalog; they match the result of the migrations."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +23,7 @@ from sqlalchemy.types import TypeDecorator
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time that is UTC on both engines; SQLite itself keeps no zone."""
+    """A UTC time on both databases; SQLite itself stores no time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -118,7 +118,7 @@ alerts = Table(
     Column("agent_id", String(40), nullable=False),
     Column("agent_name", String(512), nullable=False),
     Column("rule_id", String(80), nullable=False),
-    # Agent and rule while the alert is open: that is what lets no second one open.
+    # Agent and rule while the alert is open; unique, so a rule has one open alert at most.
     Column("open_rule", String(128), unique=True),
     Column("metric", String(20), nullable=False),
     Column("condition", String(20), nullable=False),
@@ -210,7 +210,7 @@ deliveries = Table(
     metadata,
     Column("id", String(40), primary_key=True),
     Column("workspace_id", String(40), nullable=False),
-    # What is told, and to whom: the same news is never put in twice.
+    # Hash of content and target: the same message is never added twice.
     Column("once_key", String(64), nullable=False, unique=True),
     Column("channel", String(20), nullable=False),
     Column("target", Text, nullable=False),
@@ -276,8 +276,8 @@ audit = Table(
     Column("data", JSON, nullable=False),
 )
 
-# Which earlier spans still wait for a price that appeared or changed. An empty workspace stands for
-# everyone's list price. `generation` counts the changes: so a worker notices one under its feet.
+# Repricing tasks per price. An empty workspace stands for the list price. `generation` counts price
+# changes, so that a worker notices one during its task.
 repricing = Table(
     "repricing",
     metadata,

@@ -60,8 +60,8 @@ async def update_user(tx: Transaction, user_id: str, changes: Mapping[str, Any])
         await tx.execute(update(users).where(users.c.id == user_id).values(changes))
 
 
-async def end_sign_ins(tx: Transaction, user_id: str) -> None:
-    """Make every token issued so far worthless."""
+async def invalidate_tokens(tx: Transaction, user_id: str) -> None:
+    """Invalidate all session tokens issued so far."""
     await tx.execute(
         update(users).where(users.c.id == user_id).values(token_version=users.c.token_version + 1)
     )
@@ -70,8 +70,8 @@ async def end_sign_ins(tx: Transaction, user_id: str) -> None:
 async def replace_token(
     tx: Transaction, user_id: str, purpose: TokenPurpose, token_hash: str, expires_at: datetime
 ) -> None:
-    """Keep a new one-time token; an earlier one of the same purpose stops working."""
-    await drop_tokens(tx, user_id, purpose)
+    """Store a one-time token; earlier ones of the same purpose stop working."""
+    await delete_tokens(tx, user_id, purpose)
     await tx.execute(
         insert(one_time_tokens).values(
             token_hash=token_hash, user_id=user_id, purpose=purpose, expires_at=expires_at
@@ -79,10 +79,10 @@ async def replace_token(
     )
 
 
-async def take_token(
+async def consume_token(
     tx: Transaction, purpose: TokenPurpose, token_hash: str, now: datetime
 ) -> str | None:
-    """Use a token up and return whose it is; None when it is unknown, used or expired."""
+    """Consume a token and return its user; None when it is unknown, used or expired."""
     taken = await tx.execute(
         delete(one_time_tokens)
         .where(
@@ -95,7 +95,7 @@ async def take_token(
     return taken.scalar_one_or_none()
 
 
-async def drop_tokens(tx: Transaction, user_id: str, purpose: TokenPurpose) -> None:
+async def delete_tokens(tx: Transaction, user_id: str, purpose: TokenPurpose) -> None:
     await tx.execute(
         delete(one_time_tokens).where(
             one_time_tokens.c.user_id == user_id, one_time_tokens.c.purpose == purpose

@@ -1,16 +1,17 @@
-"""The schema on a cluster, and what is done once."""
+"""The schema on a cluster, and repeated migrations."""
 
 import re
 
 import pytest
 
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
-from spanwise.storage.telemetry.prices.prices import dictionary_ddl
-from spanwise.storage.telemetry.schema import (
-    apply_schema,
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.query import query_rows
+from spanwise.storage.telemetry.prices.price_dictionary import dictionary_ddl
+from spanwise.storage.telemetry.schema import apply_schema
+from spanwise.storage.telemetry.schema.migrate import (
     on_cluster,
+    schema_statements,
     split_statements,
-    statements_of_files,
     with_durability,
 )
 
@@ -18,7 +19,7 @@ MERGE_TREE = re.compile(r"ENGINE = (\w*MergeTree)")
 
 
 def test_every_table_that_stores_rows_is_replicated_on_a_cluster_and_durable() -> None:
-    tables = [s for s in statements_of_files() if s.startswith("CREATE TABLE")]
+    tables = [s for s in schema_statements() if s.startswith("CREATE TABLE")]
     assert len(tables) >= 7
     for statement in tables:
         written = on_cluster(with_durability(statement), "east")
@@ -52,15 +53,15 @@ def test_every_table_that_stores_rows_is_replicated_on_a_cluster_and_durable() -
         ),
     ],
 )
-def test_a_statement_for_a_cluster_runs_on_all_its_nodes(statement: str, written: str) -> None:
+def test_a_cluster_statement_runs_on_all_nodes(statement: str, written: str) -> None:
     assert on_cluster(statement, "east") == written
     assert on_cluster(statement, None) == statement
 
 
-def test_the_dictionary_reads_as_the_user_of_the_address() -> None:
+def test_the_dictionary_uses_the_credentials_of_the_url() -> None:
     address = EngineAddress(server_url="clickhouse://ann:p%27w@host/my_db")
-    login = address.login
-    written = on_cluster(dictionary_ddl(login.user, login.password, login.database), "east")
+    given = address.credentials
+    written = on_cluster(dictionary_ddl(given.user, given.password, given.database), "east")
     assert written.startswith("CREATE DICTIONARY IF NOT EXISTS price_list ON CLUSTER 'east'")
     assert r"USER 'ann' PASSWORD 'p\'w' DB 'my_db' QUERY 'SELECT * EXCEPT version, " in written
     assert "FROM `my_db`.prices FINAL" in written

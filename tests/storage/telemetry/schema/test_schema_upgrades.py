@@ -1,4 +1,4 @@
-"""The telemetry schema comes to its end from wherever it was left, and by however many at once."""
+"""Migrations complete after any interruption, with concurrent replicas, and from old versions."""
 
 import json
 import secrets
@@ -18,21 +18,22 @@ from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.filters import LogFilter, TraceFilter
 from spanwise.model.times import BoundedRange, Granularity
 from spanwise.storage.schema_state import SchemaState
-from spanwise.storage.telemetry import schema
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress, query_rows
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.queries import TOTALS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.schema import split_statements, with_durability
+from spanwise.storage.telemetry.schema import migrate
+from spanwise.storage.telemetry.schema.migrate import split_statements, with_durability
 from spanwise.storage.telemetry.schema.state import inspect_schema
 from spanwise.storage.telemetry.spans.logs import find_logs
-from spanwise.storage.telemetry.traces.traces import find_traces
-from support.killed import new_event, run_process, start_process
+from spanwise.storage.telemetry.traces.trace_queries import find_traces
+from support.child_processes import new_event, run_process, start_process
 from support.schema_processes import (
     MEMORY_MB,
     WORKSPACE,
     apply_twice,
     complete,
-    migrate_and_tell,
+    migrate_and_signal,
     migrate_at,
     migrate_until_killed,
     record_order,
@@ -43,7 +44,7 @@ from support.schema_processes import (
 
 @pytest.fixture(params=["embedded", "server"])
 def new_address(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], EngineAddress]:
-    """Gives an empty store each time."""
+    """Returns a function that creates an empty store."""
     if request.param == "embedded":
         numbers = count(1)
         return lambda: EngineAddress(folder=tmp_path / f"telemetry-{next(numbers)}")
@@ -58,18 +59,18 @@ def create_database(base: str) -> EngineAddress:
 
 
 def read_order(address: EngineAddress, path: Path) -> tuple[list[str], list[str]]:
-    """The statements of a first start, in order, and the tables that it ends with."""
+    """Return the statements of a first start in order, and the resulting tables."""
     assert run_process(record_order, address, path)
-    told = json.loads(path.read_text())
-    assert len(told["order"]) > len(schema.statements_of_files())
-    return told["order"], told["tables"]
+    recorded = json.loads(path.read_text())
+    assert len(recorded["order"]) > len(migrate.schema_statements())
+    return recorded["order"], recorded["tables"]
 
 
 @pytest.mark.timeout(1200)
-def test_starts_that_are_killed_one_statement_further_each_time_come_to_the_end(
+def test_starts_killed_one_statement_later_each_time_complete_the_schema(
     tmp_path: Path,
 ) -> None:
-    """The engine is in the process: it is killed with it, at each statement in turn."""
+    """The embedded engine is killed with its process, after each statement in turn."""
     order, tables = read_order(EngineAddress(folder=tmp_path / "first"), tmp_path / "order")
     address = EngineAddress(folder=tmp_path / "telemetry")
     for last in range(len(order)):
@@ -87,8 +88,10 @@ def test_a_start_that_is_killed_after_any_statement_is_completed_by_the_next(
     order, tables = read_order(first, tmp_path / "order")
     for last in range(len(order)):
         address = create_database(base)
-        # The dictionary's statement names the database.
-        here = [sql.replace(first.login.database, address.login.database) for sql in order]
+        # The statement of the dictionary contains the database name.
+        here = [
+            sql.replace(first.credentials.database, address.credentials.database) for sql in order
+        ]
         assert not run_process(migrate_until_killed, address, here, last), order[last]
         assert run_process(complete, address, tables), order[last]
 
@@ -99,7 +102,7 @@ def test_a_start_that_is_killed_at_any_moment_is_completed_by_the_next(
 ) -> None:
     for number in range(4):
         address, has_begun = new_address(), new_event()
-        process = start_process(migrate_and_tell, address, has_begun)
+        process = start_process(migrate_and_signal, address, has_begun)
         assert has_begun.wait(180)
         # All statements together take half a second.
         process.join(0.05 * number)
@@ -114,7 +117,7 @@ def test_replicas_that_start_together_on_an_empty_server_all_start(
 ) -> None:
     base = clickhouse_url.rpartition("/")[0]
     for _ in range(3):
-        # Not even the database is there: they all create it.
+        # The database does not exist either: all replicas create it.
         address = EngineAddress(server_url=f"{base}/schema_{secrets.token_hex(6)}")
         moment = time.time() + 1
         started = [start_process(migrate_at, address, catalog_url, moment) for _ in range(replicas)]
@@ -140,13 +143,12 @@ def test_statements_that_run_twice_leave_the_same_tables(
 
 @cache
 def schema_files() -> dict[str, str]:
-    folder = files(schema)
+    folder = files(migrate.__package__)
     names = [item.name for item in folder.iterdir() if item.name.endswith(".sql")]
     return {name: folder.joinpath(name).read_text() for name in sorted(names)}
 
 
-# How 0001 was edited after stores had run it, the latest edit first: what it says since, and what
-# it said before.
+# Edits of 0001 after stores had run it, latest first: the new text and the old text.
 EDITS = (
     ((", max_compress_block_size = 262144;", ";"),),
     (
@@ -174,7 +176,7 @@ EDITS = (
         ("    INDEX written_range written_at TYPE minmax GRANULARITY 1,\n", ""),
     ),
 )
-# Each earlier version: how many edits of 0001 it did not have yet, and up to which file it came.
+# Earlier versions: the number of edits of 0001 that they lack, and their last file.
 EARLIER = [
     (6, "0001"),
     (5, "0002"),
@@ -205,7 +207,7 @@ def first_file(edits_missing: int) -> str:
 
 
 def make_earlier_store(client: Client, edits_missing: int, last: str) -> None:
-    """Create the tables as they were, with one trace, one log, and the trace in the rollup."""
+    """Create the tables of an earlier version with one trace, one log and a rollup row."""
     client.command("CREATE TABLE schema_versions (name String) ENGINE = MergeTree() ORDER BY name")
     for name, text in schema_files().items():
         if name[:4] > last:
@@ -218,7 +220,7 @@ def make_earlier_store(client: Client, edits_missing: int, last: str) -> None:
         client.insert("schema_versions", [[name]], column_names=["name"])
     if edits_missing >= 5:
         client.command(_OLD_DICTIONARY)
-    client.command(schema._BOUNDS)
+    client.command(migrate._BOUNDS_VIEW)
     for statement in _OLD_ROWS:
         client.command(statement)
     steps = ["hour", "day", *(["month"] if last >= "0012" else [])] if last >= "0002" else []
@@ -247,7 +249,7 @@ SELECT 'wsp_1', '{step}', toStartOfInterval(toDateTime('2026-01-15 12:00:00', 'U
 
 
 @pytest.mark.parametrize(("edits_missing", "last"), EARLIER)
-async def test_a_store_of_an_earlier_version_is_upgraded_with_what_it_holds(
+async def test_a_store_of_an_earlier_version_is_upgraded_with_its_data(
     clickhouse_url: str, edits_missing: int, last: str
 ) -> None:
     engine = Engine.open(create_database(clickhouse_url.rpartition("/")[0]), MEMORY_MB)

@@ -11,8 +11,9 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from spanwise.ingest.commit.engine_store import EngineStore
 from spanwise.ingest.commit.journal import Record
 from spanwise.ingest.otlp import prepare as otlp
-from spanwise.storage.telemetry.engine.engine import Engine, query_rows
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.engine.query import query_rows
+from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.otlp import make_span, make_traces, pairs
 
 CALL: dict[str, Any] = {
@@ -53,7 +54,7 @@ def _traces(engine: Engine, workspace: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("order", ["record first", "span first", "one batch"])
 def test_a_call_counts_once_in_its_trace(
-    engine: Engine, writer: Writer, tmp_path: Path, order: str
+    engine: Engine, writer: TelemetryWriter, tmp_path: Path, order: str
 ) -> None:
     workspace, trace_id = f"wsp_{os.urandom(4).hex()}", os.urandom(16)
     store = EngineStore(writer, tmp_path, lambda _agents: None)
@@ -69,9 +70,9 @@ def test_a_call_counts_once_in_its_trace(
         store.finish(batch)
     expected = {"input_tokens": 40, "output_tokens": 2, "span_count": 2, "model_calls": [1]}
     assert _traces(engine, workspace) == [expected]
-    # Replayed after a crash, and looked at again.
+    # Replay after a crash, and reaggregation.
     for batch in batches:
         store.insert(batch)
         store.finish(batch)
-    writer.look_again(0)
+    writer.reaggregate_settled(0)
     assert _traces(engine, workspace) == [expected]

@@ -1,4 +1,4 @@
-"""The engine's SQL, made of the convention table."""
+"""The extraction SQL generated from the convention table."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ import pytest
 
 from spanwise.model.telemetry.attribute_values import ERROR_RULES, KINDS, PROVIDERS
 from spanwise.model.telemetry.conventions import FIELDS
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
-from spanwise.storage.telemetry.spans.extraction import classified, spans_select
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.spans.extraction import classify_error, spans_select
 from support.service import shared_telemetry_url
 
 SNAPSHOT = Path(__file__).with_name("spans_select.sql")
@@ -24,18 +24,18 @@ def engine() -> Iterator[Engine]:
 
 
 async def classify(engine: Engine, names: str, message: str) -> str:
-    """What the rules say of an error, as the engine computes it."""
+    """Return the error type as the engine computes it."""
     text = "concat({names:String}, ' ', '\\n', {message:String})"
     rows = await engine.fetch(
-        f"SELECT {classified(text)} AS error_type", {"names": names, "message": message}
+        f"SELECT {classify_error(text)} AS error_type", {"names": names, "message": message}
     )
     return str(rows[0]["error_type"])
 
 
-def test_the_sql_is_the_one_that_was_reviewed() -> None:
+def test_the_generated_sql_matches_the_snapshot() -> None:
     sql = spans_select("landing_spans") + "\n"
     assert sql == SNAPSHOT.read_text(), (
-        f"the generated SQL changed; look at the difference and write it to {SNAPSHOT.name}"
+        f"the generated SQL changed; review the difference and update {SNAPSHOT.name}"
     )
 
 
@@ -55,7 +55,7 @@ def test_a_word_has_one_meaning_only(table: dict[str, tuple[str, ...]]) -> None:
     ("error_type", "example"),
     [(rule.error_type, example) for rule in ERROR_RULES for example in rule.examples],
 )
-async def test_an_error_rule_finds_its_examples(
+async def test_an_error_rule_matches_its_examples(
     engine: Engine, error_type: str, example: str
 ) -> None:
     assert await classify(engine, example, "") == error_type
@@ -78,7 +78,7 @@ async def test_an_error_rule_finds_its_examples(
         ("ZeroDivisionError", "division of 4290 by zero", "other"),
     ],
 )
-async def test_an_error_is_told_by_its_name_then_its_message(
+async def test_an_error_is_classified_by_its_name_then_its_message(
     engine: Engine, names: str, message: str, error_type: str
 ) -> None:
     assert await classify(engine, names, message) == error_type

@@ -1,4 +1,4 @@
-"""What is too old goes, and nothing else. In a database of its own: everybody's rows grow old."""
+"""Expired telemetry is removed, and nothing else; in a separate database, for all workspaces."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,38 +11,38 @@ from spanwise.model.analytics import Question
 from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
-from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.rollup.queries import REQUESTS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.schema import statements_of_files
-from spanwise.storage.telemetry.spans.locations import find_place
-from spanwise.storage.telemetry.spans.retention import AGING, remove_expired
-from spanwise.storage.telemetry.traces.traces import find_traces
-from spanwise.storage.telemetry.writer import Writer
+from spanwise.storage.telemetry.schema.migrate import schema_statements
+from spanwise.storage.telemetry.spans.locations import find_location
+from spanwise.storage.telemetry.spans.retention import EXPIRING_TABLES, remove_expired
+from spanwise.storage.telemetry.traces.trace_queries import find_traces
+from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.ids import new_trace_id
 from support.spans import span
-from support.store import Store
+from support.store import WorkspaceStore
 
 LIMIT = datetime(2026, 11, 10, tzinfo=UTC)
 MIDDLE = datetime(2025, 6, 10, tzinfo=UTC)
 
 
 @pytest.fixture
-def store(clickhouse_url: str) -> Iterator[Store]:
+def store(clickhouse_url: str) -> Iterator[WorkspaceStore]:
     address = EngineAddress(server_url=f"{clickhouse_url.rpartition('/')[0]}/retention_test")
     engine = Engine.open(address, 1024)
-    yield Store(engine, Writer(engine, find_list_prices))
+    yield WorkspaceStore(engine, TelemetryWriter(engine, find_list_prices))
     engine.close()
 
 
-async def names(store: Store) -> list[str]:
+async def names(store: WorkspaceStore) -> list[str]:
     everything, page = TraceFilter(period=TimeRange()), PageRequest(100)
     listing = await find_traces(store.engine, store.workspace, everything, page, {})
     assert listing.total == len(listing.items)
     return [trace.name for trace in listing.items]
 
 
-async def test_whole_months_and_days_before_the_limit_are_gone(store: Store) -> None:
+async def test_whole_months_and_days_before_the_limit_are_gone(store: WorkspaceStore) -> None:
     moments = {
         "long ago": LIMIT - timedelta(days=400),
         "last month": LIMIT - timedelta(days=20),
@@ -62,10 +62,12 @@ async def test_whole_months_and_days_before_the_limit_are_gone(store: Store) -> 
         assert "logs" not in removed
         assert remove_expired(client, LIMIT) == {}
     assert await names(store) == ["later", "that very day"]
-    assert await find_place(store.engine, store.workspace, ids["long ago"]) is None
+    assert await find_location(store.engine, store.workspace, ids["long ago"]) is None
 
 
-async def test_months_count_what_their_days_do_when_the_limit_cuts_them(store: Store) -> None:
+async def test_monthly_rollups_match_remaining_days_after_retention(
+    store: WorkspaceStore,
+) -> None:
     moments = [MIDDLE + timedelta(days=days, hours=1) for days in range(-45, 45)]
     store.send(*(span(start=moment) for moment in moments))
     rollup = Rollup(store.engine, quiet_seconds=0)
@@ -77,7 +79,7 @@ async def test_months_count_what_their_days_do_when_the_limit_cuts_them(store: S
             remove_expired(client, limit)
             rollup.clear_cache()
             assert await by_month(store, rollup) == left
-            # As a version before this one left it, or a run that ended halfway.
+            # The state that an earlier version or an interrupted run leaves behind.
             client.command("DELETE FROM trace_rollup WHERE step = 'month'")
             remove_expired(client, limit)
         rollup.clear_cache()
@@ -90,7 +92,7 @@ async def test_months_count_what_their_days_do_when_the_limit_cuts_them(store: S
         assert await by_month(store, rollup) == left
 
 
-async def by_month(store: Store, rollup: Rollup) -> Counter[str]:
+async def by_month(store: WorkspaceStore, rollup: Rollup) -> Counter[str]:
     period = BoundedRange(MIDDLE - timedelta(days=300), MIDDLE + timedelta(days=300))
     wanted = TraceFilter(TimeRange(period.start, period.end))
     question = Question(period, wanted, Granularity.MONTHLY)
@@ -100,11 +102,11 @@ async def by_month(store: Store, rollup: Rollup) -> Counter[str]:
     return Counter({month: traces for month, traces in months.items() if traces})
 
 
-def test_every_table_of_telemetry_grows_old() -> None:
+def test_retention_covers_every_telemetry_table() -> None:
     tables = {
-        statement.split()[5] for statement in statements_of_files() if "CREATE TABLE" in statement
+        statement.split()[5] for statement in schema_statements() if "CREATE TABLE" in statement
     }
-    assert tables - {aging.table for aging in AGING} <= {
+    assert tables - {expiring.table for expiring in EXPIRING_TABLES} <= {
         "prices",
         "rollup_sweeps",
         "slice_sweeps",

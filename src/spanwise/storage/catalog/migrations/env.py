@@ -1,4 +1,4 @@
-"""How Alembic runs here: always on the connection that `migrate` holds its lock with."""
+"""Alembic environment: runs on the connection with which `migrate` holds the lock."""
 
 from alembic import context
 
@@ -7,7 +7,7 @@ context.configure(
     connection=config.attributes["connection"],
     target_metadata=config.attributes["metadata"],
     render_as_batch=True,
-    # SQLite can do it too, though Alembic assumes that it cannot.
+    # SQLite supports it too, though Alembic assumes otherwise.
     transactional_ddl=True,
 )
 with context.begin_transaction():

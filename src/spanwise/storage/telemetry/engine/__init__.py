@@ -1,4 +1,5 @@
-"""Connections to ClickHouse, fair read slots, filters compiled to SQL, table sizes.
+"""Connections to ClickHouse: the client pool, fair read slots, filters compiled to SQL.
 
-Caller values are always bound parameters; every query has a time and memory limit.
+`client_pool.Engine` is the face: one process opens one. Values from callers are always bound
+parameters, every query has time and memory limits, and no workspace can occupy all readers.
 """

@@ -1,4 +1,4 @@
-"""Turns filters into SQL and bound parameters; a caller's values are never part of the text."""
+"""Compiles filters to SQL conditions; callers' values are always bound parameters."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,17 +8,17 @@ from typing import Any
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import TimeRange
 
-# The expression of the text index, to the letter: only then does the engine use it.
+# Must match the text index expression exactly, or the engine does not use the index.
 WORDS = "lowerUTF8(concat(name, ' ', input, ' ', output))"
 
-# Under this name every text search binds its words; the engine runs such queries apart.
+# Every text search binds its words under this name; the engine runs those as heavy reads.
 SEARCH_WORDS = "words"
 _MAX_WORDS = 16
 
 
 @dataclass
 class Conditions:
-    """Conditions that grow with the parameters they bind. The workspace is always the first."""
+    """A list of AND-ed conditions and their bound parameters; the workspace always comes first."""
 
     workspace: str
     clauses: list[str] = field(default_factory=lambda: ["workspace = {workspace:String}"])
@@ -46,7 +46,7 @@ class Conditions:
             )
 
     def within_hours(self, column: str, period: TimeRange) -> None:
-        """Narrow a column of whole hours, beside `within`, which binds the period's ends."""
+        """Also restrict an hour column; call after `within`, which binds the period."""
         if period.start is not None:
             self.add(f"{column} >= toStartOfHour({{after:DateTime64(9, 'UTC')}})")
         if period.end is not None:
@@ -57,18 +57,23 @@ class Conditions:
         return " AND ".join(self.clauses)
 
 
+def quoted(text: str) -> str:
+    """Quote a constant for generated SQL; values from callers are bound instead."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def to_engine_time(moment: datetime) -> str:
-    """Write a time as the engine binds it."""
+    """Format a time the way the engine binds it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
 
 
 def to_engine_seconds(moment: datetime) -> str:
-    """The same in whole seconds."""
+    """Format a time in whole seconds."""
     return to_engine_time(moment)[:19]
 
 
 def trace_conditions(workspace: str, wanted: TraceFilter) -> Conditions:
-    """Conditions on the `traces` table."""
+    """Return the conditions of a filter on the `traces` table."""
     where = Conditions(workspace)
     where.within("start", wanted.period)
     where.equals("agent_name", wanted.agent_name)
@@ -97,7 +102,7 @@ def trace_conditions(workspace: str, wanted: TraceFilter) -> Conditions:
 
 
 def _add_search(where: Conditions, wanted: TraceFilter) -> None:
-    """Traces with a span that has all the words; found by the index on the spans."""
+    """Match traces with a span that contains all words, through the text index on spans."""
     words = split_words(wanted.search or "")
     if not words:
         where.add("0")
@@ -105,7 +110,7 @@ def _add_search(where: Conditions, wanted: TraceFilter) -> None:
     period = ""
     if wanted.period.start is not None:
         period += " AND hour >= toStartOfHour({after:DateTime64(9, 'UTC')})"
-    # Behind a function: else the engine sorts all the ids, for a key in which the id is the last.
+    # Without `identity` the engine sorts all ids for the primary key, where the id comes last.
     where.add(
         f"""identity(trace_id) IN (
             SELECT trace_id FROM spans WHERE workspace = {{workspace:String}}{period}
@@ -115,6 +120,6 @@ def _add_search(where: Conditions, wanted: TraceFilter) -> None:
 
 
 def split_words(text: str) -> list[str]:
-    """Split as the index does: at ASCII characters that are neither letter nor digit."""
+    """Split like the text index: at ASCII characters that are neither letters nor digits."""
     found = re.findall(r"[0-9a-z\u0080-\U0010ffff]+", text.lower())
     return list(dict.fromkeys(found))[:_MAX_WORDS]

@@ -1,4 +1,4 @@
-"""Threads that run queries, shared fairly: workspaces take turns, and none may hold all of them."""
+"""Query threads shared fairly: workspaces take turns, and none may occupy all of them."""
 
 import threading
 from collections import Counter, deque
@@ -12,12 +12,12 @@ from clickhouse_connect.driver.client import Client
 T = TypeVar("T")
 Work = Callable[[Client], T]
 
-# Whose queries those of the service itself are. They have no cap.
+# The workspace of the service's internal queries; it has no limit.
 SERVICE = ""
 
 
-class Lane:
-    """A few clients with a thread each. Queries of one workspace start in the order they came."""
+class ReadSlots:
+    """A few clients with one thread each; queries of a workspace start in submission order."""
 
     def __init__(
         self,
@@ -32,11 +32,11 @@ class Lane:
         self._per_workspace = per_workspace
         self._prepare_thread = prepare_thread
         self._changed = threading.Condition()
-        # The workspace whose turn is next comes first.
+        # Ordered: the workspace whose turn is next comes first.
         self._waiting: dict[str, deque[tuple[Future[Any], Work[Any]]]] = {}
         self._running: Counter[str] = Counter()
         self._is_closing = False
-        # Daemons: a process that ends without closing the engine must not wait for them.
+        # Daemon threads: a process that exits without closing the engine must not wait for them.
         self._threads = [
             threading.Thread(target=self._serve, name=f"telemetry-{name}-{number}", daemon=True)
             for number in range(len(clients))
@@ -45,7 +45,7 @@ class Lane:
             thread.start()
 
     def submit(self, workspace: str, work: Work[T]) -> Future[T]:
-        """Run work with a client as soon as the workspace has its turn."""
+        """Run work with a client when it is the workspace's turn."""
         future: Future[T] = Future()
         with self._changed:
             if self._is_closing:
@@ -55,7 +55,7 @@ class Lane:
         return future
 
     def close(self) -> None:
-        """Finish what was submitted, then end the threads."""
+        """Finish all submitted work, then stop the threads."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
@@ -73,7 +73,7 @@ class Lane:
                 if not self._running[workspace]:
                     del self._running[workspace]
                 self._changed.notify_all()
-            # Nothing of the last query stays alive while this thread waits for the next.
+            # Release the last query's result while this thread waits for the next.
             del taken, future, work
 
     def _run(self, future: Future[Any], work: Work[Any]) -> None:
@@ -88,7 +88,7 @@ class Lane:
             self.clients.put(client)
 
     def _take(self) -> tuple[str, Future[Any], Work[Any]] | None:
-        """Wait for a query that may start; None when all is done and the lane closes."""
+        """Wait for a query that may start; None when closing and nothing is left."""
         with self._changed:
             while True:
                 for workspace in self._waiting:

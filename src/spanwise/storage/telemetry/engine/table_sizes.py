@@ -1,13 +1,13 @@
-"""How much the telemetry store holds, in all workspaces: for operators."""
+"""Rows and bytes per table across all workspaces, for operators."""
 
 from dataclasses import dataclass
 
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 
 
 @dataclass(frozen=True)
 class TableSize:
-    """Rows as stored: a span that was sent again counts twice until the engine merges."""
+    """Rows as stored: a resent span counts twice until the engine merges."""
 
     table: str
     rows: int

@@ -1,16 +1,16 @@
-"""Reads which units were given a variant."""
+"""Reads when units were first exposed to a variant."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.spans.decoding import in_utc
 
 
 async def find_first_exposures(
     engine: Engine, workspace: str, experiment_id: str, unit_ids: Sequence[str]
 ) -> dict[str, datetime]:
-    """Return when each of the units was first given its variant; those that were not are absent."""
+    """Return the first exposure of each unit; units without one are absent."""
     rows = await engine.fetch(
         """SELECT unit_id, min(first_at) AS exposed_at FROM exposures
         WHERE workspace = {workspace:String} AND experiment_id = {experiment:String}

@@ -1,10 +1,10 @@
-"""Adds up what became of an experiment's units. The engine does it; only sums leave it.
+"""Aggregates outcomes of an experiment's units into sums per variant and day.
 
-An outcome (a trace or a signal) belongs to the unit that is its user, else to the one that is its
-session. One that names the experiment's variant but no known unit stands for itself, or for its
-user or session. What a unit did in the days before its first exposure is added up beside it.
+An outcome is a trace or a signal. It belongs to the exposed unit that is its user, else to the one
+that is its session. An outcome that names a variant but no exposed unit forms a unit by itself, or
+with its user or session. Outcomes of the days before the first exposure are summed separately.
 
-A unit is torn when its traces or signals name another variant than its own; it counts nowhere.
+A unit is conflicting when its outcomes name another variant than its own; it is excluded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,20 +15,21 @@ from typing import Any
 from spanwise.model.experiments.definition import TraceMetric
 from spanwise.model.experiments.sums import QUANTILE, QUANTILE_LEVELS, ClusterSums, MetricSums
 from spanwise.model.telemetry.signals import MAX_SIGNAL
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions, to_engine_time
-from spanwise.storage.telemetry.engine.engine import Engine
-from spanwise.storage.telemetry.signals.signals import complete_signals
+from spanwise.storage.telemetry.signals.signal_queries import complete_signals
 
 HISTORY_DAYS = 14
-# Forgiven to outcomes that name the variant themselves: clocks differ, and a trace may have ended
-# on its own machine just before the exposure was written here.
-CLOCK_SECONDS = 60
-_NO_VARIANT = 255
+# Tolerance for outcomes that name the variant themselves: clocks differ, and a trace may have ended
+# on the client just before the exposure was recorded here.
+CLOCK_SKEW_SECONDS = 60
+# Variants are numbered in the order of the experiment: their arm.
+_NO_ARM = 255
 
 
 @dataclass(frozen=True)
 class OutcomeScope:
-    """Which outcomes count: of which experiment, under which names, between which times."""
+    """Selects outcomes: the experiment with its names and variants, agent and period."""
 
     workspace: str
     experiment_id: str
@@ -45,7 +46,7 @@ class OutcomeScope:
             "experiment": self.experiment_id,
             "names": list(self.names),
             "variants": list(self.variants),
-            "places": list(range(len(self.variants))),
+            "arms": list(range(len(self.variants))),
             "agent": self.agent_name or "",
             "started": to_engine_time(self.started_at),
             "since": to_engine_time(self.started_at - timedelta(days=HISTORY_DAYS)),
@@ -55,7 +56,7 @@ class OutcomeScope:
 
 @dataclass(frozen=True)
 class Exposed:
-    """Units by the place of their variant; `mixed` ones were given more than one."""
+    """Number of exposed units by arm; `mixed` ones were exposed to more than one."""
 
     units: Mapping[int, int]
     mixed: int
@@ -63,24 +64,21 @@ class Exposed:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Sums of each metric.
-
-    `torn` counts, by place, the exposed units whose outcomes name another variant than theirs.
-    """
+    """Sums per metric, and the number of conflicting exposed units by arm."""
 
     sums: Sequence[MetricSums]
-    torn: Mapping[int, int]
+    conflicting: Mapping[int, int]
 
 
 async def count_exposed(engine: Engine, scope: OutcomeScope) -> Exposed:
     rows = await engine.fetch(
-        f"""SELECT place, is_mixed, count() AS units FROM ({_MEMBERS})
-        GROUP BY place, is_mixed""",
+        f"""SELECT arm, is_mixed, count() AS units FROM ({_EXPOSED_UNITS})
+        GROUP BY arm, is_mixed""",
         scope.parameters,
         tag="count_exposed",
     )
     return Exposed(
-        {row["place"]: row["units"] for row in rows if not row["is_mixed"]},
+        {row["arm"]: row["units"] for row in rows if not row["is_mixed"]},
         sum(row["units"] for row in rows if row["is_mixed"]),
     )
 
@@ -88,18 +86,18 @@ async def count_exposed(engine: Engine, scope: OutcomeScope) -> Exposed:
 async def sum_traces(
     engine: Engine, scope: OutcomeScope, metrics: Sequence[TraceMetric]
 ) -> Outcomes:
-    """Add up metrics of traces, all in one pass."""
+    """Sum trace metrics, all in one pass."""
     values = [_TRACE_VALUES[metric] for metric in metrics]
     return await _sum(engine, _TRACES, values, scope.parameters, "sum_traces")
 
 
 async def sum_signals(
-    engine: Engine, scope: OutcomeScope, name: str, *, without_torn: bool
+    engine: Engine, scope: OutcomeScope, name: str, *, exclude_conflicting: bool
 ) -> Outcomes:
-    """Add up a signal, if asked without the units that are torn."""
+    """Sum a signal's values, optionally without units that are conflicting."""
     where = Conditions(scope.workspace)
     where.add("name = {signal:String}", signal=name)
-    # Signals that were stored before they were limited must not spoil all others.
+    # Values stored before the limit existed must not distort the sums.
     where.add("abs(value) <= {max_signal:Float64}", max_signal=MAX_SIGNAL)
     where.add("time >= {since:DateTime64(9, 'UTC')} AND time < {until:DateTime64(9, 'UTC')}")
     signals = f"""
@@ -107,53 +105,53 @@ async def sum_signals(
             experiment_id, variant, agent_name, value, 1 AS is_measured
         FROM ({complete_signals(where)})"""
     parameters = {**scope.parameters, **where.parameters}
-    condition = f"unit NOT IN ({_TORN})" if without_torn else "1"
+    condition = f"unit NOT IN ({_CONFLICTING_UNITS})" if exclude_conflicting else "1"
     return await _sum(engine, signals, ["value"], parameters, "sum_signals", condition)
 
 
 async def sum_below_quantile(
     engine: Engine, scope: OutcomeScope
 ) -> tuple[Outcomes, Mapping[int, Sequence[float]]]:
-    """Add up how many traces are not slower than the 95th percentile of their variant."""
+    """Count traces at or below the 95th percentile of their variant, and return the quantiles."""
     levels = ", ".join(map(str, QUANTILE_LEVELS))
     rows = await engine.fetch(
-        f"""SELECT of_unit AS place, quantilesTDigestArray({levels})(durations) AS quantiles FROM (
-            SELECT any(place) AS of_unit, {_IS_TORN} AS torn,
+        f"""SELECT unit_arm AS arm, quantilesTDigestArray({levels})(durations) AS quantiles FROM (
+            SELECT any(arm) AS unit_arm, {_IS_CONFLICTING} AS conflicting,
                 groupArrayIf(duration_ns / 1e6, is_after) AS durations
-            FROM ({_bind(_TRACES, "duration_ns")}) GROUP BY unit)
-        WHERE NOT torn AND notEmpty(durations) GROUP BY of_unit""",
+            FROM ({_assign_units_sql(_TRACES, "duration_ns")}) GROUP BY unit)
+        WHERE NOT conflicting AND notEmpty(durations) GROUP BY unit_arm""",
         scope.parameters,
         tag="find_quantiles",
     )
-    quantiles = {row["place"]: [float(q) for q in row["quantiles"]] for row in rows}
+    quantiles = {row["arm"]: [float(q) for q in row["quantiles"]] for row in rows}
     middle = QUANTILE_LEVELS.index(QUANTILE)
     cuts = [quantiles[p][middle] if p in quantiles else 0 for p in range(len(scope.variants))]
-    value = "toFloat64(toFloat32(duration_ns / 1e6) <= {cuts:Array(Float64)}[place + 1])"
+    value = "toFloat64(toFloat32(duration_ns / 1e6) <= {cuts:Array(Float64)}[arm + 1])"
     parameters = {**scope.parameters, "cuts": cuts}
     outcomes = await _sum(engine, _TRACES, [value], parameters, "sum_below_quantile")
     return outcomes, quantiles
 
 
-_UNITS = """SELECT unit FROM exposures
+_UNIT_HASHES = """SELECT unit FROM exposures
     WHERE workspace = {workspace:String} AND experiment_id = {experiment:String}"""
 
-_MEMBERS = """
-    SELECT unit, min(first_at) AS exposed_at, min(least_variant) AS place,
-        max(greatest_variant) != place AS is_mixed
+_EXPOSED_UNITS = """
+    SELECT unit, min(first_at) AS exposed_at, min(least_variant) AS arm,
+        max(greatest_variant) != arm AS is_mixed
     FROM exposures
     WHERE workspace = {workspace:String} AND experiment_id = {experiment:String}
     GROUP BY unit"""
 
 
-def _telling_signals() -> str:
-    """SQL for the signals that name the experiment."""
+def _experiment_signals() -> str:
+    """SQL for signals that name the experiment."""
     where = Conditions("")
     where.add("experiment_id IN {names:Array(String)}")
     where.add("time >= {started:DateTime64(9, 'UTC')} AND time < {until:DateTime64(9, 'UTC')}")
     return complete_signals(where)
 
 
-# The signals are not measured here; they only tell which units are torn.
+# Signals are not measured here; they only reveal conflicting units.
 _TRACES = f"""
     SELECT user_id, session_id, sipHash64(trace_id) AS own, start AS began,
         start + toIntervalNanosecond(duration_ns) AS ended, experiment_id, variant, agent_name,
@@ -164,7 +162,7 @@ _TRACES = f"""
     UNION ALL
     SELECT user_id, session_id, sipHash64(id), time, time, experiment_id, variant, agent_name,
         toLowCardinality('success'), toUInt64(0), 0., toUInt64(0), 0
-    FROM ({_telling_signals()})"""
+    FROM ({_experiment_signals()})"""
 
 _TRACE_VALUES = {
     TraceMetric.SUCCESS_RATE: "toFloat64(status = 'success')",
@@ -173,46 +171,48 @@ _TRACE_VALUES = {
     TraceMetric.TOKENS: "toFloat64(tokens)",
 }
 
-_IS_TORN = "max(is_torn) OR min(place) != max(place)"
+_IS_CONFLICTING = "max(has_conflict) OR min(arm) != max(arm)"
 
 
-def _bind(outcomes: str, values: str) -> str:
-    """SQL that gives each outcome its unit, the unit's variant, and whether it came after."""
+def _assign_units_sql(outcomes: str, values: str) -> str:
+    """SQL that assigns each outcome its unit, arm, and side of the first exposure."""
     return f"""
     SELECT t.unit AS unit, m.unit != 0 AS is_exposed, m.is_mixed AS is_mixed,
-        if(is_exposed, m.place, t.carried) AS place,
+        if(is_exposed, m.arm, t.named_arm) AS arm,
         if(is_exposed, m.exposed_at, t.began) AS exposed_at,
-        is_mixed OR (t.carried != {_NO_VARIANT} AND t.carried != place) AS is_torn,
+        is_mixed OR (t.named_arm != {_NO_ARM} AND t.named_arm != arm) AS has_conflict,
         t.ended >= exposed_at
-            - toIntervalSecond(if(t.carried = {_NO_VARIANT}, 0, {CLOCK_SECONDS})) AS is_late,
+            - toIntervalSecond(if(t.named_arm = {_NO_ARM}, 0, {CLOCK_SKEW_SECONDS})) AS is_late,
         t.is_measured AND is_late AS is_after, t.is_measured AND NOT is_late AS is_before,
         {values}
     FROM (
         SELECT *,
             if(experiment_id IN {{names:Array(String)}}
-                AND ended >= {{started:DateTime64(9, 'UTC')}} - toIntervalSecond({CLOCK_SECONDS}),
-                transform(variant, {{variants:Array(String)}}, {{places:Array(UInt8)}},
-                    toUInt8({_NO_VARIANT})), {_NO_VARIANT}) AS carried,
+                AND ended >= {{started:DateTime64(9, 'UTC')}}
+                    - toIntervalSecond({CLOCK_SKEW_SECONDS}),
+                transform(variant, {{variants:Array(String)}}, {{arms:Array(UInt8)}},
+                    toUInt8({_NO_ARM})), {_NO_ARM}) AS named_arm,
             multiIf(
-                notEmpty(user_id) AND sipHash64(user_id) IN ({_UNITS}), sipHash64(user_id),
-                notEmpty(session_id) AND sipHash64(session_id) IN ({_UNITS}),
+                notEmpty(user_id) AND sipHash64(user_id) IN ({_UNIT_HASHES}), sipHash64(user_id),
+                notEmpty(session_id) AND sipHash64(session_id) IN ({_UNIT_HASHES}),
                     sipHash64(session_id),
-                carried = {_NO_VARIANT}, 0,
+                named_arm = {_NO_ARM}, 0,
                 notEmpty(user_id), sipHash64(user_id),
                 notEmpty(session_id), sipHash64(session_id),
                 own) AS unit
         FROM ({outcomes})
         WHERE unit != 0 AND ({{agent:String}} = '' OR agent_name = {{agent:String}}
-            OR carried != {_NO_VARIANT})
+            OR named_arm != {_NO_ARM})
     ) AS t
-    LEFT ANY JOIN ({_MEMBERS}) AS m ON m.unit = t.unit
+    LEFT ANY JOIN ({_EXPOSED_UNITS}) AS m ON m.unit = t.unit
     WHERE t.began >= exposed_at - toIntervalDay({HISTORY_DAYS})"""
 
 
-_TORN = f"""
+_CONFLICTING_UNITS = f"""
     SELECT unit FROM (
-        SELECT unit, {_IS_TORN} AS torn FROM ({_bind(_TRACES, "duration_ns")}) GROUP BY unit)
-    WHERE torn"""
+        SELECT unit, {_IS_CONFLICTING} AS conflicting
+        FROM ({_assign_units_sql(_TRACES, "duration_ns")}) GROUP BY unit)
+    WHERE conflicting"""
 
 
 async def _sum(
@@ -226,31 +226,31 @@ async def _sum(
     rows = await engine.fetch(_sums_sql(outcomes, values, condition), parameters, tag=tag)
     sums: list[dict[tuple[int, date], ClusterSums]] = [{} for _ in values]
     origins = [rows[0][f"origin{n}"] if rows else 0.0 for n in range(len(values))]
-    torn: dict[int, int] = {}
+    conflicting: dict[int, int] = {}
     for row in rows:
-        place = row["place"]
-        if row["torn"]:
-            torn[place] = torn.get(place, 0) + row["exposed"]
+        arm = row["arm"]
+        if row["conflicting"]:
+            conflicting[arm] = conflicting.get(arm, 0) + row["exposed"]
             continue
         for number, by_day in enumerate(sums):
-            by_day[place, row["day"]] = _read_sums(row, number)
-    return Outcomes([MetricSums(*parts) for parts in zip(origins, sums, strict=True)], torn)
+            by_day[arm, row["day"]] = _read_sums(row, number)
+    return Outcomes([MetricSums(*parts) for parts in zip(origins, sums, strict=True)], conflicting)
 
 
 def _sums_sql(outcomes: str, values: Sequence[str], condition: str) -> str:
-    """First each unit's own sums, after and before it was exposed; then the sums over units.
+    """SQL that sums per unit, before and after exposure, and then over units.
 
-    In between, values are counted from the mean over all units, see `MetricSums`.
+    Values are centered on the mean over all units in between, see `MetricSums`.
     """
     numbers = range(len(values))
     named = ", ".join(f"{value} AS value{n}" for n, value in enumerate(values))
-    of_units = ", ".join(
-        f"sumIf(value{n}, is_after) AS whole_y{n}, sumIf(value{n}, is_before) AS whole_x{n}"
+    per_unit = ", ".join(
+        f"sumIf(value{n}, is_after) AS total_y{n}, sumIf(value{n}, is_before) AS total_x{n}"
         for n in numbers
     )
-    centred = ", ".join(
-        f"sum(whole_y{n}) OVER () / greatest(sum(d) OVER (), 1) AS origin{n}, "
-        f"whole_y{n} - origin{n} * d AS y{n}, whole_x{n} - origin{n} * e AS x{n}"
+    centered = ", ".join(
+        f"sum(total_y{n}) OVER () / greatest(sum(d) OVER (), 1) AS origin{n}, "
+        f"total_y{n} - origin{n} * d AS y{n}, total_x{n} - origin{n} * e AS x{n}"
         for n in numbers
     )
     over_units = ", ".join(
@@ -258,28 +258,29 @@ def _sums_sql(outcomes: str, values: Sequence[str], condition: str) -> str:
         + [_sum_of(product, n) for n in numbers for product in _PRODUCTS]
     )
     return f"""
-SELECT of_unit AS place, toDate(first_at) AS day, torn, count() AS units, sum(is_unit) AS exposed,
+SELECT unit_arm AS arm, toDate(first_at) AS day, conflicting, count() AS units,
+    sum(is_unit) AS exposed,
     countIf(e > 0) AS history, {", ".join(map(_sum_of, _COUNT_PRODUCTS))}, {over_units}
 FROM (
-    SELECT *, {centred} FROM (
-        SELECT unit, any(place) AS of_unit, min(exposed_at) AS first_at,
-            any(is_exposed AND NOT is_mixed) AS is_unit, {_IS_TORN} AS torn, countIf(is_after) AS d,
-            countIf(is_before) AS e, {of_units}
-        FROM ({_bind(outcomes, named)})
+    SELECT *, {centered} FROM (
+        SELECT unit, any(arm) AS unit_arm, min(exposed_at) AS first_at,
+            any(is_exposed AND NOT is_mixed) AS is_unit, {_IS_CONFLICTING} AS conflicting,
+            countIf(is_after) AS d, countIf(is_before) AS e, {per_unit}
+        FROM ({_assign_units_sql(outcomes, named)})
         GROUP BY unit
     )
-    WHERE (d > 0 OR torn) AND {condition}
+    WHERE (d > 0 OR conflicting) AND {condition}
 )
-GROUP BY of_unit, day, torn"""
+GROUP BY unit_arm, day, conflicting"""
 
 
-# Sums over units of products, named by their factors as in `ClusterSums`.
+# Products that are summed over units, named by their factors as in `ClusterSums`.
 _COUNT_PRODUCTS = ("d", "dd", "e", "ee", "de", "ddd")
 _PRODUCTS = ("y", "yy", "yd", "x", "xx", "xe", "yx", "ye", "dx", "yyy", "yyd", "ydd")
 
 
 def _sum_of(product: str, number: int | None = None) -> str:
-    """SQL for such a sum; y and x are those of one metric, by its number."""
+    """SQL for the sum of a product; y and x belong to the metric with this number."""
     suffix = "" if number is None else str(number)
     factors = (f"{f}{suffix}" if f in "xy" else f"toFloat64({f})" for f in product)
     return f"sum({' * '.join(factors)}) AS sum_{product}{suffix}"

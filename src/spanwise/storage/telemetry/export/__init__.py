@@ -1,1 +1,5 @@
-"""Trace downloads (CSV, JSON, Parquet) and workspace export and import, in bounded memory."""
+"""Trace downloads (CSV, JSON, Parquet) and workspace export and import.
+
+Both read and write in chunks of bounded size, so memory does not grow with the data. Importing the
+same file twice changes nothing: rows keep their versions.
+"""

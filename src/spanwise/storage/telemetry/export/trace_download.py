@@ -1,4 +1,4 @@
-"""Writes traces into a file for download, a few thousand at a time, so that memory stays small."""
+"""Streams traces as a CSV, JSONL or Parquet file, in chunks of a few thousand traces."""
 
 import io
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
@@ -11,19 +11,20 @@ from clickhouse_connect.driver.client import Client
 
 from spanwise.model.analytics import ExportFormat
 from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import (
     Conditions,
     to_engine_time,
     trace_conditions,
 )
-from spanwise.storage.telemetry.engine.engine import Engine, Rows, query_rows
+from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.spans.decoding import in_utc
-from spanwise.storage.telemetry.traces.traces import AgentIds
+from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 CHUNK_TRACES = 10_000
 T = TypeVar("T")
 
-# Field of a trace -> its SQL, for text fields and for the others.
+# Trace field -> SQL, for text fields and all others.
 _TEXTS = {
     "name": "name",
     "agentId": "transform(agent_name, {names:Array(String)}, {ids:Array(String)}, '')",
@@ -52,15 +53,15 @@ _OTHERS = {
     "totalTokens": "input_tokens + output_tokens",
     "cost": "cost",
 }
-# In the order of the trace as the API shows it.
+# In the order of the API's trace.
 FIELDS = (
     *("traceId", "name", "agentId", "agentName", "status", "errorType", "startTime", "endTime"),
     *("durationMs", "spanCount", "errorCount", "models", "tools", "inputTokens", "outputTokens"),
     *("totalTokens", "cost", "sessionId", "userId", "environment", "experimentId", "variant"),
     *("inputPreview", "outputPreview"),
 )
-# The order of the file, in a form that binds without loss.
-_KEY = "(toUnixTimestamp64Nano(start), hex(trace_id))"
+# The sort key of the file, in types that bind without loss.
+_SORT_KEY = "(toUnixTimestamp64Nano(start), hex(trace_id))"
 _NEVER_NULL = {"name", "status", "inputPreview", "outputPreview"}
 
 
@@ -85,13 +86,13 @@ def _text_column(field: str, form: ExportFormat) -> str:
     return text if field in _NEVER_NULL else f"nullIf({text}, '')"
 
 
-# Spreadsheets skip blanks and control characters of any script before a formula, and some take its
-# first character in full width too. A tab or a line break alone may begin another cell.
+# Spreadsheets skip leading blanks and control characters before a formula, and some accept
+# full-width operators. A leading tab or line break may start another cell.
 _FORMULA = r"^[\\pZ\\pC]*[=+\\-@＝＋－＠]|^[\\t\\r\\n]"  # noqa: RUF001
 
 
 def _safe_cell(text: str) -> str:
-    # A spreadsheet would run a cell that begins like a formula; an apostrophe makes it text.
+    # A cell that starts like a formula would be executed; an apostrophe makes it text.
     return f"if(match({text}, '{_FORMULA}'), concat('''', {text}), {text})"
 
 
@@ -104,7 +105,7 @@ def _iso(moment: str) -> str:
 
 @dataclass(frozen=True)
 class _Window:
-    """A stretch of time with its number of traces."""
+    """A time range with its number of traces."""
 
     start: datetime
     end: datetime
@@ -114,7 +115,7 @@ class _Window:
 async def export_traces(
     engine: Engine, workspace: str, wanted: TraceFilter, agent_ids: AgentIds, form: ExportFormat
 ) -> AsyncIterator[bytes]:
-    """Return the pieces of a file with all the traces that are wanted, newest first."""
+    """Stream a file with all matching traces, newest first."""
     where = trace_conditions(workspace, wanted)
     where.parameters.update(names=list(agent_ids.keys()), ids=list(agent_ids.values()))
     hours = await engine.run_heavy(
@@ -137,7 +138,7 @@ async def export_traces(
 
 
 def _windows(hours: Iterable[tuple[datetime, int]]) -> Iterator[_Window]:
-    """Join hours, the latest first, into windows of about as many traces as a chunk holds."""
+    """Group hours, latest first, into windows of about one chunk of traces."""
     window: _Window | None = None
     for hour, traces in hours:
         if window is not None and window.traces + traces <= CHUNK_TRACES:
@@ -168,13 +169,13 @@ class _Export:
             yield chunk
 
     async def parquet(self, windows: list[_Window]) -> AsyncIterator[bytes]:
-        # A file without traces still has its columns.
+        # A file without traces still has a schema.
         empty = f"SELECT {self._columns} FROM traces WHERE 0"
-        file = _Outbox()
+        file = _WriteBuffer()
         writer = await self._run(lambda client: _open_parquet(client, empty, self._where, file))
 
         async def write(sql: str, parameters: dict[str, Any]) -> bytes:
-            # Compressing takes as long as reading: both are done off the event loop.
+            # Compression takes as long as reading: both run off the event loop.
             await self._run(
                 lambda client: writer.write_table(client.query_arrow(sql, parameters=parameters))
             )
@@ -190,29 +191,29 @@ class _Export:
     ) -> AsyncIterator[Any]:
         for window in windows:
             async for page in self._pages(window):
-                # A column of the file may be called as one of the table that a filter means.
+                # Filters refer to table columns, even if a file column has the same name.
                 sql = f"""SELECT {self._columns} FROM traces FINAL WHERE {page.sql}
                     ORDER BY start DESC, trace_id DESC SETTINGS prefer_column_name_to_alias = 1"""
                 yield await read(sql, page.parameters)
 
     async def _pages(self, window: _Window) -> AsyncIterator[Conditions]:
-        """Conditions that each hold for a chunk of a window, the latest first."""
+        """Yield the conditions of each chunk in a window, latest first."""
         last: dict[str, Any] | None = None
         left = window.traces
         while left > CHUNK_TRACES:
-            page = self._within(window, last)
+            page = self._window_conditions(window, last)
             rows = await self._run(partial(_find_last_key, page=page))
             if not rows:
                 break
             last = rows[0]
-            page.add(f"{_KEY} >= ({{to_start:Int64}}, {{to_id:String}})")
+            page.add(f"{_SORT_KEY} >= ({{to_start:Int64}}, {{to_id:String}})")
             page.parameters.update(to_start=last["key_start"], to_id=last["key_id"])
             yield page
             left -= CHUNK_TRACES
-        yield self._within(window, last)
+        yield self._window_conditions(window, last)
 
-    def _within(self, window: _Window, after: dict[str, Any] | None) -> Conditions:
-        """Conditions for what a window has after (that is, earlier than) the given key."""
+    def _window_conditions(self, window: _Window, after: dict[str, Any] | None) -> Conditions:
+        """Return conditions for the traces of a window that sort after (start before) a key."""
         page = Conditions(self._where.workspace, list(self._where.clauses))
         page.parameters.update(self._where.parameters)
         page.add(
@@ -222,7 +223,7 @@ class _Export:
         )
         if after is not None:
             page.add(
-                f"{_KEY} < ({{from_start:Int64}}, {{from_id:String}}) "
+                f"{_SORT_KEY} < ({{from_start:Int64}}, {{from_id:String}}) "
                 "AND start <= fromUnixTimestamp64Nano({from_start:Int64}, 'UTC')",
                 from_start=after["key_start"],
                 from_id=after["key_id"],
@@ -246,7 +247,7 @@ class _Export:
 
 
 def _find_last_key(client: Client, page: Conditions) -> Rows:
-    """Return the key of the last trace of a chunk, when there are so many."""
+    """Return the key of the last trace in a full chunk, or nothing."""
     return query_rows(
         client,
         f"""SELECT toUnixTimestamp64Nano(start) AS key_start, hex(trace_id) AS key_id
@@ -257,34 +258,34 @@ def _find_last_key(client: Client, page: Conditions) -> Rows:
     )
 
 
-def _open_parquet(client: Client, empty: str, where: Conditions, file: "_Outbox") -> Any:  # noqa: ANN401
-    # Half a second and 40 MB that only this needs.
+def _open_parquet(client: Client, empty: str, where: Conditions, file: "_WriteBuffer") -> Any:  # noqa: ANN401
+    # Imported here: it takes half a second and 40 MB that only Parquet needs.
     import pyarrow.parquet  # noqa: PLC0415
 
     table = client.query_arrow(empty, parameters=where.parameters)
     return pyarrow.parquet.ParquetWriter(file, table.schema, compression="zstd")
 
 
-class _Outbox(io.RawIOBase):
-    """A file that is written once from front to back, and handed on while it is."""
+class _WriteBuffer(io.RawIOBase):
+    """A write-only file whose content is drained while it is written."""
 
     def __init__(self) -> None:
-        self._pieces: list[bytes] = []
+        self._chunks: list[bytes] = []
         self._written = 0
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any) -> int:  # noqa: ANN401 -- whatever has bytes
-        piece = bytes(data)
-        self._pieces.append(piece)
-        self._written += len(piece)
-        return len(piece)
+        chunk = bytes(data)
+        self._chunks.append(chunk)
+        self._written += len(chunk)
+        return len(chunk)
 
     def tell(self) -> int:
         return self._written
 
     def drain(self) -> bytes:
-        whole = b"".join(self._pieces)
-        self._pieces.clear()
-        return whole
+        drained = b"".join(self._chunks)
+        self._chunks.clear()
+        return drained

@@ -1,7 +1,7 @@
-"""One workspace's telemetry as Parquet, out and in again.
+"""Exports and imports a workspace's telemetry as Parquet files.
 
-What follows from spans (bounds, traces, rollups) is not part of it: it is computed anew on the way
-in. Rows keep their versions, so that taking the same file in twice changes nothing.
+Data derived from spans (bounds, traces, rollups) is not exported but recomputed on import. Rows
+keep their versions, so importing the same file twice changes nothing.
 """
 
 import secrets
@@ -11,17 +11,17 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.storage.telemetry.engine.engine import query_rows
-from spanwise.storage.telemetry.traces.aggregates import summarize_traces
+from spanwise.storage.telemetry.engine.query import query_rows
+from spanwise.storage.telemetry.traces.aggregates import recompute_traces
 
-# Each table with the column of its time.
+# Table -> time column.
 TABLES = {"spans": "hour", "logs": "time", "signals": "time", "metrics": "time"}
 FILE_ROWS = 50_000
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Some hours of a table, both ends included: what one file holds."""
+class TableChunk:
+    """The hours of a table in one file, both ends included."""
 
     table: str
     first_hour: datetime
@@ -29,9 +29,9 @@ class Piece:
     rows: int
 
 
-def find_pieces(client: Client, workspace: str) -> list[Piece]:
-    """Cut a workspace's telemetry into files of about `FILE_ROWS`, an hour being the least."""
-    pieces: list[Piece] = []
+def split_tables(client: Client, workspace: str) -> list[TableChunk]:
+    """Split a workspace's telemetry into chunks of about `FILE_ROWS`, at least one hour each."""
+    chunks: list[TableChunk] = []
     for table, column in TABLES.items():
         hours = query_rows(
             client,
@@ -39,29 +39,29 @@ def find_pieces(client: Client, workspace: str) -> list[Piece]:
             WHERE workspace = {{workspace:String}} GROUP BY hour ORDER BY hour""",
             {"workspace": workspace},
         )
-        open_piece: Piece | None = None
+        open_chunk: TableChunk | None = None
         for row in hours:
             hour, rows = row["hour"], row["rows"]
-            if open_piece is not None and open_piece.rows + rows <= FILE_ROWS:
-                open_piece = Piece(table, open_piece.first_hour, hour, open_piece.rows + rows)
-                pieces[-1] = open_piece
+            if open_chunk is not None and open_chunk.rows + rows <= FILE_ROWS:
+                open_chunk = TableChunk(table, open_chunk.first_hour, hour, open_chunk.rows + rows)
+                chunks[-1] = open_chunk
             else:
-                open_piece = Piece(table, hour, hour, rows)
-                pieces.append(open_piece)
-    return pieces
+                open_chunk = TableChunk(table, hour, hour, rows)
+                chunks.append(open_chunk)
+    return chunks
 
 
-def export_piece(client: Client, workspace: str, piece: Piece) -> bytes:
-    """Return a piece as a Parquet file, without the workspace."""
-    columns = ", ".join(_columns(client, piece.table))
+def export_chunk(client: Client, workspace: str, chunk: TableChunk) -> bytes:
+    """Return a chunk as a Parquet file, without the workspace column."""
+    columns = ", ".join(_columns(client, chunk.table))
     data: bytes = client.raw_query(
-        f"""SELECT {columns} FROM {piece.table} FINAL
-        WHERE workspace = {{workspace:String}} AND toStartOfHour({TABLES[piece.table]})
+        f"""SELECT {columns} FROM {chunk.table} FINAL
+        WHERE workspace = {{workspace:String}} AND toStartOfHour({TABLES[chunk.table]})
             BETWEEN {{first:DateTime('UTC')}} AND {{last:DateTime('UTC')}}""",
         parameters={
             "workspace": workspace,
-            "first": piece.first_hour,
-            "last": piece.last_hour,
+            "first": chunk.first_hour,
+            "last": chunk.last_hour,
         },
         fmt="Parquet",
     )
@@ -69,9 +69,9 @@ def export_piece(client: Client, workspace: str, piece: Piece) -> bytes:
 
 
 def import_file(client: Client, workspace: str, table: str, data: bytes) -> int:
-    """Take a Parquet file into a workspace; returns its rows. All of them, or none."""
+    """Import all rows of a Parquet file, or none; returns how many."""
     known = _columns(client, table)
-    # A table of its own first: there the workspace is set, and a broken file harms nothing.
+    # Into a staging table first: the workspace is set from there, and a broken file is harmless.
     staging = f"import_{table}_{secrets.token_hex(8)}"
     client.command(f"CREATE TABLE {staging} AS {table} ENGINE = MergeTree ORDER BY tuple()")
     try:
@@ -79,7 +79,7 @@ def import_file(client: Client, workspace: str, table: str, data: bytes) -> int:
             staging,
             insert_block=data,
             fmt="Parquet",
-            # Columns that another version had are left out, those it lacked get their defaults.
+            # For files of other versions: unknown columns are skipped, missing ones get defaults.
             settings={
                 "input_format_skip_unknown_fields": 1,
                 "input_format_parquet_allow_missing_columns": 1,
@@ -94,19 +94,19 @@ def import_file(client: Client, workspace: str, table: str, data: bytes) -> int:
             parameters={"workspace": workspace},
         )
         if table == "spans":
-            _summarize(client, workspace, staging)
+            _recompute_imported(client, workspace, staging)
         return int(query_rows(client, f"SELECT count() AS rows FROM {staging}", {})[0]["rows"])
     finally:
         client.command(f"DROP TABLE IF EXISTS {staging} SYNC")
 
 
-def _summarize(client: Client, workspace: str, staging: str) -> None:
+def _recompute_imported(client: Client, workspace: str, staging: str) -> None:
     traces = f"SELECT DISTINCT {{workspace:String}} AS workspace, trace_id FROM {staging}"
-    summarize_traces(client, traces, {"workspace": workspace})
+    recompute_traces(client, traces, {"workspace": workspace})
 
 
 def find_agents(client: Client, workspace: str) -> list[dict[str, Any]]:
-    """Return which agents a workspace's traces name, with the first and last of each."""
+    """Return the agents in a workspace's traces, with their first and last start."""
     return query_rows(
         client,
         """SELECT agent_name AS name, min(start) AS first, max(start) AS last
@@ -117,7 +117,7 @@ def find_agents(client: Client, workspace: str) -> list[dict[str, Any]]:
 
 
 def _columns(client: Client, table: str) -> list[str]:
-    """The columns that rows are written with; the workspace is set on the way in."""
+    """Return the columns that rows are inserted with, without the workspace."""
     rows = query_rows(
         client,
         """SELECT name FROM system.columns

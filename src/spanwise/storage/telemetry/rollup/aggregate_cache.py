@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Sequence
 
-from spanwise.storage.telemetry.engine.engine import Rows
+from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.rollup.aggregation import Aggregates, Statement
 
 # Cache TTL: rows removed by another replica's retention may be counted this much longer.

@@ -6,7 +6,7 @@ from operator import add
 from typing import Any, Generic, TypeVar
 
 from spanwise.model.analytics import Question
-from spanwise.storage.telemetry.engine.engine import Rows
+from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.rollup.source import Source
 
 T = TypeVar("T")

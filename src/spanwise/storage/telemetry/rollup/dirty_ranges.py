@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from spanwise.model.times import BoundedRange, TimeRange
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
-from spanwise.storage.telemetry.engine.engine import Engine
 from spanwise.storage.telemetry.rollup.recent_changes import RecentChanges
 from spanwise.storage.telemetry.rollup.time_ranges import (
     ALL_TIME,

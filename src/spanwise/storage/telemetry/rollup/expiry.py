@@ -7,7 +7,7 @@ from clickhouse_connect.driver.client import Client
 
 from spanwise.model.times import Granularity, floor_time, next_bucket
 from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
-from spanwise.storage.telemetry.engine.engine import query_rows
+from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.measures import MEASURES
 from spanwise.storage.telemetry.rollup.recompute import (
     BUCKET_STARTS,

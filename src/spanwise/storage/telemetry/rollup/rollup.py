@@ -11,7 +11,7 @@ from spanwise.model.analytics import Question
 from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import Granularity
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.aggregate_cache import AggregateCache
 from spanwise.storage.telemetry.rollup.aggregation import (
     Query,

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.freshness import Freshness
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_time
-from spanwise.storage.telemetry.engine.engine import Engine, Rows, query_rows
+from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.rollup.time_ranges import HOUR, floor_hour
 from spanwise.storage.telemetry.spans.decoding import in_utc
 

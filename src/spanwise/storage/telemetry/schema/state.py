@@ -1,10 +1,8 @@
-"""Whether the telemetry schema is up to date, found out without changing it."""
-
-from importlib.resources import files
+"""Reports whether the telemetry schema is up to date, without changing it."""
 
 from spanwise.storage.schema_state import SchemaState
-from spanwise.storage.telemetry import schema
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.schema.migrate import schema_file_names
 
 
 async def inspect_schema(engine: Engine) -> SchemaState:
@@ -17,6 +15,5 @@ async def inspect_schema(engine: Engine) -> SchemaState:
     if not tables:
         return SchemaState.ABSENT
     rows = await engine.fetch("SELECT name FROM schema_versions", {}, tag="inspect_schema")
-    wanted = {file.name for file in files(schema).iterdir() if file.name.endswith(".sql")}
-    is_current = wanted <= {row["name"] for row in rows}
+    is_current = schema_file_names() <= {row["name"] for row in rows}
     return SchemaState.CURRENT if is_current else SchemaState.OUTDATED

@@ -1,1 +1,5 @@
-"""Signals: lists, and summaries per name."""
+"""Signals: pages and summaries per name.
+
+A signal never copies fields of its trace; they are joined on read, so arrival order does not
+matter. Of two rows with one id, the later one counts.
+"""

@@ -1,4 +1,4 @@
-"""Adds signals up: one row a name, with its course over time."""
+"""Aggregates signals per name, with a trend over time."""
 
 import sys
 from collections import defaultdict
@@ -10,15 +10,15 @@ from spanwise.model.errors import Invalid
 from spanwise.model.telemetry.filters import SignalFilter
 from spanwise.model.telemetry.signals import SignalSummary, SignalTrend
 from spanwise.model.times import Granularity, bucket_label, floor_time
-from spanwise.storage.telemetry.engine.engine import Engine
-from spanwise.storage.telemetry.signals.signals import signal_source
+from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.signals.signal_queries import signal_source
 from spanwise.storage.telemetry.spans.decoding import in_utc
 
-# Names times buckets; an answer of more than this is no summary.
+# Limit of signal names times buckets per response.
 MAX_POINTS = 200_000
 
-# One number, by time and then by arrival: a tuple of the two takes twenty times as long to compare.
-_LATEST = """bitShiftLeft(toUInt128(toUnixTimestamp64Nano(time)), 64)
+# Time and arrival packed into one number: comparing tuples takes twenty times as long.
+_RECENCY = """bitShiftLeft(toUInt128(toUnixTimestamp64Nano(time)), 64)
     + toUInt128(toUnixTimestamp64Nano(created))"""
 
 _HOUR_NS, _DAY_NS = 3_600 * 10**9, 86_400 * 10**9
@@ -31,9 +31,9 @@ async def summarize_signals(
     granularity: Granularity,
     buckets: Sequence[datetime],
 ) -> list[SignalSummary]:
-    """Return a summary for each name that occurs, by name."""
+    """Return one summary per signal name, sorted by name."""
     source, where = signal_source(workspace, wanted)
-    # Hours or days are counted; weeks and months are put together from days below.
+    # The query groups by hour or day; weeks and months are built from days below.
     step_ns = _HOUR_NS if granularity is Granularity.HOURLY else _DAY_NS
     rows = await engine.fetch(
         f"""SELECT
@@ -50,7 +50,7 @@ async def summarize_signals(
                 sum(value) AS step_sum,
                 stddevPopStableState(value) AS spread,
                 quantilesExactInclusiveState(0.5, 0.95)(value) AS values,
-                max({_LATEST}) AS step_last_key, argMax(value, {_LATEST}) AS step_last_value,
+                max({_RECENCY}) AS step_last_key, argMax(value, {_RECENCY}) AS step_last_value,
                 max(time) AS step_last_at
             FROM {source} GROUP BY name, step)
         GROUP BY name ORDER BY name""",
@@ -109,7 +109,7 @@ def _to_trend(
 
 
 def _finite(number: float) -> float:
-    """Bring a sum of huge values back to what JSON can say."""
-    if number != number:  # noqa: PLR0124 -- NaN, of infinities that cancel each other out
+    """Clamp a number to what JSON can represent."""
+    if number != number:  # noqa: PLR0124 -- NaN, when infinities cancel out
         return 0.0
     return min(max(number, -sys.float_info.max), sys.float_info.max)

@@ -1,4 +1,4 @@
-"""Reads back what ingest wrote: values behind markers, raw messages, bytes that are ids."""
+"""Decodes stored values: typed attributes, contents, events and times."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
 from spanwise.model.telemetry.conventions import OWN_PREFIX
 
-# How much of a content a trace shows; the rest is at the address of the span itself.
+# Input and output bytes shown in a trace; the span's own endpoint returns all of it.
 MAX_SHOWN_BYTES = 64 * 1024
-# Writers of JSON give up at some 250 levels, of which an answer has a few itself.
+# JSON encoders give up at about 250 levels, and a response adds a few more.
 _MAX_DEPTH = 200
 _OWN_PREFIX = OWN_PREFIX.encode()
-# Before JSON that stands for a value nested too deep for protobuf's decoder.
+# Prefix of JSON that replaces a value nested too deep for protobuf's decoder.
 JSON_MARKER = "\x08"
 CUT_MARKER = "… [cut at 64 KiB; the span's own address has the whole]"
 
@@ -30,13 +30,13 @@ def or_none(text: str) -> str | None:
     return text or None
 
 
-def plain_any(value: AnyValue) -> Any:  # noqa: ANN401 -- any JSON value
-    """Turn an OTLP value into what JSON would hold."""
+def to_plain_value(value: AnyValue) -> Any:  # noqa: ANN401 -- any JSON value
+    """Convert an OTLP value to a JSON value."""
     match value.WhichOneof("value"):
         case "array_value":
-            return [plain_any(item) for item in value.array_value.values]
+            return [to_plain_value(item) for item in value.array_value.values]
         case "kvlist_value":
-            return {item.key: plain_any(item.value) for item in value.kvlist_value.values}
+            return {item.key: to_plain_value(item.value) for item in value.kvlist_value.values}
         case "bytes_value":
             return value.bytes_value.hex()
         case "string_value" if value.string_value.startswith(JSON_MARKER):
@@ -54,8 +54,8 @@ def _read_json(text: str | bytes) -> Any:  # noqa: ANN401 -- any JSON value
         return text if isinstance(text, str) else text.decode("utf-8", "replace")
 
 
-def read_attribute(raw: bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line a type
-    """Turn a stored attribute back into the value it was; a marker says which type it had."""
+def read_attribute(raw: bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line per type
+    """Decode a stored attribute; its first byte marks the type when it is no string."""
     if not raw or not 2 <= raw[0] <= 8:  # noqa: PLR2004 -- the markers 2 to 8
         return raw.decode("utf-8", "replace")
     body = raw[1:]
@@ -68,10 +68,10 @@ def read_attribute(raw: bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line a ty
             case 4:
                 return _finite(float(body))
             case 5:
-                return [plain_any(item) for item in ArrayValue.FromString(body).values]
+                return [to_plain_value(item) for item in ArrayValue.FromString(body).values]
             case 6:
                 pairs = KeyValueList.FromString(body).values
-                return {item.key: plain_any(item.value) for item in pairs}
+                return {item.key: to_plain_value(item.value) for item in pairs}
             case 7:
                 return body.hex()
             case _:
@@ -84,16 +84,16 @@ def _finite(number: float) -> float | str:
     return number if math.isfinite(number) else str(number)
 
 
-class Texts(dict[bytes, str]):
-    """Texts by their bytes: much of what the spans of a trace say is the same few."""
+class TextCache(dict[bytes, str]):
+    """Decoded strings by their bytes: the spans of a trace repeat the same few."""
 
     def __missing__(self, raw: bytes) -> str:
         text = self[raw] = to_text(raw)
         return text
 
 
-def read_attributes(stored: Mapping[bytes, bytes], texts: Texts) -> dict[str, Any]:
-    """Turn stored attributes back into what they were, without those that ingest added."""
+def read_attributes(stored: Mapping[bytes, bytes], texts: TextCache) -> dict[str, Any]:
+    """Decode stored attributes, without those that ingest added."""
     return {
         texts[key]: read_attribute(raw)
         for key, raw in stored.items()
@@ -102,7 +102,7 @@ def read_attributes(stored: Mapping[bytes, bytes], texts: Texts) -> dict[str, An
 
 
 def read_content(stored: bytes) -> Any:  # noqa: ANN401 -- JSON or text
-    """Turn an input or output back into JSON where it is some, else leave it text."""
+    """Decode an input or output: JSON when it parses, else text."""
     value = read_attribute(stored)
     if not isinstance(value, str):
         return value
@@ -116,7 +116,7 @@ def read_content(stored: bytes) -> Any:  # noqa: ANN401 -- JSON or text
 
 
 def _is_too_deep(text: str, parsed: Any) -> bool:  # noqa: ANN401 -- any JSON value
-    """Say whether JSON can be read but not written again."""
+    """Return whether JSON is nested too deep to be encoded again."""
     if text.count("[") + text.count("{") <= _MAX_DEPTH:
         return False
     level = [parsed]
@@ -129,7 +129,7 @@ def _is_too_deep(text: str, parsed: Any) -> bool:  # noqa: ANN401 -- any JSON va
 
 
 def read_events(stored: Sequence[bytes]) -> list[dict[str, Any]]:
-    """Turn stored events back into what `SpanEvent` shows."""
+    """Decode stored events into the fields of `SpanEvent`."""
     events = []
     for raw in stored:
         event = OtlpSpan.Event.FromString(raw)
@@ -138,7 +138,7 @@ def read_events(stored: Sequence[bytes]) -> list[dict[str, Any]]:
             {
                 "name": event.name,
                 "time": datetime.fromtimestamp(nano / 1e9, UTC) if nano else None,
-                "attributes": {a.key: plain_any(a.value) for a in event.attributes},
+                "attributes": {a.key: to_plain_value(a.value) for a in event.attributes},
             }
         )
     return events

@@ -1,8 +1,8 @@
-"""Calls that a coding agent reports twice, as its own span and as a log record: each counts once.
+"""Deduplicates calls that a coding agent reports both as a span and as a log record.
 
-The span derived from the record is there as soon as the record is, since the agent's own may never
-come. Both carry the call's id. When both are stored, a later version of the derived one is written
-that adds nothing to its trace. It stays a root, so that a trace row under its start is deleted once
+A span is derived from the log record on arrival, because the agent's own span may never come. Both
+carry the call's id. Once both are stored, a newer version of the derived span is written that does
+not count in its trace. It stays a root, so that the trace row under its start is deleted once
 another root represents the trace.
 """
 
@@ -15,7 +15,7 @@ from spanwise.storage.telemetry.traces.aggregates import (
     SUPERSEDED,
     VERSION_STEP,
     find_long_traces,
-    in_places,
+    trace_rows_condition,
 )
 
 _ID = f"attributes['{CALL_ID}']"
@@ -23,24 +23,24 @@ _IS_CALL = f"mapContains(attributes, '{CALL_ID}')"
 _IS_DERIVED = f"mapContains(attributes, '{CALL_IS_DERIVED}')"
 _TRACES = f"""SELECT DISTINCT workspace, trace_id FROM spans
     WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}} AND {_IS_CALL}"""
-# Above every correction of a price, below the next version of the span.
-_LIFT = VERSION_STEP // 2
+# Above every price correction, below the next version of the span.
+_VERSION_OFFSET = VERSION_STEP // 2
 
 
 def supersede_derived_calls(
     client: Client, first_version: int, last_version: int, only: str = "1"
 ) -> None:
-    """Let derived calls of a batch's traces count no more if the agent's own span is there.
+    """Supersede derived calls in a batch's traces when the agent's own span is stored; idempotent.
 
-    `only` narrows which spans are looked at. Doing so twice changes nothing.
+    `only` restricts the spans that are read.
     """
     parameters: dict[str, Any] = {"first": first_version, "last": last_version}
     long = find_long_traces(client, _TRACES, parameters)
-    calls = f"{in_places(_TRACES, long)} AND {only} AND {_IS_CALL}"
+    calls = f"{trace_rows_condition(_TRACES, long)} AND {only} AND {_IS_CALL}"
     client.command(
         f"""
         INSERT INTO spans
-        SELECT * REPLACE (version + {_LIFT} AS version, '{SUPERSEDED}' AS kind,
+        SELECT * REPLACE (version + {_VERSION_OFFSET} AS version, '{SUPERSEDED}' AS kind,
             'unset' AS status, '' AS error_type, '' AS provider, '' AS tool_name)
         FROM (
             SELECT * FROM (

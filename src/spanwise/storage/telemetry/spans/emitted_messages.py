@@ -1,7 +1,7 @@
-"""What log records tell about the spans they belong to.
+"""Reads messages and flag decisions that log records carry for spans.
 
-Some instrumentations send messages and decided flags not with the span but as log records that
-carry its ids, before or after it. They are joined when a trace is read.
+Some instrumentations emit them not with the span but as log records with its ids, before or after
+the span arrives. They are joined when a trace is read.
 """
 
 from collections import defaultdict
@@ -20,10 +20,10 @@ from spanwise.model.telemetry.messages import (
     to_message,
 )
 from spanwise.model.telemetry.spans import SpanFields
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.spans.decoding import (
     CUT_MARKER,
-    Texts,
+    TextCache,
     read_attributes,
     read_content,
 )
@@ -34,16 +34,16 @@ _EVENTS = (*INPUT_EVENTS, *OUTPUT_EVENTS, *sorted(FLAG_EVENTS), DETAILS_EVENT)
 
 
 @dataclass
-class Told:
-    """What the log records of one span say."""
+class LoggedMessages:
+    """The content of one span's log records."""
 
     inputs: list[Any] = field(default_factory=list)
     outputs: list[Any] = field(default_factory=list)
     flag: tuple[str, str] | None = None
 
 
-async def find_told(engine: Engine, workspace: str, trace_id: str) -> dict[str, Told]:
-    """Return what log records tell, by the span they belong to."""
+async def find_messages(engine: Engine, workspace: str, trace_id: str) -> dict[str, LoggedMessages]:
+    """Return the logged messages of a trace by span id."""
     rows = await engine.fetch(
         """SELECT span_id, if(event_name = '', attributes['event.name'], event_name) AS event,
             message, attributes
@@ -57,32 +57,32 @@ async def find_told(engine: Engine, workspace: str, trace_id: str) -> dict[str, 
             "events": list(_EVENTS),
             "limit": MAX_RECORDS,
         },
-        tag="find_told",
+        tag="find_messages",
         raw=True,
     )
-    told: dict[str, Told] = defaultdict(Told)
-    texts = Texts()
+    messages: dict[str, LoggedMessages] = defaultdict(LoggedMessages)
+    texts = TextCache()
     for row in rows:
         body = read_content(row["message"])
-        said = read_attributes(row["attributes"], texts)
-        said |= body if isinstance(body, dict) else {}
-        _take(told[row["span_id"].decode()], row["event"].decode(), said)
-    return told
+        values = read_attributes(row["attributes"], texts)
+        values |= body if isinstance(body, dict) else {}
+        _add_record(messages[row["span_id"].decode()], row["event"].decode(), values)
+    return messages
 
 
-def _take(told: Told, event: str, values: Mapping[str, Any]) -> None:
+def _add_record(messages: LoggedMessages, event: str, values: Mapping[str, Any]) -> None:
     if event in INPUT_EVENTS:
-        told.inputs.append(to_message(INPUT_EVENTS[event], values))
+        messages.inputs.append(to_message(INPUT_EVENTS[event], values))
     elif event in OUTPUT_EVENTS:
-        told.outputs.append(to_message(OUTPUT_EVENTS[event], values))
+        messages.outputs.append(to_message(OUTPUT_EVENTS[event], values))
     elif event in FLAG_EVENTS:
-        told.flag = told.flag or read_flag(values)
+        messages.flag = messages.flag or read_flag(values)
     else:
-        told.inputs += _listed(values.get("gen_ai.input.messages"))
-        told.outputs += _listed(values.get("gen_ai.output.messages"))
+        messages.inputs += _to_list(values.get("gen_ai.input.messages"))
+        messages.outputs += _to_list(values.get("gen_ai.output.messages"))
 
 
-def _listed(value: Any) -> list[Any]:  # noqa: ANN401 -- a list, or JSON that says one
+def _to_list(value: Any) -> list[Any]:  # noqa: ANN401 -- a list, or a list as JSON
     if isinstance(value, str):
         try:
             value = orjson.loads(value)
@@ -91,19 +91,21 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401 -- a list, or JSON that sa
     return value if isinstance(value, list) else [value] if value else []
 
 
-def fill_in(span: SpanFields, said: Told | None, max_bytes: int | None = None) -> None:
-    """Give a span what it does not say itself; contents beyond `max_bytes` are cut."""
-    if said is None:
+def add_logged_messages(
+    span: SpanFields, messages: LoggedMessages | None, max_bytes: int | None = None
+) -> None:
+    """Fill fields that the span itself does not have; content beyond `max_bytes` is truncated."""
+    if messages is None:
         return
-    if span["input"] is None and said.inputs:
-        span["input"] = _cut(said.inputs, max_bytes)
-    if span["output"] is None and said.outputs:
-        span["output"] = _cut(said.outputs, max_bytes)
-    if span["experimentId"] is None and said.flag is not None:
-        span["experimentId"], span["variant"] = said.flag
+    if span["input"] is None and messages.inputs:
+        span["input"] = _truncate(messages.inputs, max_bytes)
+    if span["output"] is None and messages.outputs:
+        span["output"] = _truncate(messages.outputs, max_bytes)
+    if span["experimentId"] is None and messages.flag is not None:
+        span["experimentId"], span["variant"] = messages.flag
 
 
-def _cut(messages: list[Any], max_bytes: int | None) -> Any:  # noqa: ANN401 -- JSON or text
+def _truncate(messages: list[Any], max_bytes: int | None) -> Any:  # noqa: ANN401 -- JSON or text
     text = orjson.dumps(messages)
     if max_bytes is None or len(text) <= max_bytes:
         return messages

@@ -1,12 +1,13 @@
-"""Makes the engine's SQL of the convention table: OTLP as it arrives, rows as they are kept.
+"""Generates the SQL that extracts span, log and metric rows from OTLP, from the convention table.
 
-Measured on 170 attribute names and 30 fields: looking every name up in a map costs 8.8 µs a span.
-Here each attribute's key is turned once into a packed number, field and precedence (`transform`),
-the numbers are sorted, and a field is the first number of its range: 1.7 µs.
+With 170 attribute names and 30 fields, a map lookup per name costs 8.8 µs per span. Instead, each
+attribute key is mapped once to a rank (field, precedence, position) with `transform`, the ranks
+are sorted, and a field is the first rank in its range: 1.7 µs.
 
-The engine plans a view's SELECT anew for every block that is inserted, at about 0.1 ms a function.
-So a step that is needed often is a layer of its own, each function counts, and what few spans need
-is done before, in `ingest`.
+The engine plans a view's SELECT again for every inserted block, at about 0.1 ms per function. So
+shared expressions are nested layers, functions are used sparingly, and what only few spans need is
+done earlier, in `ingest`. Landing tables are named by a hash of this SQL: any change to its text
+creates new ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,10 +20,11 @@ from spanwise.model.telemetry.attribute_values import (
     PROVIDERS,
 )
 from spanwise.model.telemetry.conventions import FIELDS
-from spanwise.storage.telemetry.prices.prices import cost_with, rates_of
+from spanwise.storage.telemetry.engine.conditions import quoted
+from spanwise.storage.telemetry.prices.price_dictionary import cost_with, rates_of
 
-# Arrays, maps and bytes are declared as bytes: the same on the wire, but the engine then neither
-# recurses nor plans for it. They are kept raw behind a marker and decoded when read.
+# Arrays, maps and bytes are declared as bytes: the same on the wire, but the engine does not parse
+# them. They are stored raw behind a type marker and decoded when read.
 PROTO_SCHEMA = """
 syntax = "proto3";
 message Any { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3;
@@ -48,7 +50,7 @@ _ANY = (
     "double_value Nullable(String), array_value Nullable(String), kvlist_value Nullable(String), "
     "bytes_value Nullable(String))"
 )
-# A batch has few different keys: what is asked of a key is then computed once for each of them.
+# LowCardinality, because a batch has few distinct keys: functions of a key run once per value.
 _PAIRS = f"Array(Tuple(key LowCardinality(String), value {_ANY}))"
 _HEAD = (
     "head Tuple(workspace String, version UInt64, service String, environment String, "
@@ -79,8 +81,8 @@ _PRECEDENCE_BITS = 6
 _POSITION_BITS = 20
 
 
-class _Picks:
-    """Numbers the fields and gives each attribute name its packed rank."""
+class _FieldRanks:
+    """SQL that ranks the attribute with the highest precedence for each field."""
 
     def __init__(self, fields: Iterable[str]) -> None:
         known = {field.name: field.attributes for field in FIELDS}
@@ -90,12 +92,12 @@ class _Picks:
             for precedence, attribute in enumerate(known[name]):
                 rank = number << _PRECEDENCE_BITS | precedence
                 if self._ranks.setdefault(attribute, rank) != rank:
-                    raise ValueError(f"{attribute} serves two fields; it can mean one thing only")
+                    raise ValueError(f"attribute {attribute} is mapped to two fields")
 
-    def ranked(self) -> str:
-        """SQL for the sorted ranks of the attributes that mean something and have a value.
+    def ranked_sql(self) -> str:
+        """SQL for the sorted ranks of the mapped attributes that have a value.
 
-        A rank is the field's number, the precedence and the attribute's position, in this order.
+        A rank packs the field's number, the precedence and the attribute's position, in this order.
         """
         names = _array(self._ranks)
         numbers = ", ".join(str(rank) for rank in self._ranks.values())
@@ -104,19 +106,19 @@ class _Picks:
    toUInt32(transform(k, {names}, [{numbers}], 0) * notEmpty(t) * {one} + i),
    keys, texts, arrayEnumerate(texts))))"""
 
-    def picked(self) -> str:
-        """SQL for a map from field to text, without marks of type and quotes of JSON strings."""
+    def picked_sql(self) -> str:
+        """SQL for a map from field number to text, without type markers and JSON quotes."""
         fields = f"bitShiftRight(p, {_POSITION_BITS + _PRECEDENCE_BITS})"
         text = f"texts[bitAnd(p, {2**_POSITION_BITS - 1})]"
         return f"""mapFromArrays(arrayMap(p -> {fields}, ranked),
    arrayMap(p -> trimBoth({text}, '\\x02\\x03\\x04"'), ranked))"""
 
     def text(self, field: str) -> str:
-        """SQL for the field's text, empty when no attribute has it."""
+        """SQL for the field's text; empty without an attribute."""
         return f"picked[{self._numbers[field]}]"
 
     def position(self, field: str) -> str:
-        """SQL for the position of the field's attribute, 0 when there is none."""
+        """SQL for the position of the field's attribute; 0 without one."""
         first = self._numbers[field] << (_PRECEDENCE_BITS + _POSITION_BITS)
         last = first + (1 << (_PRECEDENCE_BITS + _POSITION_BITS)) - 1
         return (
@@ -126,20 +128,20 @@ class _Picks:
 
 
 def spans_select(source: str) -> str:
-    """SQL that turns landing rows into span rows."""
-    picks = _Picks(field.name for field in FIELDS)
-    text = picks.text
+    """SQL that extracts span rows from the landing table."""
+    ranks = _FieldRanks(field.name for field in FIELDS)
+    text = ranks.text
     provider = _provider(text("provider"), text("server"))
     layers = [
         "SELECT head, arrayJoin(spans) AS s",
         f"""SELECT head, s, s.attributes.key AS keys,
   arrayMap(v -> {_text_of("v")}, s.attributes.value) AS texts""",
-        f"SELECT head, s, keys, texts, {picks.ranked()} AS ranked",
-        f"""SELECT head, s, keys, texts, {picks.picked()} AS picked,
-  {picks.position("input")} AS input_at,
-  {picks.position("output")} AS output_at""",
+        f"SELECT head, s, keys, texts, {ranks.ranked_sql()} AS ranked",
+        f"""SELECT head, s, keys, texts, {ranks.picked_sql()} AS picked,
+  {ranks.position("input")} AS input_at,
+  {ranks.position("output")} AS output_at""",
         f"""SELECT head, s, keys, texts, picked, input_at, output_at,
-  {_kind(picks)} AS kind,
+  {_kind(ranks)} AS kind,
   {text("model")} AS model,
   {provider} AS provider,
   {_number(text("input_tokens"))} AS given_input,
@@ -166,9 +168,9 @@ def spans_select(source: str) -> str:
   greatest(s.end_time_unix_nano, s.start_time_unix_nano) - s.start_time_unix_nano AS duration_ns,
   transform(s.status.code, [1, 2], ['ok', 'error'], 'unset') AS status,
   if(empty(s.status.message), {text("error_message")}, s.status.message) AS status_message,
-  {_error_type(picks)} AS error_type,
+  {_error_type(ranks)} AS error_type,
   head.service AS service_name,
-  {_named(picks, "agent", "^(invoke_agent|create_agent|agent run) |^step [0-9]+$")} AS agent_name,
+  {_name_of(ranks, "agent", "^(invoke_agent|create_agent|agent run) |^step [0-9]+$")} AS agent_name,
   {text("workflow_name")} AS workflow_name,
   provider,
   model,
@@ -180,7 +182,7 @@ def spans_select(source: str) -> str:
   given_cost,
   if(given_cost > 0, given_cost, {cost_with("rates")}) AS cost,
   given_cost > 0 OR rates.1 = 1 OR input_tokens + output_tokens = 0 AS is_priced,
-  {_named(picks, "tool", "^(execute_tool|running tool:?) ")} AS tool_name,
+  {_name_of(ranks, "tool", "^(execute_tool|running tool:?) ")} AS tool_name,
   {text("session_id")} AS session_id,
   {text("user_id")} AS user_id,
   if(empty({text("environment")}), head.environment, {text("environment")}) AS environment,
@@ -203,14 +205,14 @@ def spans_select(source: str) -> str:
 
 
 def logs_select(source: str) -> str:
-    """SQL that turns landing rows into log rows."""
-    picks = _Picks(["agent_name"])
+    """SQL that extracts log rows from the landing table."""
+    ranks = _FieldRanks(["agent_name"])
     layers = [
         "SELECT head, arrayJoin(log_records) AS r",
         f"""SELECT head, r, r.attributes.key AS keys,
   arrayMap(v -> {_text_of("v")}, r.attributes.value) AS texts""",
-        f"SELECT head, r, keys, texts, {picks.ranked()} AS ranked",
-        f"""SELECT head, r, keys, texts, {picks.picked()} AS picked,
+        f"SELECT head, r, keys, texts, {ranks.ranked_sql()} AS ranked",
+        f"""SELECT head, r, keys, texts, {ranks.picked_sql()} AS picked,
   if(r.time_unix_nano = 0, r.observed_time_unix_nano, r.time_unix_nano) AS given_nano,
   least(greatest(given_nano, {_EARLIEST_NANO}), {_LATEST_NANO}) AS time_nano,
   {_text_of("r.body")} AS message""",
@@ -225,7 +227,7 @@ def logs_select(source: str) -> str:
   if(r.severity_number BETWEEN 1 AND 24, r.severity_number, 9) AS severity,
   message,
   r.event_name AS event_name,
-  if(notEmpty({picks.text("agent_name")}), {picks.text("agent_name")}, head.service) AS agent_name,
+  if(notEmpty({ranks.text("agent_name")}), {ranks.text("agent_name")}, head.service) AS agent_name,
   mapFromArrays(keys, texts) AS attributes,
   head.resource AS resource""",
     ]
@@ -233,7 +235,7 @@ def logs_select(source: str) -> str:
 
 
 def metrics_select(source: str) -> str:
-    """SQL that keeps metrics as they came, one row a metric, decoded when read."""
+    """SQL that stores metrics unparsed, one row per metric; they are decoded when read."""
     return (
         "SELECT head.workspace AS workspace, head.version AS version, "
         "fromUnixTimestamp64Nano(toInt64(version), 'UTC') AS time, "
@@ -243,7 +245,7 @@ def metrics_select(source: str) -> str:
 
 
 def nest(layers: Sequence[str], source: str) -> str:
-    """Put each layer around the one before it."""
+    """Nest each layer around the previous one."""
     sql = source
     for index, layer in enumerate(layers):
         sql = f"{layer}\nFROM {sql}"
@@ -252,16 +254,12 @@ def nest(layers: Sequence[str], source: str) -> str:
     return sql
 
 
-def quote(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def _array(texts: Iterable[str]) -> str:
-    return "[" + ", ".join(quote(text) for text in texts) + "]"
+    return "[" + ", ".join(quoted(text) for text in texts) + "]"
 
 
 def _text_of(value: str) -> str:
-    """SQL for an OTLP value as text; what is not a string gets its marker."""
+    """SQL for an OTLP value as text; anything but a string gets its type marker."""
     marked = ", ".join(
         f"concat('\\x{number:02}', {value}.{name}_value)"
         for number, name in enumerate(("bool", "int", "double", "array", "kvlist", "bytes"), 2)
@@ -269,25 +267,25 @@ def _text_of(value: str) -> str:
     return f"coalesce({marked}, {value}.string_value)"
 
 
-def _mapped(value: str, table: Mapping[str, Sequence[str]], default: str) -> str:
+def _transform(value: str, table: Mapping[str, Sequence[str]], default: str) -> str:
     names = [name for names in table.values() for name in names]
     meanings = [meaning for meaning, names in table.items() for _ in names]
     return f"transform({value}, {_array(names)}, {_array(meanings)}, {default})"
 
 
 def _provider(name: str, server: str) -> str:
-    plain = f"replaceRegexpOne(lower(toLowCardinality({name})), {quote(PROVIDER_SUFFIX)}, '')"
-    by_host = _mapped(f"toLowCardinality({server})", HOSTS, "''")
-    return f"if(empty({name}), {by_host}, {_mapped(plain, PROVIDERS, plain)})"
+    plain = f"replaceRegexpOne(lower(toLowCardinality({name})), {quoted(PROVIDER_SUFFIX)}, '')"
+    by_host = _transform(f"toLowCardinality({server})", HOSTS, "''")
+    return f"if(empty({name}), {by_host}, {_transform(plain, PROVIDERS, plain)})"
 
 
-def _kind(picks: _Picks) -> str:
-    """SQL for the kind: as an attribute names it, else as a tool or a model tells."""
-    # Vercel writes `ai.generateText.doGenerate my-function` into one of them.
-    said = f"lower(extract(toLowCardinality({picks.text('kind')}), '^[^ ]+'))"
-    tool, model = picks.text("tool_name"), picks.text("model")
-    return _mapped(
-        said, KINDS, f"multiIf(notEmpty({tool}), 'tool', notEmpty({model}), 'llm', 'other')"
+def _kind(ranks: _FieldRanks) -> str:
+    """SQL for the kind: from an attribute, else from the presence of a tool or model."""
+    # Vercel appends the function's name: `ai.generateText.doGenerate my-function`.
+    named = f"lower(extract(toLowCardinality({ranks.text('kind')}), '^[^ ]+'))"
+    tool, model = ranks.text("tool_name"), ranks.text("model")
+    return _transform(
+        named, KINDS, f"multiIf(notEmpty({tool}), 'tool', notEmpty({model}), 'llm', 'other')"
     )
 
 
@@ -295,26 +293,26 @@ def _number(text: str) -> str:
     return f"toUInt32OrZero({text})"
 
 
-def _named(picks: _Picks, kind: str, prefix: str) -> str:
-    """SQL for the name of an agent or tool: as given, else what a span of that kind is called."""
-    given, entity = picks.text(f"{kind}_name"), picks.text("entity_name")
+def _name_of(ranks: _FieldRanks, kind: str, prefix: str) -> str:
+    """SQL for the name of an agent or tool: as given, else from a span of that kind."""
+    given, entity = ranks.text(f"{kind}_name"), ranks.text("entity_name")
     return (
         f"multiIf(notEmpty({given}) OR kind != '{kind}', {given}, notEmpty({entity}), {entity}, "
         f"replaceRegexpOne(s.name, '{prefix}', ''))"
     )
 
 
-def _error_type(picks: _Picks) -> str:
+def _error_type(ranks: _FieldRanks) -> str:
     """SQL for the type of a span's error, empty when it has none."""
-    said = (
-        f"{picks.text('error_name')}, ' ', {picks.text('http_status')}, '\\n', "
-        f"s.status.message, ' ', {picks.text('error_message')}"
+    description = (
+        f"{ranks.text('error_name')}, ' ', {ranks.text('http_status')}, '\\n', "
+        f"s.status.message, ' ', {ranks.text('error_message')}"
     )
-    return classified(f"if(s.status.code = 2, concat({said}), '')")
+    return classify_error(f"if(s.status.code = 2, concat({description}), '')")
 
 
-def classified(text: str) -> str:
-    """SQL for the type of an error from its names, on the first line, and its message below."""
+def classify_error(text: str) -> str:
+    """SQL for the error type of a text: names on the first line, the message below."""
     rules = error_patterns()
     types = _array(error_type for error_type, _ in rules)
     patterns = _array(pattern for _, pattern in rules)
@@ -322,10 +320,10 @@ def classified(text: str) -> str:
 
 
 def error_patterns() -> list[tuple[str, str]]:
-    """The rules in the order in which they decide, each as a type and a pattern.
+    """Return error types and patterns in order of precedence.
 
-    A type that the application gives holds; then what is specific in the name, then in the
-    message, then the rest.
+    A type given by the application wins; then specific matches in the name, then in the message,
+    then the rest.
     """
     by_type = {rule.error_type: rule.pattern for rule in ERROR_RULES}
     in_name = {kind: f"(?i)^[^\\n]*({pattern})" for kind, pattern in by_type.items()}

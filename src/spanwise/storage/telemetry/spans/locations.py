@@ -1,46 +1,30 @@
-"""Where a trace lies: between which hours, so that its rows are found by key and not by a scan."""
+"""Finds rows of a trace by primary key, from the hours between which it has spans.
+
+Tables are sorted by workspace, hour and trace id: without the hours a lookup would be a full scan.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 
-# For tables that are sorted by workspace and hour.
-IN_PLACE = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
+# Conditions on `spans` and `traces` for one trace, with `TraceLocation.parameters`.
+SPANS_AT_LOCATION = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
     AND hour BETWEEN {first_hour:DateTime('UTC')} AND {last_hour:DateTime('UTC')}"""
-# The same for tables with the exact time. As DateTime64: of a bound in whole seconds the engine's
-# index loses the last one (`< 10:00:00` is `<= 09:59:59` to it).
-STARTS_IN_PLACE = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
+# DateTime64, because for a bound in whole seconds the engine's index drops the last second
+# (it reads `< 10:00:00` as `<= 09:59:59`).
+TRACES_AT_LOCATION = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
     AND start >= {first_hour:DateTime64(9, 'UTC')}
     AND start < {last_hour:DateTime64(9, 'UTC')} + INTERVAL 1 HOUR"""
 
-
-def binary_trace_id(text: str) -> str:
-    """SQL for a trace id as the tables hold it, from SQL for its 32 hexadecimal digits.
-
-    Of their very type: `IN` compares other types as text, and a text loses zero bytes at its end.
-    Cut, because an imported text may be longer, and the engine would refuse the whole question.
-    """
-    return f"toFixedString(left(unhex({text}), 16), 16)"
-
-
-# Of a trace that lasts longer, the start is looked for in its first year.
-_MAX_HOURS = 366 * 24
-
-
-def starts_in_hours_of(traces: str) -> str:
-    """SQL condition that finds rows of `traces` by key, from SQL for their workspaces and ids."""
-    return f"""(workspace, toStartOfHour(start), trace_id) IN (
-        SELECT workspace, arrayJoin(arrayMap(n -> from_hour + 3600 * n,
-            range(toUInt32(least(dateDiff('hour', from_hour, to_hour) + 1, {_MAX_HOURS}))))),
-            trace_id
-        FROM (SELECT workspace, trace_id, min(first_hour) AS from_hour, max(last_hour) AS to_hour
-            FROM trace_bounds WHERE (workspace, trace_id) IN ({traces})
-            GROUP BY workspace, trace_id))"""
+# The start of a trace that lasts longer is searched in its first year only.
+_MAX_START_HOURS = 366 * 24
 
 
 @dataclass(frozen=True)
-class Place:
+class TraceLocation:
+    """The hours between which a trace has spans, both included."""
+
     workspace: str
     trace_id: str
     first_hour: datetime
@@ -48,7 +32,7 @@ class Place:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What the conditions above bind."""
+        """Return the bound parameters of the conditions above."""
         return {
             "workspace": self.workspace,
             "trace": self.trace_id,
@@ -57,13 +41,48 @@ class Place:
         }
 
 
-async def find_place(engine: Engine, workspace: str, trace_id: str) -> Place | None:
-    """Return where the trace lies, or None when the workspace has no span of it."""
+async def find_location(engine: Engine, workspace: str, trace_id: str) -> TraceLocation | None:
+    """Return the hours of a trace, or None when the workspace has no span of it."""
     rows = await engine.fetch(
         """SELECT min(first_hour) AS first_hour, max(last_hour) AS last_hour FROM trace_bounds
         WHERE workspace = {workspace:String} AND trace_id = unhex({trace:String})
         HAVING count() > 0""",
         {"workspace": workspace, "trace": trace_id},
-        tag="find_place",
+        tag="find_location",
     )
-    return Place(workspace, trace_id, **rows[0]) if rows else None
+    return TraceLocation(workspace, trace_id, **rows[0]) if rows else None
+
+
+def trace_bounds_sql(traces: str) -> str:
+    """SQL for the first and last hour of traces, given as SQL for their workspaces and ids."""
+    return f"""
+        SELECT workspace, trace_id, min(first_hour) AS from_hour, max(last_hour) AS to_hour
+        FROM trace_bounds WHERE (workspace, trace_id) IN ({traces})
+        GROUP BY workspace, trace_id"""
+
+
+def hourly_keys_condition(bounds: str, hour: str, max_hours: int) -> str:
+    """SQL condition on workspace, hour and trace id, with every hour between a trace's bounds.
+
+    `bounds` selects from `trace_bounds_sql`; `hour` is the expression that the table is sorted by.
+    """
+    return f"""(workspace, {hour}, trace_id) IN (
+        SELECT workspace, arrayJoin(arrayMap(n -> from_hour + 3600 * n,
+            range(toUInt32(least(dateDiff('hour', from_hour, to_hour) + 1, {max_hours}))))) AS hour,
+            trace_id
+        FROM ({bounds}))"""
+
+
+def trace_starts_condition(traces: str) -> str:
+    """SQL condition that finds rows of `traces`, given as SQL for their workspaces and ids."""
+    bounds = trace_bounds_sql(traces)
+    return hourly_keys_condition(bounds, "toStartOfHour(start)", _MAX_START_HOURS)
+
+
+def binary_trace_id(text: str) -> str:
+    """SQL for a trace id as stored, from SQL for its 32 hexadecimal digits.
+
+    The exact column type matters: `IN` compares other types as strings, which lose trailing zero
+    bytes. An imported id may be too long; it is truncated, or the engine would reject the query.
+    """
+    return f"toFixedString(left(unhex({text}), 16), 16)"

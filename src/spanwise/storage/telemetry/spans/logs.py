@@ -1,4 +1,4 @@
-"""Reads log records."""
+"""Reads log records: pages by filter, and counts per trace."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,21 +8,21 @@ import orjson
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import LogFilter, Order
 from spanwise.model.telemetry.logs import Log, LogLevel
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import SEARCH_WORDS, Conditions, split_words
-from spanwise.storage.telemetry.engine.engine import Engine
 from spanwise.storage.telemetry.spans.decoding import (
-    Texts,
+    TextCache,
     in_utc,
     or_none,
     read_attribute,
     read_attributes,
 )
-from spanwise.storage.telemetry.traces.traces import AgentIds
+from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 _LEVELS = list(LogLevel)
-_NUMBERS_A_LEVEL = 4
+_NUMBERS_PER_LEVEL = 4
 
-# Time first, so that ids sort as the records do; the rest tells apart what has the same time.
+# The time first, so that ids sort like the records; then part of the hash, for equal times.
 _ID = """concat('log_', leftPad(lower(hex(toUnixTimestamp64Nano(time))), 16, '0'),
     leftPad(lower(hex(toUInt64(bitShiftRight(id, 64)))), 16, '0'))"""
 _COLUMNS = f"""{_ID} AS log_id, id, time, severity, message, event_name, trace_id, span_id,
@@ -53,7 +53,7 @@ async def find_logs(
     agent_ids: AgentIds,
     order: Order = Order.DESC,
 ) -> Listing[Log]:
-    """Return one page of logs and how many there are in all."""
+    """Return one page of logs and the total."""
     where = _conditions(workspace, wanted)
     counted = await engine.fetch(
         f"SELECT count() AS total FROM logs FINAL WHERE {where.sql}",
@@ -64,7 +64,7 @@ async def find_logs(
     if total <= page.skip:
         return Listing([], total)
     direction = "DESC" if order is Order.DESC else "ASC"
-    # First the keys of the page, from narrow columns; then all columns for those alone.
+    # Two steps: the keys of the page from narrow columns, then all columns of those rows.
     keys = await engine.fetch(
         f"""SELECT toUnixTimestamp64Nano(time) AS nano, id FROM logs FINAL WHERE {where.sql}
         ORDER BY time {direction}, id {direction}
@@ -73,14 +73,14 @@ async def find_logs(
         tag="find_logs",
     )
     rows = await _read_rows(engine, workspace, [(key["nano"], key["id"]) for key in keys])
-    texts = Texts()
+    texts = TextCache()
     return Listing([_to_log(row, agent_ids, texts) for row in rows], total)
 
 
 async def _read_rows(
     engine: Engine, workspace: str, keys: Sequence[tuple[int, int]]
 ) -> list[dict[str, Any]]:
-    """Read whole rows, in the order of their keys; the same record may be there twice."""
+    """Read full rows in the order of their keys; a record may be stored twice."""
     where = Conditions(workspace)
     nanos = [nano for nano, _ in keys]
     where.add(
@@ -100,14 +100,14 @@ async def _read_rows(
         tag="read_logs",
         raw=True,
     )
-    place = {log_id: position for position, (_, log_id) in enumerate(keys)}
-    return sorted(rows, key=lambda row: place[row["id"]])
+    positions = {log_id: position for position, (_, log_id) in enumerate(keys)}
+    return sorted(rows, key=lambda row: positions[row["id"]])
 
 
 async def count_logs(engine: Engine, workspace: str, trace_id: str) -> int:
     """Return how many logs a trace has."""
     rows = await engine.fetch(
-        # An id is a hash of all that a log is: two rows of one id cannot differ in their trace.
+        # Without FINAL: the id is a hash of the whole record, so duplicates have the same trace.
         """SELECT uniqExact(id) AS total FROM logs
         WHERE workspace = {workspace:String} AND trace_id = {trace:String}""",
         {"workspace": workspace, "trace": trace_id},
@@ -116,7 +116,7 @@ async def count_logs(engine: Engine, workspace: str, trace_id: str) -> int:
     return int(rows[0]["total"])
 
 
-def _to_log(row: Mapping[str, Any], agent_ids: AgentIds, texts: Texts) -> Log:
+def _to_log(row: Mapping[str, Any], agent_ids: AgentIds, texts: TextCache) -> Log:
     agent_name = row["agent_name"].decode("utf-8", "replace")
     event_name = row["event_name"].decode("utf-8", "replace")
     attributes = read_attributes(row["attributes"], texts)
@@ -125,8 +125,8 @@ def _to_log(row: Mapping[str, Any], agent_ids: AgentIds, texts: Texts) -> Log:
     return Log(
         id=row["log_id"].decode(),
         timestamp=in_utc(row["time"]),
-        level=_LEVELS[(row["severity"] - 1) // _NUMBERS_A_LEVEL],
-        message=_message_of(row["message"]) or event_name,
+        level=_LEVELS[(row["severity"] - 1) // _NUMBERS_PER_LEVEL],
+        message=_read_message(row["message"]) or event_name,
         trace_id=or_none(row["trace_id"].decode()),
         span_id=or_none(row["span_id"].decode()),
         agent_id=agent_ids.get(agent_name),
@@ -135,8 +135,8 @@ def _to_log(row: Mapping[str, Any], agent_ids: AgentIds, texts: Texts) -> Log:
     )
 
 
-def _message_of(stored: bytes) -> str:
-    """Return the text of a record; a body that is a map or a list is shown as JSON."""
+def _read_message(stored: bytes) -> str:
+    """Return the text of a record; a map or list is shown as JSON."""
     value = read_attribute(stored)
     if not value and value != 0:
         return ""

@@ -1,12 +1,12 @@
-"""What the traces of agents add up to lately."""
+"""Reads statistics of agents over the last 24 hours."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from spanwise.model.agents import AgentStats
 from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
-from spanwise.storage.telemetry.engine.engine import Engine
 
 STATS_HOURS = 24
 
@@ -14,7 +14,7 @@ STATS_HOURS = 24
 async def read_agent_stats(
     engine: Engine, workspace: str, names: Sequence[str], now: datetime
 ) -> dict[str, AgentStats]:
-    """Return the statistics of the last 24 hours by agent name; only that day is read."""
+    """Return the statistics of the last 24 hours by agent name."""
     if not names:
         return {}
     where = Conditions(workspace)

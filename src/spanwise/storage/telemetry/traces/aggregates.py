@@ -1,4 +1,7 @@
-"""Computes what traces add up to, anew from their spans each time one of them comes in."""
+"""Recomputes trace aggregates from their spans whenever a span arrives.
+
+One statement writes the new row and deletes rows that the trace had under another start time.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -7,30 +10,31 @@ from typing import Any, NamedTuple
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.telemetry.conventions import USAGE_KINDS
-from spanwise.storage.telemetry.engine.engine import query_rows
+from spanwise.storage.telemetry.engine.query import query_rows
+from spanwise.storage.telemetry.spans.locations import hourly_keys_condition, trace_bounds_sql
 
-# Versions are this far apart: the numbers in between are for corrections of a row.
+# Distance between versions; the numbers in between are for corrections of a stored row.
 VERSION_STEP = 1024
 
-# The kind of a span that adds nothing to its trace, since another one tells of the same call.
+# Kind of a span that is not counted in its trace, because another span reports the same call.
 SUPERSEDED = "superseded"
 _IS_SUPERSEDED = f"s.kind = '{SUPERSEDED}'"
 
-# A trace that lasts longer than a week is looked for, not each hour of it.
+# The hours of a trace are listed up to one week; longer traces are searched by range.
 MAX_LISTED_HOURS = 7 * 24
 _IS_LONG = f"dateDiff('hour', from_hour, to_hour) > {MAX_LISTED_HOURS}"
 _LONG_TRACES = f"""countIf({_IS_LONG}) AS long_traces, minIf(from_hour, {_IS_LONG}) AS first_hour,
     maxIf(to_hour, {_IS_LONG}) AS last_hour"""
 
-# Columns of a span that a summary needs: narrow ones, never the contents.
-_NARROW = (
+# The span columns that aggregates need: narrow ones, never inputs and outputs.
+_SPAN_COLUMNS = (
     "workspace, hour, trace_id, span_id, version, is_root, name, kind, start, duration_ns, status, "
     "error_type, service_name, agent_name, workflow_name, provider, model, input_tokens, "
     "output_tokens, cost, is_priced, tool_name, session_id, user_id, environment, experiment_id, "
     "variant, trace_name, input_preview, output_preview"
 )
 
-_COUNTS = f"kind IN {USAGE_KINDS}"
+_HAS_USAGE = f"kind IN {USAGE_KINDS}"
 
 _TRACE_COLUMNS = (
     "workspace, start, trace_id, version, is_deleted, name, agent_name, status, error_type, "
@@ -41,12 +45,12 @@ _TRACE_COLUMNS = (
 )
 
 
-def _summarize(spans: str, stored: str = "") -> str:
-    """SQL that adds up spans, given as a subquery with each span once, into rows of traces.
+def _aggregate_sql(spans: str, stored: str = "") -> str:
+    """SQL that aggregates spans, given as a deduplicated subquery, into rows of traces.
 
-    The earliest root span represents the trace. Rows under another start are deleted by the same
-    statement: that of a later root or, where `stored` gives the starts of the rows there are, one
-    that a root had before it was sent again.
+    The earliest root span represents the trace. The same statement deletes rows under other start
+    times: those of later roots and, when `stored` selects the existing rows, those of a root that
+    was resent with another start.
     """
     join = f"LEFT JOIN ({stored}) AS t USING (workspace, trace_id)" if stored else ""
     starts = "arrayDistinct(arrayConcat(root_starts, stored_starts))" if stored else "root_starts"
@@ -86,26 +90,26 @@ FROM
         argMinIf((s.experiment_id, s.variant), s.start, s.experiment_id != '') AS any_experiment,
         countIf(NOT {_IS_SUPERSEDED}) AS span_count,
         countIf(s.status = 'error') AS error_count,
-        sumIf(s.input_tokens, {_COUNTS}) AS total_input,
-        sumIf(s.output_tokens, {_COUNTS}) AS total_output,
-        sumIf(s.cost, {_COUNTS}) AS total_cost,
+        sumIf(s.input_tokens, {_HAS_USAGE}) AS total_input,
+        sumIf(s.output_tokens, {_HAS_USAGE}) AS total_output,
+        sumIf(s.cost, {_HAS_USAGE}) AS total_cost,
         sumMapIf([s.model], [toUInt64(1)], [toUInt64(s.input_tokens)], [toUInt64(s.output_tokens)],
-            [s.cost], {_COUNTS} AND s.model != '') AS by_model,
-        groupUniqArrayIf(s.model, {_COUNTS} AND NOT s.is_priced AND s.model != '') AS unpriced,
+            [s.cost], {_HAS_USAGE} AND s.model != '') AS by_model,
+        groupUniqArrayIf(s.model, {_HAS_USAGE} AND NOT s.is_priced AND s.model != '') AS unpriced,
         groupUniqArrayIf(s.provider, s.provider != '') AS all_providers,
         sumMapIf([s.tool_name], [toUInt64(1)], s.tool_name != '') AS by_tool,
         groupUniqArrayIf(s.kind, NOT {_IS_SUPERSEDED}) AS all_kinds
     FROM ({spans}) AS s
     GROUP BY workspace, trace_id
-) AS of_spans
+) AS aggregates
 {join}
 ARRAY JOIN {starts} AS root_start"""
 
 
 class LongTraces(NamedTuple):
-    """Between which hours those traces lie that last too long for each of their hours to be listed.
+    """The hour range of traces that last too long to list each of their hours.
 
-    Clocks may be years off; the hours of some thousand such traces would not fit into memory.
+    Client clocks may be years off; the hours of a few thousand such traces would not fit in memory.
     """
 
     traces: int
@@ -113,26 +117,24 @@ class LongTraces(NamedTuple):
     last_hour: datetime
 
 
-# The traces of a batch, and among them those that had spans before it. The bounds may hold spans
-# of the next batch already.
+# The traces of a batch, and those of them that had spans before it. The bounds may already include
+# spans of the next batch.
 _TOUCHED = """
     SELECT workspace, trace_id FROM trace_bounds
     WHERE last_version >= {first:UInt64} AND first_version <= {last:UInt64}"""
-_SEEN_BOUNDS = f"""
-    SELECT workspace, trace_id, min(first_hour) AS from_hour, max(last_hour) AS to_hour
-    FROM trace_bounds
-    WHERE (workspace, trace_id) IN ({_TOUCHED})
-    GROUP BY workspace, trace_id
-    HAVING min(first_version) < {{first:UInt64}}"""
+_SEEN_BOUNDS = f"{trace_bounds_sql(_TOUCHED)} HAVING min(first_version) < {{first:UInt64}}"
 _SEEN_BEFORE = f"SELECT workspace, trace_id FROM ({_SEEN_BOUNDS})"
-# Traces that may have got another start: only these can have left a row under their old one.
+# Traces whose start may have changed: only these can have a row under an old start.
 _WITH_ROOT = """
     SELECT workspace, trace_id FROM spans
     WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND is_root"""
 
 
-def summarize_batch(client: Client, first_version: int, last_version: int) -> None:
-    """Bring the summaries of the traces up to date whose spans came with these versions."""
+def aggregate_batch(client: Client, first_version: int, last_version: int) -> None:
+    """Update the traces whose spans have these versions, with one writer on the store.
+
+    A trace without earlier spans is complete in the batch, so only the batch is read for it.
+    """
     versions = {"first": first_version, "last": last_version}
     count = f"""
         SELECT count() AS traces, countIf((workspace, trace_id) IN ({_WITH_ROOT})) AS rooted,
@@ -140,15 +142,15 @@ def summarize_batch(client: Client, first_version: int, last_version: int) -> No
         FROM ({_SEEN_BOUNDS})"""
     (seen,) = query_rows(client, count, versions)
     has_seen = seen["traces"] > 0
-    # A trace that is new is whole in the batch: only the part just written is read for it.
-    new = f"SELECT {_NARROW} FROM spans WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}"
+    new = f"""SELECT {_SPAN_COLUMNS} FROM spans
+        WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}"""
     if has_seen:
         new += f" AND (workspace, trace_id) NOT IN ({_SEEN_BEFORE})"
-    client.command(_summarize(_each_span_once(new)), parameters=versions)
+    client.command(_aggregate_sql(_deduplicate(new)), parameters=versions)
     if has_seen:
-        # Without those of the next batch: perhaps they are not all there yet.
+        # Exclude the next batch, which may be only partly inserted.
         only = "version <= {last:UInt64}"
-        summarize_traces(
+        recompute_traces(
             client,
             _SEEN_BEFORE,
             versions,
@@ -158,17 +160,18 @@ def summarize_batch(client: Client, first_version: int, last_version: int) -> No
         )
 
 
-def summarize_shared_batch(client: Client, first_version: int, last_version: int) -> None:
-    """The same where a trace may have spans, or a row, that came with no earlier batch.
+def aggregate_shared_batch(client: Client, first_version: int, last_version: int) -> None:
+    """Update the traces of a batch by reading all their spans.
 
-    Other writers may have written them, or an earlier process, whose records are replayed.
+    Needed when versions do not tell which spans are stored: with other writers on the store, and
+    while records of an earlier process are replayed.
     """
     traces = """SELECT DISTINCT workspace, trace_id FROM spans
         WHERE version BETWEEN {first:UInt64} AND {last:UInt64}"""
-    summarize_traces(client, traces, {"first": first_version, "last": last_version})
+    recompute_traces(client, traces, {"first": first_version, "last": last_version})
 
 
-def summarize_traces(
+def recompute_traces(
     client: Client,
     traces: str,
     parameters: Mapping[str, Any],
@@ -177,26 +180,29 @@ def summarize_traces(
     may_have_moved: bool = True,
     long: LongTraces | None = None,
 ) -> None:
-    """Recompute the summaries of traces, given as SQL for their workspaces and ids.
+    """Recompute traces, given as SQL that selects their workspaces and ids.
 
-    Unless their roots have their old starts for certain, rows under other starts are looked for.
+    `only` restricts the spans that count. Unless `may_have_moved` is false, rows under another
+    start time are found and deleted.
     """
     if long is None:
         long = find_long_traces(client, traces, parameters)
-    spans = f"SELECT {_NARROW} FROM spans WHERE {in_places(traces, long)} AND {only}"
-    # No row is older than its trace's first span: the index on versions skips most of the hour.
+    spans = (
+        f"SELECT {_SPAN_COLUMNS} FROM spans WHERE {trace_rows_condition(traces, long)} AND {only}"
+    )
+    # No row is older than its trace's first span: the version index skips most of the hour.
     stored = f"""
     SELECT workspace, trace_id, groupUniqArray(start) AS stored_starts FROM traces
     WHERE version >= (
         SELECT min(first_version) FROM trace_bounds WHERE (workspace, trace_id) IN ({traces}))
-    AND {in_places(traces, long, "toStartOfHour(start)")} AND NOT is_deleted
+    AND {trace_rows_condition(traces, long, "toStartOfHour(start)")} AND NOT is_deleted
     GROUP BY workspace, trace_id"""
-    sql = _summarize(_each_span_once(spans), stored if may_have_moved else "")
+    sql = _aggregate_sql(_deduplicate(spans), stored if may_have_moved else "")
     client.command(sql, parameters=dict(parameters))
 
 
 def find_long_traces(client: Client, traces: str, parameters: Mapping[str, Any]) -> LongTraces:
-    sql = f"SELECT {_LONG_TRACES} FROM ({_bounds_of(traces)})"
+    sql = f"SELECT {_LONG_TRACES} FROM ({trace_bounds_sql(traces)})"
     (found,) = query_rows(client, sql, parameters)
     return _to_long_traces(found)
 
@@ -205,17 +211,15 @@ def _to_long_traces(found: Mapping[str, Any]) -> LongTraces:
     return LongTraces(found["long_traces"], found["first_hour"], found["last_hour"])
 
 
-def in_places(traces: str, long: LongTraces, hour: str = "hour") -> str:
-    """SQL condition that finds the rows of traces by key, wherever they lie.
+def trace_rows_condition(traces: str, long: LongTraces, hour: str = "hour") -> str:
+    """SQL condition that finds all rows of traces by primary key.
 
-    `hour` is the expression for the hour that a table is sorted by. For long traces the rows of
-    their workspace between those hours are read.
+    `hour` is the expression for the hour that the table is sorted by. For long traces, all rows of
+    their workspace in that hour range are read.
     """
-    bounds = _bounds_of(traces)
-    listed = f"""(workspace, {hour}, trace_id) IN (
-        SELECT workspace, arrayJoin(arrayMap(n -> from_hour + 3600 * n,
-            range(toUInt32(dateDiff('hour', from_hour, to_hour) + 1)))) AS hour, trace_id
-        FROM ({bounds}) WHERE NOT {_IS_LONG})"""
+    bounds = trace_bounds_sql(traces)
+    short = f"SELECT * FROM ({bounds}) WHERE NOT {_IS_LONG}"
+    listed = hourly_keys_condition(short, hour, MAX_LISTED_HOURS + 1)
     if not long.traces:
         return listed
     first, last = (f"toDateTime('{at:%Y-%m-%d %H:%M:%S}', 'UTC')" for at in long[1:])
@@ -223,13 +227,6 @@ def in_places(traces: str, long: LongTraces, hour: str = "hour") -> str:
         SELECT workspace, trace_id FROM ({bounds}) WHERE {_IS_LONG}))"""
 
 
-def _bounds_of(traces: str) -> str:
-    return f"""
-        SELECT workspace, trace_id, min(first_hour) AS from_hour, max(last_hour) AS to_hour
-        FROM trace_bounds WHERE (workspace, trace_id) IN ({traces})
-        GROUP BY workspace, trace_id"""
-
-
-def _each_span_once(spans: str) -> str:
-    # FINAL would read whole granules of every column; this sorts the few narrow rows there are.
+def _deduplicate(spans: str) -> str:
+    # FINAL would read whole granules of every column; this sorts only the selected narrow rows.
     return f"{spans} ORDER BY version DESC LIMIT 1 BY workspace, trace_id, span_id"

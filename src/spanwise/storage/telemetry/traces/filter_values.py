@@ -1,4 +1,4 @@
-"""Reads which values occur in traces, for filter menus."""
+"""Reads the values that occur in traces, for filter menus."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from spanwise.model.analytics import Question
 from spanwise.model.telemetry.spans import AgentRef, TraceFilters
 from spanwise.storage.telemetry.rollup.aggregation import Aggregates, Aggregation, Query
 from spanwise.storage.telemetry.rollup.source import Source
-from spanwise.storage.telemetry.traces.traces import AgentIds
+from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
-# A menu of more is no menu; whoever looks for the rest can type it.
+# Per menu; other values can be typed.
 MAX_VALUES = 1000
 _MEASURES = (
     *("traces", "errors", "agent_name", "environment", "models", "providers", "tools", "kinds"),
@@ -16,26 +16,26 @@ _MEASURES = (
 )
 
 
-def _values(column: str) -> str:
+def _distinct_values(column: str) -> str:
     return f"arraySort(groupUniqArrayIf({MAX_VALUES})({column}, {column} != ''))"
 
 
-def _members(column: str) -> str:
+def _distinct_members(column: str) -> str:
     return f"arraySort(groupUniqArrayArray({MAX_VALUES})({column}))"
 
 
 # Name -> SQL of its values, in the order of the columns.
 _MENUS = {
-    "agents": _values("agent_name"),
-    "models": _members("models"),
-    "providers": _members("providers"),
-    "tools": _members("tools"),
-    "kinds": _members("kinds"),
+    "agents": _distinct_values("agent_name"),
+    "models": _distinct_members("models"),
+    "providers": _distinct_members("providers"),
+    "tools": _distinct_members("tools"),
+    "kinds": _distinct_members("kinds"),
     "statuses": """arrayConcat(if(sum(errors) > 0, ['error'], []),
         if(sum(traces) > sum(errors), ['success'], []))""",
-    "error_types": _members("named_errors"),
-    "environments": _values("environment"),
-    "experiments": _members("experiments"),
+    "error_types": _distinct_members("named_errors"),
+    "environments": _distinct_values("environment"),
+    "experiments": _distinct_members("experiments"),
 }
 
 

@@ -1,7 +1,7 @@
-"""Measures agents for alert rules: many agents in one query, by when their traces ended.
+"""Measures agents for alert rules: many agents per query, by the end time of their traces.
 
-A trace is stored when it has ended, so a window of its starts would not see long ones in time. The
-tables are sorted by starts: an index of the ends finds the hours in which such traces started.
+A trace is stored after it ended, so a window over start times would miss long traces. The table is
+sorted by start; an index on end times finds the hours in which the matching traces started.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,42 +10,42 @@ from datetime import datetime
 from typing import Any
 
 from spanwise.model.alerts import Condition, Metric, WatchedRule, Window
-from spanwise.storage.telemetry.engine.engine import Engine
-from spanwise.storage.telemetry.spans.locations import binary_trace_id, starts_in_hours_of
+from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.spans.locations import binary_trace_id, trace_starts_condition
 
 EXAMPLES = 5
 
-# Workspace, agent name, and the name of a signal or nothing.
+# Workspace, agent name, and signal name or an empty string.
 SeriesKey = tuple[str, str, str]
 Series = dict[SeriesKey, dict[int, Window]]
 
-# In whole seconds, as the index `ended_range` has it.
+# In whole seconds, exactly as in the index `ended_range`.
 _ENDED = "intDiv(toUnixTimestamp64Nano(start) + toInt64(duration_ns), 1000000000)"
-_MINE = "workspace IN {workspaces:Array(String)}"
+_IN_WORKSPACES = "workspace IN {workspaces:Array(String)}"
 
 
 @dataclass(frozen=True)
 class Buckets:
-    """How moments are put together: SQL that makes the name of a bucket of `seconds`."""
+    """SQL that maps the Unix time `seconds` to a bucket number."""
 
     sql: str
     parameters: Mapping[str, int]
 
     @classmethod
     def whole(cls) -> "Buckets":
-        """All in one, under the number 0."""
+        """Put everything into bucket 0."""
         return cls("0", {})
 
     @classmethod
     def within_hours(cls, minutes: int) -> "Buckets":
-        """Windows that lie side by side, counted from each full hour, by their start."""
+        """Adjacent windows aligned to full hours, numbered by their start."""
         sql = """seconds - seconds % 3600
             + intDiv(seconds % 3600, {width:UInt32}) * {width:UInt32}"""
         return cls(sql, {"width": minutes * 60})
 
     @classmethod
     def sliding(cls, minutes: int, step_minutes: int) -> "Buckets":
-        """Windows that overlap, by their end: a moment is in several."""
+        """Overlapping windows, numbered by their end; a time falls into several."""
         sql = """arrayJoin(range(intDiv(seconds, {step:UInt32}) * {step:UInt32} + {step:UInt32},
             seconds + {width:UInt32} + 1, {step:UInt32}))"""
         return cls(sql, {"width": minutes * 60, "step": step_minutes * 60})
@@ -58,11 +58,11 @@ async def measure_traces(
     buckets: Buckets,
     agents: Sequence[str] | None = None,
 ) -> Series:
-    """Measure all agents of these workspaces in stretches of time (Unix seconds)."""
+    """Measure the agents of these workspaces within periods (Unix seconds)."""
     parameters: dict[str, Any] = {"workspaces": sorted(set(workspaces)), **buckets.parameters}
-    among = ""
+    only_agents = ""
     if agents is not None:
-        among, parameters["agents"] = "AND agent_name IN {agents:Array(String)}", list(agents)
+        only_agents, parameters["agents"] = "AND agent_name IN {agents:Array(String)}", list(agents)
     rows = await engine.fetch(
         f"""SELECT workspace, agent_name, {buckets.sql} AS bucket, count() AS samples,
             countIf(status = 'error') / samples AS error_rate,
@@ -72,7 +72,7 @@ async def measure_traces(
         FROM (
             SELECT workspace, agent_name, status, duration_ns, cost, input_tokens, output_tokens,
                 toUInt32({_ENDED}) AS seconds
-            FROM traces FINAL WHERE {_ended_within(periods)} AND agent_name != '' {among})
+            FROM traces FINAL WHERE {_ended_within(periods)} AND agent_name != '' {only_agents})
         GROUP BY workspace, agent_name, bucket""",
         parameters,
         tag="measure_traces",
@@ -98,7 +98,7 @@ async def measure_signals(
     periods: Sequence[tuple[int, int]],
     buckets: Buckets,
 ) -> Series:
-    """Measure signals of these names; one that names no agent counts for its trace's."""
+    """Measure signals by name; a signal without an agent counts for the agent of its trace."""
     parameters: dict[str, Any] = {
         "workspaces": sorted(set(workspaces)),
         "names": sorted(set(names)),
@@ -107,7 +107,7 @@ async def measure_signals(
     within = " OR ".join(
         f"time >= {_engine_time(start)} AND time < {_engine_time(end)}" for start, end in periods
     )
-    mine = f"{_MINE} AND name IN {{names:Array(String)}} AND ({within})"
+    selected = f"{_IN_WORKSPACES} AND name IN {{names:Array(String)}} AND ({within})"
     rows = await engine.fetch(
         f"""SELECT workspace, agent, name, {buckets.sql} AS bucket, count() AS samples,
             avg(value) AS mean
@@ -115,10 +115,10 @@ async def measure_signals(
             SELECT s.workspace AS workspace, s.name AS name, s.value AS value,
                 if(notEmpty(s.agent_name), s.agent_name, t.agent_name) AS agent,
                 toUInt32(toUnixTimestamp(s.time)) AS seconds
-            FROM (SELECT * FROM signals FINAL WHERE {mine}) AS s
+            FROM (SELECT * FROM signals FINAL WHERE {selected}) AS s
             LEFT JOIN (
                 SELECT workspace, lower(hex(trace_id)) AS id, agent_name FROM traces FINAL
-                WHERE {_MINE} AND {_starts_of_traces(f"signals WHERE {mine}")}
+                WHERE {_IN_WORKSPACES} AND {_signal_traces_condition(f"signals WHERE {selected}")}
             ) AS t ON t.workspace = s.workspace AND t.id = s.trace_id)
         WHERE agent != '' GROUP BY workspace, agent, name, bucket""",
         parameters,
@@ -134,20 +134,20 @@ async def measure_signals(
 
 
 def _ended_within(periods: Sequence[tuple[int, int]]) -> str:
-    """SQL condition for traces that ended in one of these stretches of time (Unix seconds)."""
+    """SQL condition for traces that ended within one of these periods (Unix seconds)."""
     ended = " OR ".join(
         f"({_ENDED} >= {int(start)} AND {_ENDED} < {int(end)})" for start, end in periods
     )
     latest = _engine_time(max(end for _, end in periods))
-    # The latest rows of those hours decide: an earlier row of a trace may have ended otherwise.
-    return f"""{_MINE} AND (workspace, toStartOfHour(start)) IN (
+    # The end is checked again outside, because an outdated row of a trace may match inside.
+    return f"""{_IN_WORKSPACES} AND (workspace, toStartOfHour(start)) IN (
         SELECT workspace, toStartOfHour(start) FROM traces
-        WHERE {_MINE} AND start < {latest} AND ({ended})) AND ({ended})"""
+        WHERE {_IN_WORKSPACES} AND start < {latest} AND ({ended})) AND ({ended})"""
 
 
-def _starts_of_traces(signals: str) -> str:
-    """SQL condition for the traces of signals, given as SQL that follows FROM."""
-    return starts_in_hours_of(
+def _signal_traces_condition(signals: str) -> str:
+    """SQL condition for the traces of signals; `signals` is SQL that follows FROM."""
+    return trace_starts_condition(
         f"SELECT workspace, {binary_trace_id('trace_id')} FROM {signals} AND notEmpty(trace_id)"
     )
 
@@ -159,28 +159,28 @@ def _engine_time(seconds: int) -> str:
 async def find_examples(
     engine: Engine, rules: Sequence[WatchedRule], end: datetime
 ) -> dict[tuple[str, str], list[str]]:
-    """Return the ids of traces that show what rules have found, the clearest first, by rule.
+    """Return ids of example traces by rule, the most extreme first.
 
-    All rules that look at the same thing over the same window take one query.
+    Rules with the same metric, condition and window share one query.
     """
-    alike: dict[tuple[Metric, str | None, Condition, int], list[WatchedRule]] = {}
+    groups: dict[tuple[Metric, str | None, Condition, int], list[WatchedRule]] = {}
     for watched in rules:
         rule = watched.rule
-        what = rule.metric, rule.signal_name, rule.condition, rule.window_minutes
-        alike.setdefault(what, []).append(watched)
+        group_key = rule.metric, rule.signal_name, rule.condition, rule.window_minutes
+        groups.setdefault(group_key, []).append(watched)
     examples: dict[tuple[str, str], list[str]] = {}
-    for group in alike.values():
-        found = await _find_alike(engine, group, end)
+    for group in groups.values():
+        found = await _find_group_examples(engine, group, end)
         for watched in group:
             examples[watched.key] = found.get((watched.workspace_id, watched.agent_name), [])
     return examples
 
 
-async def _find_alike(
+async def _find_group_examples(
     engine: Engine, rules: Sequence[WatchedRule], end: datetime
 ) -> dict[tuple[str, str], list[str]]:
     rule = rules[0].rule
-    # Up to the end of the second, as windows are measured.
+    # Up to the end of the current second, like the measured windows.
     until = int(end.timestamp()) + 1
     period = until - rule.window_minutes * 60, until
     sql = (
@@ -201,7 +201,7 @@ async def _find_alike(
     return found
 
 
-_CLEAREST_TRACES = {
+_TRACE_ORDER = {
     Metric.ERROR_RATE: "status = 'error' DESC, start DESC",
     Metric.P95_LATENCY: "duration_ns DESC",
     Metric.AVG_LATENCY: "duration_ns DESC",
@@ -209,25 +209,25 @@ _CLEAREST_TRACES = {
     Metric.TOTAL_TOKENS: "input_tokens + output_tokens DESC",
     Metric.REQUEST_COUNT: "start DESC",
 }
-_CLEAREST_SIGNALS = {Condition.BELOW: "ASC", Condition.ABOVE: "DESC", Condition.ANOMALY: "DESC"}
+_SIGNAL_ORDER = {Condition.BELOW: "ASC", Condition.ABOVE: "DESC", Condition.ANOMALY: "DESC"}
 
 
 def _trace_examples(metric: Metric, period: tuple[int, int]) -> str:
     return f"""SELECT workspace, agent_name, lower(hex(trace_id)) AS id FROM traces FINAL
         WHERE {_ended_within([period])} AND agent_name IN {{agents:Array(String)}}
-        ORDER BY {_CLEAREST_TRACES[metric]} LIMIT {EXAMPLES} BY workspace, agent_name"""
+        ORDER BY {_TRACE_ORDER[metric]} LIMIT {EXAMPLES} BY workspace, agent_name"""
 
 
 def _signal_examples(condition: Condition, period: tuple[int, int]) -> str:
     start, end = map(_engine_time, period)
-    signals = f"""signals FINAL WHERE {_MINE} AND name = {{signal:String}}
+    signals = f"""signals FINAL WHERE {_IN_WORKSPACES} AND name = {{signal:String}}
         AND time >= {start} AND time < {end}"""
     return f"""SELECT t.workspace AS workspace, t.agent_name AS agent_name, s.trace_id AS id
         FROM (SELECT workspace, trace_id, value, time FROM {signals} AND notEmpty(trace_id)) AS s
         INNER JOIN (
             SELECT workspace, lower(hex(trace_id)) AS id, agent_name FROM traces FINAL
-            WHERE {_MINE} AND agent_name IN {{agents:Array(String)}}
-                AND {_starts_of_traces(signals)}
+            WHERE {_IN_WORKSPACES} AND agent_name IN {{agents:Array(String)}}
+                AND {_signal_traces_condition(signals)}
         ) AS t ON t.workspace = s.workspace AND t.id = s.trace_id
-        ORDER BY value {_CLEAREST_SIGNALS[condition]}, time DESC
+        ORDER BY value {_SIGNAL_ORDER[condition]}, time DESC
         LIMIT {EXAMPLES} BY workspace, agent_name"""

@@ -1,4 +1,4 @@
-"""Reads conversations: the traces that share a session id."""
+"""Reads sessions: traces that share a session id."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import Order, SessionFilter, TraceFilter
 from spanwise.model.telemetry.spans import Session, SessionWithTraces
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
-from spanwise.storage.telemetry.engine.engine import Engine
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
-from spanwise.storage.telemetry.traces.traces import AgentIds, find_traces
+from spanwise.storage.telemetry.traces.trace_queries import AgentIds, find_traces
 
-# Of one conversation. The rest of a longer one is in the list of traces, filtered by its id.
+# Per session; the trace list filtered by the session id returns the rest.
 MAX_TRACES = 1000
 
 _COLUMNS = """session_id, argMaxIf(user_id, start, user_id != '') AS user,
@@ -26,7 +26,7 @@ _COLUMNS = """session_id, argMaxIf(user_id, start, user_id != '') AS user,
 async def find_sessions(
     engine: Engine, workspace: str, wanted: SessionFilter, page: PageRequest
 ) -> Listing[Session]:
-    """Return one page of conversations, the latest first, and how many there are in all."""
+    """Return one page of sessions, latest first, and the total."""
     where = Conditions(workspace)
     where.within("start", wanted.period)
     where.equals("agent_name", wanted.agent_name)
@@ -41,7 +41,7 @@ async def find_sessions(
     total = int(counted[0]["total"])
     if total <= page.skip:
         return Listing([], total)
-    # First which ones the page holds, from narrow columns; then the rest for those alone.
+    # The inner query finds the page's sessions from narrow columns; the outer reads their rest.
     rows = await engine.fetch(
         f"""SELECT {_COLUMNS} FROM traces FINAL
         WHERE {where.sql} AND session_id IN (
@@ -58,7 +58,7 @@ async def find_sessions(
 async def find_session(
     engine: Engine, workspace: str, session_id: str, agent_ids: AgentIds
 ) -> SessionWithTraces | None:
-    """Return one conversation with its first traces in order, or None."""
+    """Return one session with its first traces in start order, or None."""
     where = Conditions(workspace)
     where.equals("session_id", session_id)
     rows = await engine.fetch(

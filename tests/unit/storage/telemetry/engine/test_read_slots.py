@@ -1,4 +1,4 @@
-"""Lanes: workspaces take turns, none holds all threads, and nothing gets lost."""
+"""Read slots: workspaces take turns, none occupies all threads, and nothing gets lost."""
 
 import threading
 from collections.abc import Iterator
@@ -8,33 +8,33 @@ from typing import cast
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from spanwise.storage.telemetry.engine.read_slots import SERVICE, Lane, Work
+from spanwise.storage.telemetry.engine.read_slots import SERVICE, ReadSlots, Work
 
 SECONDS = 10
 
 
 @contextmanager
-def lane_of(size: int, per_workspace: int) -> Iterator[Lane]:
+def open_slots(size: int, per_workspace: int) -> Iterator[ReadSlots]:
     clients = [cast("Client", f"client {number}") for number in range(size)]
-    lane = Lane("test", clients, per_workspace)
+    slots = ReadSlots("test", clients, per_workspace)
     try:
-        yield lane
+        yield slots
     finally:
-        lane.close()
+        slots.close()
 
 
 class Gate:
-    """Work that has begun does not end before the gate is opened."""
+    """Makes work that does not finish before the gate is opened."""
 
     def __init__(self) -> None:
         self._opened = threading.Event()
-        self.begun = threading.Semaphore(0)
+        self.started = threading.Semaphore(0)
         self.order: list[str] = []
 
     def work(self, name: str) -> Work[str]:
         def wait(_: Client) -> str:
             self.order.append(name)
-            self.begun.release()
+            self.started.release()
             assert self._opened.wait(SECONDS)
             return name
 
@@ -46,11 +46,11 @@ class Gate:
 
 def test_sixteen_queries_of_one_workspace_do_not_hold_up_another() -> None:
     gate = Gate()
-    with lane_of(size=4, per_workspace=3) as lane:
-        theirs = [lane.submit("ann", gate.work("ann")) for _ in range(16)]
+    with open_slots(size=4, per_workspace=3) as slots:
+        theirs = [slots.submit("ann", gate.work("ann")) for _ in range(16)]
         for _ in range(3):
-            assert gate.begun.acquire(timeout=SECONDS)
-        assert lane.submit("bob", lambda _: "bob").result(SECONDS) == "bob"
+            assert gate.started.acquire(timeout=SECONDS)
+        assert slots.submit("bob", lambda _: "bob").result(SECONDS) == "bob"
         assert gate.order == ["ann"] * 3
         gate.open()
         assert [future.result(SECONDS) for future in theirs] == ["ann"] * 16
@@ -58,11 +58,11 @@ def test_sixteen_queries_of_one_workspace_do_not_hold_up_another() -> None:
 
 def test_waiting_workspaces_take_turns() -> None:
     gate = Gate()
-    with lane_of(size=1, per_workspace=1) as lane:
-        lane.submit("dan", gate.work("dan"))
-        assert gate.begun.acquire(timeout=SECONDS)
+    with open_slots(size=1, per_workspace=1) as slots:
+        slots.submit("dan", gate.work("dan"))
+        assert gate.started.acquire(timeout=SECONDS)
         names = ["ann", "ann", "ann", "bob", "bob", "cat"]
-        futures = [lane.submit(name, gate.work(name)) for name in names]
+        futures = [slots.submit(name, gate.work(name)) for name in names]
         gate.open()
         for future in futures:
             future.result(SECONDS)
@@ -71,23 +71,23 @@ def test_waiting_workspaces_take_turns() -> None:
 
 def test_the_service_itself_may_use_every_thread() -> None:
     gate = Gate()
-    with lane_of(size=2, per_workspace=1) as lane:
-        futures = [lane.submit(SERVICE, gate.work("service")) for _ in range(2)]
+    with open_slots(size=2, per_workspace=1) as slots:
+        futures = [slots.submit(SERVICE, gate.work("service")) for _ in range(2)]
         for _ in futures:
-            assert gate.begun.acquire(timeout=SECONDS)
+            assert gate.started.acquire(timeout=SECONDS)
         gate.open()
 
 
 def test_a_query_that_was_given_up_while_it_waited_does_not_run() -> None:
     gate = Gate()
-    with lane_of(size=1, per_workspace=1) as lane:
-        first = lane.submit("ann", gate.work("first"))
-        assert gate.begun.acquire(timeout=SECONDS)
-        second = lane.submit("ann", gate.work("second"))
+    with open_slots(size=1, per_workspace=1) as slots:
+        first = slots.submit("ann", gate.work("first"))
+        assert gate.started.acquire(timeout=SECONDS)
+        second = slots.submit("ann", gate.work("second"))
         assert second.cancel()
         gate.open()
         first.result(SECONDS)
-        assert lane.submit("ann", lambda _: "third").result(SECONDS) == "third"
+        assert slots.submit("ann", lambda _: "third").result(SECONDS) == "third"
     assert gate.order == ["first"]
 
 
@@ -95,15 +95,15 @@ def test_a_failure_is_its_own_querys_and_frees_the_client() -> None:
     def fail(_: Client) -> None:
         raise ValueError("no")
 
-    with lane_of(size=1, per_workspace=1) as lane:
+    with open_slots(size=1, per_workspace=1) as slots:
         with pytest.raises(ValueError, match="no"):
-            lane.submit("ann", fail).result(SECONDS)
-        assert lane.submit("ann", lambda _: "next").result(SECONDS) == "next"
+            slots.submit("ann", fail).result(SECONDS)
+        assert slots.submit("ann", lambda _: "next").result(SECONDS) == "next"
 
 
 def test_closing_finishes_what_was_submitted() -> None:
-    with lane_of(size=1, per_workspace=1) as lane:
-        futures = [lane.submit("ann", lambda _: 1) for _ in range(50)]
+    with open_slots(size=1, per_workspace=1) as slots:
+        futures = [slots.submit("ann", lambda _: 1) for _ in range(50)]
     assert sum(future.result(0) for future in futures) == 50
     with pytest.raises(RuntimeError):
-        lane.submit("ann", lambda _: 1)
+        slots.submit("ann", lambda _: 1)

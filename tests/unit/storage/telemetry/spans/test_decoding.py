@@ -1,4 +1,4 @@
-"""Values come back as what they were."""
+"""Stored values are decoded to their original types."""
 
 from datetime import UTC, datetime
 
@@ -7,12 +7,12 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyVa
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.storage.telemetry.spans.decoding import (
-    Texts,
-    plain_any,
+    TextCache,
     read_attribute,
     read_attributes,
     read_content,
     read_events,
+    to_plain_value,
 )
 
 NESTED = AnyValue(
@@ -56,13 +56,13 @@ def test_a_stored_attribute_has_the_type_it_came_with(stored: bytes, value: obje
 
 
 @pytest.mark.parametrize("stored", [b"\x03ten", b"\x04x", b"\x05\xff", b"\x06\xff", b"\xff\xfe"])
-def test_bytes_that_make_no_sense_are_shown_as_text(stored: bytes) -> None:
+def test_undecodable_bytes_are_shown_as_text(stored: bytes) -> None:
     assert isinstance(read_attribute(stored), str)
 
 
 def test_attributes_that_ingest_added_are_not_shown() -> None:
     stored = {b"spanwise.kind": b"llm", b"temperature": b"\x040.5"}
-    assert read_attributes(stored, Texts()) == {"temperature": 0.5}
+    assert read_attributes(stored, TextCache()) == {"temperature": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_attributes_that_ingest_added_are_not_shown() -> None:
         (b"12", "12"),
     ],
 )
-def test_contents_are_json_where_they_are_some(stored: bytes, content: object) -> None:
+def test_contents_are_decoded_as_json_when_they_parse(stored: bytes, content: object) -> None:
     assert read_content(stored) == content
 
 
@@ -87,5 +87,5 @@ def test_an_event_keeps_its_name_time_and_attributes() -> None:
     assert read == {
         "name": "retry",
         "time": datetime.fromtimestamp(1.5, UTC),
-        "attributes": {"nested": plain_any(NESTED)},
+        "attributes": {"nested": to_plain_value(NESTED)},
     }

@@ -1,4 +1,4 @@
-"""Prices in the engine: a dictionary that the extraction looks costs up in."""
+"""Writes prices to the engine's dictionary, which extraction looks costs up in."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
@@ -7,40 +7,33 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.conventions import USAGE_KINDS
-from spanwise.model.telemetry.prices import PriceKey, PricePeriod, PriceSource, Rates, SeenModel
-from spanwise.model.times import TimeRange
-from spanwise.storage.telemetry.engine.conditions import Conditions
-from spanwise.storage.telemetry.engine.engine import Engine, query_rows
-from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
+from spanwise.model.telemetry.prices import PriceKey, PricePeriod, Rates
+from spanwise.storage.telemetry.engine.conditions import quoted
+from spanwise.storage.telemetry.engine.query import query_rows
+from spanwise.storage.telemetry.spans.decoding import in_utc
 
 _FOREVER = datetime(2106, 1, 1, tzinfo=UTC)
-# Beyond so many tokens of input no call is.
-_NEVER = 2**32 - 1
-_RATES = ("input", "cached_input", "cache_write", "output", "reasoning")
+# Threshold of input tokens that no call exceeds.
+NO_THRESHOLD = 2**32 - 1
+RATE_NAMES = ("input", "cached_input", "cache_write", "output", "reasoning")
 _COLUMNS = (
     *("workspace", "provider", "model", "valid_from", "valid_until", "is_known", "above_tokens"),
-    *_RATES,
-    *(f"above_{rate}" for rate in _RATES),
+    *RATE_NAMES,
+    *(f"above_{rate}" for rate in RATE_NAMES),
     "version",
 )
-_ATTRIBUTES = ("is_known", "above_tokens", *_RATES, *(f"above_{rate}" for rate in _RATES))
+_ATTRIBUTES = ("is_known", "above_tokens", *RATE_NAMES, *(f"above_{rate}" for rate in RATE_NAMES))
 
 
 def dictionary_ddl(user: str = "", password: str = "", database: str = "") -> str:
-    """SQL that makes the dictionary. A server reads its source as the user that is named."""
-    login = {"USER": user, "PASSWORD": password, "DB": database}
-    given = "".join(f"{name} {_quote(value)} " for name, value in login.items() if value)
+    """SQL that creates the dictionary; a server reads its source with these credentials."""
+    credentials = {"USER": user, "PASSWORD": password, "DB": database}
+    given = "".join(f"{name} {quoted(value)} " for name, value in credentials.items() if value)
     table = f"`{database.replace('`', '')}`.prices" if database else "prices"
-    rows = f"""SELECT * EXCEPT version, if(above_tokens = 0, {_NEVER}, above_tokens),
- [{", ".join(_RATES)}], [{", ".join(f"above_{rate}" for rate in _RATES)}]
+    rows = f"""SELECT * EXCEPT version, if(above_tokens = 0, {NO_THRESHOLD}, above_tokens),
+ [{", ".join(RATE_NAMES)}], [{", ".join(f"above_{rate}" for rate in RATE_NAMES)}]
  FROM {table} FINAL WHERE is_known"""
-    return f"{_DICTIONARY_HEAD}\nSOURCE(CLICKHOUSE({given}QUERY {_quote(rows)})){_DICTIONARY_TAIL}"
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return f"{_DICTIONARY_HEAD}\nSOURCE(CLICKHOUSE({given}QUERY {quoted(rows)})){_DICTIONARY_TAIL}"
 
 
 _DICTIONARY_HEAD = f"""CREATE DICTIONARY IF NOT EXISTS price_list
@@ -58,23 +51,24 @@ LIFETIME(0)"""
 
 
 def rates_of(workspace: str, provider: str, model: str, moment: str) -> str:
-    """SQL for the price of a model, the workspace's own or else everyone's.
+    """SQL for the price of a model: the workspace's own, else the list price.
 
-    Whether it is known, beyond how many tokens of input the second rates hold, and both rates.
+    A tuple of: whether it is known, the input tokens above which the second rates apply, the rates,
+    the second rates.
     """
     names = "('is_known', 'beyond', 'rates', 'above_rates')"
-    everyones = f"dictGet('price_list', {names}, ('', {provider}, {model}), {moment})"
+    list_price = f"dictGet('price_list', {names}, ('', {provider}, {model}), {moment})"
     own = f"({workspace}, '', {model})"
-    return f"dictGetOrDefault('price_list', {names}, {own}, {moment}, {everyones})"
+    return f"dictGetOrDefault('price_list', {names}, {own}, {moment}, {list_price})"
 
 
 def cost_with(rates: str) -> str:
-    """SQL for the cost of a call, from its token columns and its rates."""
+    """SQL for the cost of a call from its token columns and rates."""
     return f"""arrayDotProduct(
    [input_tokens - least(input_tokens, cached_tokens + cache_write_tokens), cached_tokens,
     cache_write_tokens, output_tokens - least(output_tokens, reasoning_tokens),
     least(output_tokens, reasoning_tokens)],
-   arrayResize(if(input_tokens > {rates}.2, {rates}.4, {rates}.3), {len(_RATES)})) / 1000000"""
+   arrayResize(if(input_tokens > {rates}.2, {rates}.4, {rates}.3), {len(RATE_NAMES)})) / 1000000"""
 
 
 def put_prices(
@@ -83,7 +77,7 @@ def put_prices(
     version: int,
     cluster: str | None = None,
 ) -> None:
-    """Write the prices of models; no periods means that one has none (any more)."""
+    """Write the prices of models; an empty list of periods removes the price."""
     if not prices:
         return
     known = _find_periods(client, list(prices))
@@ -99,7 +93,7 @@ def put_prices(
 
 
 def _find_periods(client: Client, keys: Sequence[PriceKey]) -> dict[PriceKey, list[datetime]]:
-    """Return since when each price that the engine knows of these models is valid."""
+    """Return the start of each stored price period of these models."""
     rows = query_rows(
         client,
         """SELECT workspace, provider, model, groupArray(valid_from) AS starts FROM prices FINAL
@@ -124,7 +118,7 @@ def _rows(
 ) -> list[list[Any]]:
     kept = {period.valid_from for period in periods}
     rows = [_row(key, moment, _FOREVER, None, version) for moment in known if moment not in kept]
-    # Both ends of the dictionary's range belong to it.
+    # The dictionary's ranges include both ends.
     ends = [*(period.valid_from - timedelta(seconds=1) for period in periods[1:]), _FOREVER]
     return rows + [
         _row(key, period.valid_from, end, period, version)
@@ -133,7 +127,7 @@ def _rows(
 
 
 def find_known_prices(client: Client) -> dict[PriceKey, list[PricePeriod]]:
-    """Return all prices that the engine has, each model's oldest first."""
+    """Return all stored prices by model, oldest period first."""
     rows = query_rows(
         client,
         f"SELECT {', '.join(_COLUMNS)} FROM prices FINAL WHERE is_known ORDER BY valid_from",
@@ -148,7 +142,7 @@ def find_known_prices(client: Client) -> dict[PriceKey, list[PricePeriod]]:
 
 def _to_period(row: Mapping[str, Any]) -> PricePeriod:
     def rates(prefix: str) -> Rates:
-        return Rates(**{name: row[prefix + name] for name in _RATES})
+        return Rates(**{name: row[prefix + name] for name in RATE_NAMES})
 
     above = row["above_tokens"]
     return PricePeriod(
@@ -156,52 +150,10 @@ def _to_period(row: Mapping[str, Any]) -> PricePeriod:
     )
 
 
-async def find_seen_models(
-    engine: Engine, workspace: str, period: TimeRange, page: PageRequest
-) -> Listing[SeenModel]:
-    """Return the models of a workspace's spans, the most used first, with their price today."""
-    where = Conditions(workspace)
-    where.within("start", period)
-    where.within_hours("hour", period)
-    where.add(f"model != '' AND kind IN {USAGE_KINDS}")
-    seen = f"""SELECT provider, model, count() AS calls, max(start) AS last_seen
-        FROM spans FINAL WHERE {where.sql} GROUP BY provider, model"""
-    total = await engine.fetch(
-        f"SELECT count() AS total FROM ({seen})", where.parameters, tag="count_models"
-    )
-    price = rates_of("{workspace:String}", "provider", "model", "now('UTC')")
-    own = "dictHas('price_list', ({workspace:String}, '', model), now('UTC'))"
-    rows = await engine.fetch(
-        f"""SELECT *, {price} AS price, {own} AS is_own FROM ({seen})
-        ORDER BY calls DESC, provider, model LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
-        {**where.parameters, "limit": page.limit, "skip": page.skip},
-        tag="find_models",
-    )
-    return Listing([_to_seen(row) for row in rows], total[0]["total"])
-
-
-def _to_seen(row: Mapping[str, Any]) -> SeenModel:
-    price = row["price"]
-    if isinstance(price, Mapping):
-        price = tuple(price.values())
-    is_known, above_tokens, rates, _ = price
-    source = PriceSource.OWN if row["is_own"] else PriceSource.LIST
-    shown = dict(zip((f"{name}_per_million" for name in _RATES), rates, strict=False))
-    return SeenModel(
-        model=row["model"],
-        provider=or_none(row["provider"]),
-        calls=row["calls"],
-        last_seen_at=in_utc(row["last_seen"]),
-        price_source=source if is_known else PriceSource.NONE,
-        **(shown if is_known else {}),
-        above_tokens=above_tokens if is_known and above_tokens != _NEVER else None,
-    )
-
-
 def _row(
     key: PriceKey, start: datetime, end: datetime, period: PricePeriod | None, version: int
 ) -> list[Any]:
-    rates = (0.0,) * len(_RATES) if period is None else astuple(period.rates)
+    rates = (0.0,) * len(RATE_NAMES) if period is None else astuple(period.rates)
     above = rates if period is None or period.above is None else astuple(period.above)
     return [
         *(key.workspace, key.provider, key.model, start, end),

@@ -1,4 +1,4 @@
-"""Reads traces: lists by filters, one by its id, the values for filter menus, conversations."""
+"""Reads traces: pages by filter and sort order, and single traces by id."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping
@@ -11,17 +11,18 @@ from spanwise.model.record import utc_now
 from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions, trace_conditions
-from spanwise.storage.telemetry.engine.engine import Engine, Rows
+from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
-from spanwise.storage.telemetry.spans.locations import STARTS_IN_PLACE, Place
+from spanwise.storage.telemetry.spans.locations import TRACES_AT_LOCATION, TraceLocation
 
 COLUMNS = """lower(hex(trace_id)) AS id, start, name, agent_name, status, error_type, duration_ns,
     span_count, error_count, models, tools, input_tokens, output_tokens, cost, session_id, user_id,
     environment, experiment_id, variant, input_preview, output_preview"""
 
-# A trace that was added up again, after re-pricing, may have the same version as before.
-_LATEST = "version DESC, written_at DESC"
+# A trace that was recomputed, for example after repricing, keeps its version.
+_NEWEST_FIRST = "version DESC, written_at DESC"
 
 _SORTS = {
     TraceSort.START_TIME: "start",
@@ -30,10 +31,10 @@ _SORTS = {
     TraceSort.TOKENS: "input_tokens + output_tokens",
 }
 
-# Where a first page is looked for first: each further month takes the engine longer.
+# Ranges tried first for the first page: each further month makes the query slower.
 _FIRST_PAGE_DAYS = (1, 30)
 
-# Keys beyond those of a page: some may be of traces that are deleted, or have changed since.
+# Extra keys per page: some may belong to deleted or outdated rows.
 _SPARE_KEYS = 10
 
 # Agent name -> agent id, for the traces' `agentId`.
@@ -51,9 +52,10 @@ async def find_traces(
     counting: Awaitable[int] | None = None,
     busy_since: datetime | None = None,
 ) -> Listing[Trace]:
-    """Return one page of traces and how many there are in all, as they are being counted.
+    """Return one page of traces and the total.
 
-    Many of them have started since `busy_since`, if it is given: the latest are looked for there.
+    `counting` supplies the total when the caller already counts. `busy_since` is a hint that many
+    traces started after that time; the first page is then searched there first.
     """
     where = trace_conditions(workspace, wanted)
     if counting is None:
@@ -81,30 +83,30 @@ async def _read_latest(
     page: PageRequest,
     busy_since: datetime | None,
 ) -> Rows:
-    """Read a page of the latest traces without comparing the versions of all the others."""
+    """Read a page of the latest traces without deduplicating all others."""
     if page.skip == 0 and busy_since is not None:
-        near = replace(wanted, period=TimeRange(busy_since, wanted.period.end))
-        rows = await _read_first_rows(engine, trace_conditions(workspace, near), page.limit)
+        recent = replace(wanted, period=TimeRange(busy_since, wanted.period.end))
+        rows = await _read_first_rows(engine, trace_conditions(workspace, recent), page.limit)
         if len(rows) == page.limit:
             return rows
     if page.skip == 0:
         enough = page.limit + _SPARE_KEYS
-        for part in _nearest_first(wanted):
+        for part in _recent_ranges_first(wanted):
             keys = await _find_latest_keys(engine, trace_conditions(workspace, part), enough)
             if len(keys) < page.limit and part != wanted:
                 continue
-            # A key has its time: no need to ask for it again.
-            again = trace_conditions(workspace, replace(part, period=TimeRange()))
-            rows = await _read_rows(engine, again, keys)
+            # The keys contain the start time, so the period need not be filtered again.
+            unbounded = trace_conditions(workspace, replace(part, period=TimeRange()))
+            rows = await _read_rows(engine, unbounded, keys)
             if len(rows) >= page.limit or (part == wanted and len(keys) < enough):
                 return rows[: page.limit]
     where = trace_conditions(workspace, wanted)
     after = page.skip + page.limit + _SPARE_KEYS
     keys = await _find_latest_keys(engine, where, 1, skip=after)
     if keys:
-        nearer = trace_conditions(workspace, wanted)
-        nearer.add("start >= {bound:DateTime64(9, 'UTC')}", bound=_to_start(keys[0]))
-        rows = await _read_page(engine, nearer, page, "start desc")
+        bounded = trace_conditions(workspace, wanted)
+        bounded.add("start >= {bound:DateTime64(9, 'UTC')}", bound=_to_start(keys[0]))
+        rows = await _read_page(engine, bounded, page, "start desc")
         if len(rows) == page.limit:
             return rows
     return await _read_page(engine, where, page, "start desc")
@@ -113,13 +115,12 @@ async def _read_latest(
 async def _search_latest(
     engine: Engine, workspace: str, wanted: TraceFilter, page: PageRequest
 ) -> Rows:
-    """Read a page of the latest traces with the words that are searched for.
+    """Read a page of the latest traces that match a text search.
 
-    Not in the order of the table: to find the words takes the engine longer than to sort what has
-    them.
+    Not in table order: finding the words takes longer than sorting the matches.
     """
     rows: Rows = []
-    for part in _nearest_first(wanted):
+    for part in _recent_ranges_first(wanted):
         rows = await _read_page(engine, trace_conditions(workspace, part), page, "start desc")
         if len(rows) == page.limit:
             break
@@ -135,22 +136,21 @@ async def _read_first_rows(engine: Engine, where: Conditions, limit: int) -> Row
     )
 
 
-def _nearest_first(wanted: TraceFilter) -> Iterable[TraceFilter]:
-    """Return what is wanted of the last days alone, of more days, and all of it."""
-    return dict.fromkeys((*(_last_days_of(wanted, days) for days in _FIRST_PAGE_DAYS), wanted))
+def _recent_ranges_first(wanted: TraceFilter) -> Iterable[TraceFilter]:
+    """Return the filter restricted to the last days, to more days, and unrestricted."""
+    return dict.fromkeys((*(_last_days(wanted, days) for days in _FIRST_PAGE_DAYS), wanted))
 
 
-def _last_days_of(wanted: TraceFilter, days: int) -> TraceFilter:
+def _last_days(wanted: TraceFilter, days: int) -> TraceFilter:
     start, end = wanted.period.start, wanted.period.end
     before = (end or utc_now()) - timedelta(days=days)
     return replace(wanted, period=TimeRange(max(start or before, before), end))
 
 
 async def _find_latest_keys(engine: Engine, where: Conditions, limit: int, skip: int = 0) -> Rows:
-    """Return the keys of the latest rows, also of rows that no longer count.
+    """Return the keys of the latest rows, including outdated ones.
 
-    They are read in the order of the table, so only as many as it takes, rounded up to a block of
-    each part.
+    Reading in table order touches only as many rows as needed, rounded up to a block per part.
     """
     return await engine.fetch(
         f"""SELECT DISTINCT toStartOfHour(start) AS hour, start, trace_id,
@@ -165,7 +165,7 @@ async def _find_latest_keys(engine: Engine, where: Conditions, limit: int, skip:
 
 
 async def _read_page(engine: Engine, where: Conditions, page: PageRequest, order: str) -> Rows:
-    """Read a page: first its keys, from narrow columns; then all columns for those alone."""
+    """Read a page in two steps: keys from narrow columns, then all columns of those rows."""
     direction = order.rpartition(" ")[2]
     keys = await engine.fetch(
         f"""SELECT toUnixTimestamp64Nano(start) AS nano, trace_id FROM traces FINAL
@@ -179,12 +179,12 @@ async def _read_page(engine: Engine, where: Conditions, page: PageRequest, order
 
 
 async def _read_rows(engine: Engine, where: Conditions, keys: Rows) -> Rows:
-    """Read the whole rows of those traces that meet the conditions, in the order of their keys."""
+    """Read the full rows of traces that match the conditions, in the order of their keys."""
     if not keys:
         return []
-    places = {(key["nano"], key["trace_id"].hex()): place for place, key in enumerate(keys)}
+    positions = {(key["nano"], key["trace_id"].hex()): n for n, key in enumerate(keys)}
     rows = await engine.fetch(
-        # By the key first, which is the same in all versions of a row: few others are read.
+        # PREWHERE on the key, which all versions of a row share, so that few other rows are read.
         f"""SELECT {COLUMNS}, toUnixTimestamp64Nano(start) AS nano FROM traces FINAL
         PREWHERE workspace = {{workspace:String}}
             AND start IN {{starts:Array(DateTime64(9, 'UTC'))}}
@@ -192,29 +192,29 @@ async def _read_rows(engine: Engine, where: Conditions, keys: Rows) -> Rows:
         {**where.parameters, "starts": [_to_start(key) for key in keys]},
         tag="read_traces",
     )
-    found = {places.get((row["nano"], row["id"]), -1): row for row in rows}
-    return [found[place] for place in sorted(found) if place >= 0]
+    found = {positions.get((row["nano"], row["id"]), -1): row for row in rows}
+    return [found[position] for position in sorted(found) if position >= 0]
 
 
 def _to_start(key: Mapping[str, Any]) -> str:
     return f"{key['nano'] // 10**9}.{key['nano'] % 10**9:09}"
 
 
-async def find_trace(engine: Engine, place: Place, agent_ids: AgentIds) -> Trace | None:
+async def find_trace(engine: Engine, location: TraceLocation, agent_ids: AgentIds) -> Trace | None:
     """Return one trace if it has a root, else None."""
     rows = await engine.fetch(
         f"""SELECT * FROM (
-            SELECT {COLUMNS}, is_deleted FROM traces WHERE {STARTS_IN_PLACE}
-            ORDER BY {_LATEST} LIMIT 1 BY start)
+            SELECT {COLUMNS}, is_deleted FROM traces WHERE {TRACES_AT_LOCATION}
+            ORDER BY {_NEWEST_FIRST} LIMIT 1 BY start)
         WHERE NOT is_deleted LIMIT 1""",
-        place.parameters,
+        location.parameters,
         tag="find_trace",
     )
     return to_trace(rows[0], agent_ids) if rows else None
 
 
 async def is_known_trace(engine: Engine, workspace: str, trace_id: str) -> bool:
-    """Say whether the workspace has a span, a signal or a log of the trace."""
+    """Return whether the workspace has a span, a signal or a log of the trace."""
     rows = await engine.fetch(
         """SELECT
             exists(SELECT 1 FROM trace_bounds WHERE workspace = {workspace:String}

@@ -1,8 +1,8 @@
-"""Evaluates all alert rules by the clock, once however many replicas run.
+"""Evaluates all alert rules periodically, on one replica at a time.
 
-Reading and judging happen outside of any transaction; then one transaction checks that the lease is
-still ours and writes everything that follows: states, alerts, their history, events and messages. A
-crash loses the whole evaluation or nothing of it, and the next one starts from what is stored.
+Measuring and judging happen outside of any transaction. Then one transaction checks the lease and
+writes all results: rule states, alerts, their history, events and notifications. A crash loses the
+whole evaluation or nothing, and the next one continues from the stored state.
 """
 
 import time
@@ -14,7 +14,7 @@ import structlog
 
 from spanwise.analysis.alert_rules import Judgement, Verdict, judge
 from spanwise.ingest.commit.pipeline import Pipeline
-from spanwise.jobs.alert_measurements import Measurer
+from spanwise.jobs.alert_measurements import RuleMeasurer
 from spanwise.jobs.alert_texts import write_description, write_title
 from spanwise.model.alerts import (
     Alert,
@@ -34,22 +34,22 @@ from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.catalog import alerts as stored
 from spanwise.storage.catalog.leases import keep_lease, release_lease, take_lease
-from spanwise.storage.telemetry.engine.engine import Engine
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.traces.measurements import find_examples
 
 log = structlog.get_logger()
 
 LEASE = "alerts"
 REPEAT_AFTER = timedelta(hours=4)
-_LEAST_LEASE_SECONDS = 10
+_MIN_LEASE_SECONDS = 10
 
 Clock = Callable[[], datetime]
 RuleKey = tuple[str, str]
 
 
 @dataclass
-class _Known:
-    """What the catalog knows when an evaluation begins."""
+class _Snapshot:
+    """Rules, states and open alerts as stored when an evaluation starts."""
 
     rules: list[WatchedRule]
     states: dict[RuleKey, RuleState]
@@ -57,7 +57,7 @@ class _Known:
 
 
 @dataclass
-class _Outcome:
+class _Writes:
     """What an evaluation is going to write."""
 
     states: dict[RuleKey, RuleState] = field(default_factory=dict)
@@ -81,12 +81,12 @@ class AlertEvaluator:
         self._pipeline = pipeline
         self._holder = holder
         self._clock = clock
-        self._lease = timedelta(seconds=max(interval_seconds * 3, _LEAST_LEASE_SECONDS))
-        self._measurer = Measurer(catalog, engine)
+        self._lease = timedelta(seconds=max(interval_seconds * 3, _MIN_LEASE_SECONDS))
+        self._measurer = RuleMeasurer(catalog, engine)
         self.health = EvaluationHealth(interval_seconds)
 
     async def run(self) -> None:
-        """Evaluate all rules, unless another replica does."""
+        """Evaluate all rules, unless another replica holds the lease."""
         started = time.monotonic()
         try:
             if await self._take_lease():
@@ -103,7 +103,7 @@ class AlertEvaluator:
             self.health.last_pass_at = time.monotonic()
 
     async def release(self) -> None:
-        """Let another replica go on at once."""
+        """Release the lease, so that another replica can take over at once."""
         async with self._catalog.write() as tx:
             await release_lease(tx, LEASE, self._holder, self._clock())
 
@@ -116,39 +116,39 @@ class AlertEvaluator:
         await self._pipeline.wait_until_visible()
         now = self._clock()
         async with self._catalog.read() as tx:
-            known = await self._read(tx)
-        self.health.rules = len(known.rules)
-        windows = await self._measurer.measure(known.rules, known.states, now)
-        outcome = self._judge(known, windows, now)
-        examples = await find_examples(self._engine, [fired[0] for fired in outcome.fired], now)
-        news_due = [
+            snapshot = await self._read_snapshot(tx)
+        self.health.rules = len(snapshot.rules)
+        windows = await self._measurer.measure(snapshot.rules, snapshot.states, now)
+        planned = self._judge(snapshot, windows, now)
+        examples = await find_examples(self._engine, [fired[0] for fired in planned.fired], now)
+        reminders_due = [
             entry
-            for entry in known.open_alerts.values()
+            for entry in snapshot.open_alerts.values()
             if entry[1].status is AlertStatus.ACTIVE and now - entry[2] >= REPEAT_AFTER
         ]
-        if outcome == _Outcome() and not news_due:
+        if planned == _Writes() and not reminders_due:
             return
         async with self._catalog.write() as tx:
-            # Whoever has lost the lease on the way here must not write over its successor's work.
+            # A replica that lost the lease meanwhile must not overwrite its successor's results.
             if await keep_lease(tx, LEASE, self._holder, self._clock() + self._lease):
-                await self._write(tx, outcome, examples, news_due, now)
+                await self._write(tx, planned, examples, reminders_due, now)
 
-    async def _read(self, tx: Transaction) -> _Known:
+    async def _read_snapshot(self, tx: Transaction) -> _Snapshot:
         rules = await stored_agents.find_watched_rules(tx)
         states = await stored.read_rule_states(tx)
         open_alerts = {
             (entry[1].agent_id, entry[1].rule_id): entry
             for entry in await stored.find_open_alerts(tx)
         }
-        return _Known(rules, states, open_alerts)
+        return _Snapshot(rules, states, open_alerts)
 
-    def _judge(self, known: _Known, windows: Sequence[Window], now: datetime) -> _Outcome:
-        outcome = _Outcome()
-        unwatched = dict(known.open_alerts)
-        for watched, window in zip(known.rules, windows, strict=True):
+    def _judge(self, snapshot: _Snapshot, windows: Sequence[Window], now: datetime) -> _Writes:
+        planned = _Writes()
+        unwatched = dict(snapshot.open_alerts)
+        for watched, window in zip(snapshot.rules, windows, strict=True):
             entry = unwatched.pop(watched.key, None)
             alert = entry[1] if entry else None
-            state = known.states.get(watched.key, RuleState())
+            state = snapshot.states.get(watched.key, RuleState())
             if (
                 entry
                 and alert
@@ -158,64 +158,72 @@ class AlertEvaluator:
                     watched.rule.condition,
                 )
             ):
-                outcome.resolved.append((entry[0], alert, "the rule has changed"))
-                outcome.states[watched.key] = RuleState()
+                planned.resolved.append((entry[0], alert, "the rule has changed"))
+                planned.states[watched.key] = RuleState()
                 continue
-            past = self._measurer.past_of(watched)
+            past = self._measurer.baseline_of(watched)
             since = alert.triggered_at if alert else None
             judged = judge(watched.rule, state, window, past, now, since)
             if judged.state != state:
-                outcome.states[watched.key] = judged.state
-            _follow(outcome, watched, window, judged, alert)
+                planned.states[watched.key] = judged.state
+            _plan_verdict(planned, watched, window, judged, alert)
         for workspace_id, alert, _ in unwatched.values():
             note = "the rule was removed or switched off"
-            outcome.resolved.append((workspace_id, alert, note))
-        return outcome
+            planned.resolved.append((workspace_id, alert, note))
+        return planned
 
     async def _write(
         self,
         tx: Transaction,
-        outcome: _Outcome,
+        planned: _Writes,
         examples: Mapping[RuleKey, list[str]],
-        news_due: Sequence[tuple[str, Alert, datetime]],
+        reminders_due: Sequence[tuple[str, Alert, datetime]],
         now: datetime,
     ) -> None:
         news: list[News] = []
-        await stored.write_rule_states(tx, outcome.states)
-        for watched, window, judged in outcome.fired:
+        await stored.write_rule_states(tx, planned.states)
+        for watched, window, judged in planned.fired:
             alert = _new_alert(watched, window, judged, examples[watched.key], now)
             if await stored.add_alert(tx, watched.workspace_id, alert):
                 news.append(
-                    await _tell(tx, watched.workspace_id, alert, EventType.ALERT_TRIGGERED, now)
+                    await _record_event(
+                        tx, watched.workspace_id, alert, EventType.ALERT_TRIGGERED, now
+                    )
                 )
-        for alert_id, value, watched in outcome.breached:
+        for alert_id, value, watched in planned.breached:
             start = now - timedelta(minutes=watched.rule.window_minutes)
             await stored.count_occurrence(tx, alert_id, value, start, now)
-        for workspace_id, alert, note in outcome.resolved:
+        for workspace_id, alert, note in planned.resolved:
             resolved = await _resolve(tx, workspace_id, alert, note, now)
             if resolved is not None:
-                news.append(await _tell(tx, workspace_id, resolved, EventType.ALERT_RESOLVED, now))
-        for workspace_id, alert, _ in news_due:
+                news.append(
+                    await _record_event(tx, workspace_id, resolved, EventType.ALERT_RESOLVED, now)
+                )
+        for workspace_id, alert, _ in reminders_due:
             current = await stored.find_alert(tx, workspace_id, alert.id)
             if current is not None and current.status is AlertStatus.ACTIVE:
-                await stored.note_notified(tx, alert.id, now)
-                notify = await _receivers(tx, alert)
+                await stored.set_notified_at(tx, alert.id, now)
+                notify = await _find_notify_settings(tx, alert)
                 news.append(News(workspace_id, current, REPEATED, notify))
         await announce(tx, news, now)
 
 
-def _follow(
-    outcome: _Outcome, watched: WatchedRule, window: Window, judged: Judgement, alert: Alert | None
+def _plan_verdict(
+    planned: _Writes,
+    watched: WatchedRule,
+    window: Window,
+    judged: Judgement,
+    alert: Alert | None,
 ) -> None:
-    """Note what a judgement leads to."""
+    """Add what a judgement requires to the planned writes."""
     match judged.verdict:
         case Verdict.FIRE if judged.value is not None:
-            outcome.fired.append((watched, window, judged))
+            planned.fired.append((watched, window, judged))
         case Verdict.HOLD if alert is not None and judged.breaches:
-            outcome.breached.append((alert.id, judged.value or 0.0, watched))
+            planned.breached.append((alert.id, judged.value or 0.0, watched))
         case Verdict.RESOLVE if alert is not None:
             note = judged.note or "the condition has cleared"
-            outcome.resolved.append((watched.workspace_id, alert, note))
+            planned.resolved.append((watched.workspace_id, alert, note))
 
 
 def _new_alert(
@@ -253,7 +261,7 @@ def _new_alert(
 async def _resolve(
     tx: Transaction, workspace_id: str, alert: Alert, note: str, now: datetime
 ) -> Alert | None:
-    """Resolve an alert, from wherever it is by now; None when it was resolved meanwhile."""
+    """Resolve an alert from its current status; None when it was resolved or reopened meanwhile."""
     current = await stored.find_alert(tx, workspace_id, alert.id)
     if current is None or current.reopened_at != alert.reopened_at:
         return None
@@ -270,7 +278,7 @@ async def _resolve(
     return await stored.find_alert(tx, workspace_id, alert.id) if moved else None
 
 
-async def _tell(
+async def _record_event(
     tx: Transaction, workspace_id: str, alert: Alert, event: EventType, now: datetime
 ) -> News:
     await record_event(
@@ -283,9 +291,9 @@ async def _tell(
         alert=alert.model_dump(mode="json", by_alias=True),
     )
     log.info(event.replace(".", "_"), alert=alert.id, title=alert.title)
-    return News(workspace_id, alert, event, await _receivers(tx, alert))
+    return News(workspace_id, alert, event, await _find_notify_settings(tx, alert))
 
 
-async def _receivers(tx: Transaction, alert: Alert) -> Notify:
+async def _find_notify_settings(tx: Transaction, alert: Alert) -> Notify:
     settings = await stored_agents.find_alert_settings(tx, alert.agent_id)
     return Notify() if settings is None else settings.notify

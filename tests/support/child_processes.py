@@ -1,4 +1,4 @@
-"""Processes of their own for work that is killed, or that must not share this one's engine."""
+"""Runs functions in child processes: to be killed, or because a process has one engine."""
 
 import multiprocessing
 import signal
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from multiprocessing.synchronize import Event
 from typing import Any
 
-# Fresh processes with the modules loaded: forking this one would copy a running engine.
+# A fork server with the modules loaded: forking this process would copy a running engine.
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(
     [
@@ -15,7 +15,7 @@ _processes.set_forkserver_preload(
         "spanwise.ingest.rest.to_otlp",
     ]
 )
-SECONDS = 180
+TIMEOUT_SECONDS = 180
 
 
 def new_event() -> Event:
@@ -29,8 +29,8 @@ def start_process(work: Callable[..., None], *arguments: Any) -> Any:
 
 
 def run_process(work: Callable[..., None], *arguments: Any) -> bool:
-    """Run it to its end; False when it was killed. Anything else that goes wrong fails."""
+    """Run to the end; False when it was killed. Any other failure fails the test."""
     process = start_process(work, *arguments)
-    process.join(SECONDS)
+    process.join(TIMEOUT_SECONDS)
     assert process.exitcode in {0, -signal.SIGKILL}, process.exitcode
     return bool(process.exitcode == 0)

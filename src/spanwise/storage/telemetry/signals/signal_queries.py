@@ -1,8 +1,8 @@
-"""Reads signals, each with what its trace adds to it.
+"""Reads signals, with missing fields filled in from their traces.
 
-A signal that names no agent, session, user or experiment has those of its trace. They are looked
-up when it is read, never copied: so it does not matter which of the two arrived first, and what a
-late span changes in a trace is true of its signals at once.
+A signal without agent, session, user or experiment takes those of its trace. They are joined when
+the signal is read, never copied: arrival order does not matter, and a late span that changes the
+trace applies to its signals at once.
 """
 
 from collections.abc import Mapping
@@ -13,29 +13,29 @@ import orjson
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import SignalFilter
 from spanwise.model.telemetry.signals import Signal
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
-from spanwise.storage.telemetry.engine.engine import Engine
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
-from spanwise.storage.telemetry.spans.locations import binary_trace_id, starts_in_hours_of
-from spanwise.storage.telemetry.traces.traces import AgentIds
+from spanwise.storage.telemetry.spans.locations import binary_trace_id, trace_starts_condition
+from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
-# Of one trace. A trace is shown whole, and no trace needs more to be understood.
-MAX_OF_TRACE = 1000
+# Signals returned with one trace.
+MAX_PER_TRACE = 1000
 
 
 def complete_signals(where: Conditions, known_traces: str | None = None) -> str:
-    """SQL for signals that meet conditions of their own, completed from their traces.
+    """SQL for the signals that match the conditions, with fields filled in from their traces.
 
-    `known_traces` selects workspace and id of their traces where those are known and few: then they
-    are looked up one by one, by their hours.
+    `known_traces` selects workspace and id of their traces when those are known and few; they are
+    then found by primary key.
     """
     if known_traces:
-        of_signals = starts_in_hours_of(known_traces)
+        joined_traces = trace_starts_condition(known_traces)
     else:
-        of_signals = f"""trace_id IN (
+        joined_traces = f"""trace_id IN (
             SELECT {binary_trace_id("trace_id")} FROM signals
             WHERE {where.sql} AND notEmpty(trace_id))"""
-    # The workspace stands in both conditions on traces: there is no join across the border.
+    # Both sides of the join filter by workspace: signals never match traces of another one.
     return f"""
     SELECT
         s.id AS id, s.name AS name, s.value AS value, s.time AS time, s.created AS created,
@@ -52,30 +52,30 @@ def complete_signals(where: Conditions, known_traces: str | None = None) -> str:
     LEFT ANY JOIN (
         SELECT lower(hex(trace_id)) AS id, agent_name, session_id, user_id, experiment_id, variant
         FROM traces FINAL
-        WHERE workspace = {{workspace:String}} AND {of_signals}
+        WHERE workspace = {{workspace:String}} AND {joined_traces}
     ) AS t ON t.id = s.trace_id"""
 
 
 def signal_source(workspace: str, wanted: SignalFilter) -> tuple[str, Conditions]:
-    """Return SQL to select the wanted signals from, and what it binds.
+    """Return SQL for the matching signals, and its conditions with bound parameters.
 
-    Traces are looked at only when a wish may be met by one of them.
+    Traces are joined only for filters on fields that a trace may fill in.
     """
     where = Conditions(workspace)
     where.within("time", wanted.period)
     where.equals("name", wanted.signal_name)
     where.equals("trace_id", wanted.trace_id)
     own = f"(SELECT * FROM signals FINAL WHERE {where.sql})"
-    either = Conditions(workspace, clauses=[])
-    either.equals("agent_name", wanted.agent_name)
-    either.equals("session_id", wanted.session_id)
-    either.equals("user_id", wanted.user_id)
-    either.equals("experiment_id", wanted.experiment_id)
-    either.equals("variant", wanted.variant)
-    if not either.clauses:
+    completed = Conditions(workspace, clauses=[])
+    completed.equals("agent_name", wanted.agent_name)
+    completed.equals("session_id", wanted.session_id)
+    completed.equals("user_id", wanted.user_id)
+    completed.equals("experiment_id", wanted.experiment_id)
+    completed.equals("variant", wanted.variant)
+    if not completed.clauses:
         return own, where
-    where.parameters.update(either.parameters)
-    return f"(SELECT * FROM ({complete_signals(where)}) WHERE {either.sql})", where
+    where.parameters.update(completed.parameters)
+    return f"(SELECT * FROM ({complete_signals(where)}) WHERE {completed.sql})", where
 
 
 async def find_signals(
@@ -85,7 +85,7 @@ async def find_signals(
     page: PageRequest,
     agent_ids: AgentIds,
 ) -> Listing[Signal]:
-    """Return one page of signals, newest first, and how many there are in all."""
+    """Return one page of signals, newest first, and the total."""
     source, where = signal_source(workspace, wanted)
     counted = await engine.fetch(
         f"SELECT count() AS total FROM {source}", where.parameters, tag="count_signals"
@@ -116,7 +116,7 @@ async def find_signals_of_trace(
     """Return the latest signals of a trace."""
     where = Conditions(workspace)
     where.equals("trace_id", trace_id)
-    # Most traces have none, and without FINAL that is known in half the time.
+    # Most traces have no signals, and checking without FINAL takes half the time.
     some = await engine.fetch(
         f"SELECT count() AS total FROM signals WHERE {where.sql}",
         where.parameters,
@@ -131,9 +131,9 @@ async def find_signals_of_trace(
 async def _read_signals(
     engine: Engine, where: Conditions, traces: str, agent_ids: AgentIds
 ) -> list[Signal]:
-    """Read whole signals, newest first; `traces` selects workspace and id of theirs."""
+    """Read full signals, newest first; `traces` selects workspace and id of their traces."""
     rows = await engine.fetch(
-        f"{complete_signals(where, traces)} ORDER BY time DESC, id DESC LIMIT {MAX_OF_TRACE}",
+        f"{complete_signals(where, traces)} ORDER BY time DESC, id DESC LIMIT {MAX_PER_TRACE}",
         where.parameters,
         tag="read_signals",
     )
@@ -147,7 +147,7 @@ def _to_signal(row: Mapping[str, Any], agent_ids: AgentIds) -> Signal:
         value=row["value"],
         trace_id=or_none(row["trace_id"]),
         span_id=or_none(row["span_id"]),
-        # A name that no agent has is still how to ask for it.
+        # A name without an agent record is returned as is: filters accept it too.
         agent_id=agent_ids.get(row["agent_name"], row["agent_name"]) or None,
         session_id=or_none(row["session_id"]),
         user_id=or_none(row["user_id"]),

@@ -1,0 +1,76 @@
+"""Looks up list prices of models when ingest stores their first spans."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from clickhouse_connect.driver.client import Client
+
+from spanwise.model.telemetry.prices import PriceKey, PricePeriod
+from spanwise.storage.telemetry.engine.query import Rows, query_rows
+from spanwise.storage.telemetry.prices.price_dictionary import put_prices
+from spanwise.storage.telemetry.prices.repricing import reprice_batch
+
+PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
+
+# A lookup takes up to 0.3 ms while readers wait; further lookups of a batch are postponed.
+INLINE_LOOKUPS = 100
+# Per workspace: model names are arbitrary, and all workspaces share the price list.
+MAX_LOOKUPS = 1000
+_MAX_WITHOUT_PRICE = 100_000
+
+_UNPRICED_MODELS = """
+SELECT DISTINCT workspace, provider, model FROM spans
+WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND NOT is_priced AND model != ''"""
+
+
+class PriceLookups:
+    """Remembers which models were looked up; not thread-safe."""
+
+    def __init__(self, find_prices: PriceFinder, cluster: str | None) -> None:
+        self._find_prices = find_prices
+        self._cluster = cluster
+        self._without_price: set[PriceKey] = set()
+        self._lookups: Counter[str] = Counter()
+        self._postponed: set[PriceKey] = set()
+
+    def price_batch(self, client: Client, first_version: int, last_version: int) -> bool:
+        """Look up a batch's unpriced models and reprice its spans; returns if any was found."""
+        versions = {"first": first_version, "last": last_version}
+        rows = query_rows(client, _UNPRICED_MODELS, versions)
+        found = {
+            key: self._find_prices(key.provider, key.model) for key in self._take_unknown(rows)
+        }
+        self._remember_without_price(key for key, periods in found.items() if not periods)
+        priced = {key: periods for key, periods in found.items() if periods}
+        if priced:
+            put_prices(client, priced, last_version, self._cluster)
+            reprice_batch(client, list(priced), first_version, last_version)
+        return bool(priced)
+
+    def _take_unknown(self, rows: Rows) -> list[PriceKey]:
+        """Return the models to look up now; the rest is postponed."""
+        unknown: dict[PriceKey, None] = {}
+        for row in rows:
+            key = PriceKey("", row["provider"], row["model"])
+            if key in self._without_price or key in self._postponed or key in unknown:
+                continue
+            if self._lookups[row["workspace"]] < MAX_LOOKUPS:
+                self._lookups[row["workspace"]] += 1
+                unknown[key] = None
+        keys = list(unknown)
+        self._postponed.update(keys[INLINE_LOOKUPS:])
+        return keys[:INLINE_LOOKUPS]
+
+    def postponed(self) -> list[PriceKey]:
+        """Return models whose price was not looked up with their batch."""
+        return list(self._postponed)
+
+    def finish(self, keys: Iterable[PriceKey], without_price: Iterable[PriceKey]) -> None:
+        """Remove looked-up models from the postponed ones; remember those without a price."""
+        self._postponed.difference_update(keys)
+        self._remember_without_price(without_price)
+
+    def _remember_without_price(self, keys: Iterable[PriceKey]) -> None:
+        if len(self._without_price) >= _MAX_WITHOUT_PRICE:
+            self._without_price = set()
+        self._without_price.update(keys)

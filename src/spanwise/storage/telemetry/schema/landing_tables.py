@@ -1,0 +1,43 @@
+"""Landing tables: OTLP rows are inserted here, and a view extracts them into the real tables."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from spanwise.storage.telemetry.spans.extraction import (
+    LOGS_COLUMNS,
+    METRICS_COLUMNS,
+    SPANS_COLUMNS,
+    logs_select,
+    metrics_select,
+    spans_select,
+)
+
+
+@dataclass(frozen=True)
+class LandingTable:
+    """A Null table: inserted rows pass through its materialized view into the target table.
+
+    The name ends in a hash of the SQL. Replicas of two versions therefore use separate landing
+    tables, and none is ever replaced during ingest: without its view it would lose rows.
+    """
+
+    target: str
+    columns: str
+    select: Callable[[str], str]
+
+    @cached_property
+    def name(self) -> str:
+        text = self.columns + self.select("")
+        return f"landing_{self.target}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+LANDING_TABLES = {
+    target: LandingTable(target, columns, select)
+    for target, columns, select in (
+        ("spans", SPANS_COLUMNS, spans_select),
+        ("logs", LOGS_COLUMNS, logs_select),
+        ("metrics", METRICS_COLUMNS, metrics_select),
+    )
+}
