@@ -11,7 +11,7 @@ import pytest
 from fastapi import APIRouter
 from sqlalchemy import event, update
 
-from spanwise.api.auth import GuardedRoute, Ingester, Reader, Writer
+from spanwise.api.auth import AuthorizedRoute, Ingester, Reader, Writer
 from spanwise.api.http.envelope import Done, Success, succeed
 from spanwise.model.keys import KeyGrant
 from spanwise.services.accounts import access
@@ -20,7 +20,7 @@ from spanwise.storage.catalog import keys as stored_keys
 from spanwise.storage.catalog.tables import api_keys, users
 from support.service import Service, assert_error, start_service
 
-router = APIRouter(prefix="/api/probe", route_class=GuardedRoute)
+router = APIRouter(prefix="/api/probe", route_class=AuthorizedRoute)
 
 
 @router.get("/read")

@@ -1,6 +1,6 @@
 """Bounds what bodies hold in memory together, from their first byte to their answer.
 
-Small exports that take a lane (`api/fast_path/export.py`) are bounded by their connections instead.
+Small exports on the fast path (`api/fast_path/export.py`) are bounded by their connections instead.
 """
 
 import asyncio

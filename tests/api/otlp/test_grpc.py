@@ -246,7 +246,7 @@ async def test_a_call_that_ends_without_a_message_is_an_invalid_argument(
     call = half_sent(channel, (("x-api-key", exporter.key),))
     await call.done_writing()
     assert await status_of(call) is grpc.StatusCode.INVALID_ARGUMENT
-    assert await call.details() == "the call brought no message"
+    assert await call.details() == "the call has no message"
 
 
 async def test_slow_calls_of_one_workspace_leave_room_for_another(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `/metrics` says about ingest and background work, read from the services when asked."""
+"""Prometheus metrics of ingest and repricing."""
 
 from collections.abc import Iterator
 
