@@ -70,7 +70,7 @@ class Accepted(Noun):
 
 
 class Done(Noun):
-    """The answer of an act that has nothing to show."""
+    """The response to an action without a result."""
 
     message: str
 

@@ -131,7 +131,7 @@ def _rejection(error: SpanwiseError, scope: Scope) -> Response:
 
 
 class OtlpDispatch:
-    """Calls the OTLP endpoints directly: FastAPI's own layers take longer than a small export."""
+    """Calls the OTLP endpoint directly: FastAPI's routing costs more than a small export."""
 
     def __init__(self, app: ASGIApp, routes: Sequence[Route]) -> None:
         self._app = app

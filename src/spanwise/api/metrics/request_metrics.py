@@ -9,13 +9,13 @@ class RequestMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._requests = Counter(
             "spanwise_http_requests",
-            "HTTP requests answered.",
+            "HTTP requests by method, route and status.",
             ["method", "route", "status"],
             registry=registry,
         )
         self._seconds = Histogram(
             "spanwise_http_request_seconds",
-            "Time from request to the end of the answer.",
+            "Time from the request to the end of the response.",
             ["method", "route"],
             registry=registry,
             buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),

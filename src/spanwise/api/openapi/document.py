@@ -15,13 +15,13 @@ from spanwise.api.http.rate_limits import tier_of
 from spanwise.api.openapi.otlp import OTLP_PATHS
 
 _DESCRIPTIONS = {
-    400: "The request breaks a rule; `details` names the fields.",
+    400: "The request is invalid; `details` names the fields.",
     401: "Authentication is missing or invalid.",
     403: "The caller may not do this.",
-    404: "There is no such record in the caller's workspace.",
+    404: "The caller's workspace has no such record.",
     429: "Too many requests.",
-    500: "A defect of the service.",
-    503: "A store or queue cannot take the request now; retry.",
+    500: "An internal error.",
+    503: "A store or queue is unavailable; retry.",
 }
 _METHODS = {"get", "put", "post", "delete", "patch"}
 
@@ -99,9 +99,9 @@ def _complete(operation: dict[str, Any], path: str, method: str) -> None:
 
 def _take_definitions(operation: dict[str, Any]) -> dict[str, Any]:
     """Remove the `$defs` that `describe_body` added, which belong to the shared components."""
-    taken: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
     for content in operation.get("requestBody", {}).get("content", {}).values():
         # Copied, because the route reuses its schema for the next document.
         content["schema"] = dict(content["schema"])
-        taken.update(content["schema"].pop("$defs", {}))
-    return taken
+        definitions.update(content["schema"].pop("$defs", {}))
+    return definitions

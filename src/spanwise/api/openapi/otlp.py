@@ -11,7 +11,7 @@ _ERRORS = {
     403: "The key lacks the scope `ingest`.",
     413: "The body is larger than 16 MiB after decompression.",
     429: "Too many requests; retry after `Retry-After` seconds.",
-    500: "A defect of the service.",
+    500: "An internal error.",
     503: "The service is overloaded; retry after `Retry-After` seconds.",
 }
 
