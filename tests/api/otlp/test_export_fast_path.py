@@ -146,6 +146,24 @@ async def test_other_exports_take_the_normal_path(service: Service) -> None:
     assert await sender.names() == ["deflated", "half", "large", "of a page", "packed"]
 
 
+@pytest.mark.parametrize(
+    ("encodings", "status"),
+    [(("", "gzip"), 400), (("gzip", ""), 200), (("gzip", "deflate"), 200)],
+)
+async def test_of_two_content_encodings_the_first_counts_on_either_path(
+    service: Service, encodings: tuple[str, str], status: int
+) -> None:
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        headers = [f"Content-Encoding: {encoding}" for encoding in encodings]
+        request = sender.request(gzip.compress(traces("packed")), *headers, "Connection: close")
+        # Pages of other origins take the normal path.
+        by_page = sender.request(request[1], *headers, "Connection: close", "Origin: https://a.b")
+        for sent in (request, by_page):
+            assert (await raw(here.port, *sent)).startswith(b"HTTP/1.1 %d " % status)
+    assert await sender.names() == (["packed"] if status == 200 else [])
+
+
 async def test_the_body_may_arrive_in_parts(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,8 +21,8 @@ from spanwise.ingest.compression import unpack_small
 MAX_BODY_BYTES = 65_536
 _MAX_DIGITS = len(str(MAX_BODY_BYTES))
 _MEDIA_TYPE = PROTOBUF.encode()
-_GZIP = (b"content-encoding", b"gzip")
-_ENCODINGS = {b"", b"gzip"}
+_GZIP = b"gzip"
+_ENCODINGS = {b"", _GZIP}
 
 
 class ExportFastPath(FastPath):
@@ -35,8 +35,7 @@ class ExportFastPath(FastPath):
     def is_candidate(self, scope: Scope) -> bool:
         if scope["method"] != "POST" or scope["path"] not in PATHS:
             return False
-        # Of a repeated header the first counts, as on the normal path.
-        headers = dict(scope["headers"][::-1])
+        headers = _first_headers(scope)
         size = headers.get(b"content-length", b"")
         return (
             headers.get(b"content-type") == _MEDIA_TYPE
@@ -50,7 +49,7 @@ class ExportFastPath(FastPath):
         self, request: FastPathRequest, body: bytes, on_committed: OnCommitted
     ) -> FastPathResponse | None:
         path = request.scope["path"]
-        is_gzip = _GZIP in request.scope["headers"]
+        is_gzip = _first_headers(request.scope).get(b"content-encoding") == _GZIP
         message = unpack_small(body, MAX_BODY_BYTES) if is_gzip else body
         if message is None:
             return None
@@ -60,3 +59,8 @@ class ExportFastPath(FastPath):
             request.caller.workspace_id, PATHS[path], message, partial(on_committed, response)
         )
         return response if is_accepted else None
+
+
+def _first_headers(scope: Scope) -> dict[bytes, bytes]:
+    """Return the headers by name; of a repeated one the first counts, as on the normal path."""
+    return dict(scope["headers"][::-1])
