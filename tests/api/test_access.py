@@ -1,4 +1,4 @@
-"""How credentials become a principal: headers, scopes, caching, last use."""
+"""Authentication: headers, scopes, caching, time of last use."""
 
 import re
 import time
@@ -11,7 +11,7 @@ import pytest
 from fastapi import APIRouter
 from sqlalchemy import event, update
 
-from spanwise.api.auth import GuardedRoute, Ingester, Reader, Writer
+from spanwise.api.auth import AuthorizedRoute, Ingester, Reader, Writer
 from spanwise.api.http.envelope import Done, Success, succeed
 from spanwise.model.keys import KeyGrant
 from spanwise.services.accounts import access
@@ -20,7 +20,7 @@ from spanwise.storage.catalog import keys as stored_keys
 from spanwise.storage.catalog.tables import api_keys, users
 from support.service import Service, assert_error, start_service
 
-router = APIRouter(prefix="/api/probe", route_class=GuardedRoute)
+router = APIRouter(prefix="/api/probe", route_class=AuthorizedRoute)
 
 
 @router.get("/read")
@@ -59,7 +59,7 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
         (["ingest", "read"], {"read", "ingest"}),
     ],
 )
-async def test_a_key_opens_what_its_scopes_say(
+async def test_a_key_gives_access_to_its_scopes(
     service: Service, scopes: list[str], allowed: set[str]
 ) -> None:
     ann = await service.sign_up()
@@ -72,13 +72,13 @@ async def test_a_key_opens_what_its_scopes_say(
             assert_error(response, 403)
 
 
-async def test_a_signed_in_person_needs_no_scope(service: Service) -> None:
+async def test_a_signed_in_user_needs_no_scope(service: Service) -> None:
     ann = await service.sign_up()
     for method, path in [*ROUTES.values(), WRITE]:
         await ann.data(method, path)
 
 
-async def test_a_key_may_come_in_any_of_three_headers(service: Service) -> None:
+async def test_a_key_is_accepted_in_three_headers(service: Service) -> None:
     ann = await service.sign_up()
     secret = (await ann.new_key())["key"]
     assert (await service.call_with_key(secret, *ROUTES["read"])).status_code == 200
@@ -88,13 +88,13 @@ async def test_a_key_may_come_in_any_of_three_headers(service: Service) -> None:
     assert basic.status_code == 200
 
 
-async def test_of_two_credentials_the_key_counts(service: Service) -> None:
+async def test_a_key_takes_precedence_over_a_token(service: Service) -> None:
     ann = await service.sign_up()
     secret = (await ann.new_key(scopes=["read"]))["key"]
     assert_error(await ann.call(*WRITE, headers={"x-api-key": secret}), 403)
 
 
-async def test_a_key_seen_just_now_needs_no_database(
+async def test_a_cached_key_needs_no_database(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However slow the machine is.
@@ -112,7 +112,7 @@ async def test_a_key_seen_just_now_needs_no_database(
     assert [text for text in statements if re.search(r"\b(users|api_keys)\b", text)] == []
 
 
-async def test_a_change_made_here_counts_at_once(service: Service) -> None:
+async def test_a_change_in_this_process_takes_effect_at_once(service: Service) -> None:
     ann = await service.sign_up()
     key = await ann.new_key()
     assert (await service.call_with_key(key["key"], *ROUTES["read"])).status_code == 200
@@ -120,7 +120,7 @@ async def test_a_change_made_here_counts_at_once(service: Service) -> None:
     assert_error(await service.call_with_key(key["key"], *ROUTES["read"]), 401)
 
 
-async def test_a_change_made_elsewhere_counts_within_five_seconds(
+async def test_a_change_in_another_process_takes_effect_within_five_seconds(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert CACHE_SECONDS < 5
@@ -136,7 +136,7 @@ async def test_a_change_made_elsewhere_counts_within_five_seconds(
     assert_error(await ann.call(*ROUTES["read"]), 401)
 
 
-async def test_what_a_slow_read_found_is_as_old_as_the_read(
+async def test_the_ttl_of_a_cached_row_starts_with_the_read(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = await service.sign_up()
@@ -158,7 +158,7 @@ async def test_what_a_slow_read_found_is_as_old_as_the_read(
     assert_error(await service.call_with_key(key["key"], *ROUTES["read"]), 401)
 
 
-async def test_the_last_use_is_written_later_and_together(service: Service) -> None:
+async def test_last_uses_are_written_in_batches(service: Service) -> None:
     ann = await service.sign_up()
     key = await ann.new_key()
     writes: list[str] = []
@@ -172,7 +172,7 @@ async def test_the_last_use_is_written_later_and_together(service: Service) -> N
     assert len([statement for statement in writes if statement.startswith("UPDATE")]) == 1
 
 
-async def test_a_last_use_that_could_not_be_written_is_written_next_time(
+async def test_a_failed_write_of_last_uses_is_retried(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = await service.sign_up()

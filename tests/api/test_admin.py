@@ -1,4 +1,4 @@
-"""What an administrator sees and changes, and that others do not."""
+"""Administration: users, statistics and audit log, for admins only."""
 
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ async def test_users_are_listed_with_whether_they_are_disabled(service: Service)
     assert response["data"] == [{**bob.user, "disabled": False}]
 
 
-async def test_a_role_change_counts_for_tokens_that_are_out_already(service: Service) -> None:
+async def test_a_role_change_applies_to_existing_tokens(service: Service) -> None:
     admin, bob = await service.sign_up(), await service.sign_up()
     path = f"/admin/users/{bob.user['id']}"
     assert (await admin.data("PUT", path, json={"role": "admin"}))["role"] == "admin"
@@ -75,7 +75,7 @@ async def test_the_last_admin_cannot_step_down(service: Service, change: dict[st
     assert (await admin.call("PUT", path, json=change)).status_code == 200
 
 
-async def test_a_disabled_admin_is_no_admin_to_rely_on(service: Service) -> None:
+async def test_a_disabled_admin_does_not_count_as_the_last_admin(service: Service) -> None:
     admin, bob = await service.sign_up(), await service.sign_up()
     await admin.data(
         "PUT", f"/admin/users/{bob.user['id']}", json={"role": "admin", "disabled": True}
@@ -101,7 +101,7 @@ async def test_a_wrong_field_is_named(
     assert_error(await admin.call("PUT", path, json=body), 400, field)
 
 
-async def test_what_is_not_given_stays(service: Service) -> None:
+async def test_omitted_fields_do_not_change(service: Service) -> None:
     admin, bob = await service.sign_up(), await service.sign_up()
     path = f"/admin/users/{bob.user['id']}"
     assert await admin.data("PUT", path, json={}) == {**bob.user, "disabled": False}
@@ -113,7 +113,7 @@ async def test_a_user_who_does_not_exist_is_404(service: Service) -> None:
     assert_error(await admin.call("PUT", "/admin/users/usr_nobody", json={}), 404)
 
 
-async def test_stats_tell_users_disk_and_versions(service: Service) -> None:
+async def test_stats_contain_users_disk_and_versions(service: Service) -> None:
     admin = await service.sign_up()
     await service.sign_up()
     stats = await admin.data("GET", "/admin/stats")
@@ -124,7 +124,7 @@ async def test_stats_tell_users_disk_and_versions(service: Service) -> None:
     assert {"spanwise", "python"} <= set(stats["versions"])
 
 
-async def test_stats_tell_what_is_stored_and_how_fast_it_comes(service: Service) -> None:
+async def test_stats_contain_stored_rows_and_ingest_rate(service: Service) -> None:
     admin = await service.sign_up()
     await admin.data("POST", "/spans", json={"spans": [span(), span()]})
     await admin.data("GET", "/spans/traces")

@@ -1,4 +1,4 @@
-"""Agents: made by hand or by traces, changed in part, deleted without their telemetry."""
+"""Agents: created by hand or by traces, changed, deleted without their telemetry."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

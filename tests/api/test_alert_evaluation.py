@@ -1,4 +1,4 @@
-"""Evaluation runs once per installation, asks little of the engine, and does not fail unseen."""
+"""Alert evaluation runs once per installation, with few queries, and reports its failures."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -102,7 +102,7 @@ async def test_who_loses_the_lease_on_the_way_writes_nothing(
     assert len(await ann.data("GET", "/events?type=alert.triggered")) == 1
 
 
-async def test_many_agents_take_one_query_a_window(
+async def test_many_agents_take_one_query_per_window(
     service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()

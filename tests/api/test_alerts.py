@@ -1,4 +1,4 @@
-"""Alerts over the API: settings, the moves of an alert, and what is refused."""
+"""Alerts over the API: settings, changes of status, validation."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

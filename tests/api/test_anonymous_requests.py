@@ -1,4 +1,4 @@
-"""What a request may bring, and how long it may take, before its caller is known."""
+"""Limits on size and time of a request before its caller is authenticated."""
 
 import asyncio
 import json
@@ -51,14 +51,14 @@ def status_of(answer: bytes) -> int:
 
 
 def assert_refused(answer: bytes, reason: str) -> None:
-    """The answer is one 400 in the envelope."""
+    """Check that the response is one 400 in the envelope."""
     start, _, body = answer.partition(b"\r\n\r\n")
     assert start.startswith(b"HTTP/1.1 400 "), answer[:200]
     assert b"connection: close" in start
-    told = json.loads(body)
-    assert told["success"] is False
-    assert told["error"]["code"] == "VALIDATION_ERROR"
-    assert reason in told["error"]["message"]
+    sent = json.loads(body)
+    assert sent["success"] is False
+    assert sent["error"]["code"] == "VALIDATION_ERROR"
+    assert reason in sent["error"]["message"]
 
 
 async def until_connected(here: Listening, count: int) -> None:
@@ -69,7 +69,7 @@ async def until_connected(here: Listening, count: int) -> None:
 
 
 async def send_until_closed(port: int, packets: Iterable[bytes]) -> bytes:
-    """Send until the service has enough, and return what it said."""
+    """Send until the service closes the connection, and return its response."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         for packet in packets:
@@ -86,7 +86,7 @@ async def send_until_closed(port: int, packets: Iterable[bytes]) -> bytes:
 
 
 @pytest.mark.parametrize("headers", [["X-Pad: " + "x" * 60_000], [f"X-{n}: x" for n in range(100)]])
-async def test_a_head_within_the_limits_is_taken(here: Listening, headers: list[str]) -> None:
+async def test_headers_within_the_limits_are_accepted(here: Listening, headers: list[str]) -> None:
     assert status_of(await raw(here.port, head(*headers, CLOSE))) == 200
 
 
@@ -98,7 +98,7 @@ async def test_a_head_within_the_limits_is_taken(here: Listening, headers: list[
         ([f"X-{n}: x" for n in range(MAX_HEADERS)], "128 headers at most"),
     ],
 )
-async def test_a_head_over_a_limit_is_400_and_closes(
+async def test_headers_over_a_limit_are_400_and_close(
     here: Listening, headers: list[str], reason: str
 ) -> None:
     assert_refused(await raw(here.port, head(*headers)), reason)
@@ -108,7 +108,7 @@ async def test_a_head_over_a_limit_is_400_and_closes(
     ("query", "reason"),
     [("x" * MAX_URL_BYTES, "longer than"), ("a&" * MAX_PARAMETERS, "more than 256 parameters")],
 )
-async def test_an_address_over_a_limit_is_400_and_closes(
+async def test_a_url_over_a_limit_is_400_and_closes(
     here: Listening, query: str, reason: str
 ) -> None:
     request = head(first=f"GET /api/health?{query} HTTP/1.1")
@@ -127,15 +127,15 @@ async def test_an_address_over_a_limit_is_400_and_closes(
     ],
     ids=["header", "header name", "address", "trailer", "chunk extension", "next request"],
 )
-async def test_what_has_no_end_is_refused_while_it_comes(here: Listening, start: bytes) -> None:
+async def test_endless_input_is_rejected_while_it_arrives(here: Listening, start: bytes) -> None:
     endless = (b"x" * 16_384 for _ in range(600))
     answer = await send_until_closed(here.port, (start, *endless))
-    # The kernel may have dropped the answer together with what was not read.
+    # The kernel may drop the response together with the unread input.
     assert not answer or b'"code":"VALIDATION_ERROR"' in answer
     await until_connected(here, 0)
 
 
-async def test_fields_after_a_chunked_body_are_left_out(here: Listening) -> None:
+async def test_trailers_are_ignored(here: Listening) -> None:
     trailers = b"".join(b"x-request-id: trailer-%03d\r\n" % number for number in range(500))
     body = b"2\r\n{}\r\n0\r\n" + trailers + b"\r\n"
     answer = await raw(here.port, login("Transfer-Encoding: chunked", CLOSE) + body)
@@ -144,12 +144,12 @@ async def test_fields_after_a_chunked_body_are_left_out(here: Listening) -> None
     assert b"trailer-" not in answer
 
 
-async def test_a_bad_request_is_refused_after_the_answers_before_it(here: Listening) -> None:
+async def test_a_bad_request_is_rejected_after_earlier_responses(here: Listening) -> None:
     answer = await raw(here.port, head() + head() + b"NONSENSE\r\n\r\n")
     assert [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]] == [b"200", b"200", b"400"]
 
 
-async def test_requests_sent_ahead_wait_unparsed(here: Listening) -> None:
+async def test_pipelined_requests_wait_unparsed(here: Listening) -> None:
     count = 3000
     reader, writer = await asyncio.open_connection("127.0.0.1", here.port)
     writer.write(head() * (count - 1) + head(CLOSE))
@@ -163,7 +163,7 @@ async def test_requests_sent_ahead_wait_unparsed(here: Listening) -> None:
     assert 0 < most < 64
 
 
-async def test_a_body_of_a_route_without_authentication_is_small(here: Listening) -> None:
+async def test_bodies_without_authentication_are_limited(here: Listening) -> None:
     size = MAX_BODY_BYTES + 1
     answer = await raw(here.port, login(f"Content-Length: {size}", CLOSE) + b" " * size)
     assert status_of(answer) == 400
@@ -193,7 +193,7 @@ async def test_the_largest_registration_fits(service: Service) -> None:
         (login("Content-Length: 100") + b"{", "body did not arrive within 1 s"),
     ],
 )
-async def test_a_request_that_does_not_come_is_ended(
+async def test_an_incomplete_request_times_out(
     here: Listening, monkeypatch: pytest.MonkeyPatch, sent: bytes, reason: str | None
 ) -> None:
     monkeypatch.setattr("spanwise.api.auth.REQUEST_SECONDS", 1)
@@ -207,7 +207,7 @@ async def test_a_request_that_does_not_come_is_ended(
 
 
 async def drip(port: int, start: bytes, seconds: float) -> float:
-    """Send a byte now and then; return after how many seconds the service has closed."""
+    """Send single bytes; return the seconds until the service closes the connection."""
     loop = asyncio.get_running_loop()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(start)
@@ -222,16 +222,16 @@ async def drip(port: int, start: bytes, seconds: float) -> float:
     return loop.time() - started
 
 
-async def test_bytes_that_drip_in_gain_no_time(here: Listening) -> None:
+async def test_single_bytes_do_not_extend_the_timeout(here: Listening) -> None:
     assert await drip(here.port, head()[:-2] + b"X-Half: ", 15) < 8
 
 
-async def test_a_body_that_nobody_wants_is_not_read_for_ever(here: Listening) -> None:
+async def test_an_unread_body_does_not_keep_the_connection_open(here: Listening) -> None:
     refused = head("Content-Length: 100000", first="POST /api/keys HTTP/1.1")
     assert await drip(here.port, refused, 15) < 8
 
 
-async def test_400_half_sent_requests_are_gone(here: Listening) -> None:
+async def test_400_incomplete_requests_are_closed(here: Listening) -> None:
     async with asyncio.timeout(60):
         answers = await asyncio.gather(*(raw(here.port, head()[:-2]) for _ in range(400)))
     for answer in answers:
@@ -239,7 +239,7 @@ async def test_400_half_sent_requests_are_gone(here: Listening) -> None:
     await until_connected(here, 0)
 
 
-async def test_an_answer_that_is_not_taken_is_given_up(here: Listening) -> None:
+async def test_an_unread_response_ends_the_connection(here: Listening) -> None:
     request = head(first="GET /api/openapi.json HTTP/1.1")
     _, writer = await asyncio.open_connection("127.0.0.1", here.port, limit=1024)
     writer.transport.pause_reading()  # type: ignore[attr-defined]
@@ -249,7 +249,9 @@ async def test_an_answer_that_is_not_taken_is_given_up(here: Listening) -> None:
     writer.close()
 
 
-async def test_a_known_caller_may_send_a_body_slowly(here: Listening, service: Service) -> None:
+async def test_an_authenticated_caller_may_send_a_body_slowly(
+    here: Listening, service: Service
+) -> None:
     key = (await (await service.sign_up()).new_key())["key"]
     content = b"[]"
     first = "POST /v1/traces HTTP/1.1"
@@ -265,7 +267,7 @@ async def test_a_known_caller_may_send_a_body_slowly(here: Listening, service: S
     assert status_of(answer) == 400
 
 
-async def test_a_connection_between_requests_stays_as_long_as_before(here: Listening) -> None:
+async def test_an_idle_connection_stays_open(here: Listening) -> None:
     pause = REQUEST_SECONDS * 1.5
     answer = await raw(here.port, head(), head(), head(CLOSE), seconds_between=pause)
     assert answer.count(b"HTTP/1.1 200 OK") == 3

@@ -1,4 +1,4 @@
-"""The dashboard's files: a page for browsers, files for ever, the envelope for the rest."""
+"""Dashboard files: the index page for browsers, cached assets, the envelope for the rest."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -47,9 +47,7 @@ async def test_the_page_may_run_no_inline_script_and_no_inline_style(
 
 
 @pytest.mark.parametrize("path", ["/api", "/api/nothing", "/assets/old-hash.js"])
-async def test_what_is_not_a_page_is_404_for_browsers_too(
-    built: httpx.AsyncClient, path: str
-) -> None:
+async def test_missing_files_are_404_for_browsers_too(built: httpx.AsyncClient, path: str) -> None:
     assert_error(await built.get(path, headers=BROWSER), 404)
 
 
@@ -68,7 +66,7 @@ async def test_other_clients_get_the_envelope(built: httpx.AsyncClient) -> None:
         assert_error(await built.post(path, headers=BROWSER), 404)
 
 
-async def test_hashed_files_are_kept_for_ever_and_others_are_not(built: httpx.AsyncClient) -> None:
+async def test_only_hashed_files_are_cached_forever(built: httpx.AsyncClient) -> None:
     hashed = await built.get("/assets/app-1a2b.js", headers={"Accept-Encoding": "identity"})
     assert hashed.text == "plain"
     assert "immutable" in hashed.headers["Cache-Control"]
@@ -76,7 +74,9 @@ async def test_hashed_files_are_kept_for_ever_and_others_are_not(built: httpx.As
     assert (await built.get("/theme.js")).headers["Cache-Control"] == "no-cache"
 
 
-async def test_a_compressed_file_is_sent_to_those_who_take_it(built: httpx.AsyncClient) -> None:
+async def test_a_compressed_file_is_sent_to_clients_that_accept_it(
+    built: httpx.AsyncClient,
+) -> None:
     asked = {"Accept-Encoding": "gzip, br"}
     async with built.stream("GET", "/assets/app-1a2b.js", headers=asked) as answer:
         assert answer.headers["Content-Encoding"] == "br"

@@ -1,4 +1,4 @@
-"""One envelope for everything: unknown routes, broken bodies, crashes."""
+"""The envelope of all JSON responses: unknown routes, invalid bodies, crashes."""
 
 import re
 
@@ -135,7 +135,7 @@ async def test_without_credentials_a_broken_request_is_401(
 
 
 @pytest.mark.parametrize("path", ["/keys?x=a%00b", "/keys?limit=%00"])
-async def test_a_nul_in_the_address_is_400(service: Service, path: str) -> None:
+async def test_a_nul_in_the_url_is_400(service: Service, path: str) -> None:
     ann = await service.sign_up()
     assert_error(await ann.call("GET", path), 400)
     assert_error(await ann.call("DELETE", "/keys/a%00b"), 400)

@@ -1,4 +1,4 @@
-"""Rules for every route, found in the OpenAPI document: a new route is covered at once."""
+"""Rules that every route of the OpenAPI document must follow, new ones included."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,7 +16,7 @@ from support.service import CODES, Person, Service, start_service
 
 PREFIX = "/api"
 OTLP = "/api/otlp/"
-# Answer as OTLP and OFREP demand, not in the envelope.
+# OTLP and OFREP define their own responses instead of the envelope.
 FOREIGN = (OTLP, "/api/ofrep/")
 # Routes whose path names no record of a workspace, so that there is none of another to try.
 INSTALLATION_WIDE = {"PUT /api/admin/users/{id}"}
@@ -130,7 +130,7 @@ async def send(
     )
 
 
-async def test_without_credentials_a_guarded_route_is_401(
+async def test_without_credentials_an_authorized_route_is_401(
     service: Service, routes: list[Operation]
 ) -> None:
     problems = []

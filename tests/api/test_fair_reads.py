@@ -1,4 +1,4 @@
-"""Downloads and searches of one workspace do not stand in the way of another's reads."""
+"""Downloads and searches of one workspace do not block another's reads."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""An answer holds all that was acknowledged before, unless the request says that older will do."""
+"""Reads contain all acknowledged data, unless the request accepts an older response."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Headers around every answer: request id, security, other origins."""
+"""Headers of every response: request id, security headers, CORS."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ PATHS = ["/api/health", "/api/keys", "/api/nothing", "/", "/api/docs", "/metrics
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_every_answer_has_the_security_headers(service: Service, path: str) -> None:
+async def test_every_response_has_the_security_headers(service: Service, path: str) -> None:
     headers = (await service.http.get(path)).headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["X-Frame-Options"] == "DENY"
@@ -29,21 +29,21 @@ async def test_no_inline_script_and_no_foreign_content_may_run(service: Service)
     assert rules["frame-ancestors"] == rules["object-src"] == rules["base-uri"] == ["'none'"]
 
 
-async def test_answers_of_the_api_are_not_cached(service: Service) -> None:
+async def test_api_responses_are_not_cached(service: Service) -> None:
     assert (await service.call("GET", "/keys")).headers["Cache-Control"] == "no-store"
 
 
-async def test_the_server_does_not_say_what_it_is(service: Service) -> None:
+async def test_responses_have_no_server_header(service: Service) -> None:
     assert "Server" not in (await service.call("GET", "/health")).headers
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_every_answer_has_a_request_id_of_its_own(service: Service, path: str) -> None:
+async def test_every_response_has_a_unique_request_id(service: Service, path: str) -> None:
     ids = {(await service.http.get(path)).headers["X-Request-Id"] for _ in range(3)}
     assert len(ids) == 3
 
 
-async def test_a_good_request_id_is_taken_over_and_a_bad_one_is_not(service: Service) -> None:
+async def test_a_valid_request_id_is_kept_and_an_invalid_one_replaced(service: Service) -> None:
     good = {"X-Request-Id": "0123-abcd_EFGH"}
     assert (await service.call("GET", "/health", headers=good)).headers[
         "X-Request-Id"
@@ -61,7 +61,7 @@ def cors_headers(response: httpx.Response) -> list[str]:
     return [name for name in response.headers if name.startswith("access-control")]
 
 
-async def test_other_origins_are_off_by_default(service: Service) -> None:
+async def test_cors_is_off_by_default(service: Service) -> None:
     plain = await service.call("GET", "/health", headers={"Origin": ORIGIN})
     asked = await service.call("OPTIONS", "/keys", headers=preflight())
     assert cors_headers(plain) == cors_headers(asked) == []

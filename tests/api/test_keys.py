@@ -1,4 +1,4 @@
-"""API keys: create, list, refresh, revoke, delete, and the states between."""
+"""API keys: create, list, refresh, revoke, delete, and their states."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Mail over a real SMTP server, and that no request fails because of it."""
+"""Mail over a real SMTP server; no request fails because of it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Names are free for whoever sends traces: thousands of them hold nobody up and have a bound."""
+"""Thousands of agent names sent in traces slow nothing down and are bounded."""
 
 import asyncio
 from collections.abc import Mapping

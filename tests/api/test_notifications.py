@@ -1,4 +1,4 @@
-"""Alerts reach people by mail and webhook: signed, once, grouped, repeated and tried again."""
+"""Alert notifications by mail and webhook: signed, sent once, grouped, repeated, retried."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta

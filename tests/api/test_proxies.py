@@ -1,4 +1,4 @@
-"""Callers behind a proxy are told apart, where the proxy is trusted."""
+"""Clients behind a trusted proxy are told apart by their own address."""
 
 from pathlib import Path
 

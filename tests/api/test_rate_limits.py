@@ -1,4 +1,4 @@
-"""Three tiers, counted per caller, told in every answer's headers."""
+"""Rate limits: three tiers, counted per caller, shown in the response headers."""
 
 import time
 from collections.abc import AsyncIterator

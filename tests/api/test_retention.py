@@ -1,4 +1,4 @@
-"""`SPANWISE_RETENTION_DAYS`: telemetry that is too old goes at the next start, and it is said."""
+"""`SPANWISE_RETENTION_DAYS`: expired telemetry is deleted at the next start and logged."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The whole OpenAPI document tried out against the running service by Schemathesis."""
+"""Schemathesis tests the whole OpenAPI document against the running service."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""No route asks the stores more often because there are more rows; all are in the document."""
+"""The number of SQL statements per request does not grow with the number of rows."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextvars import ContextVar

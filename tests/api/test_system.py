@@ -1,4 +1,4 @@
-"""Health, readiness, version, metrics and the docs page: no authentication needed."""
+"""Health, readiness, version, metrics and the docs page, without authentication."""
 
 import asyncio
 import platform

@@ -1,4 +1,4 @@
-"""Export and import of a workspace: exact, repeatable, and careful with broken files."""
+"""Export and import of a workspace: exact, repeatable, safe with corrupt files."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The signed-in person's own profile and password."""
+"""The signed-in user's profile and password."""
 
 import pytest
 

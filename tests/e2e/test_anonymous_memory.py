@@ -1,4 +1,4 @@
-"""What callers without a key can make the real process hold, measured from outside."""
+"""Memory that unauthenticated callers can make the service use, measured on the process."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ from spanwise.ingest.compression import MAX_BODY_BYTES
 from support.process import Running, run_service
 from support.servers import free_port
 
-MOST_KIB_EACH = 256
+MAX_KIB_PER_CONNECTION = 256
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def grpc_port() -> int:
     return free_port()
 
 
-# A process of its own for each test: memory that was freed before would hide what is taken.
+# One process per test: memory freed by an earlier test would hide what this one uses.
 @pytest.fixture
 def running(tmp_path: Path, grpc_port: int) -> Iterator[Running]:
     with run_service(tmp_path, otlp_grpc_port=grpc_port, rate_limit_standard=0) as service:
@@ -37,7 +37,7 @@ def before_mb(running: Running) -> int:
     return running.peak_memory_mb()
 
 
-async def test_anonymous_grpc_calls_end_before_their_messages_are_held(
+async def test_anonymous_grpc_calls_end_before_their_messages_are_buffered(
     running: Running, grpc_port: int, before_mb: int
 ) -> None:
     calls = 160
@@ -50,7 +50,7 @@ async def test_anonymous_grpc_calls_end_before_their_messages_are_held(
         async with asyncio.timeout(120):
             codes = {await call.code() for call in sent}
     assert codes == {grpc.StatusCode.UNAUTHENTICATED}
-    assert running.peak_memory_mb() - before_mb < calls * MOST_KIB_EACH / 1024
+    assert running.peak_memory_mb() - before_mb < calls * MAX_KIB_PER_CONNECTION / 1024
 
 
 LOGIN = b"POST /api/auth/login HTTP/1.1\r\nContent-Type: application/json\r\n"
@@ -67,9 +67,9 @@ FLOOD = b"x" * 2_000_000
         b"GET /api/health HTTP/1.1\r\n\r\n" * 9_000,
         b"GET /api/openapi.json HTTP/1.1\r\n\r\n" * 20,
     ],
-    ids=["header", "body", "trailer", "requests ahead", "answers not taken"],
+    ids=["header", "body", "trailer", "pipelined requests", "unread responses"],
 )
-async def test_anonymous_connections_hold_little(
+async def test_anonymous_connections_use_little_memory(
     running: Running, before_mb: int, sent: bytes
 ) -> None:
     connections = 200
@@ -88,4 +88,4 @@ async def test_anonymous_connections_hold_little(
     held_mb = running.peak_memory_mb() - before_mb
     for writer in writers:
         writer.transport.abort()
-    assert held_mb < connections * MOST_KIB_EACH / 1024
+    assert held_mb < connections * MAX_KIB_PER_CONNECTION / 1024

@@ -1,4 +1,4 @@
-"""What only a real connection shows: oversized bodies, upgrades, the server's own headers."""
+"""HTTP over a real connection: oversized bodies, upgrades, invalid HTTP, server headers."""
 
 import json
 import socket
@@ -42,7 +42,7 @@ def test_a_chunked_body_is_bounded_too(running: Running) -> None:
     assert "larger than" in answer.text
 
 
-def test_asking_for_a_websocket_gets_the_ordinary_answer(running: Running) -> None:
+def test_a_websocket_request_gets_the_normal_response(running: Running) -> None:
     upgrade = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",
@@ -61,7 +61,7 @@ def test_asking_for_a_websocket_gets_the_ordinary_answer(running: Running) -> No
         b"GET /api/health HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n",
     ],
 )
-def test_what_is_not_http_gets_the_envelope(running: Running, text: bytes) -> None:
+def test_invalid_http_gets_the_envelope(running: Running, text: bytes) -> None:
     address = urlsplit(running.url)
     with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
         connection.sendall(text)
@@ -72,7 +72,7 @@ def test_what_is_not_http_gets_the_envelope(running: Running, text: bytes) -> No
     assert json.loads(body)["error"]["code"] == "VALIDATION_ERROR"
 
 
-def test_the_server_does_not_say_what_it_runs_on(running: Running) -> None:
+def test_responses_have_no_server_header(running: Running) -> None:
     assert "server" not in running.get("/health").headers
 
 

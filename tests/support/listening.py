@@ -11,10 +11,14 @@ import httpx
 import pytest
 import uvicorn
 
-from spanwise.api.fast_path.assign import AssignLane
-from spanwise.api.fast_path.dispatch import Asked, Begun, Lane, TellBegun
-from spanwise.api.fast_path.export import ExportLane
+from spanwise.api.fast_path.fast_path import (
+    FastPath,
+    FastPathRequest,
+    FastPathResponse,
+    OnCommitted,
+)
 from spanwise.cli.serve import listen, new_server
+from spanwise.wiring.http import create_fast_paths
 from support.service import Service
 
 # They differ from one answer to the next.
@@ -27,34 +31,36 @@ class Listening:
     server: uvicorn.Server
     port: int
     http: httpx.AsyncClient
-    # Of each request for a lane whose caller was known: whether it took it.
+    # For each request that matched a fast path: whether the fast path handled it.
     taken: list[bool] = field(default_factory=list)
 
-    def note(self, lane: Lane) -> None:
-        begin = lane.begin
+    def record(self, fast_path: FastPath) -> None:
+        handle = fast_path.handle
 
-        def begin_noted(asked: Asked, body: bytes, tell: TellBegun) -> Begun | None:
-            begun = begin(asked, body, tell)
-            self.taken.append(begun is not None)
-            return begun
+        def handle_recorded(
+            request: FastPathRequest, body: bytes, on_committed: OnCommitted
+        ) -> FastPathResponse | None:
+            response = handle(request, body, on_committed)
+            self.taken.append(response is not None)
+            return response
 
-        lane.begin = begin_noted  # type: ignore[method-assign]
+        fast_path.handle = handle_recorded  # type: ignore[method-assign]
 
 
 @asynccontextmanager
 async def listening(
     service: Service, keep_alive_seconds: float = 5, request_seconds: float = 30
 ) -> AsyncIterator[Listening]:
-    lanes = [lane(service.services, service.app.state.meter) for lane in (ExportLane, AssignLane)]
-    server = new_server(service.app, *lanes, request_seconds=request_seconds)
+    fast_paths = create_fast_paths(service.app)
+    server = new_server(service.app, fast_paths, request_seconds)
     server.config.timeout_keep_alive = keep_alive_seconds  # type: ignore[assignment]
     socket = listen("127.0.0.1", 0)
     port = socket.getsockname()[1]
     serving = asyncio.create_task(server.serve(sockets=[socket]))
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
         here = Listening(service, server, port, http)
-        for lane in lanes:
-            here.note(lane)
+        for fast_path in fast_paths:
+            here.record(fast_path)
         try:
             yield here
         finally:

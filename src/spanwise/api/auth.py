@@ -1,4 +1,7 @@
-"""Who may call a route: its signature says so, and it is checked before the body is read."""
+"""Authentication and authorization: a route's signature states who may call it.
+
+Both are checked before the body is read.
+"""
 
 import asyncio
 import base64
@@ -12,6 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from spanwise.api.http import anonymous_limits
 from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
+from spanwise.api.requests.body_headers import parse_media_type
 from spanwise.model.accounts import Principal, Role
 from spanwise.model.errors import Forbidden, Invalid, SpanwiseError, Unauthorized
 from spanwise.model.keys import Scope
@@ -31,7 +35,7 @@ async def authenticate(access: Access, headers: Mapping[str, str]) -> Principal:
 
 
 def find_key(headers: Mapping[str, str]) -> str | None:
-    """Return the API key that a request carries, if it does."""
+    """Return the API key in the headers, if there is one."""
     if key := headers.get("x-api-key"):
         return key.strip()
     scheme, credentials = _authorization(headers)
@@ -53,7 +57,7 @@ def _basic_password(credentials: str) -> str:
 
 
 class Requires:
-    """A route's demand on its caller: any of some scopes, or a signed-in person, or an admin."""
+    """What a route requires of its caller: one of several scopes, a signed-in user, or an admin."""
 
     def __init__(self, *scopes: Scope, admin: bool = False) -> None:
         self._scopes = frozenset(scopes)
@@ -61,22 +65,22 @@ class Requires:
 
     @property
     def security(self) -> list[dict[str, list[str]]]:
-        """The demand in the words of OpenAPI: a key is enough unless a person is needed."""
+        """The requirement in OpenAPI: a token always works, a key only where scopes are named."""
         return [{"token": []}, {"apiKey": []}] if self._scopes else [{"token": []}]
 
     @property
     def key_scopes(self) -> list[str]:
-        """The scopes of which a key needs one; none when no key is enough."""
+        """The scopes of which a key needs one; empty when keys are not accepted."""
         return sorted({*self._scopes, Scope.FULL}) if self._scopes else []
 
     async def __call__(self, request: Request) -> Principal:
         outcome: Principal | SpanwiseError = request.state.principal
         if isinstance(outcome, SpanwiseError):
             raise outcome
-        return self.admit(outcome)
+        return self.check(outcome)
 
-    def admit(self, caller: Principal) -> Principal:
-        """Return the caller, or say what they lack."""
+    def check(self, caller: Principal) -> Principal:
+        """Return the caller, or raise Forbidden with what is missing."""
         if caller.key_id is not None:
             if not self._scopes:
                 raise Forbidden("this needs a signed-in person; an API key is not enough")
@@ -94,7 +98,7 @@ Reader = Annotated[Principal, Depends(Requires(Scope.READ))]
 Writer = Annotated[Principal, Depends(Requires(Scope.FULL))]
 may_ingest = Requires(Scope.INGEST)
 Ingester = Annotated[Principal, Depends(may_ingest)]
-# Asking for a variant is a GET that writes: both kinds of keys are made for it.
+# An assignment is a read for the application and a write for us, so either scope is enough.
 may_assign = Requires(Scope.INGEST, Scope.READ)
 Assigner = Annotated[Principal, Depends(may_assign)]
 
@@ -107,7 +111,7 @@ ClientAddress = Annotated[str | None, Depends(client_address)]
 
 
 class JsonRequest(Request):
-    """Reads a bounded JSON body strictly: no NaN, no half of a surrogate pair, no endless text."""
+    """Reads a JSON body of bounded size strictly: no NaN, no lone surrogates."""
 
     def __init__(self, request: Request, max_bytes: int) -> None:
         super().__init__(request.scope, request.receive)
@@ -137,49 +141,49 @@ class JsonRequest(Request):
         return orjson.loads(await self.body())
 
 
-class GuardedRoute(APIRoute):
-    """Checks the caller, then the content type, and only then lets FastAPI read the body."""
+class AuthorizedRoute(APIRoute):
+    """Checks the caller, then the content type, before FastAPI reads the body."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401
         super().__init__(path, endpoint, **options)
-        for demand in self._demands():
+        for requirement in self._requirements():
             self.openapi_extra = {
                 **(self.openapi_extra or {}),
-                "security": demand.security,
-                "x-key-scopes": demand.key_scopes,
+                "security": requirement.security,
+                "x-key-scopes": requirement.key_scopes,
             }
 
-    def _demands(self) -> list[Requires]:
+    def _requirements(self) -> list[Requires]:
         return [d.call for d in self.dependant.dependencies if isinstance(d.call, Requires)]
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        demands = self._demands()
+        requirements = self._requirements()
         takes_body = self.body_field is not None
-        max_bytes = MAX_BODY_BYTES if demands else anonymous_limits.MAX_BODY_BYTES
+        max_bytes = MAX_BODY_BYTES if requirements else anonymous_limits.MAX_BODY_BYTES
 
-        async def guarded(request: Request) -> Response:
-            for demand in demands:
-                await demand(request)
-            _refuse_nul(request)
+        async def handle_authorized(request: Request) -> Response:
+            for requirement in requirements:
+                await requirement(request)
+            _reject_nul(request)
             bounded = JsonRequest(request, max_bytes)
             if takes_body:
                 _check_body_headers(request)
-                # Read here: FastAPI would turn the reason for refusing it into its own words.
+                # Read here, because FastAPI would replace our error message.
                 await bounded.body()
             return await handle(bounded)
 
-        return guarded
+        return handle_authorized
 
 
-def _refuse_nul(request: Request) -> None:
-    # No text of ours may hold a NUL: PostgreSQL cannot store one.
+def _reject_nul(request: Request) -> None:
+    # PostgreSQL cannot store a NUL in text.
     if "\x00" in request.scope["path"] or b"%00" in request.scope["query_string"]:
-        raise Invalid("the address holds a NUL character")
+        raise Invalid("the URL contains a NUL character")
 
 
 def _check_body_headers(request: Request) -> None:
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = parse_media_type(request.headers.get("content-type", ""))
     has_body = request.headers.get("content-length", "0") != "0" or (
         "transfer-encoding" in request.headers
     )

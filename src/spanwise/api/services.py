@@ -1,4 +1,4 @@
-"""What routes work with: the actions and stores that the composition root has put together."""
+"""The services and stores that routes use, built by `wiring`."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -71,7 +71,7 @@ def get_services(request: Request) -> Services:
     return services
 
 
-# What routes depend on is async throughout: each plain function would be run in a thread.
+# Async, because FastAPI runs plain functions in a thread.
 async def _depend_on_services(request: Request) -> Services:
     return get_services(request)
 

@@ -56,7 +56,7 @@ def demo(
         print("  Traffic keeps coming. Ctrl-C ends it.", flush=True)
         await go_on(services, told)
 
-    uvloop.run(run_service(settings, listener, clock=clock, beside=play))
+    uvloop.run(run_service(settings, listener, clock=clock, background=play))
 
 
 def _with_defaults(settings: Settings) -> Settings:

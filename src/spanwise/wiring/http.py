@@ -1,17 +1,22 @@
-"""Builds the HTTP application from open services."""
+"""Builds the HTTP application and its fast paths on open services."""
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
+from spanwise.api.fast_path.assign import AssignFastPath
+from spanwise.api.fast_path.export import ExportFastPath
+from spanwise.api.fast_path.fast_path import FastPath
 from spanwise.api.http.client_address import ProxyHeaders
 from spanwise.api.http.cross_origin import CrossOrigin
 from spanwise.api.http.dashboard import install_dashboard
 from spanwise.api.http.errors import install_error_handlers
-from spanwise.api.http.middleware import CallerLimits, RequestContext, RequestMeter, ShortWay
+from spanwise.api.http.middleware import CallerLimits, OtlpDispatch, RequestContext
 from spanwise.api.http.prefix_router import API_PREFIX
+from spanwise.api.http.request_log import RequestLog
 from spanwise.api.metrics.alert_metrics import AlertCollector
+from spanwise.api.metrics.request_metrics import RequestMetrics
 from spanwise.api.metrics.service_metrics import ServiceCollector
 from spanwise.api.openapi.docs_page import install_docs
 from spanwise.api.openapi.document import install_openapi
@@ -20,7 +25,7 @@ from spanwise.api.routes.accounts import admin, auth, keys, users
 from spanwise.api.routes.telemetry import analytics, logs, models, otlp, sessions, signals, spans
 from spanwise.api.services import Services
 
-_NOUNS = (
+_ROUTE_MODULES = (
     auth,
     experiments,
     users,
@@ -41,38 +46,46 @@ _NOUNS = (
 
 
 def create_app(services: Services) -> FastAPI:
-    """Build the HTTP application on services that are open already."""
     app = FastAPI(
         title="Spanwise",
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        # `/metrics` and the log tell of requests; the framework would look for SDKs at each.
+        # `/metrics` and the log cover requests; FastAPI would look for telemetry SDKs each time.
         telemetry={"tracing": False, "metrics": False, "logs": False},
-        # An operation is called what its function is, also in generated clients.
+        # Operation ids are the names of the route functions.
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.services = services
-    for noun in _NOUNS:
-        app.include_router(noun.router, prefix=API_PREFIX)
-    registry = CollectorRegistry()
+    for module in _ROUTE_MODULES:
+        app.include_router(module.router, prefix=API_PREFIX)
     install_docs(app)
     install_openapi(app)
+    registry = CollectorRegistry()
     registry.register(ServiceCollector(services))
     registry.register(AlertCollector(services.alert_watch))
     install_metrics(app, registry)
+    app.state.request_log = RequestLog(RequestMetrics(registry))
     install_dashboard(app)
     install_error_handlers(app)
-    # The last one added is the outermost.
-    app.add_middleware(ShortWay, routes=otlp.routes)
+    # The last middleware added is the outermost.
+    app.add_middleware(OtlpDispatch, routes=otlp.routes)
     app.add_middleware(CallerLimits, services=services)
-    app.state.meter = RequestMeter(registry)
-    app.add_middleware(RequestContext, meter=app.state.meter)
+    app.add_middleware(RequestContext, request_log=app.state.request_log)
     if services.settings.cors_origins:
         app.add_middleware(CrossOrigin, allow_origins=services.settings.cors_origins)
     app.add_middleware(ProxyHeaders, trusted=services.settings.trusted_proxies)
     return app
+
+
+def create_fast_paths(app: FastAPI) -> list[FastPath]:
+    """Build the fast paths, which respond as `app` would."""
+    services, request_log = app.state.services, app.state.request_log
+    return [
+        ExportFastPath(services, request_log),
+        AssignFastPath(services, request_log),
+    ]
 
 
 def install_metrics(app: FastAPI, registry: CollectorRegistry) -> None:

@@ -1,4 +1,4 @@
-"""Twenty failed logins stop further tries for that account, whoever makes them."""
+"""After twenty failed logins an account is locked for a while, for every caller."""
 
 import asyncio
 from typing import Any
@@ -25,7 +25,7 @@ async def test_after_twenty_failures_even_the_right_password_waits(service: Serv
     assert (await ann.call("GET", "/users/profile")).status_code == 200
 
 
-async def test_an_unknown_account_is_braked_the_same(service: Service) -> None:
+async def test_an_unknown_account_is_limited_the_same(service: Service) -> None:
     for _ in range(LIMIT):
         assert_error(await try_login(service, "nobody@example.com", PASSWORD), 401)
     assert_error(await try_login(service, "nobody@example.com", PASSWORD), 429)
@@ -50,7 +50,7 @@ async def test_a_success_among_many_failures_at_once_does_not_get_through(
     assert_error(await try_login(service, ann.email, PASSWORD), 429)
 
 
-async def test_nineteen_failures_and_a_success_leave_the_door_open(service: Service) -> None:
+async def test_nineteen_failures_and_a_success_do_not_lock_the_account(service: Service) -> None:
     ann = await service.sign_up()
     for _ in range(LIMIT - 1):
         await try_login(service, ann.email, "wrong password")

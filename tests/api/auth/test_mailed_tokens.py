@@ -1,4 +1,4 @@
-"""E-mail verification and password reset: what is mailed, and that it works once."""
+"""E-mail verification and password reset with mailed single-use tokens."""
 
 from datetime import timedelta
 from pathlib import Path

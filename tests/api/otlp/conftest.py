@@ -1,4 +1,4 @@
-"""An exporter with a key of its own, and the person who reads what it sent."""
+"""An exporter with its own key, and the user who reads what it sent."""
 
 from collections.abc import AsyncIterator
 
@@ -9,7 +9,7 @@ from support.otlp import Exporter
 from support.service import Person, Service, start_service
 
 
-# One service for all tests of a module: each test has a workspace of its own on it.
+# One service per module; each test has its own workspace.
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     async with start_service(tmp_path_factory.mktemp("service")) as running:

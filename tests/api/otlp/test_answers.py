@@ -1,4 +1,4 @@
-"""OTLP over HTTP answers as its specification says, success and failure alike."""
+"""OTLP over HTTP responds as specified, to valid and invalid exports."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""What is malformed, oversized or absurd gets a clear answer, harms nobody and stores nothing."""
+"""Malformed, oversized and absurd exports get a clear error and store nothing."""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""Values may be nested 64 levels deep through every door, and come back as they were."""
+"""Values may be nested 64 levels deep over HTTP, gRPC and REST, and are returned unchanged."""
 
 import time
 from typing import Any

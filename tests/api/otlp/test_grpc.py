@@ -1,4 +1,4 @@
-"""OTLP over gRPC: the same three exports, the same refusals, in gRPC's words."""
+"""OTLP over gRPC: all three kinds, errors, and limits on calls."""
 
 import asyncio
 import base64
@@ -188,7 +188,7 @@ def retry_seconds(error: grpc.aio.AioRpcError) -> int:
         ({"min_free_disk_mb": 2**40}, grpc.StatusCode.UNAVAILABLE, 5),
     ],
 )
-async def test_what_may_be_tried_again_says_when(
+async def test_retryable_errors_contain_a_delay(
     tmp_path: Path, settings: dict[str, int], code: grpc.StatusCode, most_seconds: int
 ) -> None:
     async with start_service(tmp_path, **settings) as service:
@@ -206,7 +206,7 @@ async def test_what_may_be_tried_again_says_when(
     assert 1 <= retry_seconds(error) <= most_seconds
 
 
-async def test_a_taken_port_is_no_reason_not_to_start(service: Service, port: int) -> None:
+async def test_a_port_in_use_does_not_stop_the_start(service: Service, port: int) -> None:
     assert await start_grpc(service.services, "127.0.0.1", port) is None
 
 
@@ -216,7 +216,7 @@ async def test_a_call_without_a_key_ends_before_its_message_is_sent(
     assert await status_of(half_sent(channel)) is grpc.StatusCode.UNAUTHENTICATED
 
 
-async def test_calls_without_a_key_take_no_place_of_others(port: int, exporter: Exporter) -> None:
+async def test_calls_without_a_key_do_not_block_others(port: int, exporter: Exporter) -> None:
     target, alone = f"127.0.0.1:{port}", [("grpc.use_local_subchannel_pool", 1)]
     async with (
         grpc.aio.insecure_channel(target, options=alone) as first,
@@ -228,9 +228,7 @@ async def test_calls_without_a_key_take_no_place_of_others(port: int, exporter: 
     assert codes == {grpc.StatusCode.UNAUTHENTICATED}
 
 
-async def test_a_message_that_does_not_come_ends_the_call(
-    service: Service, exporter: Exporter
-) -> None:
+async def test_a_missing_message_times_out(service: Service, exporter: Exporter) -> None:
     async with (
         serving(service, request_seconds=1) as number,
         grpc.aio.insecure_channel(f"127.0.0.1:{number}") as channel,
@@ -246,7 +244,7 @@ async def test_a_call_that_ends_without_a_message_is_an_invalid_argument(
     call = half_sent(channel, (("x-api-key", exporter.key),))
     await call.done_writing()
     assert await status_of(call) is grpc.StatusCode.INVALID_ARGUMENT
-    assert await call.details() == "the call brought no message"
+    assert await call.details() == "the call has no message"
 
 
 async def test_slow_calls_of_one_workspace_leave_room_for_another(tmp_path: Path) -> None:
@@ -293,7 +291,7 @@ HALF_HEADERS = bytes([0, 0, 200, 1, 4, 0, 0, 0, 1]) + b"\x82"
 
 
 @pytest.mark.parametrize("sent", [b"", PREFACE[:10], PREFACE + SETTINGS + HALF_HEADERS])
-async def test_a_connection_that_brings_no_call_is_closed(service: Service, sent: bytes) -> None:
+async def test_a_connection_without_a_call_is_closed(service: Service, sent: bytes) -> None:
     async with serving(service, request_seconds=1) as number:
         reader, writer = await asyncio.open_connection("127.0.0.1", number)
         writer.write(sent)

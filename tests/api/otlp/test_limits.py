@@ -1,4 +1,4 @@
-"""Too often, too much, not now: OTLP's own answers, with the time after which to try again."""
+"""Rate limits, memory limits and a full disk: OTLP errors with a retry delay."""
 
 import asyncio
 from collections.abc import AsyncIterator

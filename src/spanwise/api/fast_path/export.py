@@ -1,38 +1,41 @@
-"""The lane for small OTLP exports in protobuf of which nothing is rejected."""
+"""The fast path for small OTLP exports in protobuf that are accepted as a whole."""
 
 from functools import partial
 
 from starlette.types import Scope
 
 from spanwise.api.auth import may_ingest
-from spanwise.api.fast_path.dispatch import Asked, Begun, Lane, TellBegun
-from spanwise.api.http.middleware import RequestMeter
+from spanwise.api.fast_path.fast_path import (
+    FastPath,
+    FastPathRequest,
+    FastPathResponse,
+    OnCommitted,
+)
 from spanwise.api.http.rate_limits import Tier
-from spanwise.api.otlp.responses import PATHS, PROTOBUF
+from spanwise.api.http.request_log import RequestLog
+from spanwise.api.otlp.responses import ACCEPTED_PROTOBUF, PATHS, PROTOBUF
 from spanwise.api.services import Services
 from spanwise.ingest.compression import unpack_small
 
-# The server holds so much of each connection before anybody asks for it, so `BodyMemory` need not
-# count it.
+# uvicorn buffers this much per connection anyway, so ingest need not account for the memory.
 MAX_BODY_BYTES = 65_536
 _MAX_DIGITS = len(str(MAX_BODY_BYTES))
 _MEDIA_TYPE = PROTOBUF.encode()
-_PACKED = (b"content-encoding", b"gzip")
-_ENCODINGS = {b"", b"gzip"}
+_GZIP = b"gzip"
+_ENCODINGS = {b"", _GZIP}
 
 
-class ExportLane(Lane):
-    awaits_body = True
+class ExportFastPath(FastPath):
+    needs_body = True
 
-    def __init__(self, services: Services, meter: RequestMeter) -> None:
-        super().__init__(services, meter, Tier.INGESTION, may_ingest)
+    def __init__(self, services: Services, request_log: RequestLog) -> None:
+        super().__init__(services, request_log, Tier.INGESTION, may_ingest)
         self._receiver = services.receiver
 
-    def takes(self, scope: Scope) -> bool:
+    def is_candidate(self, scope: Scope) -> bool:
         if scope["method"] != "POST" or scope["path"] not in PATHS:
             return False
-        # Of a name that comes twice the first counts, as everywhere.
-        headers = dict(scope["headers"][::-1])
+        headers = _first_headers(scope)
         size = headers.get(b"content-length", b"")
         return (
             headers.get(b"content-type") == _MEDIA_TYPE
@@ -42,16 +45,22 @@ class ExportLane(Lane):
             and int(size) <= MAX_BODY_BYTES
         )
 
-    def answer(self, asked: Asked, body: bytes, tell: TellBegun) -> Begun | None:
-        path = asked.scope["path"]
-        is_packed = _PACKED in asked.scope["headers"]
-        unpacked = unpack_small(body, MAX_BODY_BYTES) if is_packed else body
-        if unpacked is None:
+    def respond(
+        self, request: FastPathRequest, body: bytes, on_committed: OnCommitted
+    ) -> FastPathResponse | None:
+        path = request.scope["path"]
+        is_gzip = _first_headers(request.scope).get(b"content-encoding") == _GZIP
+        message = unpack_small(body, MAX_BODY_BYTES) if is_gzip else body
+        if message is None:
             return None
-        # What is safe is said with an empty message.
-        begun = self.write(asked, path, _MEDIA_TYPE, b"")
-        begun.is_waiting = True
-        is_taken = self._receiver.enqueue_otlp(
-            asked.caller.workspace_id, PATHS[path], unpacked, partial(tell, begun)
+        response = self.build_response(request, path, _MEDIA_TYPE, ACCEPTED_PROTOBUF)
+        response.awaits_commit = True
+        is_accepted = self._receiver.enqueue_otlp(
+            request.caller.workspace_id, PATHS[path], message, partial(on_committed, response)
         )
-        return begun if is_taken else None
+        return response if is_accepted else None
+
+
+def _first_headers(scope: Scope) -> dict[bytes, bytes]:
+    """Return the headers by name; of a repeated one the first counts, as on the normal path."""
+    return dict(scope["headers"][::-1])

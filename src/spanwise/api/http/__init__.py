@@ -1,4 +1,6 @@
-"""What surrounds every HTTP request: protocol, middleware, limits, envelope, errors, static files.
+"""What every HTTP request passes: protocol, middleware, rate limits, envelope, errors, dashboard.
 
-Before the caller is known, a request costs at most 256 KiB of memory (`anonymous_limits`).
+Before its caller is authenticated, a request uses at most 256 KiB of memory (`anonymous_limits`).
+Every response has a request id and security headers; every error has the envelope.
+A request is counted against its rate limit once, on whichever path.
 """

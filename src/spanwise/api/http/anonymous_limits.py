@@ -1,19 +1,19 @@
-"""Limits on what a request may cost before its caller is known: at most 256 KiB of memory.
+"""Limits on a request whose caller is not authenticated yet: at most 256 KiB of memory.
 
-A head of the largest size is held twice, as bytes and as values cut from them; beside it there is
-one read of the body, which waits in the transport until somebody asks for it.
+Headers of the largest size are held twice, raw and parsed. In addition one read of the body is
+buffered until a handler asks for it.
 """
 
 MAX_HEAD_BYTES = 65_536
 MAX_HEADERS = 128
-# The address is copied into path, query and parameters, so it may be a part of the head only.
+# The URL is copied into path, query and parameters, so it gets less than the headers.
 MAX_URL_BYTES = 16_384
 MAX_PARAMETERS = 256
 # Bodies of routes without authentication. Parsed JSON takes up to 24 times its size.
 MAX_BODY_BYTES = 8_192
-# A body waits in the kernel until somebody asks for it, but for two reads.
+# Apart from two reads of this size, a body stays in the kernel until a handler asks for it.
 READ_BYTES = 65_536
-# Requests that a client sends ahead on one connection, each of which has its own state.
+# Pipelined requests per connection that are parsed, each with its own state.
 MAX_PIPELINED = 32
-# A head, or a body that is read before the caller is known, must have arrived after this time.
+# Time for the headers to arrive, and for a body that is read before authentication.
 REQUEST_SECONDS = 30.0

@@ -1,4 +1,4 @@
-"""The address that a request comes from: the peer's, or what proxies that are trusted say of it."""
+"""The client's address: that of the peer, or the one forwarded by trusted proxies."""
 
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -6,12 +6,12 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _SCHEMES = {"http", "https"}
-# No chain of proxies is longer, and the caller may have sent any number.
+# Longer than any real chain of proxies; a caller could send any number.
 _MAX_HOPS = 32
 
 
 class TrustedProxies:
-    """Addresses and networks whose `X-Forwarded-For` is believed; `*` stands for all."""
+    """Addresses and networks whose `X-Forwarded-For` is trusted; `*` means all."""
 
     def __init__(self, trusted: Sequence[str]) -> None:
         self._trusts_all = "*" in trusted
@@ -24,9 +24,9 @@ class TrustedProxies:
         return address is not None and any(address in network for network in self._networks)
 
     def find_client(self, peer: str, forwarded_for: Iterable[str]) -> str:
-        """Follow the hops back from the peer while the one that names the next is trusted.
+        """Walk back from the peer through the forwarded addresses until one is not trusted.
 
-        The hops before the first that is not trusted are whatever the caller has sent.
+        Whatever stands before an untrusted address could be forged by the caller.
         """
         hops = ",".join(forwarded_for).rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]
         client = peer
@@ -39,7 +39,7 @@ class TrustedProxies:
 
 
 class ProxyHeaders:
-    """Puts the caller's own address and scheme into the scope, for all layers within."""
+    """Puts the client's address and scheme into the scope of requests from trusted proxies."""
 
     def __init__(self, app: ASGIApp, trusted: Sequence[str]) -> None:
         self._app = app
@@ -52,7 +52,7 @@ class ProxyHeaders:
             client = self._proxies.find_client(peer[0], forwarded_for)
             if client != peer[0]:
                 scope["client"] = (client, 0)
-            # The last one is the nearest proxy's; those before it may be the caller's own.
+            # The last value is from the nearest proxy; earlier ones could be forged by the caller.
             schemes = ",".join(_values(scope, b"x-forwarded-proto")).split(",")
             if (scheme := schemes[-1].strip().lower()) in _SCHEMES:
                 scope["scheme"] = scheme
@@ -68,7 +68,7 @@ def _parse(host: str) -> IPv4Address | IPv6Address | None:
         address = ip_address(host)
     except ValueError:
         return None
-    # A socket for both versions shows IPv4 peers as ::ffff:10.0.0.1.
+    # A dual-stack socket shows IPv4 peers as ::ffff:10.0.0.1.
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
 

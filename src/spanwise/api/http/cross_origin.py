@@ -1,4 +1,4 @@
-"""Pages of other origins: none may call the API, unless the settings name their origin."""
+"""CORS: only origins named in the settings may call the API from a web page."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from spanwise.api.http.errors import answer_error
+from spanwise.api.http.errors import error_response
 from spanwise.model.errors import Invalid
 
 _READABLE = [
@@ -20,7 +20,7 @@ _READABLE = [
 
 
 class CrossOrigin(CORSMiddleware):
-    """Answers preflight requests, and refuses them in the envelope like everything else."""
+    """Answers preflight requests; rejected ones get the envelope."""
 
     def __init__(self, app: ASGIApp, allow_origins: Sequence[str]) -> None:
         super().__init__(
@@ -32,7 +32,7 @@ class CrossOrigin(CORSMiddleware):
         )
 
     def preflight_response(self, request_headers: Headers) -> Response:
-        answer = super().preflight_response(request_headers)
-        if answer.status_code == 200:  # noqa: PLR2004
-            return answer
-        return answer_error(Invalid("this origin may not call the API that way"))
+        response = super().preflight_response(request_headers)
+        if response.status_code == 200:  # noqa: PLR2004
+            return response
+        return error_response(Invalid("this origin may not call the API that way"))

@@ -1,4 +1,4 @@
-"""The dashboard: pages built into this package, served by this process."""
+"""Serves the built dashboard, which is part of this package."""
 
 from collections.abc import Mapping
 from mimetypes import guess_type
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 FOLDER = Path(__file__).parents[2] / "web_dist"
 
 _INDEX = "index.html"
-# The build writes these beside a file where they are smaller, the smallest first.
+# The build also writes compressed copies of files; the smallest encoding comes first.
 _ENCODINGS = {"br": ".br", "gzip": ".gz"}
 _POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -31,19 +31,22 @@ _NOT_BUILT = """<!doctype html>
 
 
 def install_dashboard(app: FastAPI, folder: Path = FOLDER) -> None:
-    """Answer what no route has taken: with a file, with the page, or as before."""
-    app.router.default = Dashboard(folder, otherwise=app.router.default)
+    """Serve files and the index page for paths that match no route."""
+    app.router.default = Dashboard(folder, fallback=app.router.default)
 
 
 class Dashboard:
-    """Hashed files for ever, anything else that a browser opens as the one page."""
+    """Serves files, and the index page for any other path that a browser opens.
 
-    def __init__(self, folder: Path, otherwise: ASGIApp) -> None:
+    Files with a hash in their name may be cached forever.
+    """
+
+    def __init__(self, folder: Path, fallback: ASGIApp) -> None:
         self._folder = folder.resolve()
-        self._otherwise = otherwise
+        self._fallback = fallback
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (self._find(scope) or self._otherwise)(scope, receive, send)
+        await (self._find(scope) or self._fallback)(scope, receive, send)
 
     def _find(self, scope: Scope) -> Response | None:
         if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"}:
@@ -51,9 +54,9 @@ class Dashboard:
         headers, name = Headers(scope=scope), scope["path"].removeprefix("/")
         if name != _INDEX and self._has(name):
             is_hashed = name.startswith("assets/")
-            keep = "public, max-age=31536000, immutable" if is_hashed else "no-cache"
-            return self._send(name, headers, {"Cache-Control": keep})
-        # Uptime checks and curl ask for `/` without saying that they take HTML.
+            cache_control = "public, max-age=31536000, immutable" if is_hashed else "no-cache"
+            return self._send(name, headers, {"Cache-Control": cache_control})
+        # Uptime checks and curl request `/` without accepting HTML.
         if name and (name.partition("/")[0] in {"api", "assets"} or not _is_browser(headers)):
             return None
         page = {"Cache-Control": "no-cache", "Content-Security-Policy": _POLICY}
@@ -62,15 +65,15 @@ class Dashboard:
         return self._send(_INDEX, headers, page)
 
     def _has(self, name: str) -> bool:
-        # Looked up each time, so that a new build is served without a new start.
+        # Checked on every request, so that a new build is served without a restart.
         path = normpath(self._folder / name)
-        # That of pathlib fails on names that no file can have.
+        # pathlib raises for names that no file can have.
         return Path(path).is_relative_to(self._folder) and isfile(path)  # noqa: PTH113
 
-    def _send(self, name: str, asked: Headers, headers: Mapping[str, str]) -> Response:
+    def _send(self, name: str, request_headers: Headers, headers: Mapping[str, str]) -> Response:
         given = {**headers, "Vary": "Accept-Encoding"}
         path = self._folder / name
-        accepted = {word.strip() for word in asked.get("accept-encoding", "").split(",")}
+        accepted = {word.strip() for word in request_headers.get("accept-encoding", "").split(",")}
         for encoding, suffix in _ENCODINGS.items():
             if encoding in accepted and self._has(name + suffix):
                 path, given["Content-Encoding"] = self._folder / (name + suffix), encoding

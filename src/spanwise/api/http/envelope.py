@@ -1,4 +1,4 @@
-"""The one shape of every answer."""
+"""The envelope of every JSON response: `success` with `data` or `error`."""
 
 from collections.abc import Mapping
 from typing import Any, Generic, Literal, TypeVar
@@ -70,7 +70,7 @@ class Accepted(Noun):
 
 
 class Done(Noun):
-    """The answer of an act that has nothing to show."""
+    """The response to an action without a result."""
 
     message: str
 
@@ -79,8 +79,8 @@ def succeed(data: T) -> Success[T]:
     return Success(data=data)
 
 
-def write_success(data: Mapping[str, Any]) -> Response:
-    """The same, written at once: for what is large."""
+def success_response(data: Mapping[str, Any]) -> Response:
+    """Build a success response without pydantic, which is slow for large data."""
     return Response(success_bytes(data), media_type="application/json")
 
 

@@ -1,4 +1,4 @@
-"""Turns errors into answers: one table from code to status, one place for every failure."""
+"""Turns errors into responses, with one table from error codes to HTTP statuses."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,8 +33,8 @@ STATUS = {
 SERVICE_UNAVAILABLE = 503
 
 
-def answer_error(error: SpanwiseError) -> Response:
-    """Write an error in the envelope. Only a passing fault has a status that is not its code's."""
+def error_response(error: SpanwiseError) -> Response:
+    """Put an error into the envelope; temporary failures are 503 whatever their code."""
     status = SERVICE_UNAVAILABLE if isinstance(error, Unavailable) else STATUS[error.code]
     problem = Problem(message=error.message, code=error.code, details=list(error.details) or None)
     headers = {}
@@ -48,9 +48,9 @@ def answer_error(error: SpanwiseError) -> Response:
     )
 
 
-def answer_crash() -> Response:
-    """What a caller sees of a defect: nothing but the request id in the headers."""
-    return answer_error(
+def crash_response() -> Response:
+    """Return the response to an unexpected exception, which must not reveal its text."""
+    return error_response(
         SpanwiseError("something went wrong on our side; the log has it under the request id")
     )
 
@@ -58,35 +58,35 @@ def answer_crash() -> Response:
 def install_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(SpanwiseError)
     async def _domain(_request: Request, error: SpanwiseError) -> Response:
-        return answer_error(error)
+        return error_response(error)
 
     @app.exception_handler(RequestValidationError)
     async def _validation(_request: Request, error: RequestValidationError) -> Response:
-        return answer_error(describe_validation(error.errors()))
+        return error_response(describe_validation(error.errors()))
 
     @app.exception_handler(OSError)
     async def _disk(_request: Request, error: OSError) -> Response:
         if not is_disk_fault(error):
             raise error
         log.warning("disk_fault", error=str(error))
-        return answer_error(Unavailable(f"the disk cannot be written: {error.strerror}", 5))
+        return error_response(Unavailable(f"the disk cannot be written: {error.strerror}", 5))
 
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> Response:
-        return answer_error(_from_http(request, error))
+        return error_response(_from_http(request, error))
 
 
 def describe_validation(problems: Sequence[Any]) -> Invalid:
-    """Name each field that is wrong, in the words of the request."""
+    """Turn pydantic's errors into one message per field, named as in the request."""
     details = [FieldProblem(field=_field_of(p), message=_message_of(p)) for p in problems]
     first = details[0]
     return Invalid(f"{first.field}: {first.message}", details)
 
 
 def _field_of(problem: Any) -> str:  # noqa: ANN401 -- pydantic's error dictionary
-    place, *path = problem["loc"]
+    location, *path = problem["loc"]
     if problem["type"] == "json_invalid" or not path:
-        return str(place)
+        return str(location)
     return ".".join(str(part) for part in path)
 
 

@@ -1,4 +1,4 @@
-"""The router of one noun: requests for another noun pass it by."""
+"""A router that skips its routes when the path has another prefix."""
 
 from typing import Any
 
@@ -6,24 +6,23 @@ from fastapi import APIRouter
 from starlette.routing import Match
 from starlette.types import Scope
 
-from spanwise.api.auth import GuardedRoute
+from spanwise.api.auth import AuthorizedRoute
 
 API_PREFIX = "/api"
 
 
-class NounRouter(APIRouter):
-    """Its routes are guarded, and tried only for paths that begin as they do.
+class PrefixRouter(APIRouter):
+    """Tries its routes only for paths under its prefix; each route checks its caller.
 
-    Without that every request would be compared with every route before its own: half a
-    millisecond, which is more than most answers take.
+    Otherwise every request would be matched against all earlier routes, which takes 0.5 ms.
     """
 
     def __init__(self, tag: str, prefix: str = "") -> None:
-        super().__init__(prefix=prefix, tags=[tag], route_class=GuardedRoute)
-        self._begins = API_PREFIX + prefix
+        super().__init__(prefix=prefix, tags=[tag], route_class=AuthorizedRoute)
+        self._full_prefix = API_PREFIX + prefix
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        if not scope["path"].startswith(self._begins):
+        if not scope["path"].startswith(self._full_prefix):
             return Match.NONE, {}
         matched: tuple[Match, Any] = super().matches(scope)
         return matched

@@ -1,12 +1,14 @@
-"""Three tiers, counted per caller: the account, the key, or the address of the unknown."""
+"""Rate limits in three tiers, counted per account, per key, or per address of unknown callers."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
+from spanwise.api.http.response_headers import RawHeader
 from spanwise.api.otlp.responses import PATHS
 from spanwise.model.errors import RateLimited
 from spanwise.settings import Settings
-from spanwise.storage.counters import Count, Limit
+from spanwise.storage.counters import Count, Counters, Limit
 
 
 class Tier(StrEnum):
@@ -27,14 +29,13 @@ def tier_of(path: str) -> Tier | None:
     root, _, rest = path.lstrip("/").partition("/")
     if root != "api":
         return None
-    noun, _, below = rest.partition("/")
-    if noun in _UNLIMITED:
+    resource, _, below = rest.partition("/")
+    if resource in _UNLIMITED:
         return None
-    if noun in _STRICT:
+    if resource in _STRICT:
         return Tier.STRICT
-    if noun in _INGESTION and not (noun == "spans" and below.partition("/")[0] == "alerts"):
-        return Tier.INGESTION
-    return Tier.STANDARD
+    is_alerts = resource == "spans" and below.partition("/")[0] == "alerts"
+    return Tier.INGESTION if resource in _INGESTION and not is_alerts else Tier.STANDARD
 
 
 def limits_from(settings: Settings) -> Mapping[Tier, Limit]:
@@ -47,16 +48,49 @@ def limits_from(settings: Settings) -> Mapping[Tier, Limit]:
     return {tier: Limit(tier, amount) for tier, amount in amounts.items() if amount}
 
 
-def headers_of(limit: Limit, count: Count) -> dict[str, str]:
-    return {
-        "X-RateLimit-Limit": str(limit.amount),
-        "X-RateLimit-Remaining": str(count.remaining),
-        "X-RateLimit-Reset": str(count.reset_at),
-    }
+@dataclass(frozen=True, slots=True)
+class CountedRequest:
+    """The state of a caller's limit after one more request."""
+
+    limit: Limit
+    count: Count
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.count.exceeded
+
+    @property
+    def headers(self) -> list[RawHeader]:
+        return [
+            (b"x-ratelimit-limit", b"%d" % self.limit.amount),
+            (b"x-ratelimit-remaining", b"%d" % self.count.remaining),
+            (b"x-ratelimit-reset", b"%d" % self.count.reset_at),
+        ]
+
+    def to_error(self) -> RateLimited:
+        seconds = self.count.retry_after_seconds
+        return RateLimited(
+            f"more than {self.limit.amount} requests per minute; try again in {seconds} s", seconds
+        )
 
 
-def refuse(limit: Limit, count: Count) -> RateLimited:
-    return RateLimited(
-        f"more than {limit.amount} requests a minute; try again in {count.retry_after_seconds} s",
-        count.retry_after_seconds,
-    )
+class RateLimits:
+    def __init__(self, settings: Settings, counters: Counters) -> None:
+        self._limits = limits_from(settings)
+        self._counters = counters
+
+    def has_limit(self, tier: Tier) -> bool:
+        return tier in self._limits
+
+    async def count(self, tier: Tier | None, caller: str) -> CountedRequest | None:
+        """Count a request; None when it is not limited."""
+        limit = None if tier is None else self._limits.get(tier)
+        if limit is None:
+            return None
+        return CountedRequest(limit, await self._counters.hit(limit, caller))
+
+    def count_in_memory(self, tier: Tier, caller: str) -> CountedRequest | None:
+        """Count a request without waiting; None, and not counted, when Redis has the counters."""
+        limit = self._limits[tier]
+        count = self._counters.hit_nowait(limit, caller)
+        return None if count is None else CountedRequest(limit, count)

@@ -1,4 +1,4 @@
-"""Prometheus metrics of alert evaluation and notifications, read when they are asked for."""
+"""Prometheus metrics of alert evaluation and notifications."""
 
 from collections.abc import Iterable
 

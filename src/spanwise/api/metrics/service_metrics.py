@@ -1,4 +1,4 @@
-"""What `/metrics` says about ingest and background work, read from the services when asked."""
+"""Prometheus metrics of ingest and repricing."""
 
 from collections.abc import Iterator
 
@@ -35,33 +35,33 @@ class ServiceCollector(Collector):
             yield family
         yield SummaryMetricFamily(
             "spanwise_ingest_apply_seconds",
-            "Time that batches took to get into the engine.",
+            "Time to insert batches into the engine.",
             count_value=counters.batches,
             sum_value=counters.apply_seconds,
         )
         yield CounterMetricFamily(
-            "spanwise_ingest_stalls", "Batches that the engine could not take.", counters.failures
+            "spanwise_ingest_stalls", "Batches that the engine could not insert.", counters.failures
         )
         yield CounterMetricFamily(
             "spanwise_ingest_refused_records",
-            "Requests that the engine refused after they were acknowledged; kept in `refused/`.",
+            "Acknowledged requests that the engine rejected; kept in `refused/`.",
             counters.refused_records,
         )
 
     def _queue(self) -> Iterator[Metric]:
         load = self._services.pipeline.load()
         for name, text, value in (
-            ("waiting_bytes", "Bytes that wait for the journal.", load.waiting_bytes),
-            ("backlog_bytes", "Bytes journalled and not in the engine yet.", load.backlog_bytes),
-            ("stalled", "1 while the engine takes nothing.", int(load.is_stalled)),
+            ("waiting_bytes", "Bytes waiting for the journal.", load.waiting_bytes),
+            ("backlog_bytes", "Bytes journalled, not yet in the engine.", load.backlog_bytes),
+            ("stalled", "1 while the engine accepts no batches.", int(load.is_stalled)),
         ):
             yield GaugeMetricFamily(f"spanwise_ingest_{name}", text, value)
 
     def _repricing(self) -> Iterator[Metric]:
         repricing = self._services.repricing
         yield GaugeMetricFamily(
-            "spanwise_repricing_tasks", "Prices that earlier spans wait for.", repricing.tasks_left
+            "spanwise_repricing_tasks", "Price changes left to apply.", repricing.tasks_left
         )
         yield CounterMetricFamily(
-            "spanwise_repricing_months", "Months of spans priced anew.", repricing.months_done
+            "spanwise_repricing_months", "Months of spans repriced.", repricing.months_done
         )

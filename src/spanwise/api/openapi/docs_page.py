@@ -1,4 +1,4 @@
-"""The interactive API page, served whole from this process: no CDN, no inline script."""
+"""The interactive API page, served without a CDN and without inline scripts."""
 
 from importlib.resources import files
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The OpenAPI document, completed by what FastAPI cannot know: credentials and error answers."""
+"""Builds the OpenAPI document, and adds what FastAPI does not know: credentials and errors."""
 
 from functools import cache
 from typing import Any
@@ -15,13 +15,13 @@ from spanwise.api.http.rate_limits import tier_of
 from spanwise.api.openapi.otlp import OTLP_PATHS
 
 _DESCRIPTIONS = {
-    400: "The request breaks a rule; `details` names the fields.",
+    400: "The request is invalid; `details` names the fields.",
     401: "Authentication is missing or invalid.",
     403: "The caller may not do this.",
-    404: "There is no such record in the caller's workspace.",
+    404: "The caller's workspace has no such record.",
     429: "Too many requests.",
-    500: "A defect of the service.",
-    503: "A store or queue cannot take the request now; retry.",
+    500: "An internal error.",
+    503: "A store or queue is unavailable; retry.",
 }
 _METHODS = {"get", "put", "post", "delete", "patch"}
 
@@ -38,14 +38,14 @@ def install_openapi(app: FastAPI) -> None:
     def render() -> bytes:
         return orjson.dumps(app.openapi())
 
-    # Rendered once: anybody may ask, and 400 KB for each would be held until they are taken.
+    # Rendered once: unauthenticated clients would otherwise hold 400 KB per unread response.
     @app.get("/api/openapi.json", include_in_schema=False)
     async def document() -> Response:
         return Response(render(), media_type="application/json")
 
 
 def describe_body(kind: Any) -> dict[str, Any]:  # noqa: ANN401 -- any type that pydantic knows
-    """Describe the body of a route that reads it by itself, as its `openapi_extra`."""
+    """Return the `openapi_extra` of a route that reads its body itself."""
     schema = TypeAdapter(kind).json_schema(ref_template="#/components/schemas/{model}")
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
@@ -89,7 +89,7 @@ def _complete(operation: dict[str, Any], path: str, method: str) -> None:
         statuses |= {401, 403}
     if tier_of(path) is not None:
         statuses.add(429)
-    # A route that answers in another shape has said so itself.
+    # A route that responds in another shape declares its errors itself.
     for status in sorted(statuses - {int(known) for known in responses}):
         responses[str(status)] = {
             "description": _DESCRIPTIONS[status],
@@ -98,10 +98,10 @@ def _complete(operation: dict[str, Any], path: str, method: str) -> None:
 
 
 def _take_definitions(operation: dict[str, Any]) -> dict[str, Any]:
-    """Take out what `describe_body` has put beside a schema; it belongs to all."""
-    taken: dict[str, Any] = {}
+    """Remove the `$defs` that `describe_body` added, which belong to the shared components."""
+    definitions: dict[str, Any] = {}
     for content in operation.get("requestBody", {}).get("content", {}).values():
-        # A copy: the route keeps its own for the next document.
+        # Copied, because the route reuses its schema for the next document.
         content["schema"] = dict(content["schema"])
-        taken.update(content["schema"].pop("$defs", {}))
-    return taken
+        definitions.update(content["schema"].pop("$defs", {}))
+    return definitions

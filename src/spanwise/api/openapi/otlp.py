@@ -1,18 +1,18 @@
-"""What the OpenAPI document says of OTLP, whose messages are described elsewhere."""
+"""The OTLP paths in the OpenAPI document; the messages are defined by OTLP itself."""
 
 from typing import Any
 
 from spanwise.api.auth import may_ingest
 from spanwise.api.otlp.responses import JSON, PATHS, PROTOBUF
 
-_REFUSALS = {
-    400: "The message cannot be read; sending it again will not help.",
+_ERRORS = {
+    400: "The message is invalid; do not retry.",
     401: "Authentication is missing or invalid.",
-    403: "The key has not the scope `ingest`.",
+    403: "The key lacks the scope `ingest`.",
     413: "The body is larger than 16 MiB after decompression.",
     429: "Too many requests; retry after `Retry-After` seconds.",
-    500: "A defect of the service.",
-    503: "The service cannot take more now; retry after `Retry-After` seconds.",
+    500: "An internal error.",
+    503: "The service is overloaded; retry after `Retry-After` seconds.",
 }
 
 
@@ -27,10 +27,11 @@ def _message(description: str, name: str) -> dict[str, Any]:
 
 
 def _operation(kind: str) -> dict[str, Any]:
-    noun = kind.title().removesuffix("s")
-    package = f"opentelemetry.proto.collector.{kind}.v1.Export{noun}Service"
-    responses = {"200": _message("All that could be stored is stored.", f"{package}Response")}
-    for status, description in _REFUSALS.items():
+    name = kind.title().removesuffix("s")
+    package = f"opentelemetry.proto.collector.{kind}.v1.Export{name}Service"
+    stored = "All valid items are stored; `partialSuccess` counts the rejected ones."
+    responses = {"200": _message(stored, f"{package}Response")}
+    for status, description in _ERRORS.items():
         responses[str(status)] = _message(description, "google.rpc.Status")
     return {
         "tags": ["otlp"],
@@ -44,7 +45,7 @@ def _operation(kind: str) -> dict[str, Any]:
     }
 
 
-# The other paths in PATHS are for exporters that were set up for another product.
+# The other paths in PATHS are aliases for exporters set up for another product.
 OTLP_PATHS = {
     path: {"post": _operation(kind.name.lower())}
     for path, kind in PATHS.items()

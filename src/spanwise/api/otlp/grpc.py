@@ -1,4 +1,4 @@
-"""OTLP over gRPC: the same three exports through another door."""
+"""OTLP over gRPC: receives exports of traces, logs and metrics."""
 
 import asyncio
 from collections import Counter
@@ -17,8 +17,8 @@ from google.rpc.status_pb2 import Status
 from spanwise.api.auth import authenticate, may_ingest
 from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
 from spanwise.api.http.client_address import TrustedProxies
-from spanwise.api.http.rate_limits import Tier, limits_from, refuse
-from spanwise.api.otlp.responses import to_response, to_rpc_code
+from spanwise.api.http.rate_limits import RateLimits, Tier
+from spanwise.api.otlp.responses import crash_error, export_message, to_rpc_code
 from spanwise.api.services import Services
 from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.compression import MAX_BODY_BYTES
@@ -47,28 +47,28 @@ MAX_CALLS = 128
 async def start_grpc(
     services: Services, host: str, port: int, request_seconds: float = REQUEST_SECONDS
 ) -> grpc.aio.Server | None:
-    """Listen for exports; None when the port is taken, which is no reason not to start."""
+    """Listen for exports; return None, and log it, when the port is taken."""
     request_ms = int(request_seconds * 1000)
     server = grpc.aio.server(
         options=[
             ("grpc.max_receive_message_length", MAX_BODY_BYTES),
             ("grpc.so_reuseport", 0),
             ("grpc.max_concurrent_streams", MAX_CALLS),
-            # A call holds 64 KiB of its message until somebody reads it; probing would let that
-            # grow with the bandwidth, for callers who are not known yet as well.
+            # Buffers at most 64 KiB per unread message; with bandwidth probing the buffer would
+            # grow, for unauthenticated callers too.
             ("grpc.http2.bdp_probe", 0),
             ("grpc.server_handshake_timeout_ms", request_ms),
-            # A connection without calls includes one that has sent half of a call's head.
+            # A connection that has sent only part of a call's headers counts as idle.
             ("grpc.max_connection_idle_ms", request_ms),
         ],
     )
-    export = Export(services, request_seconds)
+    handler = ExportHandler(services, request_seconds)
     server.add_generic_rpc_handlers(
         [
-            # On the wire it is the same as a unary call, but a unary handler gets to see the
-            # caller only after the whole message has been received.
+            # The same as a unary call on the wire, but a unary handler would run only after the
+            # whole message is received, so the caller could not be checked first.
             grpc.method_handlers_generic_handler(
-                service, {"Export": grpc.stream_unary_rpc_method_handler(export.handle(kind))}
+                service, {"Export": grpc.stream_unary_rpc_method_handler(handler.handle(kind))}
             )
             for kind, service in _METHODS.items()
         ]
@@ -90,20 +90,22 @@ async def stop_grpc(server: grpc.aio.Server) -> None:
 Context = grpc.aio.ServicerContext[bytes, bytes]
 
 
-class Export:
-    """Receives the message of a call once its caller is known."""
+class ExportHandler:
+    """Authenticates the caller of each call, then reads and stores its message."""
 
     def __init__(self, services: Services, request_seconds: float) -> None:
         self._services = services
+        self._rate_limits = RateLimits(services.settings, services.counters)
+        self._proxies = TrustedProxies(services.settings.trusted_proxies)
         self._request_seconds = request_seconds
-        # With the default of 30 s it is the 10 s after which exporters give up.
-        self._turn_seconds = request_seconds / 3
-        # gRPC hands a message over when all of it is there and its size is not known before, so
-        # each one that is being received counts as the largest.
-        self._most_reads = max(1, services.body_memory.max_bytes // MAX_BODY_BYTES)
-        self._reads = asyncio.Semaphore(self._most_reads)
-        # One workspace's slow calls leave half of the reads to the others.
-        self._reads_of = WeakValueDictionary[str, asyncio.Semaphore]()
+        # By default 10 s, after which exporters give up.
+        self._slot_seconds = request_seconds / 3
+        # The size of a message is unknown until all of it is received, so each one being read is
+        # assumed to be as large as allowed.
+        self._max_reads = max(1, services.body_memory.max_bytes // MAX_BODY_BYTES)
+        self._read_slots = asyncio.Semaphore(self._max_reads)
+        # A workspace gets at most half of the slots, so slow calls cannot block all others.
+        self._workspace_slots = WeakValueDictionary[str, asyncio.Semaphore]()
         self._calls = Counter[str]()
 
     def handle(self, kind: Kind) -> Callable[[AsyncIterator[bytes], Context], Awaitable[bytes]]:
@@ -111,23 +113,23 @@ class Export:
             try:
                 return await self._export(kind, context)
             except SpanwiseError as error:
-                refusal = error
+                failure = error
             except Exception:
                 log.exception("export_crashed", kind=kind.name)
-                refusal = SpanwiseError("something went wrong on our side; the log has it")
-            return await _refuse(context, refusal)
+                failure = crash_error()
+            return await _abort(context, failure)
 
         return export
 
     async def _export(self, kind: Kind, context: Context) -> bytes:
-        caller = await _identify(self._services, context)
+        caller = await self._identify(context)
         with self._count_call(caller.workspace_id):
             body = await self._read(caller.workspace_id, context)
             with self._services.body_memory.reserve(len(body)):
                 prepared = await self._services.receiver.receive_otlp(
                     caller.workspace_id, kind, body, is_json=False
                 )
-        return to_response(kind, prepared).SerializeToString()
+        return export_message(kind, prepared).SerializeToString()
 
     @contextmanager
     def _count_call(self, workspace: str) -> Iterator[None]:
@@ -142,14 +144,15 @@ class Export:
                 del self._calls[workspace]
 
     async def _read(self, workspace: str, context: Context) -> bytes:
-        own = self._reads_of.get(workspace)
-        if own is None:
-            own = self._reads_of[workspace] = asyncio.Semaphore(max(1, self._most_reads // 2))
-        async with AsyncExitStack() as turn:
+        slots = self._workspace_slots.get(workspace)
+        if slots is None:
+            slots = asyncio.Semaphore(max(1, self._max_reads // 2))
+            self._workspace_slots[workspace] = slots
+        async with AsyncExitStack() as held_slots:
             try:
-                async with asyncio.timeout(self._turn_seconds):
-                    await turn.enter_async_context(own)
-                    await turn.enter_async_context(self._reads)
+                async with asyncio.timeout(self._slot_seconds):
+                    await held_slots.enter_async_context(slots)
+                    await held_slots.enter_async_context(self._read_slots)
             except TimeoutError:
                 raise Unavailable("too much is being received") from None
             try:
@@ -159,46 +162,40 @@ class Export:
                 seconds = f"{self._request_seconds:g} s"
                 raise Invalid(f"the message did not arrive within {seconds}") from None
         if not isinstance(message, bytes):
-            # gRPC has already refused one that is too large, in its own words.
-            raise Invalid("the call brought no message")
+            # gRPC itself rejects a message that is too large.
+            raise Invalid("the call has no message")
         return message
 
+    async def _identify(self, context: Any) -> Principal:  # noqa: ANN401
+        metadata = {key.lower(): str(value) for key, value in context.invocation_metadata() or ()}
+        try:
+            caller = await authenticate(self._services.access, metadata)
+        except Unauthorized:
+            await self._count(self._find_client(context.peer(), metadata))
+            raise
+        await self._count(caller.caller_id)
+        return may_ingest.check(caller)
 
-async def _refuse(context: Any, refusal: SpanwiseError) -> bytes:  # noqa: ANN401
-    """End the call with a status. An exporter tries again only if it is told when."""
-    code = to_rpc_code(refusal)
-    if isinstance(refusal, RateLimited | Unavailable):
-        status = Status(code=code, message=refusal.message)
+    async def _count(self, caller: str) -> None:
+        counted = await self._rate_limits.count(Tier.INGESTION, caller)
+        if counted is not None and counted.is_exceeded:
+            raise counted.to_error()
+
+    def _find_client(self, peer: str, metadata: Mapping[str, str]) -> str:
+        """Return the client's address, given a peer such as `ipv4:10.0.0.1:5000`."""
+        host = unquote(peer).partition(":")[2].rpartition(":")[0].strip("[]")
+        forwarded_for = [metadata[_FORWARDED_FOR]] if _FORWARDED_FOR in metadata else []
+        return self._proxies.find_client(host, forwarded_for)
+
+
+async def _abort(context: Any, error: SpanwiseError) -> bytes:  # noqa: ANN401
+    """End the call with a status; exporters retry only if it contains a delay."""
+    code = to_rpc_code(error)
+    if isinstance(error, RateLimited | Unavailable):
+        status = Status(code=code, message=error.message)
         delay = RetryInfo()
-        delay.retry_delay.seconds = refusal.retry_after_seconds
+        delay.retry_delay.seconds = error.retry_after_seconds
         status.details.add().Pack(delay)
         context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
-    await context.abort(_STATUS_CODES[code], refusal.message)
+    await context.abort(_STATUS_CODES[code], error.message)
     raise AssertionError("abort does not return")
-
-
-async def _identify(services: Services, context: Any) -> Principal:  # noqa: ANN401
-    metadata = {key.lower(): str(value) for key, value in context.invocation_metadata() or ()}
-    try:
-        caller = await authenticate(services.access, metadata)
-    except Unauthorized:
-        await _count(services, _client_of(services, context.peer(), metadata))
-        raise
-    await _count(services, caller.caller_id)
-    return may_ingest.admit(caller)
-
-
-async def _count(services: Services, caller: str) -> None:
-    limit = limits_from(services.settings).get(Tier.INGESTION)
-    if limit is not None:
-        count = await services.counters.hit(limit, caller)
-        if count.exceeded:
-            raise refuse(limit, count)
-
-
-def _client_of(services: Services, peer: str, metadata: Mapping[str, str]) -> str:
-    """Find the address of a call, from a peer such as `ipv4:10.0.0.1:5000`."""
-    host = unquote(peer).partition(":")[2].rpartition(":")[0].strip("[]")
-    proxies = TrustedProxies(services.settings.trusted_proxies)
-    forwarded_for = [metadata[_FORWARDED_FOR]] if _FORWARDED_FOR in metadata else []
-    return proxies.find_client(host, forwarded_for)

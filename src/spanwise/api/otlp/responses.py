@@ -1,4 +1,4 @@
-"""How OTLP is answered over HTTP: its own messages, and google.rpc.Status for errors."""
+"""OTLP export paths and responses: export messages, and google.rpc.Status for errors."""
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -12,6 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from starlette.responses import Response
 
 from spanwise.api.http.errors import SERVICE_UNAVAILABLE, STATUS
+from spanwise.api.requests.body_headers import parse_media_type
 from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.compression import TooLarge
 from spanwise.ingest.otlp.prepare import Prepared
@@ -20,8 +21,8 @@ from spanwise.model.errors import Code, RateLimited, SpanwiseError, Unavailable
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
 
-# An exporter that is moved here from elsewhere changes its host only.
-_PREFIXES = {
+# Includes the paths of other products, so that an exporter can switch by changing only its host.
+_PATHS_BY_KIND = {
     Kind.TRACES: (
         "/api/otlp/v1/traces",
         "/v1/traces",
@@ -32,7 +33,7 @@ _PREFIXES = {
     Kind.LOGS: ("/api/otlp/v1/logs", "/v1/logs"),
     Kind.METRICS: ("/api/otlp/v1/metrics", "/v1/metrics"),
 }
-PATHS = {path: kind for kind, paths in _PREFIXES.items() for path in paths}
+PATHS = {path: kind for kind, paths in _PATHS_BY_KIND.items() for path in paths}
 
 _RPC_CODES = {
     Code.VALIDATION_ERROR: code_pb2.INVALID_ARGUMENT,
@@ -43,7 +44,8 @@ _RPC_CODES = {
     Code.INTERNAL_ERROR: code_pb2.INTERNAL,
 }
 _CONTENT_TOO_LARGE = 413
-
+# An export response without `partial_success` is an empty message.
+ACCEPTED_PROTOBUF = b""
 
 _RESPONSES: dict[Kind, tuple[type[Message], str]] = {
     Kind.TRACES: (ExportTraceServiceResponse, "rejected_spans"),
@@ -52,8 +54,8 @@ _RESPONSES: dict[Kind, tuple[type[Message], str]] = {
 }
 
 
-def to_response(kind: Kind, prepared: Prepared) -> Message:
-    """Make the export response; `partial_success` is set only when something was rejected."""
+def export_message(kind: Kind, prepared: Prepared) -> Message:
+    """Build the export response; `partial_success` is set only when something was rejected."""
     message, rejected_field = _RESPONSES[kind]
     if not prepared.rejected:
         return message()
@@ -61,7 +63,7 @@ def to_response(kind: Kind, prepared: Prepared) -> Message:
     return message(partial_success=partial)
 
 
-def answer_otlp(message: Message, media_type: str, status: int = 200) -> Response:
+def otlp_response(message: Message, media_type: str, status: int = 200) -> Response:
     body = (
         json_format.MessageToJson(message, indent=None).encode()
         if media_type == JSON
@@ -70,29 +72,35 @@ def answer_otlp(message: Message, media_type: str, status: int = 200) -> Respons
     return Response(body, status, media_type=media_type)
 
 
-def answer_otlp_error(error: SpanwiseError, content_type: str) -> Response:
-    """Answer as the request was encoded, in JSON when that is unknown: a person may be reading.
+def otlp_error_response(error: SpanwiseError, content_type: str) -> Response:
+    """Encode an error like the request, or as JSON when that encoding is unknown.
 
-    Bad data is never 5xx, and a passing fault is never anything that an exporter drops.
+    Exporters drop data on 400 and retry on 429 and 503, so invalid data is never 5xx and a
+    temporary failure is always 503.
     """
-    media_type = media_type_of(content_type) or JSON
+    media_type = parse_otlp_media_type(content_type) or JSON
     status = STATUS[error.code]
     if isinstance(error, TooLarge):
         status = _CONTENT_TOO_LARGE
     elif isinstance(error, Unavailable):
         status = SERVICE_UNAVAILABLE
     message = Status(code=to_rpc_code(error), message=error.message)
-    response = answer_otlp(message, media_type, status)
+    response = otlp_response(message, media_type, status)
     if isinstance(error, RateLimited | Unavailable):
         response.headers["Retry-After"] = str(error.retry_after_seconds)
     return response
+
+
+def crash_error() -> SpanwiseError:
+    """Return what an exporter sees of an unexpected exception."""
+    return SpanwiseError("something went wrong on our side; the log has it")
 
 
 def to_rpc_code(error: SpanwiseError) -> int:
     return int(code_pb2.UNAVAILABLE if isinstance(error, Unavailable) else _RPC_CODES[error.code])
 
 
-def media_type_of(content_type: str) -> str | None:
-    """Return which of the two encodings a request has; None when it has another."""
-    media_type = content_type.partition(";")[0].strip().lower()
+def parse_otlp_media_type(content_type: str) -> str | None:
+    """Return the request's encoding, JSON or protobuf; None when it is neither."""
+    media_type = parse_media_type(content_type)
     return media_type if media_type in {JSON, PROTOBUF} else None

@@ -1,4 +1,4 @@
-"""What the routes of experiments take, and what is wrong with it when it is wrong."""
+"""Request bodies of the experiment routes and their validation."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
@@ -21,13 +21,13 @@ MIN_VARIANTS, MAX_VARIANTS = 2, 10
 MAX_METRICS = 20
 MAX_UNITS = 1000
 
-# Control characters have no place in what is also a label and a flag's value.
+# No control characters, because a key is also a label and the value of a flag.
 Key = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f]+$")]
 SignalName = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 UnitId = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\x00]+$")]
 Percent = Annotated[Number, Field(ge=0, le=100)]
 
-_LESS_IS_BETTER = {
+_LOWER_IS_BETTER = {
     TraceMetric.LATENCY,
     TraceMetric.P95_LATENCY,
     TraceMetric.COST,
@@ -48,7 +48,7 @@ class NewVariant(Noun):
 
 
 class NewMetric(Noun):
-    """A metric of traces names `metric`, one of signals names `signalName`."""
+    """A trace metric has `metric`, a signal metric has `signalName`."""
 
     key: Key | None = None
     source: MetricSource = MetricSource.TRACE
@@ -58,7 +58,7 @@ class NewMetric(Noun):
     primary: Annotated[bool, Field(strict=True)] = False
 
     @model_validator(mode="after")
-    def _name_what_is_measured(self) -> Self:
+    def _require_metric_or_signal(self) -> Self:
         if self.source is MetricSource.TRACE and self.metric is None:
             raise ValueError(
                 f"needs a metric, one of {', '.join(TraceMetric)}; "
@@ -70,13 +70,13 @@ class NewMetric(Noun):
 
     def to_metric(self) -> Metric:
         is_trace = self.source is MetricSource.TRACE
-        less = Direction.DECREASE if self.metric in _LESS_IS_BETTER else Direction.INCREASE
+        default = Direction.DECREASE if self.metric in _LOWER_IS_BETTER else Direction.INCREASE
         return Metric(
             key=self.effective_key,
             source=self.source,
             metric=self.metric if is_trace else None,
             signal_name=None if is_trace else self.signal_name,
-            direction=self.direction or (less if is_trace else Direction.INCREASE),
+            direction=self.direction or (default if is_trace else Direction.INCREASE),
             primary=self.primary,
         )
 
@@ -91,7 +91,7 @@ Metrics = Annotated[list[NewMetric], Field(min_length=1, max_length=MAX_METRICS)
 
 
 def _check_variants(variants: Sequence[NewVariant]) -> None:
-    _refuse_duplicates([variant.key for variant in variants])
+    _reject_duplicates([variant.key for variant in variants])
     if sum(variant.weight for variant in variants) == 0:
         raise ValueError("at least one weight must be above zero")
     types = {variant.key: variant.to_variant().flag_type for variant in variants}
@@ -103,10 +103,10 @@ def _check_variants(variants: Sequence[NewVariant]) -> None:
         )
 
 
-def _refuse_duplicates(keys: Sequence[str]) -> None:
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    if twice:
-        raise ValueError(f"the key {twice[0]!r} occurs more than once")
+def _reject_duplicates(keys: Sequence[str]) -> None:
+    duplicates = sorted({key for key in keys if keys.count(key) > 1})
+    if duplicates:
+        raise ValueError(f"the key {duplicates[0]!r} occurs more than once")
 
 
 class NewExperiment(Noun):
@@ -122,14 +122,14 @@ class NewExperiment(Noun):
 
     @field_validator("variants")
     @classmethod
-    def _tell_variants_apart(cls, variants: list[NewVariant]) -> list[NewVariant]:
+    def _validate_variants(cls, variants: list[NewVariant]) -> list[NewVariant]:
         _check_variants(variants)
         return variants
 
     @field_validator("metrics")
     @classmethod
-    def _tell_metrics_apart(cls, metrics: list[NewMetric] | None) -> list[NewMetric] | None:
-        _refuse_duplicates([metric.effective_key for metric in metrics or ()])
+    def _validate_metric_keys(cls, metrics: list[NewMetric] | None) -> list[NewMetric] | None:
+        _reject_duplicates([metric.effective_key for metric in metrics or ()])
         return metrics
 
     def to_fields(self) -> dict[str, Any]:
@@ -145,7 +145,7 @@ class NewExperiment(Noun):
 
 
 class ExperimentChange(Noun):
-    """What is given changes; the rest stays."""
+    """Only the given fields change."""
 
     name: Name | None = None
     description: LongText | None = None
@@ -157,21 +157,21 @@ class ExperimentChange(Noun):
 
     @field_validator("name", "variants", "metrics", "traffic_percent")
     @classmethod
-    def _refuse_null(cls, value: Any) -> Any:  # noqa: ANN401 -- runs for several types
+    def _reject_null(cls, value: Any) -> Any:  # noqa: ANN401 -- runs for several types
         if value is None:
             raise ValueError("must not be null")
         return value
 
     @field_validator("variants")
     @classmethod
-    def _tell_variants_apart(cls, variants: list[NewVariant]) -> list[NewVariant]:
+    def _validate_variants(cls, variants: list[NewVariant]) -> list[NewVariant]:
         _check_variants(variants)
         return variants
 
     @field_validator("metrics")
     @classmethod
-    def _tell_metrics_apart(cls, metrics: list[NewMetric]) -> list[NewMetric]:
-        _refuse_duplicates([metric.effective_key for metric in metrics])
+    def _validate_metric_keys(cls, metrics: list[NewMetric]) -> list[NewMetric]:
+        _reject_duplicates([metric.effective_key for metric in metrics])
         return metrics
 
     def to_fields(self) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class ExperimentChange(Noun):
 
 
 class ExperimentStart(Noun):
-    """Starting a paused experiment again may let more units in, never fewer."""
+    """Resuming a paused experiment may raise the traffic, never lower it."""
 
     traffic_percent: Percent | None = None
 
@@ -198,7 +198,7 @@ class UnitBatch(Noun):
 
 
 def to_metrics(given: Sequence[NewMetric] | None) -> list[Metric]:
-    """Complete the metrics; when none is marked as primary, the first is."""
+    """Apply the defaults; when no metric is marked as primary, the first is."""
     metrics = DEFAULT_METRICS if given is None else [metric.to_metric() for metric in given]
     if not any(metric.primary for metric in metrics):
         metrics = [metrics[0].model_copy(update={"primary": True}), *metrics[1:]]

@@ -1,4 +1,4 @@
-"""Types of request fields that more than one route takes."""
+"""Types of request fields that several routes share."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -11,8 +11,8 @@ from spanwise.model.record import without_nul
 from spanwise.model.times import parse_moment
 from spanwise.services.accounts.passwords import MAX_CHARACTERS, MIN_CHARACTERS
 
-# Installations behind a firewall have addresses such as me@corp.local and me@localhost, which the
-# library refuses as "special use" unless told otherwise, and this is its way of being told.
+# Private installations use addresses such as me@corp.local and me@localhost. The library rejects
+# these "special use" domains unless its list is cleared.
 SPECIAL_USE_DOMAIN_NAMES.clear()
 
 
@@ -26,7 +26,7 @@ def _valid_email(value: str) -> str:
 
 
 def _parse_time(value: Any) -> datetime:  # noqa: ANN401 -- runs before the type is known
-    # Left alone, pydantic would also take numbers and numeric text as Unix times.
+    # pydantic alone would also accept numbers and numeric text as Unix times.
     if not isinstance(value, str):
         raise ValueError("must be an ISO 8601 time such as 2026-01-31T12:00:00Z")
     try:
@@ -43,7 +43,7 @@ Name = Annotated[
     StringConstraints(min_length=1, max_length=200, strip_whitespace=True),
     AfterValidator(without_nul),
 ]
-# The rule itself is check_password's; here it is told to those who read the document.
+# Enforced by check_password; here only documented in the OpenAPI schema.
 NewPassword = Annotated[
     str,
     Field(

@@ -1,4 +1,4 @@
-"""Query parameters that many routes share: pages, dates and which traces."""
+"""Query parameters that many routes share: pagination, dates and trace filters."""
 
 from typing import Annotated, Any
 
@@ -79,7 +79,9 @@ async def _trace_filter(
     min_cost: Annotated[
         float | None, Query(alias="minCost", ge=0, description="US dollars")
     ] = None,
-    search: Annotated[str | None, Query(max_length=512, description="Words, all of them.")] = None,
+    search: Annotated[
+        str | None, Query(max_length=512, description="Words that must all occur.")
+    ] = None,
 ) -> TraceFilter:
     return TraceFilter(
         period=period,

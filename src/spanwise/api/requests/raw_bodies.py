@@ -1,21 +1,21 @@
-"""Bodies that ingest reads itself: larger than others, perhaps compressed, checked by its rules."""
+"""JSON bodies of ingest routes, which may be larger than others and compressed."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.requests import ClientDisconnect, Request
 
+from spanwise.api.requests.body_headers import parse_encoding, parse_media_type
 from spanwise.api.services import get_services
 from spanwise.model.errors import Invalid
 
 
 @asynccontextmanager
 async def json_body(request: Request) -> AsyncIterator[bytes]:
-    """Read a JSON body up to the ingest limit, unpacked; it keeps its place in memory so long."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
+    """Read and decompress a JSON body, whose memory is accounted for until the block ends."""
+    if parse_media_type(request.headers.get("content-type", "")) != "application/json":
         raise Invalid.field("Content-Type", "must be application/json")
-    encoding = request.headers.get("content-encoding", "").strip().lower()
+    encoding = parse_encoding(request.headers)
     try:
         async with get_services(request).body_memory.read(request.stream(), encoding) as body:
             yield body

@@ -1,4 +1,4 @@
-"""Agents. In a path, `agentId` is an agent's id or its exact name."""
+"""Routes for agents. In a path, `agentId` is an agent's id or its exact name."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from spanwise.api.auth import Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Email
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.services import Use
@@ -16,7 +16,7 @@ from spanwise.model.agents import MAX_NAME, Agent
 from spanwise.model.alerts import MAX_EMAILS, MAX_RULES, MAX_WEBHOOKS, AlertRule, Backtest
 from spanwise.model.record import Noun, without_nul
 
-router = NounRouter("agents", "/agents")
+router = PrefixRouter("agents", "/agents")
 
 AgentName = Annotated[
     str,
@@ -59,13 +59,13 @@ async def list_agents(
         str | None, Query(max_length=MAX_NAME, description="Part of the name.")
     ] = None,
 ) -> SuccessPage[Agent]:
-    """List agents, the newest first."""
+    """List agents, newest first."""
     return succeed_page(page, await use.agents.list(caller, search, page, freshness=fresh))
 
 
 @router.post("", status_code=201)
 async def create_agent(body: NewAgent, caller: Writer, use: Use) -> Success[Agent]:
-    """Create an agent before its first trace does."""
+    """Create an agent before its first trace arrives."""
     return succeed(await use.agents.create(caller, body.model_dump(by_alias=False)))
 
 
@@ -81,14 +81,14 @@ async def change_agent(
     caller: Writer,
     use: Use,
 ) -> Success[Agent]:
-    """Change the fields that are given. Traces are matched by name, old ones included."""
+    """Change the given fields. Traces, old ones included, are matched by name."""
     changes = body.model_dump(by_alias=False, exclude_unset=True)
     return succeed(await use.agents.change(caller, agent_id, changes))
 
 
 @router.delete("/{agentId}")
 async def delete_agent(agent_id: AgentId, caller: Writer, use: Use) -> Success[Deleted]:
-    """Delete an agent. Its telemetry stays, and a later trace brings it back."""
+    """Delete an agent. Its telemetry stays, and a later trace creates it again."""
     return succeed(Deleted(id=await use.agents.delete(caller, agent_id)))
 
 
@@ -111,7 +111,7 @@ class AlertSettingsChange(Noun):
 async def change_alert_settings(
     agent_id: AgentId, body: AlertSettingsChange, caller: Writer, use: Use
 ) -> Success[Agent]:
-    """Change what raises alerts and who is told. Webhook secrets are in this answer only."""
+    """Change the alert rules and who is notified. Only this response has webhook secrets."""
     changes = body.model_dump(by_alias=False, exclude_unset=True)
     if "rules" in changes:
         changes["rules"] = [rule.model_dump(by_alias=False) for rule in body.rules]
@@ -122,6 +122,6 @@ async def change_alert_settings(
 async def backtest_alert_settings(
     agent_id: AgentId, body: AlertSettingsChange, caller: Writer, use: Use
 ) -> Success[Backtest]:
-    """Tell how often each rule would have fired over the last 14 days, and when."""
+    """Compute when each rule would have fired in the last 14 days."""
     rules = body.rules if "rules" in body.model_fields_set else None
     return succeed(await use.backtests.run(caller, agent_id, rules))

@@ -1,4 +1,4 @@
-"""Alerts that the agents' rules have raised."""
+"""Routes for alerts raised by the rules of agents."""
 
 from typing import Annotated
 
@@ -7,19 +7,19 @@ from pydantic import AfterValidator, Field
 
 from spanwise.api.auth import Reader, Writer
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.alerts import Alert, AlertFilter, AlertStatus, AlertSummary, Severity
 from spanwise.model.record import Noun, without_nul
 
-router = NounRouter("alerts", "/spans/alerts")
+router = PrefixRouter("alerts", "/spans/alerts")
 
 AlertId = Annotated[str, Path(alias="alertId")]
 
 
 class AlertNote(Noun):
-    """What a person wants to have remembered about a move."""
+    """A note on a change of status."""
 
     note: Annotated[str, Field(max_length=2000), AfterValidator(without_nul)] | None = None
 
@@ -40,7 +40,7 @@ Filtered = Annotated[AlertFilter, Depends(_alert_filter)]
 async def list_alerts(
     caller: Reader, use: Use, page: Paged, wanted: Filtered
 ) -> SuccessPage[Alert]:
-    """List alerts, the latest first; dates are those at which they were triggered."""
+    """List alerts, newest first; dates refer to when they were triggered."""
     return succeed_page(page, await use.alerts.list(caller, wanted, page))
 
 
@@ -59,7 +59,7 @@ async def get_alert(alert_id: AlertId, caller: Reader, use: Use) -> Success[Aler
 async def acknowledge_alert(
     alert_id: AlertId, caller: Writer, use: Use, body: AlertNote | None = None
 ) -> Success[Alert]:
-    """Say that somebody looks after an active alert."""
+    """Acknowledge an active alert."""
     note = body.note if body else None
     return succeed(await use.alerts.acknowledge(caller, alert_id, note))
 
@@ -68,5 +68,5 @@ async def acknowledge_alert(
 async def reopen_alert(
     alert_id: AlertId, caller: Writer, use: Use, body: AlertNote | None = None
 ) -> Success[Alert]:
-    """Make an alert active again; it resolves after another breach or 15 quiet minutes."""
+    """Reopen an alert; it resolves after another breach or 15 quiet minutes."""
     return succeed(await use.alerts.reopen(caller, alert_id, body.note if body else None))

@@ -1,4 +1,4 @@
-"""What happened in the workspace, the webhooks that hear of it, and what was sent."""
+"""Routes for events of the workspace, webhooks and deliveries."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from pydantic import Field
 
 from spanwise.api.auth import Reader, Writer
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.events import (
@@ -20,7 +20,7 @@ from spanwise.model.events import (
 )
 from spanwise.model.record import Noun
 
-router = NounRouter("events", "/events")
+router = PrefixRouter("events", "/events")
 
 WebhookId = Annotated[str, Path(alias="webhookId")]
 Status = Annotated[DeliveryStatus | None, Query(description="Deliveries in this state only.")]
@@ -28,7 +28,7 @@ Status = Annotated[DeliveryStatus | None, Query(description="Deliveries in this 
 
 class NewWebhook(Noun):
     url: Annotated[str, Field(max_length=2000, json_schema_extra={"format": "uri"})]
-    types: list[EventType] = Field(default=[], description="None means all.")
+    types: list[EventType] = Field(default=[], description="Empty means all.")
 
 
 @router.get("")
@@ -37,9 +37,9 @@ async def list_events(
     use: Use,
     page: Paged,
     period: Period,
-    type: EventType | None = None,  # noqa: A002 -- the query's own word
+    type: EventType | None = None,  # noqa: A002 -- the name in the query
 ) -> SuccessPage[Event]:
-    """List what happened, the latest first."""
+    """List events, newest first."""
     return succeed_page(page, await use.webhooks.list_events(caller, period, type, page))
 
 
@@ -47,7 +47,7 @@ async def list_events(
 async def list_deliveries(
     caller: Reader, use: Use, page: Paged, status: Status = None
 ) -> SuccessPage[Delivery]:
-    """List the mails and webhook messages of the last 30 days with their outcome."""
+    """List the e-mails and webhook messages of the last 30 days with their outcome."""
     return succeed_page(page, await use.webhooks.list_deliveries(caller, None, status, page))
 
 
@@ -58,7 +58,7 @@ async def list_webhooks(caller: Reader, use: Use, page: Paged) -> SuccessPage[We
 
 @router.post("/webhooks", status_code=201)
 async def create_webhook(body: NewWebhook, caller: Writer, use: Use) -> Success[WebhookWithSecret]:
-    """Subscribe a URL to events. The signing secret is in this answer and nowhere else."""
+    """Subscribe a URL to events. Only this response contains the signing secret."""
     return succeed(await use.webhooks.create(caller, body.url, body.types))
 
 
@@ -72,12 +72,12 @@ async def delete_webhook(webhook_id: WebhookId, caller: Writer, use: Use) -> Suc
 async def list_webhook_deliveries(
     webhook_id: WebhookId, caller: Reader, use: Use, page: Paged, status: Status = None
 ) -> SuccessPage[Delivery]:
-    """List what was sent to one webhook, the latest first."""
+    """List the deliveries to one webhook, newest first."""
     found = await use.webhooks.list_deliveries(caller, webhook_id, status, page)
     return succeed_page(page, found)
 
 
 @router.post("/webhooks/{webhookId}/test")
 async def send_test(webhook_id: WebhookId, caller: Writer, use: Use) -> Success[Delivery]:
-    """Send a message of type `webhook.test` now, and answer how that went."""
+    """Send a message of type `webhook.test` now and return its outcome."""
     return succeed(await use.webhooks.send_test(caller, webhook_id))

@@ -1,4 +1,4 @@
-"""Experiments: their life, who gets which variant, and what came of it."""
+"""Routes for experiments: life cycle, assignments and results."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from fastapi import Query
 from spanwise.api.auth import Assigner, Ingester, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.experiments import (
     ExperimentChange,
     ExperimentStart,
@@ -21,7 +21,7 @@ from spanwise.model.experiments.definition import Assignment, Experiment, Experi
 from spanwise.model.experiments.results import ExperimentResults
 from spanwise.services.experiments.assignments import MAX_UNIT_ID
 
-router = NounRouter("experiments", "/experiments")
+router = PrefixRouter("experiments", "/experiments")
 
 
 @router.get("")
@@ -45,7 +45,7 @@ async def create_experiment(body: NewExperiment, caller: Writer, use: Use) -> Su
 
 @router.get("/{id}")
 async def get_experiment(
-    id: str,  # noqa: A002 -- the path's own word
+    id: str,  # noqa: A002 -- the name in the path
     caller: Reader,
     use: Use,
 ) -> Success[Experiment]:
@@ -59,7 +59,7 @@ async def change_experiment(
     caller: Writer,
     use: Use,
 ) -> Success[Experiment]:
-    """Change a draft; what has started stays as it is."""
+    """Change a draft; a started experiment cannot be changed."""
     return succeed(await use.experiments.change(caller, id, body.to_fields()))
 
 
@@ -69,7 +69,7 @@ async def delete_experiment(
     caller: Writer,
     use: Use,
 ) -> Success[Deleted]:
-    """Delete an experiment that does not run."""
+    """Delete an experiment that is not running."""
     await use.experiments.delete(caller, id)
     return succeed(Deleted(id=id))
 
@@ -81,7 +81,7 @@ async def start_experiment(
     use: Use,
     body: ExperimentStart | None = None,
 ) -> Success[Experiment]:
-    """Start a draft or go on with a paused one; `trafficPercent` may be raised then."""
+    """Start a draft or resume a paused experiment, optionally with a higher `trafficPercent`."""
     traffic_percent = body.traffic_percent if body else None
     return succeed(await use.experiments.start(caller, id, traffic_percent))
 
@@ -92,7 +92,7 @@ async def pause_experiment(
     caller: Writer,
     use: Use,
 ) -> Success[Experiment]:
-    """Take no new units; those that are in keep their variant."""
+    """Stop assigning new units; assigned ones keep their variant."""
     return succeed(await use.experiments.pause(caller, id))
 
 
@@ -103,7 +103,7 @@ async def stop_experiment(
     use: Use,
     body: ExperimentStop | None = None,
 ) -> Success[Experiment]:
-    """End an experiment for good; everybody then gets the `winner`, or the control."""
+    """Stop an experiment permanently; all units then get the `winner`, or the control."""
     return succeed(await use.experiments.stop(caller, id, body.winner if body else None))
 
 
@@ -116,14 +116,14 @@ async def get_assignment(
             alias="unitId",
             min_length=1,
             max_length=MAX_UNIT_ID,
-            description="The id of a user, a session or anything else that gets one variant.",
+            description="The id of a user, a session or another unit of assignment.",
         ),
     ],
     caller: Assigner,
     use: Use,
     fresh: Fresh,
 ) -> Success[Assignment]:
-    """Give a unit its variant: the same one always, and stored as an exposure the first time."""
+    """Assign a variant to a unit: always the same one; the first time stores an exposure."""
     assignment = await use.assignments.assign(caller.workspace_id, id, unit_id, freshness=fresh)
     return succeed(assignment)
 
@@ -135,7 +135,7 @@ async def assign_batch(
     caller: Ingester,
     use: Use,
 ) -> Success[list[Assignment]]:
-    """Give up to 1000 units their variants, in the order of `unitIds`."""
+    """Assign variants to up to 1000 units; the result has the order of `unitIds`."""
     return succeed(await use.assignments.assign_many(caller.workspace_id, id, body.unit_ids))
 
 
@@ -146,6 +146,6 @@ async def get_results(
     use: Use,
     fresh: Fresh,
 ) -> Success[ExperimentResults]:
-    """What came of it so far. The intervals hold at every look: peeking does no harm."""
+    """Get the results so far. The intervals are valid at any time, however often you look."""
     experiment = await use.experiments.get(caller.workspace_id, id)
     return succeed(await use.results.get(caller.workspace_id, experiment, freshness=fresh))

@@ -1,6 +1,6 @@
-"""OpenFeature's remote evaluation protocol (OFREP): an experiment's name or id is a flag's key.
+"""OpenFeature's remote evaluation protocol (OFREP): an experiment's name or id is a flag key.
 
-Answers have the shape that the protocol demands, not the envelope.
+Responses have the shape that the protocol requires instead of the envelope.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from pydantic import Field
 
 from spanwise.api.auth import Ingester
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
 from spanwise.api.services import Use
 from spanwise.model.errors import NotFound
@@ -19,13 +19,13 @@ from spanwise.model.experiments.definition import Assignment, Experiment, Experi
 from spanwise.model.record import Noun
 from spanwise.services.experiments.assignments import MAX_UNIT_ID
 
-router = NounRouter("ofrep", "/ofrep/v1/evaluate/flags")
+router = PrefixRouter("ofrep", "/ofrep/v1/evaluate/flags")
 
 MAX_FLAGS = 100
 
 
 class EvaluationContext(Noun):
-    """Who asks: `targetingKey` is the unit; whatever else it holds is ignored."""
+    """`targetingKey` is the unit; other properties are ignored."""
 
     targeting_key: str
 
@@ -74,7 +74,7 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
     openapi_extra=describe_body(EvaluationRequest),
 )
 async def evaluate_flag(key: str, caller: Ingester, use: Use, request: Request) -> Response:
-    """Give the targeting key its variant, as `assign` does."""
+    """Assign a variant to the targeting key, like `assign`."""
     try:
         experiment = await use.experiments.find_flag(caller.workspace_id, key)
         unit_id = await _read_unit(request)
@@ -83,7 +83,7 @@ async def evaluate_flag(key: str, caller: Ingester, use: Use, request: Request) 
     except _BadContext as error:
         return _fail(400, key, error.code, error.details)
     [assignment] = await use.assignments.assign_in(caller.workspace_id, experiment, [unit_id])
-    return _answer(_evaluate(key, experiment, assignment))
+    return _respond(_evaluate(key, experiment, assignment))
 
 
 @router.post(
@@ -91,13 +91,13 @@ async def evaluate_flag(key: str, caller: Ingester, use: Use, request: Request) 
     response_model=None,
     responses={
         200: {"model": Evaluations},
-        304: {"description": "Nothing changed since the answer with this `ETag`."},
+        304: {"description": "Nothing changed since the response with this `ETag`."},
         400: _FAILURES[400],
     },
     openapi_extra=describe_body(EvaluationRequest),
 )
 async def evaluate_flags(caller: Ingester, use: Use, request: Request) -> Response:
-    """Evaluate every experiment that has been started; each counts as an assignment."""
+    """Evaluate every started experiment; each counts as an assignment."""
     try:
         unit_id = await _read_unit(request)
     except _BadContext as error:
@@ -106,7 +106,7 @@ async def evaluate_flags(caller: Ingester, use: Use, request: Request) -> Respon
     for experiment in await use.experiments.list_flags(caller.workspace_id, MAX_FLAGS):
         [assignment] = await use.assignments.assign_in(caller.workspace_id, experiment, [unit_id])
         flags.append(_evaluate(experiment.name, experiment, assignment))
-    response = _answer(Evaluations(flags=flags))
+    response = _respond(Evaluations(flags=flags))
     tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
     if request.headers.get("if-none-match") == tag:
         response = Response(status_code=304)
@@ -146,9 +146,9 @@ def _evaluate(key: str, experiment: Experiment, assignment: Assignment) -> Evalu
     )
 
 
-def _answer(data: Noun, status: int = 200) -> Response:
+def _respond(data: Noun, status: int = 200) -> Response:
     return Response(data.model_dump_json(), status, media_type="application/json")
 
 
 def _fail(status: int, key: str | None, code: str, details: str) -> Response:
-    return _answer(EvaluationFailure(key=key, error_code=code, error_details=details), status)
+    return _respond(EvaluationFailure(key=key, error_code=code, error_details=details), status)

@@ -1,16 +1,16 @@
-"""Is it alive, is it ready, which version is it. Needs no authentication."""
+"""Routes for health, readiness and version, without authentication."""
 
 import platform
 from typing import Literal
 
 from spanwise import __version__
 from spanwise.api.http.envelope import Success, succeed
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.record import Noun
 from spanwise.services.alerts.evaluation_health import EvaluationState
 
-router = NounRouter("system")
+router = PrefixRouter("system")
 
 
 class Health(Noun):
@@ -30,13 +30,13 @@ class Version(Noun):
 
 @router.get("/health")
 async def get_health() -> Success[Health]:
-    """The process answers."""
+    """Check that the process responds."""
     return succeed(Health())
 
 
 @router.get("/ready")
 async def get_ready(use: Use) -> Success[Readiness]:
-    """Every store takes writes and queries; otherwise 503. A failing job does not end readiness."""
+    """Check that every store accepts writes and queries, else 503. Jobs are only reported."""
     stores = await use.readiness.check()
     jobs = {"alerts": use.alert_watch.health.state}
     return succeed(Readiness(stores=dict.fromkeys(stores, "ok"), jobs=jobs))
@@ -44,5 +44,5 @@ async def get_ready(use: Use) -> Success[Readiness]:
 
 @router.get("/version")
 async def get_version() -> Success[Version]:
-    """Which version is running."""
+    """Get the running version."""
     return succeed(Version(version=__version__, python=platform.python_version()))

@@ -1,4 +1,4 @@
-"""Which of the addresses that a request names is its caller's."""
+"""Which forwarded address is the client's."""
 
 import pytest
 
@@ -13,21 +13,21 @@ NETWORK = ("10.0.0.0/8", "fd00::/8")
     [
         (HERE, "127.0.0.1", ["198.51.100.7"], "198.51.100.7"),
         (HERE, "::1", ["2001:db8::7"], "2001:db8::7"),
-        # What the caller has sent itself is left of what the proxy has added.
+        # The caller's own values are left of what the proxy adds.
         (HERE, "127.0.0.1", ["203.0.113.1, 198.51.100.7"], "198.51.100.7"),
         (HERE, "127.0.0.1", ["203.0.113.1", "198.51.100.7"], "198.51.100.7"),
-        # Nobody else is believed.
+        # Other peers are not trusted.
         (HERE, "198.51.100.9", ["203.0.113.1"], "198.51.100.9"),
         (HERE, "10.0.0.1", ["203.0.113.1"], "10.0.0.1"),
         ((), "127.0.0.1", ["203.0.113.1"], "127.0.0.1"),
-        # Through several of ours.
+        # Several trusted proxies.
         (NETWORK, "10.0.0.1", ["203.0.113.1, 198.51.100.7, 10.9.9.9, fd00::5"], "198.51.100.7"),
         (NETWORK, "::ffff:10.0.0.1", ["198.51.100.7"], "198.51.100.7"),
         (NETWORK, "10.0.0.1", ["10.0.0.2"], "10.0.0.2"),
-        # With a port, and in other spellings.
+        # With a port, and in other notations.
         (HERE, "127.0.0.1", ["198.51.100.7:4711"], "198.51.100.7"),
         (HERE, "127.0.0.1", ["[2001:DB8:0::7]:4711"], "2001:db8::7"),
-        # What is no address stops there.
+        # An invalid address ends the search.
         (HERE, "127.0.0.1", ["unknown"], "127.0.0.1"),
         (HERE, "127.0.0.1", [""], "127.0.0.1"),
         (HERE, "127.0.0.1", [], "127.0.0.1"),

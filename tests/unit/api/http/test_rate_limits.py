@@ -1,11 +1,12 @@
-"""Which path counts against which tier."""
+"""Tiers of paths, and counting per caller."""
 
 from pathlib import Path
 
 import pytest
 
-from spanwise.api.http.rate_limits import Tier, limits_from, tier_of
+from spanwise.api.http.rate_limits import RateLimits, Tier, limits_from, tier_of
 from spanwise.settings import load_settings
+from spanwise.storage.counters import MemoryCounters
 
 TIERS: dict[Tier | None, list[str]] = {
     Tier.STANDARD: [
@@ -64,6 +65,23 @@ def test_the_tiers_have_the_limits_of_the_specification(tmp_path: Path) -> None:
     }
 
 
-def test_zero_takes_a_limit_away(tmp_path: Path) -> None:
+def test_zero_removes_a_limit(tmp_path: Path) -> None:
     limits = limits_from(load_settings(data_dir=tmp_path, rate_limit_strict=0))
     assert set(limits) == {Tier.STANDARD, Tier.INGESTION}
+
+
+async def test_requests_are_counted_per_caller_and_tier(tmp_path: Path) -> None:
+    settings = load_settings(data_dir=tmp_path, rate_limit_standard=1, rate_limit_strict=0)
+    rate_limits = RateLimits(settings, MemoryCounters())
+    first = await rate_limits.count(Tier.STANDARD, "ann")
+    second = rate_limits.count_in_memory(Tier.STANDARD, "ann")
+    other = rate_limits.count_in_memory(Tier.STANDARD, "bob")
+    assert first is not None
+    assert second is not None
+    assert other is not None
+    assert [first.is_exceeded, second.is_exceeded, other.is_exceeded] == [False, True, False]
+    assert dict(first.headers)[b"x-ratelimit-remaining"] == b"0"
+    assert "more than 1 requests per minute" in second.to_error().message
+    assert not rate_limits.has_limit(Tier.STRICT)
+    assert await rate_limits.count(Tier.STRICT, "ann") is None
+    assert await rate_limits.count(None, "ann") is None

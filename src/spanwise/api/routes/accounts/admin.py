@@ -1,4 +1,4 @@
-"""What an administrator of the installation sees and changes."""
+"""Routes for administrators of the installation: users, statistics, audit log."""
 
 import platform
 import shutil
@@ -11,7 +11,7 @@ from pydantic import StrictBool
 from spanwise import __version__
 from spanwise.api.auth import Admin, ClientAddress
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.accounts import AdminUser, AuditEntry, Role
@@ -20,7 +20,7 @@ from spanwise.storage.catalog import audit as stored_audit
 from spanwise.storage.catalog import users as stored_users
 from spanwise.storage.telemetry.engine.table_sizes import measure_tables
 
-router = NounRouter("admin", "/admin")
+router = PrefixRouter("admin", "/admin")
 
 _STARTED = time.monotonic()
 
@@ -38,7 +38,7 @@ class Versions(Noun):
 
 
 class TableStats(Noun):
-    """Rows as stored: what was sent again counts twice until the engine merges."""
+    """Rows as stored: duplicates count until the engine merges them."""
 
     table: str
     rows: int
@@ -68,26 +68,26 @@ class Stats(Noun):
 
 @router.get("/users")
 async def list_users(_caller: Admin, use: Use, page: Paged) -> SuccessPage[AdminUser]:
-    """All accounts of the installation, oldest first."""
+    """List all accounts of the installation, oldest first."""
     async with use.catalog.read() as tx:
         return succeed_page(page, await stored_users.list_users(tx, page))
 
 
 @router.put("/users/{id}")
 async def update_user(
-    id: str,  # noqa: A002 -- the path's own word
+    id: str,  # noqa: A002 -- the name in the path
     body: UserChange,
     caller: Admin,
     use: Use,
     address: ClientAddress,
 ) -> Success[AdminUser]:
-    """Change a role, or disable an account, which ends its tokens and stops its keys."""
+    """Change a role, or disable an account, which also disables its tokens and keys."""
     return succeed(await use.accounts.administer(caller, id, body.role, body.disabled, address))
 
 
 @router.get("/stats")
 async def get_stats(_caller: Admin, use: Use) -> Success[Stats]:
-    """How the installation is doing."""
+    """Get statistics of the installation."""
     async with use.catalog.read() as tx:
         users = await stored_users.count_users(tx)
     tables = await measure_tables(use.engine)
@@ -131,6 +131,6 @@ async def list_audit(
     period: Period,
     action: Annotated[str | None, Query(description="Only this action.")] = None,
 ) -> SuccessPage[AuditEntry]:
-    """Sign-ins, failed ones, key and role changes, newest first."""
+    """List sign-ins (also failed ones), key changes and role changes, newest first."""
     async with use.catalog.read() as tx:
         return succeed_page(page, await stored_audit.list_entries(tx, period, action, page))

@@ -1,4 +1,4 @@
-"""Registration, sign-in, verification and password reset."""
+"""Routes for registration, sign-in, verification and password reset."""
 
 from typing import Annotated, Literal
 
@@ -6,14 +6,14 @@ from fastapi import Query
 
 from spanwise.api.auth import ClientAddress
 from spanwise.api.http.envelope import Done, Success, succeed
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Email, Name, NewPassword
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
 from spanwise.model.record import Noun
 from spanwise.services.accounts.accounts import SignIn
 
-router = NounRouter("auth", "/auth")
+router = PrefixRouter("auth", "/auth")
 
 
 class Registration(Noun):
@@ -43,7 +43,7 @@ class PasswordReset(Noun):
     password: NewPassword
 
 
-def answer_sign_in(sign_in: SignIn) -> Success[LoginAnswer]:
+def login_response(sign_in: SignIn) -> Success[LoginAnswer]:
     return succeed(
         LoginAnswer(token=sign_in.token, expires_in=sign_in.expires_in_seconds, user=sign_in.user)
     )
@@ -51,7 +51,7 @@ def answer_sign_in(sign_in: SignIn) -> Success[LoginAnswer]:
 
 @router.post("/register", status_code=201)
 async def register(body: Registration, use: Use, address: ClientAddress) -> Success[User]:
-    """Create an account with its own workspace. The first of an installation becomes admin."""
+    """Create an account with its own workspace. The first account becomes admin."""
     name = body.name or body.email.partition("@")[0]
     return succeed(await use.accounts.register(body.email, body.password, name, address))
 
@@ -59,33 +59,33 @@ async def register(body: Registration, use: Use, address: ClientAddress) -> Succ
 @router.post("/login")
 async def login(body: Login, use: Use, address: ClientAddress) -> Success[LoginAnswer]:
     """Sign in; the token goes into `Authorization: Bearer …`."""
-    return answer_sign_in(await use.accounts.login(body.email, body.password, address))
+    return login_response(await use.accounts.login(body.email, body.password, address))
 
 
 @router.get("/verify-email")
 async def verify_email(
     token: Annotated[str, Query()], use: Use, address: ClientAddress
 ) -> Success[User]:
-    """Verify an e-mail address with the token that was mailed; single use, 48 hours."""
+    """Verify an e-mail address with the mailed token; single use, valid for 48 hours."""
     return succeed(await use.accounts.verify_email(token, address))
 
 
 @router.post("/resend-verification")
 async def resend_verification(body: EmailOnly, use: Use) -> Success[Done]:
-    """Mail a new verification link. The answer is the same whether or not the account exists."""
+    """Mail a new verification link. The response is the same whether or not the account exists."""
     await use.accounts.resend_verification(body.email)
     return succeed(Done(message="if the address needs verifying, a mail is on its way"))
 
 
 @router.post("/forgot-password")
 async def forgot_password(body: EmailOnly, use: Use, address: ClientAddress) -> Success[Done]:
-    """Mail a reset link. The answer is the same whether or not the account exists."""
+    """Mail a reset link. The response is the same whether or not the account exists."""
     await use.accounts.forgot_password(body.email, address)
     return succeed(Done(message="if the address has an account, a mail is on its way"))
 
 
 @router.post("/reset-password")
 async def reset_password(body: PasswordReset, use: Use, address: ClientAddress) -> Success[Done]:
-    """Set a new password with the token that was mailed; single use, one hour."""
+    """Set a new password with the mailed token; single use, valid for one hour."""
     await use.accounts.reset_password(body.token, body.password, address)
     return succeed(Done(message="the password is changed; log in with the new one"))

@@ -1,4 +1,4 @@
-"""API keys. Only a signed-in person manages them: a leaked key cannot mint keys."""
+"""Routes for API keys. Only a signed-in user manages keys: a leaked key cannot create keys."""
 
 from typing import Annotated
 
@@ -6,14 +6,14 @@ from pydantic import Field
 
 from spanwise.api.auth import ClientAddress, SignedIn
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Moment, Name
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.services import Use
 from spanwise.model.keys import ApiKey, ApiKeyWithSecret, Scope
 from spanwise.model.record import Noun
 
-router = NounRouter("keys", "/keys")
+router = PrefixRouter("keys", "/keys")
 
 MAX_GRACE_SECONDS = 86_400
 
@@ -32,25 +32,25 @@ class KeyRefresh(Noun):
 async def create_key(
     body: NewKey, caller: SignedIn, use: Use, address: ClientAddress
 ) -> Success[ApiKeyWithSecret]:
-    """Create a key. Its secret is in this answer and nowhere else."""
+    """Create a key. Only this response contains its secret."""
     return succeed(await use.keys.create(caller, body.name, body.scopes, body.expires_at, address))
 
 
 @router.get("")
 async def list_keys(caller: SignedIn, use: Use, page: Paged) -> SuccessPage[ApiKey]:
-    """Your keys in any state, newest first, without their secrets."""
+    """List your keys in any state, newest first, without their secrets."""
     return succeed_page(page, await use.keys.list(caller, page))
 
 
 @router.put("/{id}/refresh")
 async def refresh_key(
-    id: str,  # noqa: A002 -- the path's own word
+    id: str,  # noqa: A002 -- the name in the path
     caller: SignedIn,
     use: Use,
     address: ClientAddress,
     body: KeyRefresh | None = None,
 ) -> Success[ApiKeyWithSecret]:
-    """Rotate: the id stays, the old secret stops at once or after `graceSeconds`."""
+    """Rotate a key: the id stays; the old secret expires now or after `graceSeconds`."""
     grace_seconds = body.grace_seconds if body else 0
     return succeed(await use.keys.refresh(caller, id, grace_seconds, address))
 
@@ -62,7 +62,7 @@ async def revoke_key(
     use: Use,
     address: ClientAddress,
 ) -> Success[ApiKey]:
-    """Stop a key for good."""
+    """Revoke a key permanently."""
     return succeed(await use.keys.revoke(caller, id, address))
 
 
@@ -73,6 +73,6 @@ async def delete_key(
     use: Use,
     address: ClientAddress,
 ) -> Success[Deleted]:
-    """Remove a key in any state; it stops at once."""
+    """Delete a key in any state; it stops working at once."""
     await use.keys.delete(caller, id, address)
     return succeed(Deleted(id=id))

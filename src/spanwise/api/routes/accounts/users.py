@@ -1,15 +1,15 @@
-"""The signed-in person's own profile and password."""
+"""Routes for the signed-in user's profile and password."""
 
 from spanwise.api.auth import ClientAddress, SignedIn
 from spanwise.api.http.envelope import Success, succeed
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Name, NewPassword
-from spanwise.api.routes.accounts.auth import LoginAnswer, answer_sign_in
+from spanwise.api.routes.accounts.auth import LoginAnswer, login_response
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
 from spanwise.model.record import Noun
 
-router = NounRouter("users", "/users")
+router = PrefixRouter("users", "/users")
 
 
 class ProfileChange(Noun):
@@ -23,7 +23,7 @@ class PasswordChange(Noun):
 
 @router.get("/profile")
 async def get_profile(caller: SignedIn, use: Use) -> Success[User]:
-    """Your own account."""
+    """Get your own account."""
     return succeed(await use.accounts.find_profile(caller))
 
 
@@ -37,8 +37,8 @@ async def update_profile(body: ProfileChange, caller: SignedIn, use: Use) -> Suc
 async def change_password(
     body: PasswordChange, caller: SignedIn, use: Use, address: ClientAddress
 ) -> Success[LoginAnswer]:
-    """Change the password. All earlier tokens end; the answer holds a new one."""
+    """Change the password. All earlier tokens become invalid; the response has a new one."""
     sign_in = await use.accounts.change_password(
         caller, body.current_password, body.new_password, address
     )
-    return answer_sign_in(sign_in)
+    return login_response(sign_in)

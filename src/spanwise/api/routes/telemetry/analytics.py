@@ -11,7 +11,7 @@ from starlette.responses import StreamingResponse
 from spanwise.api.auth import Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Filtered, Period
 from spanwise.api.services import Use
 from spanwise.model.analytics import (
@@ -34,7 +34,7 @@ from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 
-router = NounRouter("analytics", "/analytics")
+router = PrefixRouter("analytics", "/analytics")
 
 DEFAULT_DAYS = 30
 MAX_LIST_LIMIT = 1000

@@ -1,4 +1,4 @@
-"""Logs in, logs out."""
+"""Routes for recording and listing logs."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from fastapi import Depends, Path, Query, Request
 from spanwise.api.auth import Ingester, Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Accepted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
 from spanwise.api.requests.parameters import AgentId, Paged, Period, Text, TraceId
 from spanwise.api.requests.raw_bodies import json_body
@@ -17,7 +17,7 @@ from spanwise.model.record import Noun
 from spanwise.model.telemetry.filters import LogFilter, Order
 from spanwise.model.telemetry.logs import Log, LogLevel
 
-router = NounRouter("logs", "/logs")
+router = PrefixRouter("logs", "/logs")
 
 
 class NewLogs(Noun):
@@ -27,7 +27,7 @@ class NewLogs(Noun):
 async def _log_filter(
     period: Period,
     level: Annotated[LogLevel | None, Query(description="That level and above.")] = None,
-    search: Annotated[Text, Query(description="Words of the message, all of them.")] = None,
+    search: Annotated[Text, Query(description="Words that must all occur in the message.")] = None,
     trace_id: Annotated[Text, Query(alias="traceId")] = None,
     agent_id: AgentId = None,
 ) -> LogFilter:
@@ -50,7 +50,7 @@ Filtered = Annotated[LogFilter, Depends(_log_filter)]
     response_model_exclude_none=True,
 )
 async def record_logs(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
-    """Record one log, or many under `logs`. The same log sent again counts once."""
+    """Record one log, or many under `logs`. A log sent twice counts once."""
     async with json_body(request) as body:
         return succeed(Accepted.describe(await use.logs.record(caller.workspace_id, body)))
 

@@ -1,4 +1,4 @@
-"""Models that a workspace uses, and what they cost."""
+"""Routes for the models that a workspace uses and their prices."""
 
 from typing import Annotated
 
@@ -8,13 +8,13 @@ from pydantic import AfterValidator, StringConstraints
 from spanwise.api.auth import ClientAddress, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.record import Noun, without_nul
 from spanwise.model.telemetry.prices import Dollars, OwnPrice, Repricing, SeenModel
 
-router = NounRouter("models", "/models")
+router = PrefixRouter("models", "/models")
 
 MAX_MODEL_CHARACTERS = 512
 ModelName = Annotated[
@@ -25,7 +25,7 @@ ModelName = Annotated[
 
 
 class PriceChange(Noun):
-    """US dollars for a million tokens. A rate that is null follows from input or output."""
+    """US dollars per million tokens. A null rate is derived from the input or output rate."""
 
     model: ModelName
     input_per_million: Dollars | None = None
@@ -39,14 +39,14 @@ class PriceChange(Noun):
 async def list_models(
     caller: Reader, use: Use, page: Paged, period: Period, fresh: Fresh
 ) -> SuccessPage[SeenModel]:
-    """Models that spans name, the most used first, with today's price and whose it is."""
+    """List the models in spans, the most used first, with today's price and its source."""
     listing = await use.prices.find_models(caller.workspace_id, period, page, freshness=fresh)
     return succeed_page(page, listing)
 
 
 @router.get("/prices")
 async def list_prices(caller: Reader, use: Use, page: Paged) -> SuccessPage[OwnPrice]:
-    """The workspace's own prices, and how far earlier spans have them."""
+    """List the workspace's own prices and the progress of repricing earlier spans."""
     return succeed_page(page, await use.prices.list(caller.workspace_id, page))
 
 
@@ -54,7 +54,7 @@ async def list_prices(caller: Reader, use: Use, page: Paged) -> SuccessPage[OwnP
 async def put_price(
     body: PriceChange, caller: Writer, use: Use, address: ClientAddress
 ) -> Success[OwnPrice]:
-    """Set a model's price for this workspace; earlier spans get their new cost by and by."""
+    """Set a model's price for this workspace; earlier spans are repriced in the background."""
     given = body.model_dump(by_alias=False, exclude_unset=True, exclude={"model"})
     return succeed(await use.prices.put(caller, body.model, given, address))
 
@@ -66,12 +66,12 @@ async def delete_price(
     use: Use,
     address: ClientAddress,
 ) -> Success[Deleted]:
-    """Go back to the list price, also for earlier spans."""
+    """Return to the list price, also for earlier spans."""
     await use.prices.delete(caller, model, address)
     return succeed(Deleted(id=model))
 
 
 @router.get("/repricing")
 async def list_repricing(caller: Reader, use: Use, page: Paged) -> SuccessPage[Repricing]:
-    """Price changes, the latest first, and how many months of earlier spans have them."""
+    """List price changes, the latest first, and how many months of spans are repriced."""
     return succeed_page(page, await use.prices.list_repricing(caller.workspace_id, page))

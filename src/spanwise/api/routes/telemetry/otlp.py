@@ -1,4 +1,4 @@
-"""OTLP over HTTP. Plain endpoints, not FastAPI's: this is the hottest path of the service."""
+"""OTLP over HTTP: one Starlette endpoint for all kinds and paths, called by `OtlpDispatch`."""
 
 import structlog
 from starlette.requests import ClientDisconnect, Request
@@ -10,11 +10,13 @@ from spanwise.api.otlp.responses import (
     JSON,
     PATHS,
     PROTOBUF,
-    answer_otlp,
-    answer_otlp_error,
-    media_type_of,
-    to_response,
+    crash_error,
+    export_message,
+    otlp_error_response,
+    otlp_response,
+    parse_otlp_media_type,
 )
+from spanwise.api.requests.body_headers import parse_encoding
 from spanwise.api.services import get_services
 from spanwise.model.errors import Invalid, SpanwiseError
 
@@ -22,32 +24,32 @@ log = structlog.get_logger()
 
 
 async def export(request: Request) -> Response:
-    """Store an export request; the answer comes when it is safe."""
+    """Store an export request and respond once it is in the journal."""
     try:
         return await _export(request)
     except SpanwiseError as error:
-        refusal = error
+        failure = error
     except ClientDisconnect:
-        refusal = Invalid("the connection ended before the body did")
+        failure = Invalid("the connection ended before the body did")
     except Exception:
         log.exception("export_crashed", path=request.scope["path"])
-        refusal = SpanwiseError("something went wrong on our side; the log has it")
-    return answer_otlp_error(refusal, request.headers.get("content-type", ""))
+        failure = crash_error()
+    return otlp_error_response(failure, request.headers.get("content-type", ""))
 
 
 async def _export(request: Request) -> Response:
     caller = await may_ingest(request)
-    media_type = media_type_of(request.headers.get("content-type", ""))
+    media_type = parse_otlp_media_type(request.headers.get("content-type", ""))
     if media_type is None:
         raise Invalid.field("Content-Type", f"must be {PROTOBUF} or {JSON}")
-    encoding = request.headers.get("content-encoding", "").strip().lower()
+    encoding = parse_encoding(request.headers)
     services = get_services(request)
     kind = PATHS[request.scope["path"]]
     async with services.body_memory.read(request.stream(), encoding) as body:
         prepared = await services.receiver.receive_otlp(
             caller.workspace_id, kind, body, is_json=media_type == JSON
         )
-    return answer_otlp(to_response(kind, prepared), media_type)
+    return otlp_response(export_message(kind, prepared), media_type)
 
 
 routes = [Route(path, export, methods=["POST"]) for path in PATHS]

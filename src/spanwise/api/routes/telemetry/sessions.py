@@ -1,4 +1,4 @@
-"""Conversations: the traces that share a session id."""
+"""Routes for sessions: the traces that share a session id."""
 
 from typing import Annotated
 
@@ -7,13 +7,13 @@ from fastapi import Depends, Path, Query
 from spanwise.api.auth import Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
 from spanwise.api.services import Use
 from spanwise.model.telemetry.filters import SessionFilter
 from spanwise.model.telemetry.spans import Session, SessionWithTraces
 
-router = NounRouter("spans", "/spans/sessions")
+router = PrefixRouter("spans", "/spans/sessions")
 
 
 async def _session_filter(
@@ -35,12 +35,12 @@ async def list_sessions(
     fresh: Fresh,
     wanted: Annotated[SessionFilter, Depends(_session_filter)],
 ) -> SuccessPage[Session]:
-    """List conversations, the one with the latest trace first; only traces that match count."""
+    """List sessions, the one with the latest trace first; only matching traces count."""
     listing = await use.sessions.find(caller.workspace_id, wanted, page, freshness=fresh)
     return succeed_page(page, listing)
 
 
-# A session's id is whatever an application calls it, so it may hold slashes.
+# Applications choose session ids, which may contain slashes.
 @router.get("/{sessionId:path}")
 async def get_session(
     session_id: Annotated[str, Path(alias="sessionId", min_length=1, max_length=512)],
@@ -48,5 +48,5 @@ async def get_session(
     use: Use,
     fresh: Fresh,
 ) -> Success[SessionWithTraces]:
-    """One conversation with its traces, oldest first, up to 1000 of them."""
+    """Get one session with up to 1000 traces, oldest first."""
     return succeed(await use.sessions.get(caller.workspace_id, session_id, freshness=fresh))

@@ -1,4 +1,4 @@
-"""Signals in, lists and summaries out."""
+"""Routes for recording, listing and summarizing signals."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from fastapi import Depends, Path, Query, Request
 from spanwise.api.auth import Ingester, Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
 from spanwise.api.requests.parameters import AgentId, Paged, Period, Text, TraceId
 from spanwise.api.requests.raw_bodies import json_body
@@ -18,7 +18,7 @@ from spanwise.model.telemetry.filters import SignalFilter
 from spanwise.model.telemetry.signals import Signal, SignalSummary
 from spanwise.model.times import Granularity
 
-router = NounRouter("signals", "/signals")
+router = PrefixRouter("signals", "/signals")
 
 
 class NewSignals(Noun):
@@ -57,7 +57,7 @@ Filtered = Annotated[SignalFilter, Depends(_signal_filter)]
 
 @router.post("", status_code=201, openapi_extra=describe_body(NewSignal))
 async def record_signal(caller: Ingester, use: Use, request: Request) -> Success[Signal]:
-    """Record one signal. With an `id` of your own, sending it again counts once."""
+    """Record one signal. With your own `id`, a signal sent twice counts once."""
     async with json_body(request) as body:
         return succeed(await use.signals.record(caller.workspace_id, body))
 
@@ -88,7 +88,7 @@ async def summarize_signals(
     fresh: Fresh,
     granularity: Granularity = Granularity.DAILY,
 ) -> Success[list[SignalSummary]]:
-    """What the signals of each name add up to, by default over the last 30 days."""
+    """Aggregate the signals per name, by default over the last 30 days."""
     summaries = await use.signals.summarize(
         caller.workspace_id, wanted, granularity, freshness=fresh
     )

@@ -1,4 +1,4 @@
-"""Spans in, traces out."""
+"""Routes for recording spans and reading traces."""
 
 from typing import Annotated
 
@@ -13,9 +13,9 @@ from spanwise.api.http.envelope import (
     SuccessPage,
     succeed,
     succeed_page,
-    write_success,
+    success_response,
 )
-from spanwise.api.http.prefix_router import NounRouter
+from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
 from spanwise.api.requests.parameters import Filtered, Paged, Period, SpanId, TraceId
 from spanwise.api.requests.raw_bodies import json_body
@@ -25,7 +25,7 @@ from spanwise.model.record import Noun
 from spanwise.model.telemetry.filters import Order, TraceSort
 from spanwise.model.telemetry.spans import Span, Trace, TraceFilters, TraceWithSpans
 
-router = NounRouter("spans", "/spans")
+router = PrefixRouter("spans", "/spans")
 
 
 class NewSpans(Noun):
@@ -64,15 +64,15 @@ async def list_traces(
 async def get_trace(
     trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use, fresh: Fresh
 ) -> Response:
-    """One trace with all its spans in start order, its signals and its number of logs."""
-    whole = await use.traces.get(caller.workspace_id, trace_id.lower(), freshness=fresh)
-    answer = {
-        **whole.trace.model_dump(),
-        "spans": whole.spans,
-        "signals": [signal.model_dump() for signal in whole.signals],
-        "logCount": whole.log_count,
+    """Get one trace with its spans in start order, its signals and its number of logs."""
+    found = await use.traces.get(caller.workspace_id, trace_id.lower(), freshness=fresh)
+    data = {
+        **found.trace.model_dump(),
+        "spans": found.spans,
+        "signals": [signal.model_dump() for signal in found.signals],
+        "logCount": found.log_count,
     }
-    return write_success(answer)
+    return success_response(data)
 
 
 @router.get("/traces/{traceId}/spans/{spanId}")
@@ -83,7 +83,7 @@ async def get_span(
     use: Use,
     fresh: Fresh,
 ) -> Success[Span]:
-    """One span with its whole input and output."""
+    """Get one span with its full input and output."""
     span = await use.traces.get_span(
         caller.workspace_id, trace_id.lower(), span_id.lower(), freshness=fresh
     )
@@ -94,7 +94,7 @@ async def get_span(
 async def delete_trace(
     trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Writer, use: Use
 ) -> Success[Deleted]:
-    """Remove a trace with its spans, signals and logs. Sent again later, it is back."""
+    """Delete a trace with its spans, signals and logs. Spans sent later create it again."""
     await use.traces.delete(caller.workspace_id, trace_id.lower())
     return succeed(Deleted(id=trace_id.lower()))
 
@@ -103,5 +103,5 @@ async def delete_trace(
 async def list_filters(
     caller: Reader, use: Use, period: Period, fresh: Fresh
 ) -> Success[TraceFilters]:
-    """The values that occur in traces, for filter menus; all time unless dates are given."""
+    """List the values that occur in traces, for filter menus; by default of all time."""
     return succeed(await use.traces.find_filters(caller.workspace_id, period, freshness=fresh))

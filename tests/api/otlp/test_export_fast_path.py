@@ -1,4 +1,4 @@
-"""Small exports in protobuf take a lane of their own; what is said is what the others say."""
+"""Small exports in protobuf take a fast path that responds like the normal path."""
 
 import asyncio
 import gzip
@@ -14,7 +14,7 @@ from google.rpc import code_pb2
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from spanwise.api.fast_path.export import MAX_BODY_BYTES
-from spanwise.api.http import protocol as http_protocol
+from spanwise.api.http.protocol import fast_path_dispatch
 from spanwise.services.accounts import access
 from support.listening import Listening, a_journal_that_waits, lasting_headers, listening, raw
 from support.otlp import (
@@ -32,8 +32,8 @@ from support.service import Person, Service, start_service
 
 
 @pytest.fixture(autouse=True)
-def _long_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is: what was made known stays so while a test runs."""
+def _long_cache_ttl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep cached keys for the whole test, however slow the machine is."""
     monkeypatch.setattr(access, "CACHE_SECONDS", 60.0)
 
 
@@ -45,7 +45,7 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
 
 @dataclass
 class Sender:
-    """Somebody whose key is known, so that what they send may take the lane."""
+    """A sender whose key is cached, so that the fast path may handle its exports."""
 
     person: Person
     exporter: Exporter
@@ -59,7 +59,7 @@ class Sender:
         return cls(person, exporter)
 
     def request(self, body: bytes, *headers: str) -> tuple[bytes, bytes]:
-        """The head and the body, as they go over the wire."""
+        """Return headers and body as they go over the wire."""
         lines = [
             "POST /v1/traces HTTP/1.1",
             "Host: test",
@@ -79,27 +79,27 @@ def traces(*names: str) -> bytes:
 
 
 @pytest.mark.parametrize("prefix", ["/api/otlp", ""])
-async def test_the_lane_answers_as_the_ordinary_way_does(service: Service, prefix: str) -> None:
+async def test_the_fast_path_responds_like_the_normal_path(service: Service, prefix: str) -> None:
     exports = {"traces": make_traces([make_span()]), "logs": make_logs(), "metrics": make_metrics()}
     async with listening(service) as here:
         sender = await Sender.of(here)
-        ordinary = Exporter(service.http, sender.exporter.key)
+        normal = Exporter(service.http, sender.exporter.key)
         for kind, body in exports.items():
             path = f"{prefix}/v1/{kind}"
-            by_lane, other = await sender.exporter.post(body, path), await ordinary.post(body, path)
-            assert by_lane.status_code == other.status_code == 200
-            assert by_lane.content == other.content == b""
-            assert lasting_headers(by_lane) == lasting_headers(other)
+            fast, other = await sender.exporter.post(body, path), await normal.post(body, path)
+            assert fast.status_code == other.status_code == 200
+            assert fast.content == other.content == b""
+            assert lasting_headers(fast) == lasting_headers(other)
             packed = gzip.compress(body.SerializeToString())
-            by_lane = await sender.exporter.post(packed, path, content_encoding="gzip")
-            assert by_lane.status_code == 200
-            assert lasting_headers(by_lane) == lasting_headers(other)
+            fast = await sender.exporter.post(packed, path, content_encoding="gzip")
+            assert fast.status_code == 200
+            assert lasting_headers(fast) == lasting_headers(other)
         assert here.taken == [True] * 6
     assert len(await sender.person.data("GET", "/spans/traces")) == 1
     assert len(await sender.person.data("GET", "/logs")) == 1
 
 
-async def test_an_export_is_stored_before_it_is_told(
+async def test_an_export_is_stored_before_it_is_acknowledged(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with listening(service) as here:
@@ -118,11 +118,11 @@ async def test_an_export_is_stored_before_it_is_told(
     assert await sender.names() == ["kept"]
 
 
-async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None:
+async def test_other_exports_take_the_normal_path(service: Service) -> None:
     async with listening(service) as here:
         sender = await Sender.of(here)
         post = sender.exporter.post
-        # Two streams, one after the other, are one body as well.
+        # Concatenated gzip streams are one body.
         whole = traces("packed")
         packed = gzip.compress(whole[:9]) + gzip.compress(whole[9:])
         assert (await post(packed, content_encoding="gzip")).status_code == 200
@@ -137,8 +137,8 @@ async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None
         bomb = gzip.compress(bytes(2**25))
         assert (await post(bomb, content_encoding="gzip")).status_code == 413
         half = make_traces([make_span(name="half"), make_span(b"short")])
-        told = ExportTraceServiceResponse.FromString((await post(half)).content)
-        assert told.partial_success.rejected_spans == 1
+        response = ExportTraceServiceResponse.FromString((await post(half)).content)
+        assert response.partial_success.rejected_spans == 1
         assert status_of(await post(b"\xff\xff")).code == code_pb2.INVALID_ARGUMENT
         assert "/v1/logs" in status_of(await post(make_logs())).message
         assert (await post(traces("x"), x_api_key="sw_" + "0" * 48)).status_code == 401
@@ -146,18 +146,36 @@ async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None
     assert await sender.names() == ["deflated", "half", "large", "of a page", "packed"]
 
 
-async def test_the_body_may_come_in_pieces(
+@pytest.mark.parametrize(
+    ("encodings", "status"),
+    [(("", "gzip"), 400), (("gzip", ""), 200), (("gzip", "deflate"), 200)],
+)
+async def test_of_two_content_encodings_the_first_counts_on_either_path(
+    service: Service, encodings: tuple[str, str], status: int
+) -> None:
+    async with listening(service) as here:
+        sender = await Sender.of(here)
+        headers = [f"Content-Encoding: {encoding}" for encoding in encodings]
+        request = sender.request(gzip.compress(traces("packed")), *headers, "Connection: close")
+        # Pages of other origins take the normal path.
+        by_page = sender.request(request[1], *headers, "Connection: close", "Origin: https://a.b")
+        for sent in (request, by_page):
+            assert (await raw(here.port, *sent)).startswith(b"HTTP/1.1 %d " % status)
+    assert await sender.names() == (["packed"] if status == 200 else [])
+
+
+async def test_the_body_may_arrive_in_parts(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with listening(service) as here:
         sender = await Sender.of(here)
-        monkeypatch.setattr(http_protocol, "PATIENCE_SECONDS", 30.0)
+        monkeypatch.setattr(fast_path_dispatch, "BODY_WAIT_SECONDS", 30.0)
         head, body = sender.request(traces("in pieces"), "Connection: close")
         answer = await raw(here.port, head[:20], head[20:], body[:9], body[9:])
         assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
         assert here.taken == [True]
-        # What takes its time is no longer held, and has the time that others have.
-        monkeypatch.setattr(http_protocol, "PATIENCE_SECONDS", 0.05)
+        # A slow body takes the normal path, with its longer timeout.
+        monkeypatch.setattr(fast_path_dispatch, "BODY_WAIT_SECONDS", 0.05)
         head, body = sender.request(traces("slowly"), "Connection: close")
         answer = await raw(here.port, head, body[:9], body[9:], seconds_between=0.3)
         assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
@@ -168,7 +186,7 @@ async def test_the_body_may_come_in_pieces(
     assert await sender.names() == ["asks first", "in pieces", "slowly"]
 
 
-async def test_a_connection_that_ends_early_leaves_nothing_but_a_count(service: Service) -> None:
+async def test_a_connection_that_ends_early_is_counted_and_stores_nothing(service: Service) -> None:
     async with listening(service) as here:
         sender = await Sender.of(here)
         head, body = sender.request(traces("gone"))
@@ -189,10 +207,8 @@ async def test_a_connection_that_ends_early_leaves_nothing_but_a_count(service: 
 
 
 @pytest.mark.parametrize("packets", [1, 2])
-async def test_an_offer_of_another_protocol_is_declined_and_the_export_stored(
-    service: Service, packets: int
-) -> None:
-    """As the HTTP client of Java makes it unless told otherwise."""
+async def test_an_upgrade_is_ignored_and_the_export_stored(service: Service, packets: int) -> None:
+    """Java's HTTP client offers HTTP/2 by default."""
     async with listening(service) as here:
         sender = await Sender.of(here)
         offer = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAA")
@@ -205,7 +221,7 @@ async def test_an_offer_of_another_protocol_is_declined_and_the_export_stored(
     assert await sender.names() == ["next", "offered"]
 
 
-async def test_a_stop_lets_exports_finish_that_came_or_come(
+async def test_shutdown_finishes_exports_in_progress(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with listening(service) as here:
@@ -233,7 +249,7 @@ async def test_a_stop_lets_exports_finish_that_came_or_come(
     assert await sender.names() == ["held", "waiting"]
 
 
-async def test_exports_of_one_connection_are_answered_in_their_order(service: Service) -> None:
+async def test_pipelined_exports_are_answered_in_order(service: Service) -> None:
     async with listening(service) as here:
         sender = await Sender.of(here)
         names = [f"export {number:03}" for number in range(200)]
@@ -243,15 +259,15 @@ async def test_exports_of_one_connection_are_answered_in_their_order(service: Se
         ]
         last = sender.request(traces("last"), "x-request-id: request-end", "Connection: close")
         answer = (await raw(here.port, b"".join(sent) + b"".join(last))).decode()
-        told = [part.split("\r\n")[0] for part in answer.split("x-request-id: request-")[1:]]
-        assert told == [*(name[-3:] for name in names), "end"]
+        ids = [part.split("\r\n")[0] for part in answer.split("x-request-id: request-")[1:]]
+        assert ids == [*(name[-3:] for name in names), "end"]
         assert answer.count("HTTP/1.1 200 OK") == 201
         assert here.taken.count(True) >= 1
     total = (await sender.person.call("GET", "/spans/traces")).json()["pagination"]["total"]
     assert total == 201
 
 
-async def test_limits_are_counted_once_whichever_way(tmp_path: Path) -> None:
+async def test_limits_are_counted_once_on_either_path(tmp_path: Path) -> None:
     async with (
         start_service(tmp_path, rate_limit_ingestion=6) as service,
         listening(service) as here,
@@ -265,7 +281,7 @@ async def test_limits_are_counted_once_whichever_way(tmp_path: Path) -> None:
         assert here.taken == [True, False, True, True, True, False]
 
 
-async def test_a_journal_that_takes_nothing_is_told_and_counted_once(tmp_path: Path) -> None:
+async def test_a_failing_journal_is_reported_and_counted_once(tmp_path: Path) -> None:
     async with (
         start_service(tmp_path, rate_limit_ingestion=9) as service,
         listening(service) as here,
@@ -285,7 +301,7 @@ async def test_a_journal_that_takes_nothing_is_told_and_counted_once(tmp_path: P
         assert await sender.names() == ["kept"]
 
 
-async def test_a_revoked_key_and_one_that_may_only_read_get_nothing(service: Service) -> None:
+async def test_revoked_and_read_only_keys_are_rejected(service: Service) -> None:
     async with listening(service) as here:
         sender = await Sender.of(here)
         read_only = Exporter(here.http, (await sender.person.new_key(scopes=["read"]))["key"])

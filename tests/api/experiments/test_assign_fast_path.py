@@ -1,4 +1,4 @@
-"""Plain requests for a variant take a lane of their own; what is said is what the others say."""
+"""Plain assignments take a fast path that responds like the normal path."""
 
 import asyncio
 from pathlib import Path
@@ -15,8 +15,8 @@ from support.service import Person, Service, assert_error, start_service
 
 
 @pytest.fixture(autouse=True)
-def _long_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is: what was made known stays so while a test runs."""
+def _long_cache_ttl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep cached keys and experiments for the whole test, however slow the machine is."""
     monkeypatch.setattr(access, "CACHE_SECONDS", 60.0)
     monkeypatch.setattr(assignments, "CACHE_SECONDS", 60.0)
 
@@ -29,7 +29,7 @@ async def assign(
 
 
 async def warm_up(here: Listening, experiment: dict[str, Any], key: str) -> None:
-    """Make key and experiment known; the lane looks nothing up."""
+    """Cache key and experiment, which the fast path needs."""
     assert (await assign(here, experiment, "the first", key)).is_success
     here.taken.clear()
 
@@ -49,7 +49,7 @@ async def someone(service: Service) -> tuple[Person, str]:
     return ann, (await ann.new_key(scopes=["ingest"]))["key"]
 
 
-async def test_the_lane_answers_as_the_ordinary_way_does(service: Service) -> None:
+async def test_the_fast_path_responds_like_the_normal_path(service: Service) -> None:
     ann, key = await someone(service)
     variants = [{"key": "a", "config": {"m": "x"}}, {"key": "b", "config": {"m": "y"}}]
     running = await start(ann, variants=variants)
@@ -60,13 +60,13 @@ async def test_the_lane_answers_as_the_ordinary_way_does(service: Service) -> No
             path = f"/api/experiments/{running['id']}/assign"
             headers = {"x-api-key": key}
             params = {"unitId": unit}
-            ordinary = await service.http.get(path, params=params, headers=headers)
-            assert new.json() == ordinary.json() == (await assign(here, running, unit, key)).json()
-            assert lasting_headers(new) == lasting_headers(ordinary)
+            normal = await service.http.get(path, params=params, headers=headers)
+            assert new.json() == normal.json() == (await assign(here, running, unit, key)).json()
+            assert lasting_headers(new) == lasting_headers(normal)
         assert here.taken == [True] * 6
 
 
-async def test_an_exposure_is_stored_once_and_before_it_is_told(service: Service) -> None:
+async def test_an_exposure_is_stored_once_before_the_response(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)
     async with listening(service) as here:
@@ -82,7 +82,7 @@ async def test_an_exposure_is_stored_once_and_before_it_is_told(service: Service
     assert rows == [{"units": 51}]
 
 
-async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None:
+async def test_other_requests_take_the_normal_path(service: Service) -> None:
     ann, key = await someone(service)
     running, draft = await start(ann), await create(ann)
     path = f"/api/experiments/{running['id']}/assign"
@@ -105,7 +105,7 @@ async def test_what_is_not_plain_goes_the_ordinary_way(service: Service) -> None
         assert not any(here.taken)
 
 
-async def test_another_workspace_and_a_revoked_key_get_nothing(service: Service) -> None:
+async def test_other_workspaces_and_revoked_keys_are_rejected(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)
     bob, bobs = await someone(service)
@@ -120,7 +120,7 @@ async def test_another_workspace_and_a_revoked_key_get_nothing(service: Service)
         assert not any(here.taken)
 
 
-async def test_a_pause_and_a_stop_are_heeded_at_once(service: Service) -> None:
+async def test_a_pause_takes_effect_at_once(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)
     async with listening(service) as here:
@@ -130,7 +130,7 @@ async def test_a_pause_and_a_stop_are_heeded_at_once(service: Service) -> None:
         assert here.taken == [False]
 
 
-async def test_limits_are_counted_in_the_lane_too(tmp_path: Path) -> None:
+async def test_the_fast_path_counts_rate_limits(tmp_path: Path) -> None:
     async with start_service(tmp_path, rate_limit_standard=8) as service:
         ann, key = await someone(service)
         running, unknown = await start(ann), await start(ann)
@@ -144,7 +144,7 @@ async def test_limits_are_counted_in_the_lane_too(tmp_path: Path) -> None:
         assert here.taken == [False] + [True] * 6 + [False] * 2
 
 
-async def test_a_journal_that_takes_nothing_is_told_and_counted_once(tmp_path: Path) -> None:
+async def test_a_failing_journal_is_reported_and_counted_once(tmp_path: Path) -> None:
     async with start_service(tmp_path, rate_limit_standard=100) as service:
         ann, key = await someone(service)
         running = await start(ann)
@@ -163,25 +163,25 @@ async def test_a_journal_that_takes_nothing_is_told_and_counted_once(tmp_path: P
             assert here.taken == [True, True]
 
 
-async def test_requests_of_one_connection_are_answered_in_their_order(service: Service) -> None:
+async def test_pipelined_requests_are_answered_in_order(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)
     async with listening(service) as here:
         await warm_up(here, running, key)
-        # Sent at once, and many: the first time nobody knows them, the second time all are known.
+        # The units are new in the first round and cached in the second.
         units = [f"user-{number}" for number in range(2000)]
         for _ in range(2):
-            asked = [get(running, unit, key) for unit in units]
-            asked.append(get(running, "the-last", key, "Connection: close"))
-            answer = (await raw(here.port, b"".join(asked))).decode()
+            requests = [get(running, unit, key) for unit in units]
+            requests.append(get(running, "the-last", key, "Connection: close"))
+            answer = (await raw(here.port, b"".join(requests))).decode()
             assert answer.count("HTTP/1.1 200 OK") == 2001
-            told = [part.partition('"')[0] for part in answer.split('"unitId":"')[1:]]
-            assert told == [*units, "the-last"]
+            assigned = [part.partition('"')[0] for part in answer.split('"unitId":"')[1:]]
+            assert assigned == [*units, "the-last"]
             assert answer.count("connection: close") == 1
     assert here.taken.count(True) >= 2000
 
 
-async def test_an_id_that_was_sent_comes_back_and_requests_are_counted(service: Service) -> None:
+async def test_the_request_id_is_returned_and_requests_are_counted(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)
     async with listening(service) as here:
@@ -198,7 +198,7 @@ async def test_an_id_that_was_sent_comes_back_and_requests_are_counted(service: 
         assert f"spanwise_http_requests_total{{{label}}} 3.0" in text
 
 
-async def test_a_stop_lets_a_request_that_waits_for_the_journal_finish(
+async def test_shutdown_finishes_a_request_that_waits_for_the_journal(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann, key = await someone(service)
@@ -212,14 +212,14 @@ async def test_a_stop_lets_a_request_that_waits_for_the_journal_finish(
             await asyncio.sleep(0.3)
             assert not asking.done()
             may_write.set()
-            # The answer is whole, and only then the connection ends.
+            # The connection closes only after the whole response.
             answer = await asking
         assert b"connection: close" in answer
         assert answer.endswith(b"}}")
         assert here.taken == [True]
 
 
-async def test_an_answer_does_not_end_the_connection_of_the_request_that_came_with_it(
+async def test_the_keep_alive_timeout_does_not_end_a_pipelined_request(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann, key = await someone(service)
@@ -230,7 +230,7 @@ async def test_an_answer_does_not_end_the_connection_of_the_request_that_came_wi
             both = get(running, "the%20first", key) + get(running, "user-1", key)
             asking = asyncio.create_task(raw(here.port, both))
             await asyncio.to_thread(is_writing.wait, 20)
-            # Longer than a connection may be idle.
+            # Longer than the keep-alive timeout.
             await asyncio.sleep(0.6)
             may_write.set()
             assert (await asking).count(b"HTTP/1.1 200 OK") == 2
