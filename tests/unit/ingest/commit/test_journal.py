@@ -146,7 +146,7 @@ def _flags_of(path: Path) -> int:
 HOLD = """
 import sys
 from pathlib import Path
-from spanwise.ingest.journal import Journal
+from spanwise.ingest.commit.journal import Journal
 journal = Journal(Path(sys.argv[1]))
 print("open", flush=True)
 sys.stdin.readline()
