@@ -35,7 +35,7 @@ def settings_table() -> str:
 
 
 def openapi_document() -> dict[str, Any]:
-    services = cast("Services", SimpleNamespace(settings=load_settings(), alert_watch=None))
+    services = cast("Services", SimpleNamespace(settings=load_settings(), alert_jobs=None))
     return create_app(services).openapi()
 
 

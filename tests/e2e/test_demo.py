@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from spanwise.demo.story import EMAIL, MARKER, PASSWORD
+from spanwise.demo.setup import EMAIL, MARKER, PASSWORD
 from support.polling import wait_for
 from support.process import Running, run_command, run_demo
 

@@ -13,8 +13,8 @@ from spanwise.api.services import Services
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.logs import configure_logs
 from spanwise.cli.serve import listen, run_service
-from spanwise.demo.story import EMAIL, MARKER, PASSWORD, Told, go_on, tell
-from spanwise.demo.watch import StoryClock
+from spanwise.demo.alerts import ReplayClock
+from spanwise.demo.setup import EMAIL, MARKER, PASSWORD, DemoState, continue_traffic, prepare_demo
 from spanwise.ingest.commit.journal import hold_journal
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings
@@ -48,13 +48,13 @@ def demo(
         _clear(settings)
     listener = listen(settings.host, settings.port)
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
-    clock, console = StoryClock(), Console(stderr=True)
+    clock, console = ReplayClock(), Console(stderr=True)
 
     async def play(services: Services) -> None:
-        told = await _tell(services, clock, seed, scale, console)
+        state = await _prepare(services, clock, seed, scale, console)
         print(f"\n  Open {settings.public_address}\n  sign in as {EMAIL}, password: {PASSWORD}\n")
         print("  Traffic keeps coming. Ctrl-C ends it.", flush=True)
-        await go_on(services, told)
+        await continue_traffic(services, state)
 
     uvloop.run(run_service(settings, listener, clock=clock, beside=play))
 
@@ -81,9 +81,9 @@ def _clear(settings: Settings) -> None:
         shutil.rmtree(folder)
 
 
-async def _tell(
-    services: Services, clock: StoryClock, seed: int, scale: float, console: Console
-) -> Told:
+async def _prepare(
+    services: Services, clock: ReplayClock, seed: int, scale: float, console: Console
+) -> DemoState:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
         tasks = {}
@@ -93,4 +93,4 @@ async def _tell(
                 tasks[what] = bar.add_task(f"{what:<20}", total=1.0)
             bar.update(tasks[what], completed=share)
 
-        return await tell(services, clock, seed, scale, show)
+        return await prepare_demo(services, clock, seed, scale, show)

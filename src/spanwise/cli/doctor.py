@@ -27,7 +27,7 @@ from spanwise.storage.telemetry.schema.state import inspect_schema
 from spanwise.wiring.stores import open_stores, telemetry_address
 
 LOW_DISK_BYTES = 2 * 2**30
-WIDTH_OF_A_FILE = 160
+PIPED_WIDTH = 160
 
 
 app = new_command()
@@ -46,7 +46,7 @@ def doctor(
 
     It only looks: what is missing or outdated is said, and stays as it is.
     """
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH_OF_A_FILE)
+    console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
     if rebuild:
         console.print(asyncio.run(_rebuild_rollup(settings)))
         return

@@ -21,4 +21,4 @@ def import_(
 
     The embedded engine belongs to one process: stop `spanwise serve` first.
     """
-    run_transfer("importing", Transfer.take_in, folder, email)
+    run_transfer("importing", Transfer.import_folder, folder, email)

@@ -9,21 +9,25 @@ from random import Random
 
 from spanwise.api.services import Services
 from spanwise.demo.conversations import Conversation, Turn
+from spanwise.demo.experiments import DemoExperiments
 from spanwise.demo.fleet import FLEET
 from spanwise.demo.history import send
-from spanwise.demo.plot import Plot
-from spanwise.demo.trials import Trials
+from spanwise.demo.timeline import Timeline
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import SpanwiseError
 from spanwise.model.record import utc_now
 
 SECONDS_BETWEEN_SESSIONS = 20.0
 # Whoever watches would take a longer silence for a fault.
-_LONGEST_PAUSE = 30.0
+_MAX_PAUSE_SECONDS = 30.0
 
 
-async def keep_talking(
-    services: Services, caller: Principal, plot: Plot, trials: Trials, rng: Random
+async def send_live_traffic(
+    services: Services,
+    caller: Principal,
+    timeline: Timeline,
+    experiments: DemoExperiments,
+    rng: Random,
 ) -> None:
     """Begin a conversation now and then; send each of its turns when it ends."""
     waiting: list[tuple[float, int, Turn]] = []
@@ -33,11 +37,11 @@ async def keep_talking(
         now = utc_now()
         if now >= next_session:
             # One that began a moment ago, so that something happens at once.
-            session = _begin(now - timedelta(seconds=5), plot, trials, rng)
+            session = _begin(now - timedelta(seconds=5), timeline, experiments, rng)
             await _assign(services, caller, session)
             for turn in session.turns():
                 heapq.heappush(waiting, (turn.ends_at.timestamp(), next(numbers), turn))
-            pause = min(rng.expovariate(1 / SECONDS_BETWEEN_SESSIONS), _LONGEST_PAUSE)
+            pause = min(rng.expovariate(1 / SECONDS_BETWEEN_SESSIONS), _MAX_PAUSE_SECONDS)
             next_session = now + timedelta(seconds=pause)
         due = []
         while waiting and waiting[0][0] <= now.timestamp():
@@ -48,9 +52,11 @@ async def keep_talking(
         await asyncio.sleep(1)
 
 
-def _begin(at: datetime, plot: Plot, trials: Trials, rng: Random) -> Conversation:
-    busy = [profile.sessions_a_day * profile.hours[at.hour] for profile in FLEET]
-    return Conversation(rng.choices(FLEET, busy)[0], at, plot, trials, rng)
+def _begin(
+    at: datetime, timeline: Timeline, experiments: DemoExperiments, rng: Random
+) -> Conversation:
+    busy = [profile.sessions_per_day * profile.hours[at.hour] for profile in FLEET]
+    return Conversation(rng.choices(FLEET, busy)[0], at, timeline, experiments, rng)
 
 
 async def _assign(services: Services, caller: Principal, session: Conversation) -> None:

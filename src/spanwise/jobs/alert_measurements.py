@@ -14,7 +14,7 @@ from spanwise.analysis.alert_rules import (
     reference_periods,
 )
 from spanwise.analysis.baseline import Past
-from spanwise.model.alerts import AlertRule, Condition, Metric, RuleState, WatchedRule, Window
+from spanwise.model.alerts import AlertMetric, AlertRule, Condition, RuleState, WatchedRule, Window
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import alerts as stored
 from spanwise.storage.telemetry.engine.engine import Engine
@@ -122,8 +122,8 @@ class Measurer:
         self, rules: Sequence[WatchedRule], periods: Sequence[tuple[int, int]], buckets: Buckets
     ) -> Series:
         """Read everything that these rules look at, in a query for traces and one for signals."""
-        of_traces = [w for w in rules if w.rule.metric is not Metric.SIGNAL]
-        of_signals = [w for w in rules if w.rule.metric is Metric.SIGNAL]
+        of_traces = [w for w in rules if w.rule.metric is not AlertMetric.SIGNAL]
+        of_signals = [w for w in rules if w.rule.metric is AlertMetric.SIGNAL]
         series: Series = {}
         if of_traces:
             names = sorted({w.agent_name for w in of_traces})

@@ -29,7 +29,7 @@ from spanwise.model.events import SERVICE, EventType
 from spanwise.model.record import new_id, utc_now
 from spanwise.services.alerts.evaluation_health import EvaluationHealth
 from spanwise.services.notifications.events import record_event
-from spanwise.services.notifications.outbox import REPEATED, News, announce
+from spanwise.services.notifications.outbox import REPEATED, Notification, enqueue_notifications
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.catalog import alerts as stored
@@ -180,7 +180,7 @@ class AlertEvaluator:
         news_due: Sequence[tuple[str, Alert, datetime]],
         now: datetime,
     ) -> None:
-        news: list[News] = []
+        news: list[Notification] = []
         await stored.write_rule_states(tx, outcome.states)
         for watched, window, judged in outcome.fired:
             alert = _new_alert(watched, window, judged, examples[watched.key], now)
@@ -200,8 +200,8 @@ class AlertEvaluator:
             if current is not None and current.status is AlertStatus.ACTIVE:
                 await stored.note_notified(tx, alert.id, now)
                 notify = await _receivers(tx, alert)
-                news.append(News(workspace_id, current, REPEATED, notify))
-        await announce(tx, news, now)
+                news.append(Notification(workspace_id, current, REPEATED, notify))
+        await enqueue_notifications(tx, news, now)
 
 
 def _follow(
@@ -272,7 +272,7 @@ async def _resolve(
 
 async def _tell(
     tx: Transaction, workspace_id: str, alert: Alert, event: EventType, now: datetime
-) -> News:
+) -> Notification:
     await record_event(
         tx,
         workspace_id,
@@ -283,7 +283,7 @@ async def _tell(
         alert=alert.model_dump(mode="json", by_alias=True),
     )
     log.info(event.replace(".", "_"), alert=alert.id, title=alert.title)
-    return News(workspace_id, alert, event, await _receivers(tx, alert))
+    return Notification(workspace_id, alert, event, await _receivers(tx, alert))
 
 
 async def _receivers(tx: Transaction, alert: Alert) -> Notify:

@@ -15,9 +15,9 @@ import orjson
 import structlog
 from standardwebhooks import Webhook as Signer
 
-from spanwise.model.events import Channel, DeliveryStatus, Parcel
+from spanwise.model.events import Channel, DeliveryStatus, OutboxMessage
 from spanwise.model.record import utc_now
-from spanwise.services.notifications.mail import Letter, Mailer
+from spanwise.services.notifications.mail import Mail, Mailer
 from spanwise.services.notifications.outbox import write_mail
 from spanwise.services.notifications.webhook_guard import (
     ATTEMPT_SECONDS,
@@ -64,12 +64,12 @@ class NotificationSender:
         async with self._catalog.read() as tx:
             due = await stored.find_due(tx, self._clock(), _DUE_AT_A_TIME)
             self.pending = await stored.count_pending(tx)
-        by_target: dict[str, list[Parcel]] = defaultdict(list)
+        by_target: dict[str, list[OutboxMessage]] = defaultdict(list)
         for parcel in due:
             by_target[parcel.delivery.target].append(parcel)
         await asyncio.gather(*(self._attempt_in_order(group) for group in by_target.values()))
 
-    async def _attempt_in_order(self, parcels: list[Parcel]) -> None:
+    async def _attempt_in_order(self, parcels: list[OutboxMessage]) -> None:
         # To one receiver in the order in which things happened: "resolved" comes last. One that
         # does not answer is left alone until the next round, so that nobody waits for it.
         async with self._places:
@@ -86,7 +86,7 @@ class NotificationSender:
         async with self._catalog.write() as tx:
             await stored.drop_finished(tx, self._clock() - KEPT_FOR)
 
-    async def attempt(self, parcel: Parcel) -> bool:
+    async def attempt(self, parcel: OutboxMessage) -> bool:
         """Try once to send a message, unless somebody else is about to; False when it failed."""
         until = self._clock() + timedelta(seconds=_CLAIM_SECONDS)
         async with self._catalog.write() as tx:
@@ -116,7 +116,7 @@ class NotificationSender:
             )
         return error is None
 
-    async def _send(self, parcel: Parcel) -> tuple[int | None, str | None]:
+    async def _send(self, parcel: OutboxMessage) -> tuple[int | None, str | None]:
         """Send; return the receiver's status, if it has one, and what went wrong, if anything."""
         try:
             if parcel.delivery.channel is Channel.MAIL:
@@ -133,12 +133,12 @@ class NotificationSender:
             return None, f"{type(error).__name__}: {error}"[:_MAX_ERROR]
         return status, None if status in _OK else f"answered {status}"
 
-    async def _mail(self, parcel: Parcel) -> None:
+    async def _mail(self, parcel: OutboxMessage) -> None:
         subject, text = write_mail(parcel.content, self._public_address)
-        letter = Letter(parcel.delivery.target, subject, text)
+        letter = Mail(parcel.delivery.target, subject, text)
         await self._mailer.deliver(letter, message_id=f"<{parcel.delivery.id}@spanwise>")
 
-    async def _post(self, parcel: Parcel) -> int:
+    async def _post(self, parcel: OutboxMessage) -> int:
         body = orjson.dumps(parcel.content)
         now = utc_now()
         signature = Signer(parcel.secret or "").sign(parcel.delivery.id, now, body.decode())

@@ -16,7 +16,7 @@ import structlog
 from spanwise.ingest.commit.versions import next_version
 from spanwise.model.record import new_id, utc_now
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod, RepricingTask
-from spanwise.services.telemetry.prices import PriceBook, RepricingProgress, own_periods
+from spanwise.services.telemetry.prices import PriceSync, RepricingProgress, own_periods
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import prices as own_prices
 from spanwise.storage.catalog import repricing as tasks
@@ -45,14 +45,14 @@ class Repricer:
         self,
         catalog: Catalog,
         writer: Writer,
-        book: PriceBook,
+        book: PriceSync,
         find_prices: PriceFinder,
         *,
         is_alone: bool,
     ) -> None:
         self._catalog = catalog
         self._writer = writer
-        self._book = book
+        self._price_sync = book
         self._find_prices = find_prices
         self._is_alone = is_alone
         self._name = new_id("wrk")
@@ -179,7 +179,7 @@ class Repricer:
         """See to it that the engine has the price, whatever happened after it was asked for."""
         if not key.workspace:
             await self._put_list_price(key)
-        elif not await self._book.agree(key):
+        elif not await self._price_sync.sync(key):
             # The list price takes over, and perhaps nobody has needed it so far.
             providers = await asyncio.to_thread(
                 self._writer.exclusively, lambda client: find_providers(client, key)

@@ -60,7 +60,7 @@ def create_app(services: Services) -> FastAPI:
     install_docs(app)
     install_openapi(app)
     registry.register(ServiceCollector(services))
-    registry.register(AlertCollector(services.alert_watch))
+    registry.register(AlertCollector(services.alert_jobs))
     install_metrics(app, registry)
     install_dashboard(app)
     install_error_handlers(app)

@@ -25,7 +25,7 @@ from spanwise.services.accounts.keys import Keys
 from spanwise.services.accounts.tokens import TokenSigner
 from spanwise.services.alerts.alerts import Alerts, Clock
 from spanwise.services.alerts.backtest import Backtests
-from spanwise.services.experiments.assignments import Assignments, Definitions
+from spanwise.services.experiments.assignments import Assignments, ExperimentCache
 from spanwise.services.experiments.experiments import Experiments
 from spanwise.services.experiments.results import Results
 from spanwise.services.notifications.mail import Mailer
@@ -35,7 +35,7 @@ from spanwise.services.readiness import Readiness, check_catalog
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
 from spanwise.services.telemetry.logs import Logs
-from spanwise.services.telemetry.prices import PriceBook, Prices
+from spanwise.services.telemetry.prices import Prices, PriceSync
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
 from spanwise.services.telemetry.traces import Traces
@@ -48,7 +48,7 @@ from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
 
 LAST_USE_SECONDS = 15
-SIGHTING_SECONDS = 15
+ACTIVITY_FLUSH_SECONDS = 15
 SECOND_LOOK_SECONDS = 10
 
 
@@ -80,7 +80,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         stack.callback(writer.close)
         meter = IngestMeter()
         pipeline = open_pipeline(settings, journal, writer, agents, meter)
-        sightings = Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings)
+        sightings = Periodic("flush_activity", ACTIVITY_FLUSH_SECONDS, agents.flush_activity)
         sightings.start()
         stack.push_async_callback(sightings.stop)
         await pipeline.start()
@@ -90,7 +90,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         )
         second_looks.start()
         stack.push_async_callback(second_looks.stop)
-        book = PriceBook(catalog, writer)
+        book = PriceSync(catalog, writer)
         is_alone = engine.address.folder is not None
         repricer = Repricer(catalog, writer, book, find_list_prices, is_alone=is_alone)
         repricer.start()
@@ -108,7 +108,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         sweeper = Sweeper(rollup)
         sweeper.start()
         stack.push_async_callback(sweeper.stop)
-        definitions = Definitions(catalog)
+        definitions = ExperimentCache(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
         sender = NotificationSender(catalog, mailer, guard, settings.public_address, clock)
@@ -120,7 +120,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             holder="embedded" if is_alone else new_id("rep"),
             clock=clock,
         )
-        alert_watch = await start_alerting(stack, evaluator, sender, is_alone=is_alone)
+        alert_jobs = await start_alerting(stack, evaluator, sender, is_alone=is_alone)
         yield Services(
             settings=settings,
             catalog=catalog,
@@ -137,7 +137,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             alerts=Alerts(catalog, agent_records, guard, clock),
             backtests=Backtests(engine, agent_records, clock),
             webhooks=Webhooks(catalog, guard, sender.attempt),
-            alert_watch=alert_watch,
+            alert_jobs=alert_jobs,
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
             meter=meter,
             repricing=repricer.progress,

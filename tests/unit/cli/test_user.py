@@ -33,7 +33,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     [
         (["add", "bob", "--password", PASSWORD], "must have an @-sign"),
         (["add", "bob@example.com", "--password", "short"], "8 to 128 characters"),
-        (["add", "ANN@example.com", "--password", PASSWORD], "exists already"),
+        (["add", "ANN@example.com", "--password", PASSWORD], "already exists"),
         (["role", "nobody@example.com", "admin"], "there is no account"),
         (["role", "ann@example.com", "member"], "at least one active admin"),
     ],

@@ -11,14 +11,14 @@ from spanwise.api.http.prefix_router import NounRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.alerts import Alert, AlertFilter, AlertStatus, AlertSummary, Severity
-from spanwise.model.record import Noun, without_nul
+from spanwise.model.record import ApiModel, without_nul
 
 router = NounRouter("alerts", "/spans/alerts")
 
 AlertId = Annotated[str, Path(alias="alertId")]
 
 
-class AlertNote(Noun):
+class AlertNote(ApiModel):
     """What a person wants to have remembered about a move."""
 
     note: Annotated[str, Field(max_length=2000), AfterValidator(without_nul)] | None = None

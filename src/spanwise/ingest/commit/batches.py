@@ -11,7 +11,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.commit.pipeline import Refused, Suspect
 from spanwise.ingest.deletions import read_deletion
-from spanwise.model.agents import Sighting
+from spanwise.model.agents import AgentActivity
 from spanwise.storage.telemetry.writer import (
     PARALLEL_INSERTS,
     Batch,
@@ -39,7 +39,7 @@ class Sink:
         self,
         writer: Writer,
         quarantine: Path,
-        on_agents: Callable[[Sequence[Sighting]], None],
+        on_agents: Callable[[Sequence[AgentActivity]], None],
     ) -> None:
         self._writer = writer
         self._quarantine = quarantine

@@ -1,4 +1,4 @@
-"""Logs: recorded and listed."""
+"""Logs: record and list."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ class Logs:
         self._agents = agents
 
     async def record(self, workspace: str, body: bytes) -> Parsed[NewLog]:
-        """Store those logs of a body that can be stored; the answer has the others too."""
+        """Store the valid logs of a body; the result lists the rejected ones too."""
         parsed = await self._receiver.read_logs(body)
         ids = await self._agents.ids_by_name(workspace)
         names = {agent_id: name for name, agent_id in ids.items()}
@@ -51,7 +51,7 @@ class Logs:
     async def find_of_trace(
         self, workspace: str, trace_id: str, page: PageRequest, order: Order
     ) -> Listing[Log]:
-        """List a trace's logs; a trace of which nothing is known does not exist."""
+        """List a trace's logs; raises NotFound if nothing is stored for the trace."""
         listing = await self.find(workspace, LogFilter(trace_id=trace_id), page, order)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("no such trace")

@@ -1,4 +1,4 @@
-"""Signals: recorded, listed and added up."""
+"""Signals: record, list and summarize."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,11 +31,11 @@ class Signals:
         self._agents = agents
 
     async def record(self, workspace: str, body: bytes) -> Signal:
-        """Store one signal; what is returned is what was sent, completed by id and times."""
+        """Store one signal; return it with its id and times filled in."""
         return (await self._record(workspace, [parse_signal(load_json(body))]))[0]
 
     async def record_batch(self, workspace: str, body: bytes) -> list[Signal]:
-        """Store all of 1 to 1000 signals, or none."""
+        """Store 1 to 1000 signals, all or none."""
         return await self._record(workspace, parse_signals(load_json(body)))
 
     async def _record(self, workspace: str, new: Sequence[NewSignal]) -> list[Signal]:
@@ -66,7 +66,7 @@ class Signals:
     async def find_of_trace(
         self, workspace: str, trace_id: str, page: PageRequest
     ) -> Listing[Signal]:
-        """List a trace's signals; a trace of which nothing is known does not exist."""
+        """List a trace's signals; raises NotFound if nothing is stored for the trace."""
         listing = await self.find(workspace, SignalFilter(trace_id=trace_id), page)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("no such trace")
@@ -75,7 +75,7 @@ class Signals:
     async def summarize(
         self, workspace: str, wanted: SignalFilter, granularity: Granularity
     ) -> list[SignalSummary]:
-        """Add up the signals of a period, by default the last 30 days, by name."""
+        """Summarize the signals of a period, by default the last 30 days, by name."""
         period = wanted.period.or_last_days(SUMMARY_DAYS, utc_now())
         buckets = period.buckets(granularity)
         await self._pipeline.settle()

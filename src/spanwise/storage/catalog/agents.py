@@ -8,7 +8,7 @@ from sqlalchemy import Row, bindparam, case, delete, func, insert, or_, select, 
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from spanwise.model.agents import MAX_AGENTS, Agent, Sighting
+from spanwise.model.agents import MAX_AGENTS, Agent, AgentActivity
 from spanwise.model.alerts import AlertSettings, WatchedRule, settings_from
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.record import new_id, utc_now
@@ -97,10 +97,12 @@ async def has_room(tx: Transaction, workspace_id: str) -> bool:
     return counts[workspace_id] < MAX_AGENTS
 
 
-async def note_sightings(tx: Transaction, sightings: Iterable[Sighting]) -> list[Sighting]:
-    """Widen the times that agents were seen between; return the sightings of unknown agents."""
+async def extend_activity(
+    tx: Transaction, activities: Iterable[AgentActivity]
+) -> list[AgentActivity]:
+    """Widen the times that agents were seen between; return the activities of unknown agents."""
     # In one order everywhere, so that two replicas cannot wait for each other's rows.
-    ordered = sorted(sightings, key=lambda seen: (seen.workspace_id, seen.name))
+    ordered = sorted(activities, key=lambda seen: (seen.workspace_id, seen.name))
     pair = tuple_(agents.c.workspace_id, agents.c.name)
     rows = await tx.execute(
         select(agents.c.workspace_id, agents.c.name).where(
@@ -132,39 +134,39 @@ _NOTE = (
 
 
 class SeenAgents(NamedTuple):
-    """What became of sightings: new agents by workspace, and workspaces that have no room left."""
+    """What became of activities: new agents by workspace, and workspaces that have no room left."""
 
     made: list[tuple[str, Agent]]
     full: set[str]
 
 
-async def add_seen_agents(tx: Transaction, seen: Sequence[Sighting]) -> SeenAgents:
-    """Make an agent of each sighting whose name has none, while its workspace has room."""
+async def add_seen_agents(tx: Transaction, seen: Sequence[AgentActivity]) -> SeenAgents:
+    """Make an agent of each activity whose name has none, while its workspace has room."""
     if not seen:
         return SeenAgents([], set())
     await serialize_writers(tx, _NEW_AGENTS_LOCK)
-    counts = await _count_agents(tx, {sighting.workspace_id for sighting in seen})
+    counts = await _count_agents(tx, {activity.workspace_id for activity in seen})
     now = utc_now()
     new: dict[str, tuple[str, Agent]] = {}
     full = set()
-    for sighting in sorted(seen, key=lambda seen: (seen.workspace_id, seen.name)):
-        if counts[sighting.workspace_id] >= MAX_AGENTS:
-            full.add(sighting.workspace_id)
+    for activity in sorted(seen, key=lambda seen: (seen.workspace_id, seen.name)):
+        if counts[activity.workspace_id] >= MAX_AGENTS:
+            full.add(activity.workspace_id)
             continue
-        counts[sighting.workspace_id] += 1
+        counts[activity.workspace_id] += 1
         agent = Agent(
             id=new_id("agt"),
-            name=sighting.name,
+            name=activity.name,
             description=None,
             tags=[],
             metadata={},
             alert_settings=AlertSettings(),
             created_at=now,
             updated_at=now,
-            first_seen_at=sighting.first,
-            last_seen_at=sighting.last,
+            first_seen_at=activity.first,
+            last_seen_at=activity.last,
         )
-        new[agent.id] = (sighting.workspace_id, agent)
+        new[agent.id] = (activity.workspace_id, agent)
     if new:
         rows = [_to_row(workspace_id, agent) for workspace_id, agent in new.values()]
         dialect = postgresql if tx.dialect.name == "postgresql" else sqlite

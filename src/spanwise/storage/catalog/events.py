@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from spanwise.model.events import Delivery, DeliveryStatus, Event, EventType, Parcel, Webhook
+from spanwise.model.events import Delivery, DeliveryStatus, Event, EventType, OutboxMessage, Webhook
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.times import TimeRange
 from spanwise.storage.catalog.database import Transaction
@@ -114,32 +114,34 @@ async def delete_webhook(tx: Transaction, workspace_id: str, webhook_id: str) ->
     return gone.rowcount > 0
 
 
-async def add_parcel(tx: Transaction, parcel: Parcel, once_key: str) -> bool:
+async def add_outbox_message(tx: Transaction, message: OutboxMessage, once_key: str) -> bool:
     """Put a message into the outbox; False when the same news is there already."""
     try:
         async with tx.begin_nested():
-            await add_parcels(tx, [(parcel, once_key)])
+            await add_outbox_messages(tx, [(message, once_key)])
     except IntegrityError:
         return False
     return True
 
 
-async def add_parcels(tx: Transaction, parcels: Sequence[tuple[Parcel, str]]) -> None:
+async def add_outbox_messages(
+    tx: Transaction, messages: Sequence[tuple[OutboxMessage, str]]
+) -> None:
     """Put messages into the outbox, each with the key that lets the same news in only once."""
     rows = [
         {
-            **parcel.delivery.model_dump(by_alias=False),
-            "workspace_id": parcel.workspace_id,
-            "content": parcel.content,
-            "secret": parcel.secret,
+            **message.delivery.model_dump(by_alias=False),
+            "workspace_id": message.workspace_id,
+            "content": message.content,
+            "secret": message.secret,
             "once_key": once_key,
         }
-        for parcel, once_key in parcels
+        for message, once_key in messages
     ]
     await tx.execute(insert(deliveries), rows)
 
 
-async def find_due(tx: Transaction, now: datetime, limit: int) -> list[Parcel]:
+async def find_due(tx: Transaction, now: datetime, limit: int) -> list[OutboxMessage]:
     """Return messages whose next try is due, of all workspaces; only the service itself asks."""
     rows = await tx.execute(
         select(deliveries)
@@ -150,14 +152,14 @@ async def find_due(tx: Transaction, now: datetime, limit: int) -> list[Parcel]:
     return [_to_parcel(row) for row in rows]
 
 
-async def claim(tx: Transaction, parcel: Parcel, until: datetime) -> bool:
+async def claim(tx: Transaction, message: OutboxMessage, until: datetime) -> bool:
     """Take a message for oneself for a while; False when somebody else was faster."""
     taken = await tx.execute(
         update(deliveries)
         .where(
-            deliveries.c.id == parcel.delivery.id,
+            deliveries.c.id == message.delivery.id,
             deliveries.c.status == DeliveryStatus.PENDING,
-            deliveries.c.attempts == parcel.delivery.attempts,
+            deliveries.c.attempts == message.delivery.attempts,
         )
         .values(attempts=deliveries.c.attempts + 1, next_attempt_at=until)
     )
@@ -245,7 +247,7 @@ async def drop_finished(tx: Transaction, before: datetime) -> None:
     await tx.execute(delete(deliveries).where(deliveries.c.finished_at < before))
 
 
-def _to_parcel(row: Row[Any]) -> Parcel:
+def _to_parcel(row: Row[Any]) -> OutboxMessage:
     values = dict(row._mapping)
     delivery = Delivery.model_validate({name: values[name] for name in Delivery.model_fields})
-    return Parcel(delivery, row.workspace_id, row.content, row.secret)
+    return OutboxMessage(delivery, row.workspace_id, row.content, row.secret)

@@ -16,7 +16,7 @@ import structlog
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
-from spanwise.model.agents import MAX_NAME, Sighting
+from spanwise.model.agents import MAX_NAME, AgentActivity
 from spanwise.model.errors import Unavailable
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.engine.engine import (
@@ -134,7 +134,7 @@ class Writer:
         """Let the inserting threads go, before the engine closes their clients."""
         self._threads.shutdown()
 
-    def write(self, batch: Batch) -> list[Sighting]:
+    def write(self, batch: Batch) -> list[AgentActivity]:
         """Store a batch; it is durable and visible when this returns.
 
         Returns which agents the batch's traces are of.
@@ -165,7 +165,7 @@ class Writer:
         deletions: Sequence[TraceDeletion] = (),
         has_spans: bool = True,
         has_calls: bool = False,
-    ) -> list[Sighting]:
+    ) -> list[AgentActivity]:
         """Compute what follows from a batch that is inserted, as all before it are."""
         # With corrections of its rows: a merge leaves nothing else of a row that has one.
         last_version += VERSION_STEP - 1
@@ -192,7 +192,9 @@ class Writer:
             )
             change.moments = None if deletions or has_repriced else _moments_of(rows)
             return [
-                Sighting(row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"]))
+                AgentActivity(
+                    row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"])
+                )
                 for row in rows
                 if row["name"]
             ]

@@ -10,7 +10,7 @@ from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, s
 from spanwise.api.http.prefix_router import NounRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
-from spanwise.model.record import Noun, without_nul
+from spanwise.model.record import ApiModel, without_nul
 from spanwise.model.telemetry.prices import Dollars, OwnPrice, Repricing, SeenModel
 
 router = NounRouter("models", "/models")
@@ -23,7 +23,7 @@ ModelName = Annotated[
 ]
 
 
-class PriceChange(Noun):
+class PriceChange(ApiModel):
     """US dollars for a million tokens. A rate that is null follows from input or output."""
 
     model: ModelName

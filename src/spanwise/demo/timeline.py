@@ -17,7 +17,7 @@ _GROWTH = 0.35
 
 
 @dataclass(frozen=True)
-class Plot:
+class Timeline:
     """The month that ends now."""
 
     end: datetime
@@ -27,7 +27,7 @@ class Plot:
     layout_changed_at: datetime
 
     @classmethod
-    def ending(cls, end: datetime) -> "Plot":
+    def ending(cls, end: datetime) -> "Timeline":
         incident = (end - timedelta(days=6)).replace(hour=13, minute=20, second=0, microsecond=0)
         while incident.weekday() >= _SATURDAY:
             incident -= timedelta(days=1)
@@ -63,7 +63,7 @@ def session_starts(
 ) -> Iterator[datetime]:
     """Yield when an agent's sessions begin: busier at its hours of the day, and month by month."""
     hour = start.replace(minute=0, second=0, microsecond=0)
-    share = scale * agent.sessions_a_day / sum(agent.hours)
+    share = scale * agent.sessions_per_day / sum(agent.hours)
     while hour < end:
         age_days = (end - hour) / timedelta(days=1)
         growth = 1 + _GROWTH * (1 - age_days / DAYS)

@@ -5,21 +5,21 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from spanwise.demo.fleet import FLEET
-from spanwise.demo.plot import Plot, session_starts
+from spanwise.demo.timeline import Timeline, session_starts
 
-PLOT = Plot.ending(datetime(2026, 11, 15, 12, tzinfo=UTC))
+TIMELINE = Timeline.ending(datetime(2026, 11, 15, 12, tzinfo=UTC))
 SUPPORT = FLEET[0]
 
 
 def starts(scale: float = 1.0, seed: int = 1) -> list[datetime]:
-    return list(session_starts(SUPPORT, PLOT.start, PLOT.end, scale, Random(seed)))
+    return list(session_starts(SUPPORT, TIMELINE.start, TIMELINE.end, scale, Random(seed)))
 
 
 def test_sessions_come_in_order_and_within_the_month() -> None:
     found = starts()
     assert found == sorted(found)
-    assert PLOT.start <= found[0] < PLOT.start + timedelta(hours=6)
-    assert PLOT.end - timedelta(hours=6) < found[-1] < PLOT.end
+    assert TIMELINE.start <= found[0] < TIMELINE.start + timedelta(hours=6)
+    assert TIMELINE.end - timedelta(hours=6) < found[-1] < TIMELINE.end
 
 
 def test_the_scale_is_the_amount() -> None:
@@ -35,6 +35,10 @@ def test_workdays_and_office_hours_are_busier() -> None:
 
 def test_the_incident_is_on_a_workday_within_the_last_two_weeks() -> None:
     for day in range(7):
-        plot = Plot.ending(PLOT.end + timedelta(days=day))
-        assert plot.incident_start.weekday() < 5
-        assert plot.end - timedelta(days=14) < plot.incident_start < plot.end - timedelta(days=5)
+        timeline = Timeline.ending(TIMELINE.end + timedelta(days=day))
+        assert timeline.incident_start.weekday() < 5
+        assert (
+            timeline.end - timedelta(days=14)
+            < timeline.incident_start
+            < timeline.end - timedelta(days=5)
+        )

@@ -9,18 +9,18 @@ from ulid import ULID
 
 from spanwise.analysis.assignment import choose_variant
 from spanwise.demo.fleet import HAIKU, Model
-from spanwise.demo.plot import Plot
+from spanwise.demo.timeline import Timeline
 from spanwise.model.experiments.definition import (
     Direction,
     Experiment,
+    ExperimentMetric,
     ExperimentStatus,
-    Metric,
     MetricSource,
     TraceMetric,
     Variant,
 )
 
-TRIAL_AGENT = "support-assistant"
+EXPERIMENT_AGENT = "support-assistant"
 SHORTER = 0.6
 
 
@@ -36,7 +36,7 @@ class Treatment:
 
 
 @dataclass(frozen=True)
-class Trials:
+class DemoExperiments:
     finished: Experiment
     running: Experiment
     draft: Experiment
@@ -47,7 +47,7 @@ class Trials:
 
     def treat(self, agent: str, user: str, at: datetime) -> Treatment:
         """Say what a user of an agent gets at a time."""
-        if agent != TRIAL_AGENT or _began(self.finished) > at:
+        if agent != EXPERIMENT_AGENT or _began(self.finished) > at:
             return Treatment()
         if at < (self.finished.stopped_at or at):
             is_short = _variant_of(self.finished, user) == "concise"
@@ -70,15 +70,15 @@ class Trials:
         )
 
 
-def plan_trials(plot: Plot, rng: Random) -> Trials:
+def plan_experiments(timeline: Timeline, rng: Random) -> DemoExperiments:
     day = timedelta(days=1)
     finished = _experiment(
         rng,
-        plot.end - 25 * day,
+        timeline.end - 25 * day,
         name="concise-answers",
         description="A system prompt that asks for at most three sentences.",
         hypothesis="Shorter answers cost less and resolve at least as many conversations.",
-        agent_id=TRIAL_AGENT,
+        agent_id=EXPERIMENT_AGENT,
         status=ExperimentStatus.STOPPED,
         variants=[
             _variant("control", "Current prompt", prompt="v7"),
@@ -90,17 +90,17 @@ def plan_trials(plot: Plot, rng: Random) -> Trials:
             _trace(TraceMetric.LATENCY, Direction.DECREASE),
             _trace(TraceMetric.SUCCESS_RATE, Direction.INCREASE),
         ],
-        started_at=plot.end - 24 * day,
-        stopped_at=plot.end - 10 * day,
+        started_at=timeline.end - 24 * day,
+        stopped_at=timeline.end - 10 * day,
         winner="concise",
     )
     running = _experiment(
         rng,
-        plot.end - 9 * day,
+        timeline.end - 9 * day,
         name="haiku-for-support",
         description="The smaller model answers; the same prompt and tools.",
         hypothesis="The smaller model is good enough for support at a third of the cost.",
-        agent_id=TRIAL_AGENT,
+        agent_id=EXPERIMENT_AGENT,
         status=ExperimentStatus.RUNNING,
         variants=[
             _variant("control", "Claude Sonnet", model="claude-sonnet-4-5"),
@@ -112,11 +112,11 @@ def plan_trials(plot: Plot, rng: Random) -> Trials:
             _signal("resolved", Direction.INCREASE),
             _trace(TraceMetric.SUCCESS_RATE, Direction.INCREASE),
         ],
-        started_at=plot.end - 8 * day,
+        started_at=timeline.end - 8 * day,
     )
     draft = _experiment(
         rng,
-        plot.end - day,
+        timeline.end - day,
         name="rerank-sources",
         description="Rerank the pages that were found before they are read.",
         hypothesis="Reading better pages first makes briefs more faithful.",
@@ -132,20 +132,20 @@ def plan_trials(plot: Plot, rng: Random) -> Trials:
             _trace(TraceMetric.LATENCY, Direction.DECREASE),
         ],
     )
-    return Trials(finished, running, draft)
+    return DemoExperiments(finished, running, draft)
 
 
 def _began(experiment: Experiment) -> datetime:
     return experiment.started_at or experiment.created_at
 
 
-def variant_place(experiment: Experiment, user: str) -> int:
+def variant_index(experiment: Experiment, user: str) -> int:
     weights = [variant.weight for variant in experiment.variants]
     return choose_variant(experiment.id, user, weights)
 
 
 def _variant_of(experiment: Experiment, user: str) -> str:
-    return experiment.variants[variant_place(experiment, user)].key
+    return experiment.variants[variant_index(experiment, user)].key
 
 
 def _experiment(
@@ -176,8 +176,8 @@ def _variant(key: str, name: str, **config: Any) -> Variant:  # noqa: ANN401 -- 
     return Variant(key=key, name=name, weight=1, config=config)
 
 
-def _trace(metric: TraceMetric, direction: Direction, *, primary: bool = False) -> Metric:
-    return Metric(
+def _trace(metric: TraceMetric, direction: Direction, *, primary: bool = False) -> ExperimentMetric:
+    return ExperimentMetric(
         key=metric,
         source=MetricSource.TRACE,
         metric=metric,
@@ -187,8 +187,8 @@ def _trace(metric: TraceMetric, direction: Direction, *, primary: bool = False) 
     )
 
 
-def _signal(name: str, direction: Direction, *, primary: bool = False) -> Metric:
-    return Metric(
+def _signal(name: str, direction: Direction, *, primary: bool = False) -> ExperimentMetric:
+    return ExperimentMetric(
         key=name,
         source=MetricSource.SIGNAL,
         metric=None,
