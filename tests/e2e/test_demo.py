@@ -64,5 +64,5 @@ def test_only_a_demo_is_thrown_away(tmp_path: Path) -> None:
     (folder / "precious").write_text("mine")
     ended = run_command(tmp_path, "demo", "--fresh")
     assert ended.returncode == 1
-    assert "is not a demo's folder" in ended.stderr
+    assert "is not a demo folder" in ended.stderr
     assert (folder / "precious").exists()

@@ -1,5 +1,4 @@
-"""Rules over the fleet, and the alerts that they would have raised: the real evaluator finds them,
-with its clock turned back."""
+"""Alert rules of the demo agents, and a replay of the real evaluator over the demo's month."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -82,7 +81,7 @@ _ACKNOWLEDGE_AFTER = timedelta(minutes=9)
 
 
 class ReplayClock:
-    """The time that alerts are evaluated by: now, unless the story is being state."""
+    """Clock of the alert evaluator: the current time, or a past moment during the replay."""
 
     def __init__(self) -> None:
         self.moment: datetime | None = None
@@ -104,13 +103,13 @@ async def replay_alerts(
     clock: ReplayClock,
     progress: Callable[[float], None],
 ) -> None:
-    """Evaluate the rules at the moments that matter, and handle alerts as a team would have."""
+    """Evaluate the rules around the incidents, and acknowledge alerts as a team would."""
     evaluator = AlertEvaluator(
         services.catalog,
         services.engine,
         services.pipeline,
         services.settings.alert_interval_seconds,
-        # The name under which the service's own evaluator holds the embedded lease.
+        # The same holder as the service's evaluator, so that the lease is shared.
         holder="embedded",
         clock=clock,
     )
@@ -126,7 +125,7 @@ async def replay_alerts(
 
 
 def _moments(timeline: Timeline) -> Iterator[datetime]:
-    stretches = (
+    periods = (
         (
             timeline.incident_start - timedelta(minutes=10),
             timeline.incident_end + timedelta(hours=1),
@@ -135,7 +134,7 @@ def _moments(timeline: Timeline) -> Iterator[datetime]:
         (timeline.layout_changed_at, timeline.flights_down_since, 120),
         (timeline.flights_down_since, timeline.end, 20),
     )
-    for at, end, minutes in stretches:
+    for at, end, minutes in periods:
         moment = at
         while moment < end:
             yield moment

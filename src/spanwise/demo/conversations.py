@@ -1,4 +1,4 @@
-"""Plays conversations: each turn becomes a trace, with its logs and what people thought of it."""
+"""Simulates conversations: each turn produces a trace with logs and signals."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,17 +32,17 @@ from spanwise.ingest.rest.bodies import NewLog, NewSignal
 from spanwise.model.telemetry.logs import LogLevel
 
 _INCIDENT_FAILURE_RATE = 0.45
-_INCIDENT_SLOWNESS = 2.8
-_OVERLOADED_AGAIN = 0.35
-_GIVES_UP = 0.6
-_RETRIES_TOOL = 0.5
+_INCIDENT_SLOWDOWN = 2.8
+_RETRY_FAILURE_RATE = 0.35
+_TOOL_FAILURE_ENDS_TURN_RATE = 0.6
+_TOOL_RETRY_RATE = 0.5
 _PRODUCTION_SHARE = 0.88
-_REASONS = {"openai"}
+_REASONING_PROVIDERS = {"openai"}
 
 
 @dataclass(frozen=True)
 class Turn:
-    """All that one trace brings with it."""
+    """The telemetry of one trace."""
 
     agent: AgentProfile
     environment: str
@@ -52,8 +52,8 @@ class Turn:
     signals: Sequence[NewSignal]
 
 
-class TurnFailed(Exception):  # noqa: N818 -- an outcome of the story
-    """The turn ends here."""
+class TurnFailed(Exception):  # noqa: N818 -- a simulated outcome
+    """The turn ends with this failure."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -102,8 +102,8 @@ class Conversation:
         recording.log(LogLevel.DEBUG, f"turn of {self.session} begins", user=self.user)
         try:
             answer = self._answer(recording, exchange, question)
-        except TurnFailed as failed:
-            failure = failed.failure
+        except TurnFailed as error:
+            failure = error.failure
             recording.log(LogLevel.ERROR, f"turn failed: {failure.message}", error=failure.error)
         recording.advance(self.rng.uniform(1, 12))
         recording.add_span(
@@ -150,7 +150,7 @@ class Conversation:
                 for call in calls
             ]
             ids = [f"call_{self.rng.getrandbits(32):08x}" for _ in filled]
-            asked: Message = {
+            request: Message = {
                 "role": "assistant",
                 "parts": [
                     {"type": "tool_call", "id": i, "name": c.tool, "arguments": c.arguments}
@@ -158,8 +158,8 @@ class Conversation:
                 ],
                 "finish_reason": "tool_calls",
             }
-            self._chat(recording, asked)
-            self._history.append({"role": asked["role"], "parts": asked["parts"]})
+            self._chat(recording, request)
+            self._history.append({"role": request["role"], "parts": request["parts"]})
             self._history.append(self._use_tools(recording, filled, ids))
         answer: str = fill_slots(exchange.answer, self._slots)
         self._chat(recording, text_message("assistant", answer, finish_reason="stop"))
@@ -169,7 +169,7 @@ class Conversation:
     # --- models ---------------------------------------------------------------------------------
 
     def _chat(self, recording: Recording, reply: Message) -> None:
-        """Ask the model, once more when it is busy; a second refusal ends the turn."""
+        """Call the model, with one retry; a second failure ends the turn."""
         is_incident = self._timeline.is_incident(self.agent.name, recording.time)
         rate = _INCIDENT_FAILURE_RATE if is_incident else self.agent.model_failure_rate
         for attempt in (1, 2):
@@ -181,11 +181,11 @@ class Conversation:
                 raise TurnFailed(failure)
             recording.log(LogLevel.WARN, f"{failure.message}; trying again", attempt=attempt)
             recording.advance(recording.draw_ms(1800, 0.2))
-            rate = max(rate, _OVERLOADED_AGAIN)
+            rate = max(rate, _RETRY_FAILURE_RATE)
         if not is_incident and self.rng.random() < self.agent.model_failure_rate / 4:
             self._refuse(recording, CONTENT_FILTER)
             raise TurnFailed(CONTENT_FILTER)
-        self._reply(recording, reply, slowness=_INCIDENT_SLOWNESS if is_incident else 1.0)
+        self._reply(recording, reply, slowdown=_INCIDENT_SLOWDOWN if is_incident else 1.0)
 
     def _refuse(self, recording: Recording, failure: Failure) -> None:
         began = recording.now
@@ -194,17 +194,17 @@ class Conversation:
         attributes["gen_ai.input.messages"] = dump(self._history)
         recording.add_span(f"chat {self._model.name}", began, attributes, failure=failure)
 
-    def _reply(self, recording: Recording, reply: Message, slowness: float) -> None:
+    def _reply(self, recording: Recording, reply: Message, slowdown: float) -> None:
         model, began = self._model, recording.now
         factor = self.agent.output_factor * self.treatment.output_factor
         output = max(12, round(count_tokens([reply]) * factor * self.rng.uniform(0.8, 1.3)))
         reasoning = 0
-        if model.provider in _REASONS:
+        if model.provider in _REASONING_PROVIDERS:
             reasoning = round(recording.draw_ms(260, 0.6))
         spoken = round(count_tokens(self._history) * 1.1)
         cached = self.agent.context_tokens if len(self._history) > 1 else 0
-        first = recording.draw_ms(model.first_token_ms * slowness, 0.3)
-        pace = model.tokens_per_second / slowness
+        first = recording.draw_ms(model.first_token_ms * slowdown, 0.3)
+        pace = model.tokens_per_second / slowdown
         recording.advance(first + recording.draw_ms((output + reasoning) / pace * 1000, 0.2))
         recording.add_span(
             f"chat {model.name}",
@@ -226,7 +226,7 @@ class Conversation:
         )
 
     def _screen(self, recording: Recording, model: Model, question: str) -> None:
-        """Let the house's own model look at the question first."""
+        """Screen the question with the self-hosted model."""
         began, guard = recording.now, self.rng.randbytes(8)
         recording.advance(recording.draw_ms(model.first_token_ms))
         recording.add_span(
@@ -250,7 +250,7 @@ class Conversation:
     def _use_tools(
         self, recording: Recording, calls: Sequence[Call], ids: Sequence[str]
     ) -> Message:
-        """Run the calls of a round side by side; the round ends with the slowest."""
+        """Run the calls of a round in parallel; the slowest one ends the round."""
         began, ends, parts = recording.now, recording.now, []
         for call, call_id in zip(calls, ids, strict=True):
             recording.now = began
@@ -262,12 +262,12 @@ class Conversation:
 
     def _use_tool(self, recording: Recording, call: Call, call_id: str) -> Any:  # noqa: ANN401
         failure = self._run_tool(recording, call, call_id)
-        if failure is not None and self.rng.random() < _RETRIES_TOOL:
+        if failure is not None and self.rng.random() < _TOOL_RETRY_RATE:
             recording.log(LogLevel.WARN, f"{call.tool} failed, trying again", tool=call.tool)
             failure = self._run_tool(recording, call, call_id)
         if failure is None:
             return fill_slots(call.result, self._slots)
-        if self.rng.random() < _GIVES_UP:
+        if self.rng.random() < _TOOL_FAILURE_ENDS_TURN_RATE:
             raise TurnFailed(failure)
         return {"error": failure.message}
 
@@ -326,7 +326,7 @@ class Conversation:
             parent=parent,
         )
 
-    # --- what people thought --------------------------------------------------------------------
+    # --- ratings --------------------------------------------------------------------------------
 
     def _rate(self, recording: Recording, *, failed: bool, is_last: bool) -> Iterator[NewSignal]:
         for rating in self.agent.ratings:

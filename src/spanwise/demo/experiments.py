@@ -1,4 +1,4 @@
-"""The fleet's experiments: one is over and won, one runs, one is still a draft."""
+"""The demo's experiments: one stopped with a winner, one running, one draft."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,12 +21,12 @@ from spanwise.model.experiments.definition import (
 )
 
 EXPERIMENT_AGENT = "support-assistant"
-SHORTER = 0.6
+CONCISE_OUTPUT_FACTOR = 0.6
 
 
 @dataclass(frozen=True)
 class Treatment:
-    """What being in an experiment changes for a conversation."""
+    """The effect of a variant on a conversation."""
 
     experiment_id: str | None = None
     variant: str | None = None
@@ -46,26 +46,26 @@ class DemoExperiments:
         return self.finished, self.running, self.draft
 
     def treat(self, agent: str, user: str, at: datetime) -> Treatment:
-        """Say what a user of an agent gets at a time."""
-        if agent != EXPERIMENT_AGENT or _began(self.finished) > at:
+        """Return the treatment of a user at a given time."""
+        if agent != EXPERIMENT_AGENT or _start_of(self.finished) > at:
             return Treatment()
         if at < (self.finished.stopped_at or at):
-            is_short = _variant_of(self.finished, user) == "concise"
+            is_concise = _variant_of(self.finished, user) == "concise"
             return Treatment(
                 self.finished.id,
-                "concise" if is_short else "control",
-                output_factor=SHORTER if is_short else 1.0,
-                resolved_shift=0.1 if is_short else 0.0,
+                "concise" if is_concise else "control",
+                output_factor=CONCISE_OUTPUT_FACTOR if is_concise else 1.0,
+                resolved_shift=0.1 if is_concise else 0.0,
             )
-        # The winner is what everybody gets from then on.
-        if at < _began(self.running):
-            return Treatment(output_factor=SHORTER, resolved_shift=0.1)
+        # After the stop everyone gets the winner.
+        if at < _start_of(self.running):
+            return Treatment(output_factor=CONCISE_OUTPUT_FACTOR, resolved_shift=0.1)
         variant = _variant_of(self.running, user)
         return Treatment(
             self.running.id,
             variant,
             model=HAIKU if variant == "haiku" else None,
-            output_factor=SHORTER,
+            output_factor=CONCISE_OUTPUT_FACTOR,
             resolved_shift=0.1,
         )
 
@@ -135,7 +135,7 @@ def plan_experiments(timeline: Timeline, rng: Random) -> DemoExperiments:
     return DemoExperiments(finished, running, draft)
 
 
-def _began(experiment: Experiment) -> datetime:
+def _start_of(experiment: Experiment) -> datetime:
     return experiment.started_at or experiment.created_at
 
 
@@ -157,7 +157,7 @@ def _experiment(
     winner: str | None = None,
     **fields: Any,  # noqa: ANN401 -- the fields of an experiment
 ) -> Experiment:
-    # The id decides who gets what, so it has to follow from the seed.
+    # Variants are chosen by hashing the id, so it must be derived from the seed.
     moment = int(created_at.timestamp() * 1000).to_bytes(6)
     experiment_id = f"exp_{ULID.from_bytes(moment + rng.randbytes(10))}".lower()
     return Experiment(

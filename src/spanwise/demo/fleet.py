@@ -1,4 +1,4 @@
-"""The five agents: what they run on, how busy they are, and how often what goes wrong."""
+"""The five demo agents: models, tools, traffic and failure rates."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Failure:
-    """How something fails: OpenTelemetry's `error.type`, the exception and what it says."""
+    """A failure: OpenTelemetry's `error.type`, the exception class and its message."""
 
     error: str
     exception: str
@@ -32,12 +32,12 @@ class Tool:
 
 @dataclass(frozen=True)
 class Rating:
-    """A signal: how often it is given, and what it usually is."""
+    """A signal: the share of turns that get one, and its mean value."""
 
     name: str
     share: float
     mean: float
-    # The largest value of a whole-number scale; 1 for yes or no, 0 for a score between 0 and 1.
+    # Maximum of an integer scale; 1 for yes or no, 0 for a score between 0 and 1.
     scale: int = 1
     by_session: bool = False
 
@@ -53,11 +53,11 @@ class AgentProfile:
     scripts: tuple[Script, ...]
     ratings: tuple[Rating, ...]
     sessions_per_day: float
-    # One weight for each hour of the day (UTC), and how much a Saturday or Sunday is of a workday.
+    # One weight per hour of the day (UTC), and weekend traffic relative to a workday.
     hours: tuple[float, ...]
     weekend: float
     users: int
-    # What a call carries beside the conversation: long instructions, tools, pages, files.
+    # Input tokens per call besides the conversation: instructions, tools, documents.
     context_tokens: int
     output_factor: float = 1.0
     model_failure_rate: float = 0.006
@@ -78,7 +78,7 @@ GPT_MINI = Model("gpt-5-mini", "openai", 520, 120)
 FLASH = Model("gemini-2.5-flash", "gcp.gemini", 280, 190)
 MISTRAL = Model("mistral-large-latest", "mistral_ai", 450, 70)
 EMBEDDING = Model("text-embedding-3-small", "openai", 90, 0)
-# Runs on the company's own machines, so no list knows its price.
+# Self-hosted, so there is no list price.
 SELF_HOSTED = Model("house-screener-8b", "vllm", 60, 240)
 
 _TIMEOUT = Failure("timeout", "httpx.ReadTimeout", "The read operation timed out after 10.0 s")

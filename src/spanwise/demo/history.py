@@ -1,4 +1,4 @@
-"""Fills a workspace with the fleet's month, through the same doors that real telemetry uses."""
+"""Generates a month of history and sends it through the normal ingest path."""
 
 import asyncio
 import heapq
@@ -37,7 +37,7 @@ _SIGNALS_PER_REQUEST = 1000
 
 @dataclass
 class Batch:
-    """Some conversations, ready to be sent."""
+    """Generated conversations, ready to send."""
 
     until: datetime
     turns: list[Turn] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Batch:
 
 
 class History:
-    """The fleet's month for one workspace; the same seed and end give the same month."""
+    """A month of history for one workspace; deterministic for a given seed and end."""
 
     def __init__(
         self,
@@ -100,12 +100,12 @@ class History:
                         )
 
     async def send_all(self, scale: float, progress: Callable[[float], None]) -> int:
-        """Play and send every conversation; return how many traces that were."""
+        """Generate and send every conversation; return the number of traces."""
         sessions, traces = self._sessions(scale), 0
-        batch = await asyncio.to_thread(self._play_some, sessions)
+        batch = await asyncio.to_thread(self._generate, sessions)
         while batch is not None:
-            # The next conversations are played while these are stored.
-            upcoming = asyncio.create_task(asyncio.to_thread(self._play_some, sessions))
+            # The next batch is generated while this one is stored.
+            upcoming = asyncio.create_task(asyncio.to_thread(self._generate, sessions))
             await send(self._services, self._caller.workspace_id, batch.turns, batch.exposures)
             traces += len(batch.turns)
             progress(
@@ -114,7 +114,7 @@ class History:
             batch = await upcoming
         progress(1.0)
         await self._services.pipeline.settle()
-        # The month is over: nobody needs to wait ten minutes for its sums.
+        # Aggregate now instead of waiting until the data has settled.
         await self._services.rollup.sweep(quiet_seconds=0)
         return traces
 
@@ -130,13 +130,13 @@ class History:
         for at in session_starts(agent, self._timeline.start, self._timeline.end, scale, rng):
             yield at, number
 
-    def _play_some(self, sessions: Iterator[Conversation]) -> Batch | None:
+    def _generate(self, sessions: Iterator[Conversation]) -> Batch | None:
         some = list(islice(sessions, _SESSIONS_PER_BATCH))
         if not some:
             return None
         batch = Batch(until=some[-1].begins)
         for session in some:
-            # What would end after now has not happened yet.
+            # Turns that would end in the future are left out.
             batch.turns += [turn for turn in session.turns() if turn.ends_at < self._timeline.end]
             batch.exposures += self._expose(session)
         return batch
@@ -154,7 +154,7 @@ class History:
 async def send(
     services: Services, workspace: str, turns: Sequence[Turn], exposures: Sequence[Record] = ()
 ) -> None:
-    """Hand turns to the service as the applications would."""
+    """Send turns to the service as an application would."""
     if exposures:
         await services.pipeline.submit(exposures)
     if not turns:

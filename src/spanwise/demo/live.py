@@ -1,4 +1,4 @@
-"""A trickle of traffic as it happens, for as long as somebody watches."""
+"""Live traffic: starts conversations in real time until cancelled."""
 
 import asyncio
 import heapq
@@ -18,7 +18,7 @@ from spanwise.model.errors import SpanwiseError
 from spanwise.model.record import utc_now
 
 SECONDS_BETWEEN_SESSIONS = 20.0
-# Whoever watches would take a longer silence for a fault.
+# A longer silence would look like a fault.
 _MAX_PAUSE_SECONDS = 30.0
 
 
@@ -29,14 +29,14 @@ async def send_live_traffic(
     experiments: DemoExperiments,
     rng: Random,
 ) -> None:
-    """Begin a conversation now and then; send each of its turns when it ends."""
+    """Start conversations at random intervals; send each turn when it ends."""
     waiting: list[tuple[float, int, Turn]] = []
     numbers = count()
     next_session = utc_now()
     while True:
         now = utc_now()
         if now >= next_session:
-            # One that began a moment ago, so that something happens at once.
+            # Starts in the past, so that the first turn ends soon.
             session = _begin(now - timedelta(seconds=5), timeline, experiments, rng)
             await _assign(services, caller, session)
             for turn in session.turns():
@@ -46,7 +46,7 @@ async def send_live_traffic(
         due = []
         while waiting and waiting[0][0] <= now.timestamp():
             due.append(heapq.heappop(waiting)[2])
-        # A service that cannot take more for a moment is no reason to stop.
+        # The service may be temporarily unavailable.
         with suppress(SpanwiseError):
             await send(services, caller.workspace_id, due)
         await asyncio.sleep(1)
@@ -60,7 +60,7 @@ def _begin(
 
 
 async def _assign(services: Services, caller: Principal, session: Conversation) -> None:
-    """Ask for the variant as the application would, which counts the user in."""
+    """Request the variant as an application would, which records the exposure."""
     if session.treatment.experiment_id is not None:
         with suppress(SpanwiseError):
             await services.assignments.assign(

@@ -1,4 +1,4 @@
-"""One trace in the making: spans with OpenTelemetry's names, on a clock that only moves forward."""
+"""Builds one trace: OpenTelemetry spans and logs on a simulated clock."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _NANOS_PER_MS = 1_000_000
 
 
 class Recording:
-    """Spans and logs of one trace. `now` is nanoseconds; whoever does something moves it on."""
+    """Spans and logs of one trace. `now` is the simulated time in Unix nanoseconds."""
 
     def __init__(self, agent: str, begins: datetime, rng: Random) -> None:
         self.agent = agent
@@ -53,7 +53,7 @@ class Recording:
         span_id: bytes | None = None,
         failure: Failure | None = None,
     ) -> bytes:
-        """Add a span that ends now; one without a parent hangs on the root."""
+        """Add a span that ends now; its parent defaults to the root."""
         span_id = span_id or self.rng.randbytes(8)
         is_root = span_id == self.root_id
         span = Span(

@@ -1,4 +1,4 @@
-"""The demo from beginning to end: an account, its month, then life as it goes on."""
+"""Sets up the demo account and its history once, then continues with live traffic."""
 
 import json
 from collections.abc import Callable
@@ -29,7 +29,7 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class DemoState:
-    """What has to be known to go on with a story: it follows from the seed and the end."""
+    """Seed and end of the generated month; everything else is derived from them."""
 
     seed: int
     end: datetime
@@ -58,7 +58,7 @@ class DemoState:
 async def prepare_demo(
     services: Services, clock: ReplayClock, seed: int, scale: float, progress: Progress
 ) -> DemoState:
-    """Fill the demo account's workspace, unless that is done already."""
+    """Fill the demo account's workspace, unless that is already done."""
     folder = services.settings.data_dir
     state = DemoState.read(folder)
     if state is not None:
@@ -91,7 +91,7 @@ async def _register(services: Services, folder: Path) -> Principal:
         users = [await services.accounts.register(EMAIL, PASSWORD, "Demo", None)]
     except Invalid:
         raise StartError(
-            f"the demo in {folder} was interrupted while it was made; start it with --fresh"
+            f"the setup of the demo in {folder} was interrupted; start again with --fresh"
         ) from None
     for email, name in _COLLEAGUES:
         users.append(await services.accounts.register(email, PASSWORD, name, None))
@@ -100,7 +100,7 @@ async def _register(services: Services, folder: Path) -> Principal:
             await stored_users.update_user(tx, user.id, {"email_verified": True})
     caller = await _find_caller(services)
     if caller is None:
-        raise StartError("the demo account is not there")
+        raise StartError("the demo account does not exist")
     return caller
 
 

@@ -1,4 +1,4 @@
-"""The fleet's conversations: the same every time, and worse when the story says so."""
+"""Generated conversations are deterministic and show the incidents of the timeline."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -41,7 +41,7 @@ def seconds(turn: Turn) -> float:
     return (root.end_time_unix_nano - root.start_time_unix_nano) / 1e9
 
 
-def test_the_same_seed_tells_the_same_conversation() -> None:
+def test_the_same_seed_generates_the_same_conversation() -> None:
     first, second = (play(FLEET[0], TIMELINE.start, 3) for _ in range(2))
     assert [t.spans for t in first] == [t.spans for t in second]
     assert [t.signals for t in first] == [t.signals for t in second]
@@ -65,7 +65,7 @@ def test_no_slot_stays_unfilled(agent: AgentProfile) -> None:
         assert slot not in texts
 
 
-def test_most_turns_succeed_on_a_usual_day() -> None:
+def test_most_turns_succeed_on_a_normal_day() -> None:
     for agent in FLEET:
         assert error_rate(play(agent, TIMELINE.start + timedelta(days=3))) < 0.1, agent.name
 
@@ -74,7 +74,7 @@ def test_most_turns_succeed_on_a_usual_day() -> None:
     ("agent", "at"),
     [(INCIDENT_AGENT, TIMELINE.incident_start), (FLIGHTS_AGENT, TIMELINE.flights_down_since)],
 )
-def test_trouble_shows_in_the_error_rate(agent: str, at: datetime) -> None:
+def test_incidents_raise_the_error_rate(agent: str, at: datetime) -> None:
     before = error_rate(play(AGENTS[agent], at - timedelta(days=1)))
     assert error_rate(play(AGENTS[agent], at + timedelta(minutes=5))) > before + 0.1
 
@@ -85,7 +85,7 @@ def test_the_incident_is_slow_too() -> None:
     assert median(seconds, play(agent, TIMELINE.incident_start)) > 1.5 * usual
 
 
-def test_a_new_layout_shows_in_the_ratings() -> None:
+def test_a_changed_layout_lowers_the_ratings() -> None:
     def accuracy(turn: Turn) -> float:
         return turn.signals[0].value
 

@@ -1,4 +1,4 @@
-"""When the fleet is busy."""
+"""Session starts over the demo's month."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -15,14 +15,14 @@ def starts(scale: float = 1.0, seed: int = 1) -> list[datetime]:
     return list(session_starts(SUPPORT, TIMELINE.start, TIMELINE.end, scale, Random(seed)))
 
 
-def test_sessions_come_in_order_and_within_the_month() -> None:
+def test_sessions_are_ordered_and_within_the_month() -> None:
     found = starts()
     assert found == sorted(found)
     assert TIMELINE.start <= found[0] < TIMELINE.start + timedelta(hours=6)
     assert TIMELINE.end - timedelta(hours=6) < found[-1] < TIMELINE.end
 
 
-def test_the_scale_is_the_amount() -> None:
+def test_scale_multiplies_the_traffic() -> None:
     assert 0.15 < len(starts(0.2)) / len(starts()) < 0.25
 
 

@@ -57,7 +57,7 @@ async def test_an_unknown_account_takes_as_long_as_a_wrong_password() -> None:
     stored = await hash_password("correct horse battery")
 
     async def least_work(password_hash: str | None) -> float:
-        # Processor time, which other work on the machine does not lengthen.
+        # CPU time, which does not depend on other load.
         times = []
         for _ in range(5):
             started = time.process_time()
