@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -137,7 +138,7 @@ def _missing_targets(code: str) -> Iterator[str]:
 
 
 def _missing_commands(code: str) -> Iterator[str]:
-    root: typer.core.TyperGroup = typer.main.get_command(app)  # type: ignore[assignment]
+    root: Any = typer.main.get_command(app)
     calls = re.findall(r"(?:^| )spanwise ([a-z]+)(?: ([a-z]+)\b)?", code, re.MULTILINE)
     for name, argument in calls:
         command = root.get_command(None, name) if name in root.list_commands(None) else None

@@ -15,7 +15,8 @@ SCRIPT = Path(__file__).parents[3] / ".ci" / "commits"
 @pytest.fixture(scope="module")
 def commits() -> ModuleType:
     spec = spec_from_loader("commits", SourceFileLoader("commits", str(SCRIPT)))
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
