@@ -278,7 +278,7 @@ def load_secret_key(settings: Settings) -> str:
     except OSError as error:
         raise _unusable(settings, error) from None
     if len(secret) < MIN_SECRET_CHARACTERS:
-        raise StartError(f"{path} must hold at least {MIN_SECRET_CHARACTERS} characters")
+        raise StartError(f"{path} must contain at least {MIN_SECRET_CHARACTERS} characters")
     return secret
 
 

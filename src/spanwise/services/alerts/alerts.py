@@ -145,10 +145,10 @@ class Alerts:
     async def _check_webhooks(self, changes: Mapping[str, Any]) -> None:
         problems = []
         for number, webhook in enumerate((changes.get("notify") or {}).get("webhooks") or []):
-            if problem := await self._guard.problem_with(webhook["url"]):
+            if problem := await self._guard.find_problem(webhook["url"]):
                 field = f"notify.webhooks.{number}.url"
                 problems.append(FieldProblem(field=field, message=problem))
-        refuse(problems)
+        _raise_if_any(problems)
 
 
 def _merge(old: AlertSettings, changes: Mapping[str, Any]) -> AlertSettings:
@@ -182,7 +182,7 @@ def check_rules(rules: Sequence[AlertRule]) -> None:
                 FieldProblem(field=f"rules.{number}.id", message=f"{what}another rule has this id")
             )
         seen.add(rule.id or "")
-    refuse(problems)
+    _raise_if_any(problems)
 
 
 def _problems_of(rule: AlertRule) -> list[tuple[str, str]]:
@@ -213,7 +213,7 @@ def _problems_of(rule: AlertRule) -> list[tuple[str, str]]:
     return problems
 
 
-def refuse(problems: Sequence[FieldProblem]) -> None:
+def _raise_if_any(problems: Sequence[FieldProblem]) -> None:
     if problems:
         raise Invalid(f"{problems[0].field}: {problems[0].message}", problems)
 

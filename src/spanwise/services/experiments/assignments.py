@@ -132,18 +132,19 @@ class Assignments:
             case ExperimentStatus.DRAFT:
                 raise Invalid.field("status", "the experiment is a draft; start it first")
             case ExperimentStatus.RUNNING:
-                answers, exposure = self.choose(workspace, experiment, unit_ids)
+                assignments, exposure = self.choose(workspace, experiment, unit_ids)
                 if exposure is not None:
                     await self._pipeline.submit([exposure.record])
                     self._recent_exposures.put(exposure)
-                return answers
+                return assignments
             case ExperimentStatus.PAUSED:
-                return await self._keep(workspace, experiment, unit_ids, now)
+                return await self._assign_paused(workspace, experiment, unit_ids, now)
             case ExperimentStatus.STOPPED:
                 keys = [variant.key for variant in experiment.variants]
                 final = keys.index(experiment.winner) if experiment.winner else 0
                 return [
-                    _answer(experiment, unit_id, final, now, inside=False) for unit_id in unit_ids
+                    _to_assignment(experiment, unit_id, final, now, inside=False)
+                    for unit_id in unit_ids
                 ]
 
     def choose(
@@ -151,21 +152,23 @@ class Assignments:
     ) -> tuple[list[Assignment], Exposure | None]:
         """Choose variants. The returned exposure must be stored before the assignments are sent."""
         now = utc_now()
-        answers: list[Assignment] = []
+        assignments: list[Assignment] = []
         new: dict[str, int] = {}
         for unit_id in unit_ids:
             if not is_in_traffic(experiment.id, unit_id, experiment.traffic_percent):
-                answers.append(_answer(experiment, unit_id, 0, now, inside=False))
+                assignments.append(_to_assignment(experiment, unit_id, 0, now, inside=False))
                 continue
             variant = _choose(experiment, unit_id)
             earlier = self._recent_exposures.get(experiment.id, unit_id)
             if earlier is None:
                 new[unit_id] = variant
-            answers.append(_answer(experiment, unit_id, variant, earlier or now, inside=True))
+            assignments.append(
+                _to_assignment(experiment, unit_id, variant, earlier or now, inside=True)
+            )
         if not new:
-            return answers, None
+            return assignments, None
         record = prepare_exposures(workspace, experiment.id, now, new.items())
-        return answers, Exposure(experiment.id, list(new), now, record)
+        return assignments, Exposure(experiment.id, list(new), now, record)
 
     def store(self, exposure: Exposure, tell: Tell) -> None:
         """Enqueue an exposure; `tell` is called once it is durable or has failed.
@@ -179,16 +182,16 @@ class Assignments:
             self._recent_exposures.put(exposure)
         tell(failure)
 
-    async def _keep(
+    async def _assign_paused(
         self, workspace: str, experiment: Experiment, unit_ids: Sequence[str], now: datetime
     ) -> list[Assignment]:
         """Return the variant of units already exposed; others get the control."""
         await self._pipeline.settle()
         exposed = await find_first_exposures(self._engine, workspace, experiment.id, unit_ids)
         return [
-            _answer(experiment, unit_id, _choose(experiment, unit_id), exposed[unit_id])
+            _to_assignment(experiment, unit_id, _choose(experiment, unit_id), exposed[unit_id])
             if unit_id in exposed
-            else _answer(experiment, unit_id, 0, now, inside=False)
+            else _to_assignment(experiment, unit_id, 0, now, inside=False)
             for unit_id in unit_ids
         ]
 
@@ -198,7 +201,7 @@ def _choose(experiment: Experiment, unit_id: str) -> int:
     return choose_variant(experiment.id, unit_id, weights)
 
 
-def _answer(
+def _to_assignment(
     experiment: Experiment, unit_id: str, variant_index: int, at: datetime, *, inside: bool = True
 ) -> Assignment:
     variant = experiment.variants[variant_index]

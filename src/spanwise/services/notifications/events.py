@@ -28,7 +28,7 @@ async def record_event(
     actor: str,
     subject: str,
     at: datetime | None = None,
-    **data: Any,  # noqa: ANN401 -- whatever the event has to tell
+    **data: Any,  # noqa: ANN401 -- details of the event
 ) -> Event:
     """Add an event and enqueue it for every webhook that subscribes to its type."""
     event = new_event(event_type, actor=actor, subject=subject, at=at, **data)
@@ -42,7 +42,7 @@ def new_event(
     actor: str,
     subject: str,
     at: datetime | None = None,
-    **data: Any,  # noqa: ANN401 -- whatever the event has to tell
+    **data: Any,  # noqa: ANN401 -- details of the event
 ) -> Event:
     return Event(
         id=new_id("evt"),

@@ -65,7 +65,7 @@ class WebhookGuard:
         self._allow_private = allow_private
         self._resolve = resolver
 
-    async def problem_with(self, url: str) -> str | None:
+    async def find_problem(self, url: str) -> str | None:
         """Return what is wrong with a URL, or None if it may be stored."""
         try:
             parts = urlsplit(url)

@@ -52,7 +52,7 @@ class Webhooks:
         self, caller: Principal, url: str, types: Sequence[EventType]
     ) -> WebhookWithSecret:
         """Subscribe a URL; only this response contains the signing secret."""
-        if problem := await self._guard.problem_with(url):
+        if problem := await self._guard.find_problem(url):
             raise Invalid.field("url", problem)
         webhook = Webhook(id=new_id("whk"), url=url, types=sorted(set(types)), created_at=utc_now())
         secret = new_webhook_secret()

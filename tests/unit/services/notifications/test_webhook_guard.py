@@ -64,7 +64,7 @@ async def test_a_name_that_becomes_private_after_the_check_is_refused(
         allow_private=False, resolver=Rebinding(["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8"])
     )
     url = hooks.url.replace("127.0.0.1", "hooks.example.com")
-    assert await guard.problem_with(url) is None
+    assert await guard.find_problem(url) is None
     with pytest.raises(AddressRefused):
         await guard.post(url, {}, b"{}")
     assert hooks.received == []
@@ -74,7 +74,7 @@ async def test_one_private_address_among_others_is_enough_to_refuse(hooks: HookS
     resolver = Rebinding(["8.8.8.8", "::ffff:127.0.0.1"])
     guard = WebhookGuard(allow_private=False, resolver=resolver)
     url = hooks.url.replace("127.0.0.1", "hooks.example.com")
-    assert await guard.problem_with(url) is not None
+    assert await guard.find_problem(url) is not None
     with pytest.raises(AddressRefused):
         await guard.post(url, {}, b"{}")
 
@@ -98,7 +98,7 @@ async def test_the_connected_peer_is_checked_too(
 
 async def test_an_installation_may_allow_private_addresses(hooks: HookServer) -> None:
     guard = WebhookGuard(allow_private=True)
-    assert await guard.problem_with(hooks.url) is None
+    assert await guard.find_problem(hooks.url) is None
     assert await guard.post(hooks.url, {"x-test": "1"}, b'{"a": 1}') == 200
     [received] = hooks.received
     assert received.headers["x-test"] == "1"
