@@ -29,11 +29,12 @@ test: $(READY) $(DASHBOARD)  ## run all tests
 bench: $(READY)  ## measure the real service; BENCH_QUICK=1 takes about a minute
 	$(BIN)/python -m bench
 
-check: $(READY) $(MODULES)  ## lint, types, import rules
+check: $(READY) $(MODULES)  ## lint, types, import rules, commit subjects
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/commits
 	$(NPM) run -s check
 
 format: $(READY) $(MODULES)  ## apply the formatter and the safe lint fixes

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spanwise.analysis.clusters import to_arm
 from spanwise.analysis.experiments import Measured, check_sample_ratio, compare
-from spanwise.model.experiments.definition import Direction, Metric, MetricSource, Variant
+from spanwise.model.experiments.definition import Direction, ExperimentMetric, MetricSource, Variant
 from spanwise.model.experiments.results import VariantResult
 from spanwise.model.experiments.sums import ClusterSums
 
@@ -31,7 +31,7 @@ Values = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, int]], tuple[Values, Values]]
 
 VARIANTS = [Variant(key=key, name=key, weight=1, config={}) for key in ("control", "treatment")]
-METRIC = Metric(
+METRIC = ExperimentMetric(
     key="score",
     source=MetricSource.SIGNAL,
     metric=None,

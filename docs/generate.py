@@ -1,6 +1,6 @@
-"""Writes what is derived from the code: the tables in the docs and the OpenAPI document.
+"""Generates the tables in the docs and the OpenAPI document from the code.
 
-`make docs` writes them; with `--check` it only says whether they are up to date.
+`make docs` writes them; with `--check` it only reports whether they are up to date.
 """
 
 import json
@@ -19,7 +19,7 @@ from spanwise.settings import ENV_PREFIX, Settings, load_settings, show_setting
 from spanwise.wiring.http import create_app
 
 DOCS = Path(__file__).parent
-# What the dashboard's types are generated from.
+# The dashboard's types are generated from this file.
 OPENAPI = DOCS.parent / "web" / "openapi.json"
 METHODS = ("get", "post", "put", "delete")
 
@@ -35,7 +35,7 @@ def settings_table() -> str:
 
 
 def openapi_document() -> dict[str, Any]:
-    services = cast("Services", SimpleNamespace(settings=load_settings(), alert_watch=None))
+    services = cast("Services", SimpleNamespace(settings=load_settings(), alert_jobs=None))
     return create_app(services).openapi()
 
 
@@ -73,7 +73,7 @@ def otlp_paths() -> str:
 
 
 def fields_table() -> str:
-    rows = ["| field | meaning | from, the first with a value |", "|---|---|---|"]
+    rows = ["| field | meaning | sources; the first one with a value wins |", "|---|---|---|"]
     for field in FIELDS:
         shown = [text for source in field.sources if (text := _source(source))]
         if field.name in PIECES:
@@ -82,7 +82,7 @@ def fields_table() -> str:
     return "\n".join(rows)
 
 
-# Names that ingest itself writes, of no use to others.
+# Prefixes of attributes that ingest writes itself; not documented.
 _OWN = tuple(f"{OWN_PREFIX}{name}." for name in ("event", "exception", "flag", "pieces"))
 
 
@@ -97,8 +97,8 @@ def _source(source: Source) -> str:
             return "" if source.startswith(_OWN) else f"`{source}`"
 
 
-def _meanings(table: dict[str, tuple[str, ...]], head: str) -> str:
-    rows = [f"| {head} | said as |", "|---|---|"]
+def _aliases_table(table: dict[str, tuple[str, ...]], head: str) -> str:
+    rows = [f"| {head} | values |", "|---|---|"]
     rows += [
         f"| `{name}` | {', '.join(f'`{w}`' for w in words)} |" for name, words in table.items()
     ]
@@ -106,16 +106,16 @@ def _meanings(table: dict[str, tuple[str, ...]], head: str) -> str:
 
 
 def kinds_table() -> str:
-    return _meanings(KINDS, "kind")
+    return _aliases_table(KINDS, "kind")
 
 
 def providers_table() -> str:
     names = {name: (*PROVIDERS.get(name, ()), *HOSTS.get(name, ())) for name in PROVIDERS | HOSTS}
-    return _meanings(names, "provider")
+    return _aliases_table(names, "provider")
 
 
 def errors_table() -> str:
-    rows = ["| type | pattern | for example |", "|---|---|---|"]
+    rows = ["| type | pattern | examples |", "|---|---|---|"]
     for rule in ERROR_RULES:
         pattern = rule.pattern.replace("|", "\\|")
         examples = ", ".join(f"`{example}`" for example in rule.examples)
@@ -126,10 +126,11 @@ def errors_table() -> str:
 def calls_table() -> str:
     rows = ["| log record | becomes |", "|---|---|"]
     for name, call in CALLS.items():
-        what = f"a failed `{call.kind}` span" if call.is_error else f"a `{call.kind}` span"
+        article = "an" if call.kind == "llm" else "a"
+        what = f"a failed `{call.kind}` span" if call.is_error else f"{article} `{call.kind}` span"
         if call.required is not None:
             attribute, value = call.required
-            what += f", where `{attribute}` is {f'`{value}`' if value else 'there'}"
+            what += f", if `{attribute}` {f'is `{value}`' if value else 'is present'}"
         rows.append(f"| `{name}` | {what} |")
     return "\n".join(rows)
 
@@ -159,7 +160,7 @@ def fill_in(text: str, mark: str, table: str) -> str:
     before, start, rest = text.partition(f"<!-- {mark} -->\n")
     _, end, after = rest.partition(f"<!-- end of {mark} -->")
     if not (start and end):
-        sys.exit(f"there is no place marked for {mark}")
+        sys.exit(f"the markers of the table {mark} are missing")
     return f"{before}{start}{table}\n{end}{after}"
 
 

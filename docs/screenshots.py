@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 import httpx  # noqa: E402 -- the test helpers are on the path set above
 from playwright.sync_api import Browser  # noqa: E402
 
-from spanwise.demo.story import EMAIL, MARKER, PASSWORD  # noqa: E402
+from spanwise.demo.setup import EMAIL, MARKER, PASSWORD  # noqa: E402
 from support.browser import Site, Theme, open_tab, start_chromium  # noqa: E402
 from support.polling import wait_for  # noqa: E402
 from support.process import run_demo  # noqa: E402

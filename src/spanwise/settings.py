@@ -1,4 +1,4 @@
-"""Every knob with its type, unit and default. The only reader of the environment."""
+"""All settings with type, unit and default. The only module that reads the environment."""
 
 import os
 import secrets
@@ -34,7 +34,7 @@ def _half_of_memory_mb() -> int:
 
 
 class Settings(BaseSettings):
-    """Strongest first: a flag of `spanwise serve`, the environment, a line in `spanwise.toml`."""
+    """In order of precedence: a flag of `spanwise serve`, the environment, `spanwise.toml`."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX, toml_file=TOML_FILE, extra="forbid", frozen=True
@@ -50,25 +50,25 @@ class Settings(BaseSettings):
         4317,
         ge=0,
         le=65535,
-        description="Port for OTLP over gRPC; 0 = off. A taken port is a warning, no more.",
+        description="Port for OTLP over gRPC; 0 = off. If it is taken, the service starts without.",
     )
     telemetry_url: SecretStr | None = Field(
         None,
-        description="Traces, signals and logs: chDB in the data folder, or a server, "
+        description="Telemetry store: chDB in the data folder, or a ClickHouse server, "
         "`clickhouse[s]://user:password@host/database`.",
     )
     clickhouse_cluster: str | None = Field(
         None,
         pattern="^[A-Za-z0-9_-]+$",
-        description="Name of a ClickHouse cluster; its tables are replicated on all nodes.",
+        description="Name of a ClickHouse cluster; tables are replicated on all its nodes.",
     )
     catalog_url: SecretStr | None = Field(
         None,
-        description="Accounts, keys, agents, alerts and experiments: SQLite in the data folder, "
-        "or `postgresql://user:password@host/database`.",
+        description="Catalog (accounts, keys, agents, alerts, experiments): SQLite in the data "
+        "folder, or `postgresql://user:password@host/database`.",
     )
     redis_url: SecretStr | None = Field(
-        None, description="`redis://host:6379/0` shares rate-limit counts between replicas."
+        None, description="`redis://host:6379/0`; shares rate-limit counters between replicas."
     )
     secret_key: SecretStr | None = Field(
         None,
@@ -76,63 +76,67 @@ class Settings(BaseSettings):
         "the data folder with mode 0600.",
     )
     public_url: str | None = Field(
-        None, description="Address used in mails and links; from host and port when not given."
+        None, description="Base URL in mails and links; default: built from host and port."
     )
     smtp_url: SecretStr | None = Field(
         None,
-        description="`smtp[s]://user:password@host:port`; without it each mail is a file in "
+        description="`smtp[s]://user:password@host:port`; without it mails are written to files in "
         "`outbox/`.",
     )
     mail_from: str = Field("Spanwise <spanwise@localhost>", description="Sender of mails.")
     rate_limit_standard: int = Field(
-        100, ge=0, description="Requests a minute and caller, standard tier; 0 = unlimited."
+        100, ge=0, description="Requests per minute and caller, standard tier; 0 = unlimited."
     )
     rate_limit_strict: int = Field(
-        20, ge=0, description="Requests a minute and caller, strict tier; 0 = unlimited."
+        20, ge=0, description="Requests per minute and caller, strict tier; 0 = unlimited."
     )
     rate_limit_ingestion: int = Field(
-        500, ge=0, description="Requests a minute and caller, ingestion tier; 0 = unlimited."
+        500, ge=0, description="Requests per minute and caller, ingestion tier; 0 = unlimited."
     )
     require_verified_email: bool = Field(
-        False, description="Sign-in waits until the e-mail address is verified."
+        False, description="Sign-in requires a verified e-mail address."
     )
     open_registration: bool = Field(
         True,
-        description="Anyone may register. When off, only the first account can; "
-        "`spanwise user add` makes more.",
+        description="Anyone may register. When off, only the first account can; add others with "
+        "`spanwise user add`.",
     )
-    jwt_hours: float = Field(24, gt=0, le=24 * 365, description="Lifetime of a sign-in, hours.")
+    jwt_hours: float = Field(
+        24, gt=0, le=24 * 365, description="Lifetime of a sign-in token, hours."
+    )
     alert_interval_seconds: float = Field(
-        60, ge=0.1, le=3600, description="How often alert rules are evaluated, seconds."
+        60, ge=0.1, le=3600, description="Interval between evaluations of alert rules, seconds."
     )
     allow_private_webhooks: bool = Field(
-        False, description="Webhooks may reach private addresses, such as those of this network."
+        False,
+        description="Webhooks may connect to private addresses, such as those of this network.",
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Origins, separated by commas, whose pages may call the API; none = off."
+        (),
+        description="Comma-separated origins that may call the API from a browser; empty = none.",
     )
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         ("127.0.0.1", "::1"),
-        description="Addresses and networks, separated by commas, of proxies whose "
-        "`X-Forwarded-For` and `X-Forwarded-Proto` are believed; `*` = every peer.",
+        description="Comma-separated addresses and networks of proxies whose `X-Forwarded-For` and "
+        "`X-Forwarded-Proto` are trusted; `*` = every peer.",
     )
     retention_days: int = Field(
-        0, ge=0, le=36_500, description="Telemetry older than this is removed; 0 = keep all."
+        0, ge=0, le=36_500, description="Telemetry older than this is deleted; 0 = keep all."
     )
     memory_limit_mb: int = Field(
         default_factory=_half_of_memory_mb,
         ge=256,
-        description="What engine, caches and ingest queue may use together, MiB; half of the "
-        "machine, at most 8192.",
+        description="Memory for engine, caches and ingest queue together, MiB; default: half of "
+        "the machine's memory, at most 8192.",
     )
     min_free_disk_mb: int = Field(
         512,
         ge=0,
-        description="Ingest answers 503 while the data folder's disk has less room, MiB; what is "
-        "left lets the engine merge and delete.",
+        description="Ingest answers 503 while the data folder's disk has less free space, MiB; the "
+        "reserve lets the engine merge and delete.",
     )
     log_level: str = Field(
-        "info", pattern="^(debug|info|warning|error)$", description="Least severe log line shown."
+        "info", pattern="^(debug|info|warning|error)$", description="Minimum level of log lines."
     )
     log_format: str = Field(
         "auto",
@@ -160,14 +164,14 @@ class Settings(BaseSettings):
 
     @field_validator("cors_origins", mode="before")
     @classmethod
-    def _split_origins(cls, value: Any) -> Any:  # noqa: ANN401 -- pydantic hands over anything
+    def _split_origins(cls, value: Any) -> Any:  # noqa: ANN401 -- unvalidated input
         if isinstance(value, str):
             return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip())
         return value
 
     @field_validator("trusted_proxies", mode="before")
     @classmethod
-    def _split_proxies(cls, value: Any) -> Any:  # noqa: ANN401 -- pydantic hands over anything
+    def _split_proxies(cls, value: Any) -> Any:  # noqa: ANN401 -- unvalidated input
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
@@ -182,7 +186,7 @@ class Settings(BaseSettings):
                 ip_network(part)
             except ValueError as error:
                 raise ValueError(
-                    f"must hold addresses, networks such as 10.0.0.0/8, or *: {error}"
+                    f"must contain addresses, networks such as 10.0.0.0/8, or *: {error}"
                 ) from None
         return value
 
@@ -223,13 +227,13 @@ class Settings(BaseSettings):
 
     @property
     def public_address(self) -> str:
-        """Where people reach this installation, without a slash at the end."""
+        """The public base URL, without a trailing slash."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
 
 
 def load_settings(**flags: object) -> Settings:
-    """Read all sources; a wrong value ends the start with a sentence that names the variable."""
+    """Read all sources; raises StartError with the variable name for an invalid value."""
     try:
         return Settings(**{name: value for name, value in flags.items() if value is not None})  # type: ignore[arg-type]
     except ValidationError as error:
@@ -246,7 +250,7 @@ def _describe(problem: ErrorDetails) -> str:
 
 
 def prepare_data_dir(settings: Settings) -> None:
-    """Make the data folder, if it is not there yet."""
+    """Create the data folder if it does not exist."""
     try:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -262,7 +266,7 @@ def secret_file(settings: Settings) -> Path:
 
 
 def load_secret_key(settings: Settings) -> str:
-    """Return the signing secret, making one on first start that only this user can read."""
+    """Return the signing secret; the first start generates one that only this user can read."""
     if settings.secret_key is not None:
         return settings.secret_key.get_secret_value()
     prepare_data_dir(settings)
@@ -274,12 +278,12 @@ def load_secret_key(settings: Settings) -> str:
     except OSError as error:
         raise _unusable(settings, error) from None
     if len(secret) < MIN_SECRET_CHARACTERS:
-        raise StartError(f"{path} must hold at least {MIN_SECRET_CHARACTERS} characters")
+        raise StartError(f"{path} must contain at least {MIN_SECRET_CHARACTERS} characters")
     return secret
 
 
 def _create_secret(path: Path) -> None:
-    # Whole or not at all: another process that starts now must never read half of it.
+    # Linked into place when complete, so that a concurrent start never reads a partial secret.
     with NamedTemporaryFile("w", dir=path.parent, prefix=path.name) as file:
         file.write(secrets.token_urlsafe(48))
         file.flush()
@@ -289,7 +293,7 @@ def _create_secret(path: Path) -> None:
 
 
 def show_setting(value: object) -> str:
-    """Format a setting for people, with the secret part of it hidden."""
+    """Format a setting for display, with secrets hidden."""
     if isinstance(value, SecretStr):
         return _hide_password(value.get_secret_value())
     if isinstance(value, tuple):

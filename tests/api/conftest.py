@@ -15,5 +15,5 @@ def _cheap_hashes() -> Iterator[None]:
     cheap = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=64, parallelism=1),))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_hasher", cheap)
-        patch.setattr(passwords, "HASH_OF_NOBODY", cheap.hash("nobody's"))
+        patch.setattr(passwords, "DUMMY_HASH", cheap.hash("nobody's"))
         yield

@@ -119,7 +119,7 @@ async def test_many_agents_take_one_query_per_window(
         return await fetch(self, sql, *args, **options)
 
     monkeypatch.setattr(Engine, "fetch", count)
-    await service.services.alert_watch.evaluate()
+    await service.services.alert_jobs.evaluate()
     assert queries == ["measure_traces"] * 2
 
 
@@ -131,7 +131,7 @@ async def test_rules_of_one_workspace_do_not_see_traces_of_another(
     await watch(bob, RULE)
     await send(ann, clock, "ok")
     await send(bob, clock, "error")
-    await service.services.alert_watch.evaluate()
+    await service.services.alert_jobs.evaluate()
     assert await ann.data("GET", "/spans/alerts") == []
     [alert] = await bob.data("GET", "/spans/alerts")
     assert alert["value"] == 1
@@ -142,7 +142,7 @@ async def test_an_evaluation_that_fails_is_visible_and_recovers(
 ) -> None:
     ann = await service.sign_up()
     await watch(ann, RULE)
-    watching = service.services.alert_watch
+    watching = service.services.alert_jobs
 
     async def job_state() -> tuple[str, bool]:
         ready = (await service.call("GET", "/ready")).json()["data"]
@@ -185,7 +185,7 @@ async def test_an_anomaly_is_learned_from_weeks_and_found(service: Service, cloc
             for s in range(12)
         ]
         await send_traces(ann, slow)
-        await service.services.alert_watch.evaluate()
+        await service.services.alert_jobs.evaluate()
         alerts = await ann.data("GET", "/spans/alerts")
         if minute < 2:
             assert alerts == []
@@ -218,7 +218,7 @@ async def test_a_trace_of_any_length_counts_when_it_ends(
     await send_traces(ann, [span, early])
     vote = {"signalName": "liked", "value": 0, "traceId": span["traceId"]}
     await ann.data("POST", "/signals", json=vote | {"timestamp": ended.isoformat()})
-    await service.services.alert_watch.evaluate()
+    await service.services.alert_jobs.evaluate()
     alerts = {a["ruleId"]: a for a in await ann.data("GET", "/spans/alerts")}
     assert set(alerts) == {"errors", "slow", "liked"}
     assert alerts["errors"]["value"] == 1

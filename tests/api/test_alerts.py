@@ -31,7 +31,7 @@ class Watched:
     async def evaluate(self, **by: float) -> list[dict[str, Any]]:
         """Turn the clock, evaluate, and return the alerts, the latest first."""
         self.clock.turn(**by)
-        await self.service.services.alert_watch.evaluate()
+        await self.service.services.alert_jobs.evaluate()
         alerts: list[dict[str, Any]] = await self.person.data("GET", "/spans/alerts")
         return alerts
 

@@ -52,8 +52,8 @@ class Desk:
     async def work(self, **by: float) -> None:
         """Turn the clock, evaluate and send."""
         self.clock.turn(**by)
-        await self.service.services.alert_watch.evaluate()
-        await self.service.services.alert_watch.send()
+        await self.service.services.alert_jobs.evaluate()
+        await self.service.services.alert_jobs.send()
 
     async def deliveries(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = await self.person.data("GET", "/events/deliveries")

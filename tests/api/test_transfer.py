@@ -91,7 +91,7 @@ async def test_an_export_that_is_read_again_says_the_same_and_twice_too(
     assert len(list((tmp_path / "out").glob("spans-*.parquet"))) == 3
     theirs = await transfer.find_workspace(bob.email)
     for _ in range(2):
-        taken = await transfer.take_in(theirs, tmp_path / "out", lambda *_: None)
+        taken = await transfer.import_folder(theirs, tmp_path / "out", lambda *_: None)
         assert taken == rows
         assert await everything(bob) == expected
     assert await everything(ann) == expected
@@ -116,12 +116,12 @@ async def test_what_is_no_export_is_refused(
 ) -> None:
     person = await service.sign_up()
     mine = await transfer.find_workspace(person.email)
-    with pytest.raises(Invalid, match="no finished export"):
-        await transfer.take_in(mine, tmp_path, lambda *_: None)
+    with pytest.raises(Invalid, match="not a complete export"):
+        await transfer.import_folder(mine, tmp_path, lambda *_: None)
     (tmp_path / "manifest.json").write_text('{"rows": {"spans": 1}}')
     (tmp_path / "spans-000001.parquet").write_bytes(b"PAR1 not really PAR1")
     with pytest.raises(Invalid, match=r"spans-000001\.parquet cannot be read"):
-        await transfer.take_in(mine, tmp_path, lambda *_: None)
+        await transfer.import_folder(mine, tmp_path, lambda *_: None)
     with pytest.raises(Invalid, match="is not empty"):
         await transfer.export(mine, tmp_path, lambda *_: None)
     with pytest.raises(NotFound):

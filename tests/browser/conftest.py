@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from spanwise.demo.story import EMAIL, MARKER, PASSWORD
+from spanwise.demo.setup import EMAIL, MARKER, PASSWORD
 from support.browser import OpenTab, Site, Tab, find_chromium, open_tab, start_chromium
 from support.polling import wait_for
 from support.process import ANSWER_SECONDS, run_demo

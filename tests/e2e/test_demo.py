@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from spanwise.demo.story import EMAIL, MARKER, PASSWORD
+from spanwise.demo.setup import EMAIL, MARKER, PASSWORD
 from support.polling import wait_for
 from support.process import Running, run_command, run_demo
 
@@ -64,5 +64,5 @@ def test_only_a_demo_is_thrown_away(tmp_path: Path) -> None:
     (folder / "precious").write_text("mine")
     ended = run_command(tmp_path, "demo", "--fresh")
     assert ended.returncode == 1
-    assert "is not a demo's folder" in ended.stderr
+    assert "is not a demo folder" in ended.stderr
     assert (folder / "precious").exists()

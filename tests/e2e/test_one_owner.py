@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spanwise.demo.story import MARKER
+from spanwise.demo.setup import MARKER
 from support.process import run_command, run_service
 from support.spans import new_span
 

@@ -109,7 +109,7 @@ def test_a_proxy_that_is_no_address_is_refused_at_start(
     monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
     monkeypatch.setenv("SPANWISE_TRUSTED_PROXIES", value)
-    with pytest.raises(StartError, match=r"^SPANWISE_TRUSTED_PROXIES: must hold addresses"):
+    with pytest.raises(StartError, match=r"^SPANWISE_TRUSTED_PROXIES: must contain addresses"):
         load_settings()
 
 

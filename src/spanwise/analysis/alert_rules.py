@@ -20,9 +20,9 @@ from spanwise.analysis.baseline import (
 )
 from spanwise.model.alerts import (
     SUMS,
+    AlertMetric,
     AlertRule,
     Condition,
-    Metric,
     RuleState,
     Sensitivity,
     Window,
@@ -40,9 +40,9 @@ DAY_SECONDS = 24 * HOUR_SECONDS
 WEEK_SECONDS = 7 * DAY_SECONDS
 REFERENCE_WEEKS = 4
 
-_QUANTITIES = {Metric.ERROR_RATE: Quantity.RATE, Metric.REQUEST_COUNT: Quantity.COUNT}
+_QUANTITIES = {AlertMetric.ERROR_RATE: Quantity.RATE, AlertMetric.REQUEST_COUNT: Quantity.COUNT}
 # Anomalous in both directions. Few errors, low latency and low cost are no alert.
-_TWO_SIDED = frozenset({Metric.REQUEST_COUNT, Metric.SIGNAL})
+_TWO_SIDED = frozenset({AlertMetric.REQUEST_COUNT, AlertMetric.SIGNAL})
 _FIRE_AT = {None: FIRE_SCORE, Sensitivity.LOW: 6.0, Sensitivity.MEDIUM: 4.0, Sensitivity.HIGH: 3.0}
 
 
@@ -67,7 +67,7 @@ class Judgement:
 
 def measured_value(rule: AlertRule, window: Window) -> float | None:
     """Return the value that the rule compares; None when there are too few samples."""
-    if rule.metric is Metric.REQUEST_COUNT:
+    if rule.metric is AlertMetric.REQUEST_COUNT:
         return float(window.samples)
     if rule.metric in SUMS and rule.condition is Condition.ABOVE:
         return window.value(rule.metric)
@@ -77,10 +77,10 @@ def measured_value(rule: AlertRule, window: Window) -> float | None:
 
 
 def _min_samples(rule: AlertRule) -> int:
-    if rule.condition is not Condition.ANOMALY or rule.metric is Metric.ERROR_RATE:
+    if rule.condition is not Condition.ANOMALY or rule.metric is AlertMetric.ERROR_RATE:
         return 1
     # With fewer than twenty samples the 95th percentile is the maximum, which is too noisy.
-    return 20 if rule.metric is Metric.P95_LATENCY else 10
+    return 20 if rule.metric is AlertMetric.P95_LATENCY else 10
 
 
 def judge(

@@ -19,7 +19,7 @@ from spanwise.analysis.comparison import (
     sample_ratio_p_value,
     sequential_p_value,
 )
-from spanwise.model.experiments.definition import Direction, Metric, TraceMetric, Variant
+from spanwise.model.experiments.definition import Direction, ExperimentMetric, TraceMetric, Variant
 from spanwise.model.experiments.results import (
     Bounds,
     Cuped,
@@ -41,7 +41,7 @@ MAX_TREND_DAYS = 366
 class Measured:
     """A metric with the arm of each variant, the control first."""
 
-    metric: Metric
+    metric: ExperimentMetric
     arms: Sequence[Arm]
     cuped: Cuped | None = None
     trend: Sequence[TrendPoint] = ()
@@ -51,7 +51,7 @@ class Measured:
         return [None, *(estimate(self.arms[0], arm) for arm in self.arms[1:])]
 
 
-def measure(metric: Metric, variants: Sequence[Variant], sums: MetricSums) -> Measured:
+def measure(metric: ExperimentMetric, variants: Sequence[Variant], sums: MetricSums) -> Measured:
     totals = [sums.total(index) for index in range(len(variants))]
     adjustment = find_adjustment(totals)
     arms = [to_arm(total, adjustment, sums.origin) for total in totals]
@@ -202,7 +202,7 @@ def _explain(  # noqa: PLR0911 -- one message per case
     return None
 
 
-def _mean_bounds(metric: Metric, arm: Arm) -> Bounds | None:
+def _mean_bounds(metric: ExperimentMetric, arm: Arm) -> Bounds | None:
     interval = mean_interval(arm) if arm.units >= MIN_UNITS else None
     if interval is not None and metric.metric is TraceMetric.SUCCESS_RATE:
         interval = Interval(max(0.0, interval.lower), min(1.0, interval.upper))

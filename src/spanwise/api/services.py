@@ -14,7 +14,7 @@ from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.keys import Keys
 from spanwise.services.alerts.alerts import Alerts
 from spanwise.services.alerts.backtest import Backtests
-from spanwise.services.alerts.evaluation_health import AlertWatch
+from spanwise.services.alerts.evaluation_health import AlertJobs
 from spanwise.services.experiments.assignments import Assignments
 from spanwise.services.experiments.experiments import Experiments
 from spanwise.services.experiments.results import Results
@@ -51,7 +51,7 @@ class Services:
     alerts: Alerts
     backtests: Backtests
     webhooks: Webhooks
-    alert_watch: AlertWatch
+    alert_jobs: AlertJobs
     prices: Prices
     ingest_counters: IngestCounters
     repricing: RepricingProgress

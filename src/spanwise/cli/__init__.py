@@ -24,9 +24,9 @@ _MODULES = {
 
 
 class _LazyGroup(TyperGroup):
-    """Imports a command when it is called: `spanwise version` must not load the whole service."""
+    """Imports a command on first use: `spanwise version` must not load the whole service."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 -- Typer's own, private type
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 -- a private type of Typer
         return [*_MODULES, *super().list_commands(ctx)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
@@ -58,7 +58,7 @@ app = typer.Typer(
 )
 
 
-# Without a callback Typer would make a lone command the whole program.
+# Without a callback, Typer turns a single command into the whole program.
 @app.callback()
 def spanwise() -> None:
     pass
@@ -71,7 +71,7 @@ def version() -> None:
 
 
 def main() -> None:
-    """Run the command; what an operator did wrong is one sentence, not a traceback."""
+    """Run the command; expected errors are printed as one line, without a traceback."""
     try:
         app()
     except SpanwiseError as error:

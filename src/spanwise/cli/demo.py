@@ -1,4 +1,4 @@
-"""`spanwise demo`: the service with a fleet of agents to look at."""
+"""`spanwise demo`: the service with simulated agents and live traffic."""
 
 import shutil
 from pathlib import Path
@@ -13,8 +13,8 @@ from spanwise.api.services import Services
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.logs import configure_logs
 from spanwise.cli.serve import listen, run_service
-from spanwise.demo.story import EMAIL, MARKER, PASSWORD, Told, go_on, tell
-from spanwise.demo.watch import StoryClock
+from spanwise.demo.alerts import ReplayClock
+from spanwise.demo.setup import EMAIL, MARKER, PASSWORD, DemoState, continue_traffic, prepare_demo
 from spanwise.ingest.commit.journal import hold_journal
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings
@@ -30,17 +30,17 @@ app = new_command()
 def demo(
     settings: Settings,
     *,
-    seed: Annotated[int, typer.Option(help="Another seed tells another month.")] = 7,
+    seed: Annotated[int, typer.Option(help="Seed of the generated data.")] = 7,
     scale: Annotated[
-        float, typer.Option(min=0.01, max=20, help="How busy the fleet is; 1 = 25,000 traces.")
+        float, typer.Option(min=0.01, max=20, help="Amount of traffic; 1 = 25,000 traces.")
     ] = 1.0,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Throw away what an earlier demo made.")
+        bool, typer.Option("--fresh", help="Delete the data of an earlier demo first.")
     ] = False,
 ) -> None:
-    """Start the service with a month of a made-up fleet, and keep traffic coming.
+    """Start the service with a month of simulated agents, and keep sending live traffic.
 
-    It has a folder of its own, `spanwise-demo`, unless a data folder is named.
+    Data is kept in the folder `spanwise-demo`, unless a data folder is set.
     """
     settings = _with_defaults(settings)
     configure_logs(settings)
@@ -48,19 +48,19 @@ def demo(
         _clear(settings)
     listener = listen(settings.host, settings.port)
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
-    clock, console = StoryClock(), Console(stderr=True)
+    clock, console = ReplayClock(), Console(stderr=True)
 
-    async def play(services: Services) -> None:
-        told = await _tell(services, clock, seed, scale, console)
+    async def run_demo(services: Services) -> None:
+        state = await _prepare(services, clock, seed, scale, console)
         print(f"\n  Open {settings.public_address}\n  sign in as {EMAIL}, password: {PASSWORD}\n")
         print("  Traffic keeps coming. Ctrl-C ends it.", flush=True)
-        await go_on(services, told)
+        await continue_traffic(services, state)
 
-    uvloop.run(run_service(settings, listener, clock=clock, background=play))
+    uvloop.run(run_service(settings, listener, clock=clock, background=run_demo))
 
 
 def _with_defaults(settings: Settings) -> Settings:
-    """Keep the demo out of the folder of a real installation, and the log out of the picture."""
+    """Default to a separate data folder and to fewer log lines."""
     given = settings.model_fields_set
     changes: dict[str, object] = {}
     if "data_dir" not in given:
@@ -71,19 +71,19 @@ def _with_defaults(settings: Settings) -> Settings:
 
 
 def _clear(settings: Settings) -> None:
-    """Remove an earlier demo's folder, never another one, nor that of a demo that runs."""
+    """Delete the folder of an earlier demo, but no other folder and not that of a running demo."""
     folder = settings.data_dir
     if not folder.exists():
         return
     if not (folder / MARKER).exists() and folder != FOLDER:
-        raise StartError(f"{folder} is not a demo's folder; it stays as it is")
+        raise StartError(f"{folder} is not a demo folder; it was not deleted")
     with hold_journal(journal_folder(settings)):
         shutil.rmtree(folder)
 
 
-async def _tell(
-    services: Services, clock: StoryClock, seed: int, scale: float, console: Console
-) -> Told:
+async def _prepare(
+    services: Services, clock: ReplayClock, seed: int, scale: float, console: Console
+) -> DemoState:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
         tasks = {}
@@ -93,4 +93,4 @@ async def _tell(
                 tasks[what] = bar.add_task(f"{what:<20}", total=1.0)
             bar.update(tasks[what], completed=share)
 
-        return await tell(services, clock, seed, scale, show)
+        return await prepare_demo(services, clock, seed, scale, show)

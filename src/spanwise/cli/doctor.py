@@ -1,4 +1,4 @@
-"""`spanwise doctor`: is this installation in order?"""
+"""`spanwise doctor`: checks settings, disk and stores; rebuilds the rollup on request."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ from spanwise.storage.telemetry.schema.state import inspect_schema
 from spanwise.wiring.stores import open_stores, telemetry_address
 
 LOW_DISK_BYTES = 2 * 2**30
-WIDTH_OF_A_FILE = 160
+PIPED_WIDTH = 160
 
 
 app = new_command()
@@ -39,14 +39,14 @@ def doctor(
     settings: Settings,
     *,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Compute the analytics rollup anew, then end.")
+        bool, typer.Option("--rebuild", help="Recompute the analytics rollup, then exit.")
     ] = False,
 ) -> None:
-    """Show settings (secrets hidden), versions, disk, and whether every store answers.
+    """Show settings (secrets hidden), versions, disk, and whether every store works.
 
-    It only looks: what is missing or outdated is said, and stays as it is.
+    Reports what is missing or outdated, and changes nothing.
     """
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH_OF_A_FILE)
+    console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
     if rebuild:
         console.print(asyncio.run(_rebuild_rollup(settings)))
         return
@@ -89,19 +89,19 @@ async def _check_all(settings: Settings, console: Console) -> bool:
 
 
 async def _rebuild_rollup(settings: Settings) -> str:
-    """Compute the rollup anew. The service must not run: it would read what is half done."""
+    """Recompute the rollup. The service must not run: it would read partial results."""
     async with open_stores(settings, beside_service=False) as (_, engine):
         days = await Rollup(engine).maintenance.rebuild()
-    return f"The rollup of {days} days is computed anew."
+    return f"Recomputed the rollup of {days} days."
 
 
 async def _check_secret(settings: Settings) -> str:
     if settings.secret_key is not None:
         return "from the settings"
     if not secret_file(settings).exists():
-        return "the first start makes one"
+        return "not created yet; the first start does that"
     load_secret_key(settings)
-    return "kept in the data folder"
+    return "from the data folder"
 
 
 async def _check_disk(settings: Settings) -> str:
@@ -126,7 +126,7 @@ async def _check_telemetry(settings: Settings) -> str:
     try:
         engine = Engine.open(address, settings.memory_limit_mb, creates=False)
     except EngineInUseError:
-        return "in use by another process, as it should be while the service runs"
+        return "in use by another process, as expected while the service runs"
     try:
         tables = await measure_tables(engine)
         size = sum(table.size_bytes for table in tables)

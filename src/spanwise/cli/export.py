@@ -1,4 +1,4 @@
-"""`spanwise export`: one workspace's telemetry as Parquet files."""
+"""`spanwise export`: writes one workspace's telemetry as Parquet files."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +14,11 @@ app = new_command()
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="Where to write; made, or empty.")],
-    email: Annotated[str, typer.Option(help="Whose workspace.")],
+    folder: Annotated[Path, typer.Argument(help="Target folder; must be new or empty.")],
+    email: Annotated[str, typer.Option(help="Account whose workspace to export.")],
 ) -> None:
     """Write one workspace's spans, logs, signals and metrics as Parquet files.
 
-    The embedded engine belongs to one process: stop `spanwise serve` first.
+    Only one process can use the embedded engine: stop `spanwise serve` first.
     """
     run_transfer("exporting", Transfer.export, folder, email)

@@ -1,4 +1,4 @@
-"""Gives a command one flag for every setting."""
+"""Adds one command-line flag per setting to a command."""
 
 import inspect
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from spanwise.settings import Settings, load_settings
 
 
 def new_command() -> typer.Typer:
-    """Make the app of a command's module; brackets in its help are text, not markup."""
+    """Return the Typer app of a command module; brackets in its help are not markup."""
     return typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command so that Typer sees a flag a setting; the command gets them all, merged.
+    """Wrap a command so that Typer offers one flag per setting; it receives the merged settings.
 
-    What the command takes beside the settings are flags of its own.
+    Other parameters of the command become normal flags.
     """
     own = [p for p in inspect.signature(command).parameters.values() if p.name != "settings"]
 
@@ -46,5 +46,5 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _flag_type(annotation: object) -> Any:  # noqa: ANN401 -- a type for Typer
-    # Text, numbers and switches are all that a flag can be; Settings validates the rest.
+    # Other types are passed as text, which Settings parses and validates.
     return (annotation if annotation in (int, float, bool) else str) | None

@@ -1,4 +1,4 @@
-"""`spanwise import`: telemetry that `spanwise export` wrote, into a workspace."""
+"""`spanwise import`: reads files written by `spanwise export` into a workspace."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +14,11 @@ app = new_command()
 
 @app.command("import")
 def import_(
-    folder: Annotated[Path, typer.Argument(help="What `spanwise export` wrote.")],
-    email: Annotated[str, typer.Option(help="Into whose workspace.")],
+    folder: Annotated[Path, typer.Argument(help="Folder written by `spanwise export`.")],
+    email: Annotated[str, typer.Option(help="Account whose workspace to import into.")],
 ) -> None:
-    """Read an export into a workspace. Doing so twice changes nothing.
+    """Import an export into a workspace. Importing twice changes nothing.
 
-    The embedded engine belongs to one process: stop `spanwise serve` first.
+    Only one process can use the embedded engine: stop `spanwise serve` first.
     """
-    run_transfer("importing", Transfer.take_in, folder, email)
+    run_transfer("importing", Transfer.import_folder, folder, email)

@@ -1,4 +1,4 @@
-"""How the service logs: one structured line an event, JSON unless a person is watching."""
+"""Logging: one structured line per event, as JSON unless stderr is a terminal."""
 
 import json
 import logging
@@ -24,16 +24,16 @@ def configure_logs(settings: Settings) -> None:
     final: list[structlog.typing.Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(_write_json)]
         if as_json
-        # The default would print local variables too, and with them passwords and keys.
+        # The default formatter prints local variables, which may contain passwords and keys.
         else [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
     )
     structlog.configure(
         processors=[*shared, *final],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        # A line is one write: the handler below writes to the same stream.
+        # Writes each line at once, because the handler below shares the stream.
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
     )
-    # Libraries that use the standard library's logging come out in the same shape.
+    # Formats the log lines of libraries the same way.
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -45,9 +45,9 @@ def configure_logs(settings: Settings) -> None:
 
 
 def _write_json(event: Mapping[str, object], default: Callable[[object], object]) -> str:
-    # Every request has a line, and this takes a quarter of the time that `json` does.
+    # Every request logs a line, and orjson takes a quarter of the time of `json`.
     try:
         return orjson.dumps(event, default, orjson.OPT_NON_STR_KEYS).decode()
     except orjson.JSONEncodeError:
-        # Half of a surrogate pair, or a number beyond 64 bits: the line must come out all the same.
+        # Lone surrogates and integers beyond 64 bits, which orjson rejects.
         return json.dumps(event, default=default)

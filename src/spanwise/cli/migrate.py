@@ -1,4 +1,4 @@
-"""`spanwise migrate`: bring the schemas up to date without starting the service."""
+"""`spanwise migrate`: migrates the schemas without starting the service."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ app = new_command()
 @app.command()
 @with_settings
 def migrate(settings: Settings) -> None:
-    """Bring the stores' schemas up to date without starting the service."""
+    """Migrate the schemas of the stores without starting the service."""
     asyncio.run(_migrate(settings))
 
 

@@ -1,4 +1,4 @@
-"""A progress bar of rows, on the error output so that the result can be piped."""
+"""Progress bar for rows, on stderr so that stdout can be piped."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 @contextmanager
 def show_progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield what is to be told the rows done and the rows in all; may be called from a thread."""
+    """Yield a callback for rows done and total rows; thread-safe."""
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(what, total=None)

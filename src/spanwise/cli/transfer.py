@@ -1,4 +1,4 @@
-"""What `spanwise export` and `spanwise import` share: all but the direction."""
+"""Shared code of `spanwise export` and `spanwise import`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,21 +11,21 @@ from spanwise.services.telemetry.transfer import Progress, Transfer
 from spanwise.settings import Settings, load_settings
 from spanwise.wiring.commands import open_transfer
 
-Move = Callable[[Transfer, str, Path, Progress], Awaitable[Mapping[str, int]]]
+Run = Callable[[Transfer, str, Path, Progress], Awaitable[Mapping[str, int]]]
 
 
-def run_transfer(what: str, move: Move, folder: Path, email: str) -> None:
-    """Move one workspace's telemetry and print how many rows there were."""
+def run_transfer(what: str, run: Run, folder: Path, email: str) -> None:
+    """Export or import one workspace's telemetry and print the row counts."""
     settings = load_settings()
     configure_logs(settings)
-    rows = asyncio.run(_transfer(settings, what, move, folder, normalize_email(email)))
+    rows = asyncio.run(_transfer(settings, what, run, folder, normalize_email(email)))
     print(f"{folder}: " + ", ".join(f"{count:,} {table}" for table, count in rows.items()))
 
 
 async def _transfer(
-    settings: Settings, what: str, move: Move, folder: Path, email: str
+    settings: Settings, what: str, run: Run, folder: Path, email: str
 ) -> Mapping[str, int]:
     async with open_transfer(settings) as transfer:
         workspace = await transfer.find_workspace(email)
         with show_progress(what) as progress:
-            return await move(transfer, workspace, folder, progress)
+            return await run(transfer, workspace, folder, progress)

@@ -1,4 +1,4 @@
-"""`spanwise user`: accounts from the command line, for closed installations and lost admins."""
+"""`spanwise user`: adds accounts and changes roles from the command line."""
 
 import asyncio
 from typing import Annotated
@@ -28,7 +28,7 @@ def add(
     password: Annotated[str, typer.Option(prompt=True, hide_input=True)],
     name: Annotated[str | None, typer.Option()] = None,
 ) -> None:
-    """Create an account, also while registration is closed."""
+    """Create an account, even if registration is closed."""
     address = _valid_email(email)
     settings = load_settings(open_registration=True)
     user = asyncio.run(_add(settings, address, password, name or address.partition("@")[0]))

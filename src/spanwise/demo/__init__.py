@@ -1,1 +1,1 @@
-"""A made-up fleet of agents with a month of history, to look at and to try things on."""
+"""Demo data: five simulated agents with a month of history and live traffic."""

@@ -1,4 +1,4 @@
-"""Plays conversations: each turn becomes a trace, with its logs and what people thought of it."""
+"""Simulates conversations: each turn produces a trace with logs and signals."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from spanwise.demo.experiments import DemoExperiments, Treatment
 from spanwise.demo.fleet import (
     CONTENT_FILTER,
     OVERLOADED,
     RATE_LIMIT,
     AgentProfile,
-    Mishap,
+    Failure,
     Model,
     Rating,
 )
-from spanwise.demo.plot import Plot
 from spanwise.demo.recording import (
     Message,
     Recording,
@@ -27,22 +27,22 @@ from spanwise.demo.recording import (
     text_message,
 )
 from spanwise.demo.scripts import Call, Exchange, choose_slots, fill_slots
-from spanwise.demo.trials import Treatment, Trials
+from spanwise.demo.timeline import Timeline
 from spanwise.ingest.rest.bodies import NewLog, NewSignal
 from spanwise.model.telemetry.logs import LogLevel
 
 _INCIDENT_FAILURE_RATE = 0.45
-_INCIDENT_SLOWNESS = 2.8
-_OVERLOADED_AGAIN = 0.35
-_GIVES_UP = 0.6
-_RETRIES_TOOL = 0.5
+_INCIDENT_SLOWDOWN = 2.8
+_RETRY_FAILURE_RATE = 0.35
+_TOOL_FAILURE_ENDS_TURN_RATE = 0.6
+_TOOL_RETRY_RATE = 0.5
 _PRODUCTION_SHARE = 0.88
-_REASONS = {"openai"}
+_REASONING_PROVIDERS = {"openai"}
 
 
 @dataclass(frozen=True)
 class Turn:
-    """All that one trace brings with it."""
+    """The telemetry of one trace."""
 
     agent: AgentProfile
     environment: str
@@ -52,27 +52,32 @@ class Turn:
     signals: Sequence[NewSignal]
 
 
-class Failed(Exception):  # noqa: N818 -- an outcome of the story
-    """The turn ends here."""
+class TurnFailed(Exception):  # noqa: N818 -- a simulated outcome
+    """The turn ends with this failure."""
 
-    def __init__(self, mishap: Mishap) -> None:
-        super().__init__(mishap.message)
-        self.mishap = mishap
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
 
 
 class Conversation:
     """One session of one user with one agent."""
 
     def __init__(
-        self, agent: AgentProfile, begins: datetime, plot: Plot, trials: Trials, rng: Random
+        self,
+        agent: AgentProfile,
+        begins: datetime,
+        timeline: Timeline,
+        experiments: DemoExperiments,
+        rng: Random,
     ) -> None:
         self.agent = agent
         self.begins = begins
         self.rng = rng
-        self._plot = plot
+        self._timeline = timeline
         self.user = f"user-{rng.randrange(agent.users) + 1:05}"
         self.session = f"conv-{rng.getrandbits(40):010x}"
-        self.treatment: Treatment = trials.treat(agent.name, self.user, begins)
+        self.treatment: Treatment = experiments.treat(agent.name, self.user, begins)
         self._slots = choose_slots(rng)
         is_production = rng.random() < _PRODUCTION_SHARE
         self._environment = "production" if is_production else "staging"
@@ -93,25 +98,25 @@ class Conversation:
         recording = Recording(self.agent.name, at, self.rng)
         question = fill_slots(exchange.question, self._slots)
         self._history.append(text_message("user", question))
-        answer, mishap = "", None
+        answer, failure = "", None
         recording.log(LogLevel.DEBUG, f"turn of {self.session} begins", user=self.user)
         try:
             answer = self._answer(recording, exchange, question)
-        except Failed as failed:
-            mishap = failed.mishap
-            recording.log(LogLevel.ERROR, f"turn failed: {mishap.message}", error=mishap.error)
-        recording.pass_time(self.rng.uniform(1, 12))
+        except TurnFailed as error:
+            failure = error.failure
+            recording.log(LogLevel.ERROR, f"turn failed: {failure.message}", error=failure.error)
+        recording.advance(self.rng.uniform(1, 12))
         recording.add_span(
             f"invoke_agent {self.agent.name}",
             recording.begins,
             self._root_attributes(question, answer),
             span_id=recording.root_id,
-            mishap=mishap,
+            failure=failure,
         )
-        if mishap is None:
+        if failure is None:
             seconds = (recording.now - recording.begins) / 1e9
             recording.log(LogLevel.INFO, f"answered in {seconds:.1f} s", model=self._model.name)
-        signals = list(self._rate(recording, failed=mishap is not None, is_last=is_last))
+        signals = list(self._rate(recording, failed=failure is not None, is_last=is_last))
         return Turn(
             self.agent,
             self._environment,
@@ -136,7 +141,7 @@ class Conversation:
         }
 
     def _answer(self, recording: Recording, exchange: Exchange, question: str) -> str:
-        recording.pass_time(self.rng.uniform(1, 6))
+        recording.advance(self.rng.uniform(1, 6))
         if self.agent.screens is not None:
             self._screen(recording, self.agent.screens, question)
         for calls in exchange.rounds:
@@ -145,7 +150,7 @@ class Conversation:
                 for call in calls
             ]
             ids = [f"call_{self.rng.getrandbits(32):08x}" for _ in filled]
-            asked: Message = {
+            request: Message = {
                 "role": "assistant",
                 "parts": [
                     {"type": "tool_call", "id": i, "name": c.tool, "arguments": c.arguments}
@@ -153,8 +158,8 @@ class Conversation:
                 ],
                 "finish_reason": "tool_calls",
             }
-            self._chat(recording, asked)
-            self._history.append({"role": asked["role"], "parts": asked["parts"]})
+            self._chat(recording, request)
+            self._history.append({"role": request["role"], "parts": request["parts"]})
             self._history.append(self._use_tools(recording, filled, ids))
         answer: str = fill_slots(exchange.answer, self._slots)
         self._chat(recording, text_message("assistant", answer, finish_reason="stop"))
@@ -164,43 +169,43 @@ class Conversation:
     # --- models ---------------------------------------------------------------------------------
 
     def _chat(self, recording: Recording, reply: Message) -> None:
-        """Ask the model, once more when it is busy; a second refusal ends the turn."""
-        is_incident = self._plot.is_incident(self.agent.name, recording.time)
+        """Call the model, with one retry; a second failure ends the turn."""
+        is_incident = self._timeline.is_incident(self.agent.name, recording.time)
         rate = _INCIDENT_FAILURE_RATE if is_incident else self.agent.model_failure_rate
         for attempt in (1, 2):
             if self.rng.random() >= rate:
                 break
-            mishap = OVERLOADED if is_incident else self.rng.choice((RATE_LIMIT, OVERLOADED))
-            self._refuse(recording, mishap)
+            failure = OVERLOADED if is_incident else self.rng.choice((RATE_LIMIT, OVERLOADED))
+            self._refuse(recording, failure)
             if attempt == 2:  # noqa: PLR2004 -- one retry
-                raise Failed(mishap)
-            recording.log(LogLevel.WARN, f"{mishap.message}; trying again", attempt=attempt)
-            recording.pass_time(recording.draw_ms(1800, 0.2))
-            rate = max(rate, _OVERLOADED_AGAIN)
+                raise TurnFailed(failure)
+            recording.log(LogLevel.WARN, f"{failure.message}; trying again", attempt=attempt)
+            recording.advance(recording.draw_ms(1800, 0.2))
+            rate = max(rate, _RETRY_FAILURE_RATE)
         if not is_incident and self.rng.random() < self.agent.model_failure_rate / 4:
             self._refuse(recording, CONTENT_FILTER)
-            raise Failed(CONTENT_FILTER)
-        self._reply(recording, reply, slowness=_INCIDENT_SLOWNESS if is_incident else 1.0)
+            raise TurnFailed(CONTENT_FILTER)
+        self._reply(recording, reply, slowdown=_INCIDENT_SLOWDOWN if is_incident else 1.0)
 
-    def _refuse(self, recording: Recording, mishap: Mishap) -> None:
+    def _refuse(self, recording: Recording, failure: Failure) -> None:
         began = recording.now
-        recording.pass_time(recording.draw_ms(700))
+        recording.advance(recording.draw_ms(700))
         attributes = chat_attributes(self._model, self.session)
         attributes["gen_ai.input.messages"] = dump(self._history)
-        recording.add_span(f"chat {self._model.name}", began, attributes, mishap=mishap)
+        recording.add_span(f"chat {self._model.name}", began, attributes, failure=failure)
 
-    def _reply(self, recording: Recording, reply: Message, slowness: float) -> None:
+    def _reply(self, recording: Recording, reply: Message, slowdown: float) -> None:
         model, began = self._model, recording.now
         factor = self.agent.output_factor * self.treatment.output_factor
         output = max(12, round(count_tokens([reply]) * factor * self.rng.uniform(0.8, 1.3)))
         reasoning = 0
-        if model.provider in _REASONS:
+        if model.provider in _REASONING_PROVIDERS:
             reasoning = round(recording.draw_ms(260, 0.6))
         spoken = round(count_tokens(self._history) * 1.1)
         cached = self.agent.context_tokens if len(self._history) > 1 else 0
-        first = recording.draw_ms(model.first_token_ms * slowness, 0.3)
-        pace = model.tokens_per_second / slowness
-        recording.pass_time(first + recording.draw_ms((output + reasoning) / pace * 1000, 0.2))
+        first = recording.draw_ms(model.first_token_ms * slowdown, 0.3)
+        pace = model.tokens_per_second / slowdown
+        recording.advance(first + recording.draw_ms((output + reasoning) / pace * 1000, 0.2))
         recording.add_span(
             f"chat {model.name}",
             began,
@@ -221,9 +226,9 @@ class Conversation:
         )
 
     def _screen(self, recording: Recording, model: Model, question: str) -> None:
-        """Let the house's own model look at the question first."""
+        """Screen the question with the self-hosted model."""
         began, guard = recording.now, self.rng.randbytes(8)
-        recording.pass_time(recording.draw_ms(model.first_token_ms))
+        recording.advance(recording.draw_ms(model.first_token_ms))
         recording.add_span(
             f"chat {model.name}",
             began,
@@ -245,7 +250,7 @@ class Conversation:
     def _use_tools(
         self, recording: Recording, calls: Sequence[Call], ids: Sequence[str]
     ) -> Message:
-        """Run the calls of a round side by side; the round ends with the slowest."""
+        """Run the calls of a round in parallel; the slowest one ends the round."""
         began, ends, parts = recording.now, recording.now, []
         for call, call_id in zip(calls, ids, strict=True):
             recording.now = began
@@ -256,26 +261,26 @@ class Conversation:
         return {"role": "tool", "parts": parts}
 
     def _use_tool(self, recording: Recording, call: Call, call_id: str) -> Any:  # noqa: ANN401
-        mishap = self._run_tool(recording, call, call_id)
-        if mishap is not None and self.rng.random() < _RETRIES_TOOL:
+        failure = self._run_tool(recording, call, call_id)
+        if failure is not None and self.rng.random() < _TOOL_RETRY_RATE:
             recording.log(LogLevel.WARN, f"{call.tool} failed, trying again", tool=call.tool)
-            mishap = self._run_tool(recording, call, call_id)
-        if mishap is None:
+            failure = self._run_tool(recording, call, call_id)
+        if failure is None:
             return fill_slots(call.result, self._slots)
-        if self.rng.random() < _GIVES_UP:
-            raise Failed(mishap)
-        return {"error": mishap.message}
+        if self.rng.random() < _TOOL_FAILURE_ENDS_TURN_RATE:
+            raise TurnFailed(failure)
+        return {"error": failure.message}
 
-    def _run_tool(self, recording: Recording, call: Call, call_id: str) -> Mishap | None:
+    def _run_tool(self, recording: Recording, call: Call, call_id: str) -> Failure | None:
         tool, began, span_id = self.agent.tools[call.tool], recording.now, self.rng.randbytes(8)
-        rate = self._plot.tool_failure_rate(
+        rate = self._timeline.tool_failure_rate(
             self.agent.name, call.tool, tool.failure_rate, recording.time
         )
-        mishap = tool.mishap if self.rng.random() < rate else None
+        failure = tool.failure if self.rng.random() < rate else None
         if self.agent.embeds is not None and call.tool.startswith("search_"):
             self._retrieve(recording, self.agent.embeds, call, span_id)
-        is_timeout = mishap is not None and mishap.error == "timeout"
-        recording.pass_time(10_000 if is_timeout else recording.draw_ms(tool.latency_ms, 0.5))
+        is_timeout = failure is not None and failure.error == "timeout"
+        recording.advance(10_000 if is_timeout else recording.draw_ms(tool.latency_ms, 0.5))
         recording.add_span(
             f"execute_tool {call.tool}",
             began,
@@ -286,17 +291,17 @@ class Conversation:
                 "gen_ai.tool.type": "function",
                 "gen_ai.tool.call.arguments": dump(call.arguments),
                 "gen_ai.tool.call.result": None
-                if mishap
+                if failure
                 else dump(fill_slots(call.result, self._slots)),
             },
             span_id=span_id,
-            mishap=mishap,
+            failure=failure,
         )
-        return mishap
+        return failure
 
     def _retrieve(self, recording: Recording, model: Model, call: Call, parent: bytes) -> None:
         query, began = str(call.arguments.get("query", "")), recording.now
-        recording.pass_time(recording.draw_ms(model.first_token_ms))
+        recording.advance(recording.draw_ms(model.first_token_ms))
         recording.add_span(
             f"embeddings {model.name}",
             began,
@@ -309,7 +314,7 @@ class Conversation:
             parent=parent,
         )
         began = recording.now
-        recording.pass_time(recording.draw_ms(45))
+        recording.advance(recording.draw_ms(45))
         recording.add_span(
             "retrieve articles",
             began,
@@ -321,13 +326,13 @@ class Conversation:
             parent=parent,
         )
 
-    # --- what people thought --------------------------------------------------------------------
+    # --- ratings --------------------------------------------------------------------------------
 
     def _rate(self, recording: Recording, *, failed: bool, is_last: bool) -> Iterator[NewSignal]:
         for rating in self.agent.ratings:
             if (rating.by_session and not is_last) or self.rng.random() >= rating.share:
                 continue
-            shift = self._plot.rating_shift(self.agent.name, rating.name, recording.time)
+            shift = self._timeline.rating_shift(self.agent.name, rating.name, recording.time)
             if rating.name == "resolved":
                 shift += self.treatment.resolved_shift
             value = self._draw_rating(rating, shift, failed=failed)

@@ -1,4 +1,4 @@
-"""The five agents: what they run on, how busy they are, and how often what goes wrong."""
+"""The five demo agents: models, tools, traffic and failure rates."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Mishap:
-    """How something fails: OpenTelemetry's `error.type`, the exception and what it says."""
+class Failure:
+    """A failure: OpenTelemetry's `error.type`, the exception class and its message."""
 
     error: str
     exception: str
@@ -27,17 +27,17 @@ class Mishap:
 class Tool:
     latency_ms: float
     failure_rate: float
-    mishap: Mishap
+    failure: Failure
 
 
 @dataclass(frozen=True)
 class Rating:
-    """A signal: how often it is given, and what it usually is."""
+    """A signal: the share of turns that get one, and its mean value."""
 
     name: str
     share: float
     mean: float
-    # The largest value of a whole-number scale; 1 for yes or no, 0 for a score between 0 and 1.
+    # Maximum of an integer scale; 1 for yes or no, 0 for a score between 0 and 1.
     scale: int = 1
     by_session: bool = False
 
@@ -52,12 +52,12 @@ class AgentProfile:
     tools: dict[str, Tool]
     scripts: tuple[Script, ...]
     ratings: tuple[Rating, ...]
-    sessions_a_day: float
-    # One weight for each hour of the day (UTC), and how much a Saturday or Sunday is of a workday.
+    sessions_per_day: float
+    # One weight per hour of the day (UTC), and weekend traffic relative to a workday.
     hours: tuple[float, ...]
     weekend: float
     users: int
-    # What a call carries beside the conversation: long instructions, tools, pages, files.
+    # Input tokens per call besides the conversation: instructions, tools, documents.
     context_tokens: int
     output_factor: float = 1.0
     model_failure_rate: float = 0.006
@@ -78,21 +78,21 @@ GPT_MINI = Model("gpt-5-mini", "openai", 520, 120)
 FLASH = Model("gemini-2.5-flash", "gcp.gemini", 280, 190)
 MISTRAL = Model("mistral-large-latest", "mistral_ai", 450, 70)
 EMBEDDING = Model("text-embedding-3-small", "openai", 90, 0)
-# Runs on the company's own machines, so no list knows its price.
-HOUSE = Model("house-screener-8b", "vllm", 60, 240)
+# Self-hosted, so there is no list price.
+SELF_HOSTED = Model("house-screener-8b", "vllm", 60, 240)
 
-_TIMEOUT = Mishap("timeout", "httpx.ReadTimeout", "The read operation timed out after 10.0 s")
-_UNAVAILABLE = Mishap("503", "ServiceUnavailableError", "503 Service Unavailable from upstream")
-_BAD_ARGUMENTS = Mishap(
+_TIMEOUT = Failure("timeout", "httpx.ReadTimeout", "The read operation timed out after 10.0 s")
+_UNAVAILABLE = Failure("503", "ServiceUnavailableError", "503 Service Unavailable from upstream")
+_BAD_ARGUMENTS = Failure(
     "ValidationError", "pydantic.ValidationError", "1 validation error: field required"
 )
-_NOT_FOUND = Mishap("404", "NotFoundError", "404 no such record")
-_ASSERTION = Mishap("AssertionError", "AssertionError", "3 checks did not hold")
-RATE_LIMIT = Mishap(
+_NOT_FOUND = Failure("404", "NotFoundError", "404 no such record")
+_ASSERTION = Failure("AssertionError", "AssertionError", "3 checks did not hold")
+RATE_LIMIT = Failure(
     "429", "RateLimitError", "429 rate limit exceeded, retry after 2 s: tokens per minute"
 )
-OVERLOADED = Mishap("529", "InternalServerError", "529 the provider's servers are busy, try later")
-CONTENT_FILTER = Mishap("content_filter", "ContentFiltered", "the answer was withheld by policy")
+OVERLOADED = Failure("529", "InternalServerError", "529 the provider's servers are busy, try later")
+CONTENT_FILTER = Failure("content_filter", "ContentFiltered", "the answer was withheld by policy")
 
 FLEET = (
     AgentProfile(
@@ -110,7 +110,7 @@ FLEET = (
         },
         scripts=scripts.SUPPORT,
         ratings=(Rating("thumbs_up", 0.22, 0.86), Rating("resolved", 0.85, 0.63, by_session=True)),
-        sessions_a_day=230,
+        sessions_per_day=230,
         hours=OFFICE,
         weekend=0.55,
         users=6000,
@@ -132,7 +132,7 @@ FLEET = (
         },
         scripts=scripts.RESEARCH,
         ratings=(Rating("faithfulness", 0.6, 0.88, scale=0),),
-        sessions_a_day=42,
+        sessions_per_day=42,
         hours=OFFICE,
         weekend=0.1,
         users=60,
@@ -153,7 +153,7 @@ FLEET = (
         },
         scripts=scripts.REVIEW,
         ratings=(Rating("suggestion_accepted", 0.5, 0.71),),
-        sessions_a_day=75,
+        sessions_per_day=75,
         hours=OFFICE,
         weekend=0.15,
         users=45,
@@ -173,7 +173,7 @@ FLEET = (
         },
         scripts=scripts.INVOICES,
         ratings=(Rating("extraction_accuracy", 1.0, 0.965, scale=0),),
-        sessions_a_day=150,
+        sessions_per_day=150,
         hours=NIGHT,
         weekend=0.35,
         users=1,
@@ -195,12 +195,12 @@ FLEET = (
         },
         scripts=scripts.TRAVEL,
         ratings=(Rating("csat", 0.3, 4.2, scale=5, by_session=True),),
-        sessions_a_day=85,
+        sessions_per_day=85,
         hours=EVENING,
         weekend=1.5,
         users=1500,
         context_tokens=1500,
-        screens=HOUSE,
+        screens=SELF_HOSTED,
         version="0.8.0-beta",
     ),
 )

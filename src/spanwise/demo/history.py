@@ -1,4 +1,4 @@
-"""Fills a workspace with the fleet's month, through the same doors that real telemetry uses."""
+"""Generates a month of history and sends it through the normal ingest path."""
 
 import asyncio
 import heapq
@@ -16,9 +16,9 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 
 from spanwise.api.services import Services
 from spanwise.demo.conversations import Conversation, Turn
+from spanwise.demo.experiments import DemoExperiments, variant_index
 from spanwise.demo.fleet import FLEET, AgentProfile
-from spanwise.demo.plot import Plot, session_starts
-from spanwise.demo.trials import Trials, variant_place
+from spanwise.demo.timeline import Timeline, session_starts
 from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.exposures import prepare_exposures
 from spanwise.ingest.rest.to_otlp import to_any_value
@@ -31,13 +31,13 @@ from spanwise.services.notifications.events import record_event
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.catalog import experiments as stored_experiments
 
-_SESSIONS_AT_ONCE = 400
-_SIGNALS_AT_ONCE = 1000
+_SESSIONS_PER_BATCH = 400
+_SIGNALS_PER_REQUEST = 1000
 
 
 @dataclass
 class Batch:
-    """Some conversations, ready to be sent."""
+    """Generated conversations, ready to send."""
 
     until: datetime
     turns: list[Turn] = field(default_factory=list)
@@ -45,22 +45,27 @@ class Batch:
 
 
 class History:
-    """The fleet's month for one workspace; the same seed and end give the same month."""
+    """A month of history for one workspace; deterministic for a given seed and end."""
 
     def __init__(
-        self, services: Services, caller: Principal, plot: Plot, trials: Trials, seed: int
+        self,
+        services: Services,
+        caller: Principal,
+        timeline: Timeline,
+        experiments: DemoExperiments,
+        seed: int,
     ) -> None:
         self._services = services
         self._caller = caller
-        self._plot = plot
-        self._trials = trials
+        self._timeline = timeline
+        self._experiments = experiments
         self._seed = seed
         self._exposed: set[tuple[str, str]] = set()
 
     async def add_agents(self) -> None:
         async with self._services.catalog.write() as tx:
             for profile in FLEET:
-                agent = _new_agent(profile, self._plot.start)
+                agent = _new_agent(profile, self._timeline.start)
                 await stored_agents.add_agent(tx, self._caller.workspace_id, agent)
                 await record_event(
                     tx,
@@ -73,7 +78,7 @@ class History:
                 )
 
     async def add_experiments(self) -> None:
-        for experiment in self._trials.all:
+        for experiment in self._experiments.all:
             moves = (
                 (EventType.EXPERIMENT_CREATED, experiment.created_at),
                 (EventType.EXPERIMENT_STARTED, experiment.started_at),
@@ -95,19 +100,21 @@ class History:
                         )
 
     async def send_all(self, scale: float, progress: Callable[[float], None]) -> int:
-        """Play and send every conversation; return how many traces that were."""
+        """Generate and send every conversation; return the number of traces."""
         sessions, traces = self._sessions(scale), 0
-        batch = await asyncio.to_thread(self._play_some, sessions)
+        batch = await asyncio.to_thread(self._generate, sessions)
         while batch is not None:
-            # The next conversations are played while these are stored.
-            upcoming = asyncio.create_task(asyncio.to_thread(self._play_some, sessions))
+            # The next batch is generated while this one is stored.
+            upcoming = asyncio.create_task(asyncio.to_thread(self._generate, sessions))
             await send(self._services, self._caller.workspace_id, batch.turns, batch.exposures)
             traces += len(batch.turns)
-            progress((batch.until - self._plot.start) / (self._plot.end - self._plot.start))
+            progress(
+                (batch.until - self._timeline.start) / (self._timeline.end - self._timeline.start)
+            )
             batch = await upcoming
         progress(1.0)
         await self._services.pipeline.wait_until_visible()
-        # The month is over: nobody needs to wait ten minutes for its sums.
+        # Aggregate now instead of waiting until the data has settled.
         await self._services.rollup.maintenance.update(quiet_seconds=0)
         return traces
 
@@ -115,22 +122,22 @@ class History:
         starts = (self._starts_of(number, scale) for number in range(len(FLEET)))
         rng = Random(f"{self._seed}/conversations")
         for at, number in heapq.merge(*starts):
-            yield Conversation(FLEET[number], at, self._plot, self._trials, rng)
+            yield Conversation(FLEET[number], at, self._timeline, self._experiments, rng)
 
     def _starts_of(self, number: int, scale: float) -> Iterator[tuple[datetime, int]]:
         agent = FLEET[number]
         rng = Random(f"{self._seed}/{agent.name}")
-        for at in session_starts(agent, self._plot.start, self._plot.end, scale, rng):
+        for at in session_starts(agent, self._timeline.start, self._timeline.end, scale, rng):
             yield at, number
 
-    def _play_some(self, sessions: Iterator[Conversation]) -> Batch | None:
-        some = list(islice(sessions, _SESSIONS_AT_ONCE))
+    def _generate(self, sessions: Iterator[Conversation]) -> Batch | None:
+        some = list(islice(sessions, _SESSIONS_PER_BATCH))
         if not some:
             return None
         batch = Batch(until=some[-1].begins)
         for session in some:
-            # What would end after now has not happened yet.
-            batch.turns += [turn for turn in session.turns() if turn.ends_at < self._plot.end]
+            # Turns that would end in the future are left out.
+            batch.turns += [turn for turn in session.turns() if turn.ends_at < self._timeline.end]
             batch.exposures += self._expose(session)
         return batch
 
@@ -139,15 +146,15 @@ class History:
         if experiment_id is None or (experiment_id, session.user) in self._exposed:
             return
         self._exposed.add((experiment_id, session.user))
-        experiment = next(e for e in self._trials.all if e.id == experiment_id)
-        exposed = [(session.user, variant_place(experiment, session.user))]
+        experiment = next(e for e in self._experiments.all if e.id == experiment_id)
+        exposed = [(session.user, variant_index(experiment, session.user))]
         yield prepare_exposures(self._caller.workspace_id, experiment_id, session.begins, exposed)
 
 
 async def send(
     services: Services, workspace: str, turns: Sequence[Turn], exposures: Sequence[Record] = ()
 ) -> None:
-    """Hand turns to the service as the applications would."""
+    """Send turns to the service as an application would."""
     if exposures:
         await services.pipeline.submit(exposures)
     if not turns:
@@ -156,8 +163,8 @@ async def send(
     await services.receiver.receive_otlp(workspace, Kind.TRACES, body, is_json=False)
     await services.receiver.receive_logs(workspace, [log for turn in turns for log in turn.logs])
     signals = [signal for turn in turns for signal in turn.signals]
-    for first in range(0, len(signals), _SIGNALS_AT_ONCE):
-        part = signals[first : first + _SIGNALS_AT_ONCE]
+    for first in range(0, len(signals), _SIGNALS_PER_REQUEST):
+        part = signals[first : first + _SIGNALS_PER_REQUEST]
         await services.receiver.receive_signals(workspace, part)
 
 

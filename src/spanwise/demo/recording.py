@@ -1,4 +1,4 @@
-"""One trace in the making: spans with OpenTelemetry's names, on a clock that only moves forward."""
+"""Builds one trace: OpenTelemetry spans and logs on a simulated clock."""
 
 import math
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ import orjson
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from spanwise.demo.fleet import Mishap, Model
+from spanwise.demo.fleet import Failure, Model
 from spanwise.ingest.rest.bodies import NewLog, to_unix_nano
 from spanwise.ingest.rest.to_otlp import to_any_value
 from spanwise.model.telemetry.logs import LogLevel
 
 Message = dict[str, Any]
-_CHARACTERS_A_TOKEN = 3.8
-_NANOS_A_MS = 1_000_000
+_CHARACTERS_PER_TOKEN = 3.8
+_NANOS_PER_MS = 1_000_000
 
 
 class Recording:
-    """Spans and logs of one trace. `now` is nanoseconds; whoever does something moves it on."""
+    """Spans and logs of one trace. `now` is the simulated time in Unix nanoseconds."""
 
     def __init__(self, agent: str, begins: datetime, rng: Random) -> None:
         self.agent = agent
@@ -37,8 +37,8 @@ class Recording:
     def time(self) -> datetime:
         return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=self.now // 1000)
 
-    def pass_time(self, milliseconds: float) -> None:
-        self.now += round(milliseconds * _NANOS_A_MS)
+    def advance(self, milliseconds: float) -> None:
+        self.now += round(milliseconds * _NANOS_PER_MS)
 
     def draw_ms(self, median: float, spread: float = 0.4) -> float:
         return median * math.exp(self.rng.gauss(0, spread))
@@ -51,9 +51,9 @@ class Recording:
         *,
         parent: bytes | None = None,
         span_id: bytes | None = None,
-        mishap: Mishap | None = None,
+        failure: Failure | None = None,
     ) -> bytes:
-        """Add a span that ends now; one without a parent hangs on the root."""
+        """Add a span that ends now; its parent defaults to the root."""
         span_id = span_id or self.rng.randbytes(8)
         is_root = span_id == self.root_id
         span = Span(
@@ -67,10 +67,10 @@ class Recording:
             attributes=_pairs(attributes),
             status=Status(code=Status.STATUS_CODE_OK),
         )
-        if mishap is not None:
-            span.attributes.extend(_pairs({"error.type": mishap.error}))
-            span.status.CopyFrom(Status(code=Status.STATUS_CODE_ERROR, message=mishap.message))
-            span.events.append(_exception(mishap, self.now))
+        if failure is not None:
+            span.attributes.extend(_pairs({"error.type": failure.error}))
+            span.status.CopyFrom(Status(code=Status.STATUS_CODE_ERROR, message=failure.message))
+            span.events.append(_exception(failure, self.now))
         self.spans.append(span)
         return span_id
 
@@ -99,7 +99,7 @@ def text_message(role: str, text: str, **more: Any) -> Message:  # noqa: ANN401 
 
 
 def count_tokens(messages: Sequence[Message]) -> int:
-    return round(len(orjson.dumps(messages)) / _CHARACTERS_A_TOKEN)
+    return round(len(orjson.dumps(messages)) / _CHARACTERS_PER_TOKEN)
 
 
 def dump(value: Any) -> str:  # noqa: ANN401 -- any JSON
@@ -125,22 +125,22 @@ def _pairs(attributes: dict[str, Any]) -> list[KeyValue]:
     ]
 
 
-def _exception(mishap: Mishap, at: int) -> Span.Event:
+def _exception(failure: Failure, at: int) -> Span.Event:
     stack = (
         "Traceback (most recent call last):\n"
         '  File "/app/agent/loop.py", line 118, in step\n'
         "    result = await action.run(arguments)\n"
         '  File "/app/agent/actions.py", line 64, in run\n'
         "    return await self._call(arguments)\n"
-        f"{mishap.exception}: {mishap.message}"
+        f"{failure.exception}: {failure.message}"
     )
     return Span.Event(
         name="exception",
         time_unix_nano=at,
         attributes=_pairs(
             {
-                "exception.type": mishap.exception,
-                "exception.message": mishap.message,
+                "exception.type": failure.exception,
+                "exception.message": failure.message,
                 "exception.stacktrace": stack,
             }
         ),

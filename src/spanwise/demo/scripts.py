@@ -1,6 +1,6 @@
-"""What the fleet's users ask, what its agents look up, and what they answer.
+"""Texts of the demo: questions of users, tool calls and answers of agents.
 
-`{slots}` are filled in once a conversation, so that its turns speak of the same order or trip.
+Placeholders such as `{order}` are filled once per conversation, so that all turns agree.
 """
 
 import re
@@ -13,7 +13,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Call:
-    """One use of a tool, with what it says when it works."""
+    """One tool call, with its result on success."""
 
     tool: str
     arguments: dict[str, Any]
@@ -22,7 +22,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Exchange:
-    """One question and its answer; calls of one round are made side by side."""
+    """One question and its answer; the calls of a round run in parallel."""
 
     question: str
     rounds: tuple[tuple[Call, ...], ...]
@@ -31,14 +31,14 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Script:
-    """A conversation; a short one ends after some of its exchanges."""
+    """A conversation; sessions may end after any of its exchanges."""
 
     topic: str
     exchanges: tuple[Exchange, ...]
 
 
 def choose_slots(rng: Random) -> dict[str, str]:
-    """Choose names, places and amounts for one conversation."""
+    """Draw names, places and amounts for one conversation."""
     return {
         "order": f"A-{rng.randrange(40_000, 99_999)}",
         "name": rng.choice(("Mina", "Jonas", "Aylin", "Tom", "Priya", "Luca", "Sofia", "Ben")),
@@ -59,7 +59,7 @@ def choose_slots(rng: Random) -> dict[str, str]:
 
 
 def fill_slots(value: Any, slots: dict[str, str]) -> Any:  # noqa: ANN401 -- JSON of any shape
-    """Put the chosen values into every text of a JSON value."""
+    """Fill the placeholders in every string of a JSON value."""
     if isinstance(value, str):
         return _SLOT.sub(lambda found: slots.get(found[1], found[0]), value)
     if isinstance(value, dict):
@@ -198,7 +198,7 @@ RESEARCH = (
         "competitor",
         (
             Exchange(
-                "What did {company} announce this quarter, and does it matter to us?",
+                "What did {company} enqueue_notifications this quarter, and does it matter to us?",
                 (
                     (Call("web_search", {"query": "{company} announcement"},
                           {"results": [{"title": "{company} opens second plant", "rank": 1},

@@ -29,7 +29,7 @@ from spanwise.model.events import SERVICE, EventType
 from spanwise.model.record import new_id, utc_now
 from spanwise.services.alerts.evaluation_health import EvaluationHealth
 from spanwise.services.notifications.events import record_event
-from spanwise.services.notifications.outbox import REPEATED, News, announce
+from spanwise.services.notifications.outbox import REPEATED, Notification, enqueue_notifications
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.catalog import alerts as stored
@@ -180,7 +180,7 @@ class AlertEvaluator:
         reminders_due: Sequence[tuple[str, Alert, datetime]],
         now: datetime,
     ) -> None:
-        news: list[News] = []
+        news: list[Notification] = []
         await stored.write_rule_states(tx, planned.states)
         for watched, window, judged in planned.fired:
             alert = _new_alert(watched, window, judged, examples[watched.key], now)
@@ -204,8 +204,8 @@ class AlertEvaluator:
             if current is not None and current.status is AlertStatus.ACTIVE:
                 await stored.set_notified_at(tx, alert.id, now)
                 notify = await _find_notify_settings(tx, alert)
-                news.append(News(workspace_id, current, REPEATED, notify))
-        await announce(tx, news, now)
+                news.append(Notification(workspace_id, current, REPEATED, notify))
+        await enqueue_notifications(tx, news, now)
 
 
 def _plan_verdict(
@@ -280,7 +280,7 @@ async def _resolve(
 
 async def _record_event(
     tx: Transaction, workspace_id: str, alert: Alert, event: EventType, now: datetime
-) -> News:
+) -> Notification:
     await record_event(
         tx,
         workspace_id,
@@ -291,7 +291,7 @@ async def _record_event(
         alert=alert.model_dump(mode="json", by_alias=True),
     )
     log.info(event.replace(".", "_"), alert=alert.id, title=alert.title)
-    return News(workspace_id, alert, event, await _find_notify_settings(tx, alert))
+    return Notification(workspace_id, alert, event, await _find_notify_settings(tx, alert))
 
 
 async def _find_notify_settings(tx: Transaction, alert: Alert) -> Notify:

@@ -14,7 +14,7 @@ from spanwise.analysis.alert_rules import (
     reference_periods,
 )
 from spanwise.analysis.baseline import History
-from spanwise.model.alerts import AlertRule, Condition, Metric, RuleState, WatchedRule, Window
+from spanwise.model.alerts import AlertMetric, AlertRule, Condition, RuleState, WatchedRule, Window
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import alerts as stored
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -122,8 +122,8 @@ class RuleMeasurer:
         self, rules: Sequence[WatchedRule], periods: Sequence[tuple[int, int]], buckets: Buckets
     ) -> Series:
         """Measure these rules with one query for traces and one for signals."""
-        trace_rules = [w for w in rules if w.rule.metric is not Metric.SIGNAL]
-        signal_rules = [w for w in rules if w.rule.metric is Metric.SIGNAL]
+        trace_rules = [w for w in rules if w.rule.metric is not AlertMetric.SIGNAL]
+        signal_rules = [w for w in rules if w.rule.metric is AlertMetric.SIGNAL]
         series: Series = {}
         if trace_rules:
             names = sorted({w.agent_name for w in trace_rules})

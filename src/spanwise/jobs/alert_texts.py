@@ -2,15 +2,15 @@
 
 from datetime import datetime
 
-from spanwise.model.alerts import AlertRule, Condition, Metric
+from spanwise.model.alerts import AlertMetric, AlertRule, Condition
 
 _NAMES = {
-    Metric.ERROR_RATE: "error rate",
-    Metric.P95_LATENCY: "p95 latency",
-    Metric.AVG_LATENCY: "mean latency",
-    Metric.COST: "cost",
-    Metric.TOTAL_TOKENS: "tokens",
-    Metric.REQUEST_COUNT: "requests",
+    AlertMetric.ERROR_RATE: "error rate",
+    AlertMetric.P95_LATENCY: "p95 latency",
+    AlertMetric.AVG_LATENCY: "mean latency",
+    AlertMetric.COST: "cost",
+    AlertMetric.TOTAL_TOKENS: "tokens",
+    AlertMetric.REQUEST_COUNT: "requests",
 }
 
 
@@ -18,18 +18,18 @@ def metric_name(rule: AlertRule) -> str:
     return _NAMES.get(rule.metric) or f"signal {rule.signal_name}"
 
 
-def format_value(metric: Metric, value: float) -> str:
+def format_value(metric: AlertMetric, value: float) -> str:
     """Format a value with its unit."""
     match metric:
-        case Metric.ERROR_RATE:
+        case AlertMetric.ERROR_RATE:
             return f"{value * 100:.1f} %"
-        case Metric.P95_LATENCY | Metric.AVG_LATENCY:
+        case AlertMetric.P95_LATENCY | AlertMetric.AVG_LATENCY:
             return f"{value:,.0f} ms"
-        case Metric.COST:
+        case AlertMetric.COST:
             return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
-        case Metric.TOTAL_TOKENS | Metric.REQUEST_COUNT:
+        case AlertMetric.TOTAL_TOKENS | AlertMetric.REQUEST_COUNT:
             return f"{value:,.0f}"
-        case Metric.SIGNAL:
+        case AlertMetric.SIGNAL:
             return f"{value:g}"
 
 
@@ -43,7 +43,7 @@ def write_title(agent: str, rule: AlertRule, value: float, baseline: float | Non
 
 
 def write_description(rule: AlertRule, samples: int, end: datetime) -> str:
-    measured = "signals" if rule.metric is Metric.SIGNAL else "traces"
+    measured = "signals" if rule.metric is AlertMetric.SIGNAL else "traces"
     heading = f"Rule “{rule.name}”. " if rule.name else ""
     duration = f", for at least {rule.for_minutes} minutes" if rule.for_minutes else ""
     return (

@@ -7,7 +7,7 @@ from datetime import datetime
 from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.jobs.notifications import NotificationSender
 from spanwise.jobs.periodic import Periodic
-from spanwise.services.alerts.evaluation_health import AlertWatch
+from spanwise.services.alerts.evaluation_health import AlertJobs
 
 Clock = Callable[[], datetime]
 
@@ -21,7 +21,7 @@ async def start_alerting(
     sender: NotificationSender,
     *,
     is_alone: bool,
-) -> AlertWatch:
+) -> AlertJobs:
     """Start the jobs; the stack stops them. `is_alone` means no other process can run."""
     if is_alone:
         await sender.release_claims()
@@ -36,4 +36,4 @@ async def start_alerting(
     for job in jobs:
         job.start()
         stack.push_async_callback(job.stop)
-    return AlertWatch(evaluator.health, evaluator.run, sender.run, lambda: sender.pending)
+    return AlertJobs(evaluator.health, evaluator.run, sender.run, lambda: sender.pending)

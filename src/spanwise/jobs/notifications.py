@@ -17,7 +17,7 @@ from standardwebhooks import Webhook as Signer
 
 from spanwise.model.events import Channel, DeliveryStatus, OutboxMessage
 from spanwise.model.record import utc_now
-from spanwise.services.notifications.mail import Letter, Mailer
+from spanwise.services.notifications.mail import Mail, Mailer
 from spanwise.services.notifications.outbox import write_mail
 from spanwise.services.notifications.webhook_guard import (
     ATTEMPT_SECONDS,
@@ -135,8 +135,8 @@ class NotificationSender:
 
     async def _send_mail(self, message: OutboxMessage) -> None:
         subject, text = write_mail(message.content, self._public_address)
-        letter = Letter(message.delivery.target, subject, text)
-        await self._mailer.deliver(letter, message_id=f"<{message.delivery.id}@spanwise>")
+        mail = Mail(message.delivery.target, subject, text)
+        await self._mailer.deliver(mail, message_id=f"<{message.delivery.id}@spanwise>")
 
     async def _post_webhook(self, message: OutboxMessage) -> int:
         body = orjson.dumps(message.content)

@@ -16,7 +16,7 @@ import structlog
 from spanwise.ingest.commit.versions import next_version
 from spanwise.model.record import new_id, utc_now
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod, RepricingTask
-from spanwise.services.telemetry.prices import PriceBook, RepricingProgress, own_periods
+from spanwise.services.telemetry.prices import PriceSync, RepricingProgress, own_periods
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import prices as own_prices
 from spanwise.storage.catalog import repricing as tasks
@@ -46,14 +46,14 @@ class Repricer:
         self,
         catalog: Catalog,
         writer: TelemetryWriter,
-        book: PriceBook,
+        book: PriceSync,
         find_prices: PriceFinder,
         *,
         is_alone: bool,
     ) -> None:
         self._catalog = catalog
         self._writer = writer
-        self._book = book
+        self._price_sync = book
         self._find_prices = find_prices
         self._is_alone = is_alone
         self._worker_id = new_id("wrk")
@@ -180,7 +180,7 @@ class Repricer:
         """Make sure that the engine has the current price, whatever happened since the request."""
         if not key.workspace:
             await self._put_list_price(key)
-        elif not await self._book.agree(key):
+        elif not await self._price_sync.sync(key):
             # The list price applies again, and the engine may not have it yet.
             providers = await asyncio.to_thread(
                 self._writer.run_exclusively, lambda client: find_providers(client, key)

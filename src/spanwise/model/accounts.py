@@ -1,11 +1,11 @@
-"""Users, who is calling, and what was recorded about it."""
+"""Users, the authenticated caller, and the audit log."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from spanwise.model.keys import Scope
-from spanwise.model.record import Noun, UtcTime
+from spanwise.model.record import ApiModel, UtcTime
 
 
 class Role(StrEnum):
@@ -13,7 +13,7 @@ class Role(StrEnum):
     MEMBER = "member"
 
 
-class User(Noun):
+class User(ApiModel):
     id: str
     email: str
     name: str
@@ -24,14 +24,14 @@ class User(Noun):
 
 
 class AdminUser(User):
-    """A user as an administrator sees them."""
+    """A user as shown to administrators."""
 
     disabled: bool
 
 
 @dataclass(frozen=True)
 class Account:
-    """A user with what only sign-in needs; never leaves the service."""
+    """A user with the data that sign-in needs; never sent to clients."""
 
     user: AdminUser
     workspace_id: str
@@ -41,7 +41,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Principal:
-    """Who is calling: an account by token, or one of its API keys."""
+    """The authenticated caller: a user by token, or one of their API keys."""
 
     user_id: str
     workspace_id: str
@@ -51,7 +51,7 @@ class Principal:
 
     @property
     def caller_id(self) -> str:
-        """The id that rate limits and the audit trail know the caller by."""
+        """The id used by rate limits and events: the key if there is one, else the user."""
         return self.key_id or self.user_id
 
 
@@ -60,8 +60,8 @@ class TokenPurpose(StrEnum):
     RESET_PASSWORD = "reset_password"
 
 
-class AuditEntry(Noun):
-    """One security-relevant act: who did what to whom, from where."""
+class AuditEntry(ApiModel):
+    """One security-relevant action: who did what to whom, from which address."""
 
     id: str
     at: UtcTime

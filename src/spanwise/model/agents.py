@@ -1,4 +1,4 @@
-"""Agents: what traces are of, found by the name that the traces carry."""
+"""Agents. A trace belongs to the agent whose name it carries."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,15 +7,15 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from spanwise.model.alerts import AlertSettings
-from spanwise.model.record import Noun, UtcTime
+from spanwise.model.record import ApiModel, UtcTime
 
 MAX_NAME = 512
-# Per workspace. Traces beyond it keep their agent name, but make no agent.
+# Per workspace. At the limit, new names stay on their traces but create no agent.
 MAX_AGENTS = 10_000
 
 
-class AgentStats(Noun):
-    """What an agent's traces of the last 24 hours add up to."""
+class AgentStats(ApiModel):
+    """Aggregates over an agent's traces of the last 24 hours."""
 
     traces: int = 0
     error_rate: float = 0.0
@@ -23,7 +23,7 @@ class AgentStats(Noun):
     cost: float = 0.0
 
 
-class Agent(Noun):
+class Agent(ApiModel):
     id: str
     name: str
     description: str | None
@@ -38,16 +38,17 @@ class Agent(Noun):
 
 
 @dataclass(frozen=True)
-class Sighting:
-    """That an agent's traces were stored, and when the earliest and the latest of them began."""
+class AgentActivity:
+    """Start times of the earliest and the latest trace stored for an agent."""
 
     workspace_id: str
     name: str
     first: datetime
     last: datetime
 
-    def join(self, other: "Sighting | None") -> "Sighting":
+    def merge(self, other: "AgentActivity | None") -> "AgentActivity":
+        """Return the range that covers both."""
         if other is None:
             return self
         first, last = min(self.first, other.first), max(self.last, other.last)
-        return Sighting(self.workspace_id, self.name, first, last)
+        return AgentActivity(self.workspace_id, self.name, first, last)

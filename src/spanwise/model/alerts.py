@@ -1,4 +1,4 @@
-"""Alerts: the rules that an agent is watched by, and what they have found."""
+"""Alert rules of an agent, and the alerts they raise."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,17 +7,20 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from spanwise.model.record import Noun, UtcTime, without_nul
+from spanwise.model.record import ApiModel, UtcTime, without_nul
 
 MAX_RULES = 50
 MAX_EMAILS = 20
 MAX_WEBHOOKS = 10
 MAX_WINDOW_MINUTES = 1440
-# An anomaly is judged by the hour of the week, so its window is at most an hour.
+# Baselines are learned per hour of the week, so an anomaly window is at most one hour.
 MAX_ANOMALY_MINUTES = 60
 
 
-class Metric(StrEnum):
+class AlertMetric(StrEnum):
+    # Keeps the schema name of the OpenAPI document.
+    __qualname__ = "Metric"
+
     ERROR_RATE = "errorRate"
     P95_LATENCY = "p95Latency"
     AVG_LATENCY = "avgLatency"
@@ -51,8 +54,8 @@ class AlertStatus(StrEnum):
     RESOLVED = "resolved"
 
 
-# Amounts that are zero, not unknown, when nothing has happened.
-SUMS = frozenset({Metric.COST, Metric.TOTAL_TOKENS, Metric.REQUEST_COUNT})
+# Metrics that are 0 without data; the others are unknown.
+SUMS = frozenset({AlertMetric.COST, AlertMetric.TOTAL_TOKENS, AlertMetric.REQUEST_COUNT})
 
 
 _Text = Annotated[
@@ -64,12 +67,12 @@ _RuleId = Annotated[str, StringConstraints(strict=True, pattern="^[A-Za-z0-9_.:-
 _Minutes = Annotated[int, Field(strict=True)]
 
 
-class AlertRule(Noun):
-    """When to raise an alert. What needs another field to be judged is checked in one place."""
+class AlertRule(ApiModel):
+    """When to raise an alert. Constraints across fields are checked on write."""
 
     id: _RuleId | None = None
     name: _Text | None = None
-    metric: Metric
+    metric: AlertMetric
     signal_name: Annotated[_Text, Field(max_length=128)] | None = None
     condition: Condition
     threshold: Annotated[float, Field(strict=True)] | None = None
@@ -79,25 +82,20 @@ class AlertRule(Noun):
     min_samples: Annotated[_Minutes, Field(ge=0, le=1_000_000)] = 1
     severity: Severity = Severity.WARNING
 
-    @property
-    def watches(self) -> tuple[str, str | None, str]:
-        """What the rule is about; a rule that changes this is another rule."""
-        return self.metric, self.signal_name, self.condition
 
-
-class NotifyWebhook(Noun):
-    """Where alerts of an agent are posted. The secret is shown when settings are written only."""
+class NotifyWebhook(ApiModel):
+    """A URL that receives an agent's alerts. The secret is returned only by a settings change."""
 
     url: str
     secret: str | None = None
 
 
-class Notify(Noun):
+class Notify(ApiModel):
     emails: list[str] = Field(default=[])
     webhooks: list[NotifyWebhook] = Field(default=[])
 
 
-class AlertSettings(Noun):
+class AlertSettings(ApiModel):
     enabled: bool = True
     rules: list[AlertRule] = Field(default=[])
     notify: Notify = Notify()
@@ -108,8 +106,8 @@ class AlertSettings(Noun):
         return self.model_copy(update={"notify": notify})
 
 
-class AlertMove(Noun):
-    """One change of an alert's status. `by` is a user, a key, or `spanwise` itself."""
+class AlertMove(ApiModel):
+    """One change of an alert's status. `by` is a user id, a key id, or `spanwise`."""
 
     at: UtcTime
     from_: Annotated[AlertStatus | None, Field(alias="from")]
@@ -118,12 +116,12 @@ class AlertMove(Noun):
     note: str | None
 
 
-class Alert(Noun):
+class Alert(ApiModel):
     id: str
     agent_id: str
     agent_name: str
     rule_id: str
-    metric: Metric
+    metric: AlertMetric
     condition: Condition
     severity: Severity
     status: AlertStatus
@@ -144,7 +142,7 @@ class Alert(Noun):
     history: list[AlertMove]
 
 
-class AgentAlertCounts(Noun):
+class AgentAlertCounts(ApiModel):
     agent_id: str
     agent_name: str
     active: int
@@ -153,7 +151,7 @@ class AgentAlertCounts(Noun):
     last_triggered_at: UtcTime
 
 
-class AlertSummary(Noun):
+class AlertSummary(ApiModel):
     total: int
     active: int
     acknowledged: int
@@ -162,8 +160,8 @@ class AlertSummary(Noun):
     by_agent: list[AgentAlertCounts]
 
 
-class Firing(Noun):
-    """One time that a rule would have fired, in a back-test."""
+class Firing(ApiModel):
+    """One period in which a rule would have fired, in a backtest."""
 
     start: UtcTime
     end: UtcTime | None
@@ -171,9 +169,11 @@ class Firing(Noun):
     baseline: float | None
 
 
-class BacktestPoint(Noun):
-    """What a rule saw in an hour: its most telling value, and the band it would have fired outside
-    of. A threshold has no band, and a side that is no alert has no edge."""
+class BacktestPoint(ApiModel):
+    """One hour of a backtest: the most extreme value and the band of normal values.
+
+    Threshold rules have no band; a direction that never alerts has no bound.
+    """
 
     at: UtcTime
     value: float | None
@@ -181,7 +181,7 @@ class BacktestPoint(Noun):
     upper: float | None
 
 
-class RuleBacktest(Noun):
+class RuleBacktest(ApiModel):
     rule_id: str | None
     name: str | None
     fired: int
@@ -189,7 +189,7 @@ class RuleBacktest(Noun):
     points: list[BacktestPoint]
 
 
-class Backtest(Noun):
+class Backtest(ApiModel):
     start: UtcTime
     end: UtcTime
     rules: list[RuleBacktest]
@@ -197,7 +197,7 @@ class Backtest(Noun):
 
 @dataclass(frozen=True)
 class Window:
-    """What was measured of one agent, or of one of its signals, in a stretch of time."""
+    """Measurements of one agent, or of one of its signals, over a time window."""
 
     samples: int = 0
     error_rate: float | None = None
@@ -207,28 +207,28 @@ class Window:
     tokens: float = 0.0
     signal: float | None = None
 
-    def value(self, metric: Metric) -> float | None:  # noqa: PLR0911 -- one for each metric
-        """The value of a metric; None when nothing was there to measure."""
+    def value(self, metric: AlertMetric) -> float | None:  # noqa: PLR0911 -- one per metric
+        """Return the value of a metric; None without data."""
         match metric:
-            case Metric.ERROR_RATE:
+            case AlertMetric.ERROR_RATE:
                 return self.error_rate
-            case Metric.AVG_LATENCY:
+            case AlertMetric.AVG_LATENCY:
                 return self.avg_latency
-            case Metric.P95_LATENCY:
+            case AlertMetric.P95_LATENCY:
                 return self.p95_latency
-            case Metric.COST:
+            case AlertMetric.COST:
                 return self.cost
-            case Metric.TOTAL_TOKENS:
+            case AlertMetric.TOTAL_TOKENS:
                 return self.tokens
-            case Metric.REQUEST_COUNT:
+            case AlertMetric.REQUEST_COUNT:
                 return float(self.samples)
-            case Metric.SIGNAL:
+            case AlertMetric.SIGNAL:
                 return self.signal
 
 
 @dataclass(frozen=True)
 class RuleState:
-    """What a rule remembers from one evaluation to the next."""
+    """State of a rule between evaluations."""
 
     breaching_since: datetime | None = None
     clear_since: datetime | None = None
@@ -239,7 +239,7 @@ class RuleState:
 
 @dataclass(frozen=True)
 class WatchedRule:
-    """A rule with the agent that it watches."""
+    """A rule with the agent it applies to."""
 
     workspace_id: str
     agent_id: str
@@ -265,5 +265,5 @@ class AlertFilter:
     agent: str | None = None
 
 
-def settings_from(stored: Any) -> AlertSettings:  # noqa: ANN401 -- JSON out of the catalog
+def settings_from(stored: Any) -> AlertSettings:  # noqa: ANN401 -- JSON from the catalog
     return AlertSettings() if stored is None else AlertSettings.model_validate(stored)

@@ -1,25 +1,25 @@
-"""The answers of the analytics endpoints, and what one of them asks for."""
+"""Analytics: the query, and the results of each endpoint."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.telemetry.spans import ErrorType
 from spanwise.model.times import EARLIEST, BoundedRange, Granularity, TimeRange, bucket_label
 
-# What stands where a trace has no agent or a call has no model.
+# Group name for traces without an agent and calls without a model.
 NO_NAME = "unknown"
-# An answer by name has so many names at most, the largest; the others are summed under this one.
+# Groupings keep the largest MAX_NAMES names; the rest are summed under OTHER_NAMES.
 MAX_NAMES = 1000
 OTHER_NAMES = "(other)"
 
 
 @dataclass(frozen=True)
 class Question:
-    """Which traces, between two moments, in which steps of time."""
+    """An analytics query: a period, a trace filter and the bucket size."""
 
     period: BoundedRange
     wanted: TraceFilter
@@ -30,14 +30,14 @@ class Question:
         return replace(self, period=period, wanted=wanted)
 
     def before(self) -> "Question":
-        """The same for the period of the same length that ends where this one starts."""
+        """Return the query for the preceding period of the same length."""
         length = self.period.end - self.period.start
         start = max(EARLIEST, self.period.start - length)
         return self.within(BoundedRange(start, self.period.start))
 
     @cached_property
     def buckets(self) -> list[datetime]:
-        """The start of every step; more than 10,000 of them are Invalid."""
+        """The start of every bucket; raises Invalid for more than 10,000."""
         return self.period.buckets(self.granularity)
 
     def label(self, bucket: datetime) -> str:
@@ -50,7 +50,7 @@ class ExportFormat(StrEnum):
     PARQUET = "parquet"
 
 
-class KeyMetrics(Noun):
+class KeyMetrics(ApiModel):
     total_traces: int
     success_rate: float
     avg_latency: float
@@ -62,18 +62,18 @@ class KeyMetrics(Noun):
 
 
 class Metrics(KeyMetrics):
-    """Latencies in milliseconds, cost in US dollars. `previous` only when it was asked for."""
+    """Latencies in milliseconds, cost in US dollars. `previous` only on request."""
 
     previous: KeyMetrics | None = None
 
 
-class OutcomePoint(Noun):
+class OutcomePoint(ApiModel):
     date: str
     success: int
     failure: int
 
 
-class Outcomes(Noun):
+class Outcomes(ApiModel):
     total: int
     success: int
     failure: int
@@ -82,14 +82,14 @@ class Outcomes(Noun):
     trend: list[OutcomePoint]
 
 
-class RequestsPoint(Noun):
+class RequestsPoint(ApiModel):
     date: str
     total: int
     by_agent: dict[str, int]
 
 
-class PercentilesPoint(Noun):
-    """Milliseconds; null where there was no trace."""
+class PercentilesPoint(ApiModel):
+    """Milliseconds; null for buckets without traces."""
 
     date: str
     p50: float | None
@@ -97,8 +97,8 @@ class PercentilesPoint(Noun):
     p99: float | None
 
 
-class LatencyBucket(Noun):
-    """Durations from `minMs`, inclusive, to `maxMs`, exclusive; the last bucket has no end."""
+class LatencyBucket(ApiModel):
+    """Durations from `minMs`, inclusive, to `maxMs`, exclusive; the last bucket is open."""
 
     bucket: str
     min_ms: int
@@ -107,20 +107,20 @@ class LatencyBucket(Noun):
     percentage: float
 
 
-class TokensPoint(Noun):
+class TokensPoint(ApiModel):
     date: str
     input_tokens: int
     output_tokens: int
     total_tokens: int
 
 
-class CostPoint(Noun):
+class CostPoint(ApiModel):
     date: str
     cost: float
 
 
-class Costs(Noun):
-    """US dollars. `unpricedModels` are the models whose calls count as 0 for want of a price."""
+class Costs(ApiModel):
+    """US dollars. Calls of `unpricedModels` count as 0 because no price is known."""
 
     total_cost: float
     by_model: dict[str, float]
@@ -128,24 +128,24 @@ class Costs(Noun):
     unpriced_models: list[str]
 
 
-class ErrorCount(Noun):
+class ErrorCount(ApiModel):
     type: ErrorType
     count: int
     percentage: float
 
 
-class ErrorsByType(Noun):
+class ErrorsByType(ApiModel):
     errors: list[ErrorCount]
 
 
-class ErrorRatePoint(Noun):
+class ErrorRatePoint(ApiModel):
     date: str
     total: int
     errors: int
     error_rate: float
 
 
-class ToolUsage(Noun):
-    """Agent name to tool name to number of calls."""
+class ToolUsage(ApiModel):
+    """Number of calls by agent name and tool name."""
 
     heatmap: dict[str, dict[str, int]]

@@ -1,9 +1,9 @@
-"""The errors of the domain: a code for machines, a sentence for people, and nothing of HTTP."""
+"""Domain errors: a machine-readable code and a message. The API maps codes to HTTP statuses."""
 
 from collections.abc import Sequence
 from enum import StrEnum
 
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 
 
 class Code(StrEnum):
@@ -15,15 +15,15 @@ class Code(StrEnum):
     INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
-class FieldProblem(Noun):
-    """One thing that is wrong with one field of a request."""
+class FieldProblem(ApiModel):
+    """A problem with one field of a request."""
 
     field: str
     message: str
 
 
 class SpanwiseError(Exception):
-    """An error that a caller may read. Anything else that is raised is a defect of ours."""
+    """An error whose message may be shown to the caller. Any other exception is a bug."""
 
     code = Code.INTERNAL_ERROR
 
@@ -33,26 +33,26 @@ class SpanwiseError(Exception):
         self.details = tuple(details)
 
 
-class Unauthorized(SpanwiseError):  # noqa: N818 -- reads as what happened; all end in SpanwiseError
+class Unauthorized(SpanwiseError):  # noqa: N818 -- subclasses are named after what happened
     """Authentication is missing or invalid."""
 
     code = Code.UNAUTHORIZED
 
 
 class Forbidden(SpanwiseError):  # noqa: N818
-    """The caller is known but may not do this."""
+    """The caller is authenticated but not allowed to do this."""
 
     code = Code.FORBIDDEN
 
 
 class NotFound(SpanwiseError):  # noqa: N818
-    """The record does not exist, or belongs to someone else."""
+    """The record does not exist, or belongs to another workspace."""
 
     code = Code.NOT_FOUND
 
 
 class Invalid(SpanwiseError):  # noqa: N818
-    """The request breaks a rule; `details` names the fields."""
+    """The request is not valid; `details` names the fields."""
 
     code = Code.VALIDATION_ERROR
 
@@ -62,7 +62,7 @@ class Invalid(SpanwiseError):  # noqa: N818
 
 
 class RateLimited(SpanwiseError):  # noqa: N818
-    """Too many requests; trying again after `retry_after_seconds` will do."""
+    """Too many requests; retry after `retry_after_seconds`."""
 
     code = Code.RATE_LIMITED
 
@@ -72,7 +72,7 @@ class RateLimited(SpanwiseError):  # noqa: N818
 
 
 class Unavailable(SpanwiseError):  # noqa: N818
-    """A store or a queue cannot take the request now; nothing was kept and a retry is safe."""
+    """A store or a queue cannot accept the request now; nothing was stored, so retrying is safe."""
 
     def __init__(self, message: str, retry_after_seconds: int = 1) -> None:
         super().__init__(message)
@@ -80,4 +80,4 @@ class Unavailable(SpanwiseError):  # noqa: N818
 
 
 class StartError(SpanwiseError):
-    """The service cannot start; the message is the one sentence its operator sees."""
+    """The service or a command cannot start; the operator sees only the message."""

@@ -1,12 +1,12 @@
-"""What happened in a workspace, and who was told of it."""
+"""Workspace events, webhook subscriptions and deliveries."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from spanwise.model.record import Noun, UtcTime
+from spanwise.model.record import ApiModel, UtcTime
 
-# Who acted, when it was the service by itself.
+# Actor of events that the service causes itself.
 SERVICE = "spanwise"
 
 
@@ -27,8 +27,8 @@ class EventType(StrEnum):
     KEY_REVOKED = "key.revoked"
 
 
-class Event(Noun):
-    """`subject` is the id of what it happened to, `actor` a user, a key or `spanwise` itself."""
+class Event(ApiModel):
+    """`subject` is the id of the affected object, `actor` a user id, a key id or `spanwise`."""
 
     id: str
     type: EventType
@@ -38,8 +38,8 @@ class Event(Noun):
     data: dict[str, Any]
 
 
-class Webhook(Noun):
-    """A subscription: events of these types are posted to the URL; no types means all."""
+class Webhook(ApiModel):
+    """A subscription: events of these types are posted to the URL; no types = all events."""
 
     id: str
     url: str
@@ -48,7 +48,7 @@ class Webhook(Noun):
 
 
 class WebhookWithSecret(Webhook):
-    """The only record that holds the signing secret: the answer of create."""
+    """Returned only on creation: the only response with the signing secret."""
 
     secret: str
 
@@ -64,8 +64,8 @@ class DeliveryStatus(StrEnum):
     FAILED = "failed"
 
 
-class Delivery(Noun):
-    """One message to one receiver, and how far it has got."""
+class Delivery(ApiModel):
+    """One message to one receiver, with its delivery status."""
 
     id: str
     channel: Channel
@@ -84,7 +84,7 @@ class Delivery(Noun):
 
 @dataclass(frozen=True)
 class OutboxMessage:
-    """A delivery with what is inside; it stays within the service."""
+    """A delivery with its content and signing secret; never returned by the API."""
 
     delivery: Delivery
     workspace_id: str

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from spanwise.model.record import Noun, UtcTime
+from spanwise.model.record import ApiModel, UtcTime
 
 
 class Scope(StrEnum):
@@ -19,7 +19,7 @@ class KeyStatus(StrEnum):
     EXPIRED = "expired"
 
 
-class ApiKey(Noun):
+class ApiKey(ApiModel):
     id: str
     name: str
     prefix: str
@@ -32,14 +32,14 @@ class ApiKey(Noun):
 
 
 class ApiKeyWithSecret(ApiKey):
-    """The only record that holds the secret: the answer of create and of refresh."""
+    """Returned only by create and refresh: the only response with the secret."""
 
     key: str
 
 
 @dataclass(frozen=True)
 class KeyGrant:
-    """What a presented secret opens, and until when."""
+    """The permissions that a valid secret grants, and until when."""
 
     key_id: str
     user_id: str
@@ -49,7 +49,7 @@ class KeyGrant:
 
 
 def status_at(now: datetime, revoked_at: datetime | None, expires_at: datetime | None) -> KeyStatus:
-    """A key is revoked by hand, expires by time, and is active otherwise."""
+    """Return the status at a moment; a revoked key stays revoked after it expires."""
     if revoked_at is not None:
         return KeyStatus.REVOKED
     if expires_at is not None and expires_at <= now:

@@ -1,14 +1,14 @@
-"""One page of a list: what was asked for, and what is given."""
+"""Pagination: the requested page and the returned one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 
 T = TypeVar("T")
 
-# Beyond this no list is long, and 64-bit engines still take it.
+# No list is this long, and every store accepts it as an offset.
 MAX_SKIP = 2**31 - 1
 
 
@@ -20,14 +20,14 @@ class PageRequest:
 
 @dataclass(frozen=True)
 class Listing(Generic[T]):
-    """The items of one page with the number of items in all."""
+    """The items of one page, with the total number of items."""
 
     items: Sequence[T]
     total: int
 
 
-class Pagination(Noun):
-    """Where a page stands in its list."""
+class Pagination(ApiModel):
+    """Position of a page in its list."""
 
     total: int
     limit: int

@@ -1,4 +1,4 @@
-"""What every record has in common: it is frozen, and its names are camelCase on the wire only."""
+"""Base class of API models, UTC times and ids."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -8,8 +8,8 @@ from pydantic.alias_generators import to_camel
 from ulid import ULID
 
 
-class Noun(BaseModel):
-    """A frozen record; here alone its names become camelCase for the wire."""
+class ApiModel(BaseModel):
+    """A frozen model with snake_case fields that are camelCase in JSON."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -22,25 +22,25 @@ class Noun(BaseModel):
 
 
 def _in_utc(value: datetime) -> datetime:
-    """Read a time without a zone as UTC, as every time of this service is."""
+    """Convert to UTC; a time without a zone is taken as UTC."""
     try:
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     except OverflowError:
-        raise ValueError("lies outside of the years 1 to 9999 in UTC") from None
+        raise ValueError("must lie between the years 1 and 9999 in UTC") from None
 
 
 UtcTime = Annotated[datetime, AfterValidator(_in_utc)]
 
 
 def without_nul(value: str) -> str:
-    """Refuse what PostgreSQL cannot store."""
+    """Reject NUL characters, which PostgreSQL cannot store."""
     if "\x00" in value:
-        raise ValueError("must not hold a NUL character")
+        raise ValueError("must not contain a NUL character")
     return value
 
 
 def new_id(prefix: str) -> str:
-    """Make an id with a readable prefix that sorts by creation time, such as `key_01j9…`."""
+    """Return a prefixed id that sorts by creation time, such as `key_01j9…`."""
     return f"{prefix}_{str(ULID()).lower()}"
 
 

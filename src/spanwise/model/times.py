@@ -1,4 +1,4 @@
-"""Time ranges and granularities as requests name them."""
+"""Time ranges, granularities and buckets."""
 
 import re
 from calendar import monthrange
@@ -11,10 +11,10 @@ from spanwise.model.errors import Invalid
 MAX_BUCKETS = 10_000
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
-# Telemetry outside of these is of no clock; the engine keeps what lies between them exactly.
+# Telemetry outside this range is rejected; the engine stores times within it exactly.
 EARLIEST_STORED = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST_STORED = datetime(2100, 1, 1, tzinfo=UTC)
-# Clocks may be off by a day or two.
+# Tolerance for client clocks that run ahead.
 MAX_AHEAD = timedelta(days=2)
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -30,14 +30,14 @@ class Granularity(StrEnum):
 
 @dataclass(frozen=True)
 class TimeRange:
-    """From `start`, inclusive, to `end`, exclusive; `None` is open."""
+    """From `start`, inclusive, to `end`, exclusive; None = unbounded."""
 
     start: datetime | None = None
     end: datetime | None = None
 
     @classmethod
     def parse(cls, start: str | None, end: str | None) -> "TimeRange":
-        """Read `startDate` and `endDate`. A date-only end includes that whole day."""
+        """Parse `startDate` and `endDate`. A date-only end includes that whole day."""
         start_at = parse_moment("startDate", start) if start is not None else None
         end_at = parse_moment("endDate", end) if end is not None else None
         last_moment = end_at
@@ -49,12 +49,12 @@ class TimeRange:
         return cls(start_at, end_at)
 
     def or_last_days(self, days: int, now: datetime) -> "BoundedRange":
-        """Close the open ends: up to now, and the given number of days back from the end."""
+        """Fill in missing bounds: `end` with now, `start` with this many days before the end."""
         end = self.end or max(now, self.start or now)
         return BoundedRange(self.start or max(EARLIEST, end - timedelta(days=days)), end)
 
     def or_all(self) -> "BoundedRange":
-        """Close the open ends with the first and the last time there can be."""
+        """Fill in missing bounds with the earliest and the latest supported time."""
         return BoundedRange(self.start or EARLIEST, self.end or LATEST)
 
 
@@ -64,7 +64,7 @@ class BoundedRange:
     end: datetime
 
     def buckets(self, granularity: Granularity) -> list[datetime]:
-        """Return the start of every bucket that the range touches, in order."""
+        """Return the start of every bucket that overlaps the range, in order."""
         buckets: list[datetime] = []
         bucket = floor_time(self.start, granularity)
         while bucket < self.end:
@@ -78,7 +78,7 @@ class BoundedRange:
 
 
 def floor_time(moment: datetime, granularity: Granularity) -> datetime:
-    """Return the start of the bucket that holds the moment; weeks start on Monday."""
+    """Return the start of the bucket that contains the moment; weeks start on Monday."""
     midnight = datetime.combine(moment.astimezone(UTC).date(), time(), UTC)
     match granularity:
         case Granularity.HOURLY:
@@ -104,14 +104,14 @@ def next_bucket(bucket: datetime, granularity: Granularity) -> datetime:
 
 
 def bucket_label(bucket: datetime, granularity: Granularity) -> str:
-    """Format a bucket's start as the `date` of a series."""
+    """Format a bucket's start as the `date` of a series point."""
     if granularity is Granularity.HOURLY:
         return bucket.strftime("%Y-%m-%dT%H:00:00Z")
     return bucket.strftime("%Y-%m-%d")
 
 
 def parse_moment(field: str, text: str) -> datetime:
-    """Read a date (its midnight) or a time (UTC unless it names a zone)."""
+    """Parse a date (midnight UTC) or a time (UTC unless it has an offset)."""
     try:
         if _DATE.fullmatch(text):
             moment = datetime.combine(date.fromisoformat(text), time(), UTC)

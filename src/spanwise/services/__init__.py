@@ -1,1 +1,4 @@
-"""Use cases: rules that span more than one store. Routes and jobs call these; they know no HTTP."""
+"""Use cases: the rules and transactions behind the API, across the stores.
+
+Routes, jobs and commands call them; they know nothing of HTTP.
+"""

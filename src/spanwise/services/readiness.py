@@ -1,4 +1,4 @@
-"""Whether the service can do its work: every store is written to and read from, for real."""
+"""Readiness check: writes to and reads from every store."""
 
 import asyncio
 import time
@@ -13,9 +13,9 @@ from spanwise.storage.catalog.leases import touch_lease
 
 log = structlog.get_logger()
 
-# Anybody may ask, so asking more often than this costs nothing.
-_GOOD_SECONDS = 1.0
-_CHECK_SECONDS = 5.0
+# The endpoint needs no authentication, so results are cached for this long.
+_CACHE_SECONDS = 1.0
+_TIMEOUT_SECONDS = 5.0
 
 Check = Callable[[], Awaitable[None]]
 
@@ -24,13 +24,13 @@ class Readiness:
     def __init__(self, checks: Mapping[str, Check]) -> None:
         self._checks = checks
         self._lock = asyncio.Lock()
-        self._checked_at = -_GOOD_SECONDS
+        self._checked_at = -_CACHE_SECONDS
         self._failure: Unavailable | None = None
 
     async def check(self) -> list[str]:
-        """Return the names of the stores; raises Unavailable when one of them does not work."""
+        """Return the names of the stores; raises Unavailable if one of them fails."""
         async with self._lock:
-            if time.monotonic() - self._checked_at >= _GOOD_SECONDS:
+            if time.monotonic() - self._checked_at >= _CACHE_SECONDS:
                 self._failure = await self._find_failure()
                 self._checked_at = time.monotonic()
             failure = self._failure
@@ -41,7 +41,7 @@ class Readiness:
     async def _find_failure(self) -> Unavailable | None:
         for name, check in self._checks.items():
             try:
-                async with asyncio.timeout(_CHECK_SECONDS):
+                async with asyncio.timeout(_TIMEOUT_SECONDS):
                     await check()
             except Exception as error:
                 log.warning("store_not_ready", store=name, error=repr(error)[:500])
@@ -51,6 +51,6 @@ class Readiness:
 
 
 async def check_catalog(catalog: Catalog) -> None:
-    """Commit a small change."""
+    """Commit a small write."""
     async with catalog.write() as tx:
         await touch_lease(tx, "ready", "ready", utc_now())

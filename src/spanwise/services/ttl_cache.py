@@ -1,4 +1,4 @@
-"""Values read in the last seconds, so that requests need not ask the database each time."""
+"""In-process TTL cache for values that every request needs from the catalog."""
 
 import time
 from collections.abc import Callable, Hashable
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 _MAX_ENTRIES = 10_000
-# After this share of its time a value is read anew: by one request, while others still have it.
-# If all had to wait for it at once, they would queue up.
-_RENEWED_AFTER = 0.75
+# After this share of the TTL one request reloads the value while others still use the cached one,
+# so that requests do not all wait for the database at once.
+_REFRESH_AFTER = 0.75
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -17,47 +17,50 @@ T = TypeVar("T")
 @dataclass(slots=True)
 class _Entry(Generic[T]):
     value: T
-    renewed_at: float
-    fresh_until: float
+    refresh_at: float
+    expires_at: float
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A read under way: how old its outcome is, and whether something was forgotten meanwhile."""
+class Load:
+    """A load in progress: when it started, and which invalidations preceded it."""
 
     generation: int
     started: float
 
 
-class RecentlySeen(Generic[K, T]):
-    """Forgets at once what changes in this process."""
+class TtlCache(Generic[K, T]):
+    """Serves values for their TTL, unless they are invalidated before."""
 
     def __init__(self) -> None:
         self._entries: dict[K, _Entry[T]] = {}
         self._generation = 0
 
     def get(self, key: K) -> T | None:
-        """Return the value, unless it is unknown, or time that somebody reads it anew."""
+        """Return the cached value; None if it is missing or the caller has to reload it."""
         entry = self._entries.get(key)
-        return entry.value if entry is not None and time.monotonic() < entry.renewed_at else None
+        return entry.value if entry is not None and time.monotonic() < entry.refresh_at else None
 
-    def begin_read(self, key: K) -> Reading:
+    def start_load(self, key: K) -> Load:
+        """Announce a load: until its result is put, others get the cached value up to its TTL."""
         if (entry := self._entries.get(key)) is not None:
-            entry.renewed_at = entry.fresh_until
-        return Reading(self._generation, time.monotonic())
+            entry.refresh_at = entry.expires_at
+        return Load(self._generation, time.monotonic())
 
-    def put(self, key: K, value: T | None, reading: Reading, seconds: float) -> None:
-        """Keep what was read, unless something was forgotten while it was being read."""
+    def put(self, key: K, value: T | None, load: Load, ttl_seconds: float) -> None:
+        """Cache a loaded value, unless an invalidation happened during the load."""
         if value is None:
             self._entries.pop(key, None)
-        if value is None or reading.generation != self._generation:
+        if value is None or load.generation != self._generation:
             return
         if len(self._entries) >= _MAX_ENTRIES:
             self._entries.clear()
-        # A slow read shows how things were when it began, so its age counts from there.
-        until = reading.started + seconds
-        self._entries[key] = _Entry(value, reading.started + seconds * _RENEWED_AFTER, until)
+        # The TTL counts from the start of the load: a slow load may return a state that old.
+        self._entries[key] = _Entry(
+            value, load.started + ttl_seconds * _REFRESH_AFTER, load.started + ttl_seconds
+        )
 
-    def forget(self, matches: Callable[[K, T], bool]) -> None:
+    def invalidate(self, matches: Callable[[K, T], bool]) -> None:
+        """Drop matching entries, and the results of all loads in progress."""
         self._generation += 1
         self._entries = {k: e for k, e in self._entries.items() if not matches(k, e.value)}

@@ -64,7 +64,7 @@ def create_app(services: Services) -> FastAPI:
     install_openapi(app)
     registry = CollectorRegistry()
     registry.register(ServiceCollector(services))
-    registry.register(AlertCollector(services.alert_watch))
+    registry.register(AlertCollector(services.alert_jobs))
     install_metrics(app, registry)
     app.state.request_log = RequestLog(RequestMetrics(registry))
     install_dashboard(app)

@@ -32,7 +32,7 @@ def open_pipeline(
     store = EngineStore(
         writer,
         settings.data_dir / "refused",
-        on_agents=lambda seen: agents.notice(seen, loop),
+        on_agents=lambda seen: agents.register_seen(seen, loop),
     )
     # Room for four bodies of the largest size; a longer queue would only add latency.
     max_waiting_bytes = min(settings.memory_limit_mb * 2**20 // 16, 64 * 2**20)

@@ -26,7 +26,7 @@ from spanwise.services.accounts.keys import Keys
 from spanwise.services.accounts.tokens import TokenSigner
 from spanwise.services.alerts.alerts import Alerts, Clock
 from spanwise.services.alerts.backtest import Backtests
-from spanwise.services.experiments.assignments import Assignments, Definitions
+from spanwise.services.experiments.assignments import Assignments, ExperimentCache
 from spanwise.services.experiments.experiments import Experiments
 from spanwise.services.experiments.results import Results
 from spanwise.services.notifications.mail import Mailer
@@ -36,7 +36,7 @@ from spanwise.services.readiness import Readiness, check_catalog
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
 from spanwise.services.telemetry.logs import Logs
-from spanwise.services.telemetry.prices import PriceBook, Prices
+from spanwise.services.telemetry.prices import Prices, PriceSync
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
 from spanwise.services.telemetry.traces import Traces
@@ -49,7 +49,7 @@ from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
 
 LAST_USE_SECONDS = 15
-SIGHTING_SECONDS = 15
+ACTIVITY_FLUSH_SECONDS = 15
 REAGGREGATION_SECONDS = 10
 
 
@@ -91,12 +91,12 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         stack.callback(writer.close)
         ingest_counters = IngestCounters()
         pipeline = open_pipeline(settings, journal, writer, agents, ingest_counters)
-        _start(stack, Periodic("write_sightings", SIGHTING_SECONDS, agents.write_sightings))
+        _start(stack, Periodic("write_sightings", ACTIVITY_FLUSH_SECONDS, agents.flush_activity))
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
         reaggregate = partial(asyncio.to_thread, writer.reaggregate_settled)
         _start(stack, Periodic("reaggregate_traces", REAGGREGATION_SECONDS, reaggregate))
-        book = PriceBook(catalog, writer)
+        book = PriceSync(catalog, writer)
         is_alone = engine.address.folder is not None
         repricer = Repricer(catalog, writer, book, find_list_prices, is_alone=is_alone)
         _start(stack, repricer)
@@ -109,7 +109,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         )
         _start(stack, Retention(engine, writer, rollup, catalog, settings.retention_days))
         _start(stack, RollupMaintenance(rollup.maintenance))
-        definitions = Definitions(catalog)
+        definitions = ExperimentCache(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
         sender = NotificationSender(catalog, mailer, guard, settings.public_address, clock)
@@ -121,7 +121,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             holder="embedded" if is_alone else new_id("rep"),
             clock=clock,
         )
-        alert_watch = await start_alerting(stack, evaluator, sender, is_alone=is_alone)
+        alert_jobs = await start_alerting(stack, evaluator, sender, is_alone=is_alone)
         yield Services(
             settings=settings,
             catalog=catalog,
@@ -138,7 +138,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             alerts=Alerts(catalog, agent_records, guard, clock),
             backtests=Backtests(engine, agent_records, clock),
             webhooks=Webhooks(catalog, guard, sender.attempt),
-            alert_watch=alert_watch,
+            alert_jobs=alert_jobs,
             prices=Prices(catalog, engine, pipeline, book, repricer.wake),
             ingest_counters=ingest_counters,
             repricing=repricer.progress,

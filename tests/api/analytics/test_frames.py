@@ -113,7 +113,7 @@ def recorder(service: Service, monkeypatch: pytest.MonkeyPatch) -> StackRecorder
 async def ada(service: Service) -> Person:
     """Somebody with traces in clean hours, in clean slices, and in dirty ones."""
     ada = await service.sign_up()
-    rollup = await slice_everything(service, service.services.prices._book._writer)
+    rollup = await slice_everything(service, service.services.prices._price_sync._writer)
     service.services.analytics._rollup = rollup
     for hours in (-30, 0):
         root = new_span(DAY + timedelta(hours=hours), 100, agentName="planner")

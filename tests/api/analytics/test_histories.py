@@ -48,7 +48,7 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
     seeds = range(first, min(first + AT_ONCE, FIRST_SEED + HISTORIES))
     people = {seed: await service.sign_up() for seed in seeds}
     histories = {seed: make_history(seed) for seed in seeds}
-    rollup = await slice_everything(service, service.services.prices._book._writer)
+    rollup = await slice_everything(service, service.services.prices._price_sync._writer)
     dice = random.Random(first)
     for number in range(4):
         steps = {seed: histories[seed].steps[number] for seed in seeds}
@@ -89,7 +89,7 @@ async def test_all_granularities_lists_and_exports_agree_on_what_retention_leave
             if not emails:
                 emails += [(await service.sign_up()).email for _ in histories]
             people = [await service.log_in(email) for email in emails]
-            writer = service.services.prices._book._writer
+            writer = service.services.prices._price_sync._writer
             rollup = Rollup(service.services.engine, 0, writer.visible_until, writer.changes)
             for number in numbers:
                 limit = random_limit(dice)
@@ -116,7 +116,7 @@ async def test_all_granularities_lists_and_exports_agree_on_what_retention_leave
 
 def _removing(service: Service, rollup: Rollup) -> Retention:
     use = service.services
-    return Retention(use.engine, use.prices._book._writer, rollup, use.catalog, 0)
+    return Retention(use.engine, use.prices._price_sync._writer, rollup, use.catalog, 0)
 
 
 async def _count(service: Service, person: Person, rollup: Rollup) -> Answer:

@@ -379,7 +379,7 @@ async def test_traces_written_while_slices_are_updated_are_not_lost(
     service: Service, ada: Person
 ) -> None:
     """The writer says up to when all is visible; a row of the same millisecond may follow."""
-    writer = service.services.prices._book._writer
+    writer = service.services.prices._price_sync._writer
     rollup = await slice_everything(service, writer)
     service.services.analytics._rollup = rollup
     sent = 0
@@ -395,7 +395,7 @@ async def test_traces_written_while_slices_are_updated_are_not_lost(
 async def test_slices_that_are_fresh_enough_are_read_although_dirty(
     service: Service, ada: Person
 ) -> None:
-    rollup = await slice_everything(service, service.services.prices._book._writer)
+    rollup = await slice_everything(service, service.services.prices._price_sync._writer)
     service.services.analytics._rollup = rollup
 
     async def count(seconds: int) -> int:

@@ -14,8 +14,8 @@ from spanwise.analysis.experiments import Measured, check_sample_ratio, compare,
 from spanwise.analysis.verdicts import Facts, decide, forecast
 from spanwise.model.experiments.definition import (
     Direction,
+    ExperimentMetric,
     ExperimentStatus,
-    Metric,
     MetricSource,
     TraceMetric,
     Variant,
@@ -27,8 +27,8 @@ VARIANTS = [Variant(key=key, name=key, weight=1, config={}) for key in ("a", "b"
 DAY = date(2026, 1, 1)
 
 
-def metric(key: TraceMetric = TraceMetric.COST, *, primary: bool = True) -> Metric:
-    return Metric(
+def metric(key: TraceMetric = TraceMetric.COST, *, primary: bool = True) -> ExperimentMetric:
+    return ExperimentMetric(
         key=key,
         source=MetricSource.TRACE,
         metric=key,

@@ -1,4 +1,4 @@
-"""Every setting is a flag."""
+"""Every setting is available as a flag."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(tmp_path)
 
 
-def test_there_is_a_flag_for_every_setting_with_its_meaning() -> None:
+def test_every_setting_has_a_flag_with_its_description() -> None:
     output, _ = run("--help")
     words = " ".join(output.split())
     for name, field in Settings.model_fields.items():
@@ -47,7 +47,7 @@ def test_flags_of_each_kind_reach_the_settings() -> None:
     assert not settings.open_registration
 
 
-def test_without_flags_the_defaults_stand() -> None:
+def test_defaults_apply_without_flags() -> None:
     _, [settings] = run()
     assert settings.port == 8787
     assert settings.open_registration

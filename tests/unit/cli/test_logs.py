@@ -1,4 +1,4 @@
-"""Logs: one line an event, nothing secret in a traceback."""
+"""Logs: one line per event, no secrets in tracebacks."""
 
 import json
 import logging
@@ -21,7 +21,7 @@ def crash() -> None:
         structlog.get_logger().exception("request_crashed")
 
 
-def test_json_is_one_object_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_one_object_per_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     configure_logs(load_settings(data_dir=tmp_path, log_format="auto"))
     structlog.contextvars.bind_contextvars(request_id="req_1")
     structlog.get_logger().info("listening", port=1)
@@ -35,7 +35,7 @@ def test_json_is_one_object_a_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "ValueError: a text of 13" in lines[2]["exception"]
 
 
-def test_a_line_is_one_write_so_that_threads_do_not_mix_theirs(
+def test_a_line_is_one_write_so_threads_do_not_interleave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writes: list[str] = []
@@ -53,7 +53,7 @@ def test_a_line_is_one_write_so_that_threads_do_not_mix_theirs(
     assert all(text.endswith("\n") for text in writes)
 
 
-def test_a_line_comes_out_whatever_it_holds(
+def test_a_line_is_written_whatever_it_contains(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configure_logs(load_settings(data_dir=tmp_path, log_format="json"))
@@ -74,7 +74,7 @@ def test_a_traceback_shows_no_local_variables(
     assert "hunter2" not in logged.replace('password = "hunter2 horse"', "")
 
 
-def test_lines_below_the_level_are_left_out(
+def test_lines_below_the_level_are_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configure_logs(load_settings(data_dir=tmp_path, log_level="warning"))

@@ -1,4 +1,4 @@
-"""`spanwise export` and `spanwise import` as a person calls them."""
+"""`spanwise export` and `spanwise import` from the command line."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ def run(data_dir: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_workspace_goes_out_and_in_unless_a_running_service_has_the_engine(
+def test_export_and_import_work_unless_a_running_service_holds_the_engine(
     tmp_path: Path,
 ) -> None:
     added = run(tmp_path, "user", "add", "ann@example.com", "--password", "correct horse battery")

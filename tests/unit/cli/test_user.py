@@ -1,4 +1,4 @@
-"""`spanwise user`: what it refuses, in one sentence."""
+"""`spanwise user`: accounts, roles and error messages."""
 
 import sys
 from pathlib import Path
@@ -33,12 +33,12 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     [
         (["add", "bob", "--password", PASSWORD], "must have an @-sign"),
         (["add", "bob@example.com", "--password", "short"], "8 to 128 characters"),
-        (["add", "ANN@example.com", "--password", PASSWORD], "exists already"),
+        (["add", "ANN@example.com", "--password", PASSWORD], "already exists"),
         (["role", "nobody@example.com", "admin"], "there is no account"),
         (["role", "ann@example.com", "member"], "at least one active admin"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_sentence(
+def test_errors_are_one_sentence(
     ann: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -1,4 +1,4 @@
-"""The states of an API key."""
+"""The status of an API key."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +21,7 @@ BEFORE, AFTER = NOW - timedelta(seconds=1), NOW + timedelta(seconds=1)
         (BEFORE, BEFORE, KeyStatus.REVOKED),
     ],
 )
-def test_a_key_is_revoked_by_hand_and_expired_by_time(
+def test_a_key_is_active_until_it_is_revoked_or_expires(
     revoked_at: datetime | None, expires_at: datetime | None, status: KeyStatus
 ) -> None:
     assert status_at(NOW, revoked_at, expires_at) is status

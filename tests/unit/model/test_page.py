@@ -1,4 +1,4 @@
-"""Where a page stands in its list."""
+"""Pagination metadata."""
 
 import pytest
 
@@ -16,6 +16,6 @@ def test_has_more_is_true_only_when_items_follow(
     assert Pagination.describe(PageRequest(2, skip), listing).has_more is has_more
 
 
-def test_a_page_is_described_in_the_words_of_the_specification() -> None:
+def test_a_page_is_described_by_the_documented_properties() -> None:
     described = Pagination.describe(PageRequest(2, 3), Listing(["a", "b"], 9))
     assert described.model_dump() == {"total": 9, "limit": 2, "skip": 3, "hasMore": True}

@@ -1,14 +1,14 @@
-"""What every record has in common."""
+"""The base class of API models, and ids."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from pydantic import ValidationError
 
-from spanwise.model.record import Noun, UtcTime, new_id
+from spanwise.model.record import ApiModel, UtcTime, new_id
 
 
-class Sample(Noun):
+class Sample(ApiModel):
     first_seen_at: UtcTime
     share: float = 0.5
 

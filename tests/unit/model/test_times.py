@@ -1,4 +1,4 @@
-"""How requests name times, and which buckets a series has."""
+"""Parsing of time ranges, and buckets of a series."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -74,7 +74,7 @@ def test_a_time_is_read_as_utc_unless_it_names_a_zone(text: str) -> None:
     ],
 )
 @pytest.mark.parametrize("field", ["startDate", "endDate"])
-def test_what_is_no_date_is_refused_and_the_field_is_named(text: str, field: str) -> None:
+def test_an_invalid_date_is_rejected_with_the_field_name(text: str, field: str) -> None:
     start, end = (text, None) if field == "startDate" else (None, text)
     with pytest.raises(Invalid) as refused:
         TimeRange.parse(start, end)
@@ -127,7 +127,7 @@ def test_a_start_in_the_future_gives_an_empty_range() -> None:
         (Granularity.MONTHLY, datetime(2026, 1, 1, tzinfo=UTC), "2026-01-01"),
     ],
 )
-def test_a_moment_falls_into_the_bucket_that_its_label_says(
+def test_a_moment_falls_into_its_labelled_bucket(
     granularity: Granularity, start: datetime, label: str
 ) -> None:
     moment = datetime(2026, 1, 31, 13, 59, 59, 999_999, tzinfo=UTC)
@@ -162,7 +162,7 @@ def test_buckets_cover_the_range_without_gap(
         assert hours == 0 or period.start == period.end
 
 
-def test_ten_thousand_buckets_are_given_and_one_more_is_refused() -> None:
+def test_more_than_ten_thousand_buckets_are_rejected() -> None:
     start = datetime(2020, 1, 1, tzinfo=UTC)
     most = BoundedRange(start, start + timedelta(hours=MAX_BUCKETS))
     assert len(most.buckets(Granularity.HOURLY)) == MAX_BUCKETS
@@ -171,7 +171,7 @@ def test_ten_thousand_buckets_are_given_and_one_more_is_refused() -> None:
 
 
 @given(moment=st.datetimes(timezones=st.just(UTC)))
-def test_every_time_inside_the_bounds_is_read_back_as_itself(moment: datetime) -> None:
+def test_every_supported_time_round_trips(moment: datetime) -> None:
     text = moment.isoformat().replace("+00:00", "Z")
     if EARLIEST <= moment < LATEST:
         assert TimeRange.parse(text, None).start == moment

@@ -1,13 +1,13 @@
-"""What was read in the last seconds: one reads it anew in time, so nobody else has to wait."""
+"""TTL cache: one caller reloads a value early, so the others never wait for it."""
 
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from spanwise.services.ttl_cache import RecentlySeen
+from spanwise.services.ttl_cache import TtlCache
 
-SECONDS = 4.0
+TTL_SECONDS = 4.0
 
 
 @pytest.fixture
@@ -18,53 +18,53 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
     return clock
 
 
-def read(seen: RecentlySeen[str, int], value: int | None) -> None:
-    seen.put("key", value, seen.begin_read("key"), SECONDS)
+def load(cache: TtlCache[str, int], value: int | None) -> None:
+    cache.put("key", value, cache.start_load("key"), TTL_SECONDS)
 
 
-def test_one_reads_it_anew_while_the_others_still_have_it(clock: Any) -> None:
-    seen = RecentlySeen[str, int]()
-    assert seen.get("key") is None
-    read(seen, 1)
+def test_one_caller_reloads_while_the_others_use_the_cached_value(clock: Any) -> None:
+    cache = TtlCache[str, int]()
+    assert cache.get("key") is None
+    load(cache, 1)
     clock.now += 2.9
-    assert seen.get("key") == 1
+    assert cache.get("key") == 1
     clock.now += 0.2
-    assert seen.get("key") is None
-    reading = seen.begin_read("key")
-    assert seen.get("key") == 1
-    seen.put("key", 2, reading, SECONDS)
-    assert seen.get("key") == 2
+    assert cache.get("key") is None
+    started = cache.start_load("key")
+    assert cache.get("key") == 1
+    cache.put("key", 2, started, TTL_SECONDS)
+    assert cache.get("key") == 2
 
 
-def test_nobody_has_it_longer_than_its_time_even_if_nobody_can_read_it(clock: Any) -> None:
-    seen = RecentlySeen[str, int]()
-    read(seen, 1)
+def test_a_value_expires_after_its_ttl_even_if_the_reload_fails(clock: Any) -> None:
+    cache = TtlCache[str, int]()
+    load(cache, 1)
     clock.now += 3.5
-    seen.begin_read("key")
+    cache.start_load("key")
     clock.now += 0.4
-    assert seen.get("key") == 1
+    assert cache.get("key") == 1
     clock.now += 0.2
-    assert seen.get("key") is None
+    assert cache.get("key") is None
 
 
-def test_a_slow_read_counts_from_its_beginning(clock: Any) -> None:
-    seen = RecentlySeen[str, int]()
-    reading = seen.begin_read("key")
-    clock.now += SECONDS
-    seen.put("key", 1, reading, SECONDS)
-    assert seen.get("key") is None
+def test_the_ttl_counts_from_the_start_of_the_load(clock: Any) -> None:
+    cache = TtlCache[str, int]()
+    started = cache.start_load("key")
+    clock.now += TTL_SECONDS
+    cache.put("key", 1, started, TTL_SECONDS)
+    assert cache.get("key") is None
 
 
-def test_what_is_gone_or_was_forgotten_meanwhile_is_not_kept(clock: Any) -> None:
-    seen = RecentlySeen[str, int]()
-    read(seen, 1)
+def test_a_missing_or_invalidated_value_is_not_cached(clock: Any) -> None:
+    cache = TtlCache[str, int]()
+    load(cache, 1)
     clock.now += 3.5
-    read(seen, None)
-    assert seen.get("key") is None
-    reading = seen.begin_read("key")
-    seen.forget(lambda key, _: key == "another")
-    seen.put("key", 1, reading, SECONDS)
-    assert seen.get("key") is None
-    read(seen, 3)
-    seen.forget(lambda _, value: value == 3)
-    assert seen.get("key") is None
+    load(cache, None)
+    assert cache.get("key") is None
+    started = cache.start_load("key")
+    cache.invalidate(lambda key, _: key == "another")
+    cache.put("key", 1, started, TTL_SECONDS)
+    assert cache.get("key") is None
+    load(cache, 3)
+    cache.invalidate(lambda _, value: value == 3)
+    assert cache.get("key") is None

@@ -9,46 +9,46 @@ from starlette.responses import Response
 from spanwise.ingest.rest.bodies import MAX_PROBLEMS, Parsed
 from spanwise.model.errors import Code, FieldProblem
 from spanwise.model.page import Listing, PageRequest, Pagination
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 
 T = TypeVar("T")
 
 
-class Success(Noun, Generic[T]):
+class Success(ApiModel, Generic[T]):
     success: Literal[True] = True
     data: T
 
 
-class SuccessPage(Noun, Generic[T]):
+class SuccessPage(ApiModel, Generic[T]):
     success: Literal[True] = True
     data: list[T]
     pagination: Pagination
 
 
-class Problem(Noun):
+class Problem(ApiModel):
     message: str
     code: Code
     details: list[FieldProblem] | None = None
 
 
-class Failure(Noun):
+class Failure(ApiModel):
     success: Literal[False] = False
     error: Problem
 
 
-class Deleted(Noun):
+class Deleted(ApiModel):
     id: str
     deleted: Literal[True] = True
 
 
-class RejectedRow(Noun):
+class RejectedRow(ApiModel):
     """One row of a batch that was not stored."""
 
     index: int
     reason: str
 
 
-class Accepted(Noun):
+class Accepted(ApiModel):
     """How many rows were stored; if some were not, how many, and why for the first 100."""
 
     accepted: int
@@ -69,7 +69,7 @@ class Accepted(Noun):
         )
 
 
-class Done(Noun):
+class Done(ApiModel):
     """The response to an action without a result."""
 
     message: str

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from spanwise.services.alerts.evaluation_health import AlertWatch
+from spanwise.services.alerts.evaluation_health import AlertJobs
 
 
 class AlertCollector(Collector):
-    def __init__(self, watch: AlertWatch) -> None:
+    def __init__(self, watch: AlertJobs) -> None:
         self._watch = watch
 
     def collect(self) -> Iterable[Metric]:

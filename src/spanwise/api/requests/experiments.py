@@ -10,12 +10,12 @@ from spanwise.ingest.rest.bodies import JsonObject, Number
 from spanwise.model.experiments.definition import (
     DEFAULT_METRICS,
     Direction,
-    Metric,
+    ExperimentMetric,
     MetricSource,
     TraceMetric,
     Variant,
 )
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 
 MIN_VARIANTS, MAX_VARIANTS = 2, 10
 MAX_METRICS = 20
@@ -35,7 +35,7 @@ _LOWER_IS_BETTER = {
 }
 
 
-class NewVariant(Noun):
+class NewVariant(ApiModel):
     key: Key
     name: Name | None = None
     weight: Annotated[Number, Field(ge=0, le=1e9)] = 1
@@ -47,7 +47,7 @@ class NewVariant(Noun):
         )
 
 
-class NewMetric(Noun):
+class NewMetric(ApiModel):
     """A trace metric has `metric`, a signal metric has `signalName`."""
 
     key: Key | None = None
@@ -68,10 +68,10 @@ class NewMetric(Noun):
             raise ValueError("needs a signalName, since its source is signal")
         return self
 
-    def to_metric(self) -> Metric:
+    def to_metric(self) -> ExperimentMetric:
         is_trace = self.source is MetricSource.TRACE
         default = Direction.DECREASE if self.metric in _LOWER_IS_BETTER else Direction.INCREASE
-        return Metric(
+        return ExperimentMetric(
             key=self.effective_key,
             source=self.source,
             metric=self.metric if is_trace else None,
@@ -109,7 +109,7 @@ def _reject_duplicates(keys: Sequence[str]) -> None:
         raise ValueError(f"the key {duplicates[0]!r} occurs more than once")
 
 
-class NewExperiment(Noun):
+class NewExperiment(ApiModel):
     """The first variant is the control."""
 
     name: Name
@@ -144,7 +144,7 @@ class NewExperiment(Noun):
         }
 
 
-class ExperimentChange(Noun):
+class ExperimentChange(ApiModel):
     """Only the given fields change."""
 
     name: Name | None = None
@@ -183,21 +183,21 @@ class ExperimentChange(Noun):
         return fields
 
 
-class ExperimentStart(Noun):
+class ExperimentStart(ApiModel):
     """Resuming a paused experiment may raise the traffic, never lower it."""
 
     traffic_percent: Percent | None = None
 
 
-class ExperimentStop(Noun):
+class ExperimentStop(ApiModel):
     winner: Key | None = None
 
 
-class UnitBatch(Noun):
+class UnitBatch(ApiModel):
     unit_ids: Annotated[list[UnitId], Field(min_length=1, max_length=MAX_UNITS)]
 
 
-def to_metrics(given: Sequence[NewMetric] | None) -> list[Metric]:
+def to_metrics(given: Sequence[NewMetric] | None) -> list[ExperimentMetric]:
     """Apply the defaults; when no metric is marked as primary, the first is."""
     metrics = DEFAULT_METRICS if given is None else [metric.to_metric() for metric in given]
     if not any(metric.primary for metric in metrics):

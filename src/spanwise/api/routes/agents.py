@@ -14,7 +14,7 @@ from spanwise.api.requests.parameters import Paged
 from spanwise.api.services import Use
 from spanwise.model.agents import MAX_NAME, Agent
 from spanwise.model.alerts import MAX_EMAILS, MAX_RULES, MAX_WEBHOOKS, AlertRule, Backtest
-from spanwise.model.record import Noun, without_nul
+from spanwise.model.record import ApiModel, without_nul
 
 router = PrefixRouter("agents", "/agents")
 
@@ -35,14 +35,14 @@ Tags = Annotated[list[Tag], Field(max_length=50)]
 AgentId = Annotated[str, Path(alias="agentId", description="An agent's id or exact name.")]
 
 
-class NewAgent(Noun):
+class NewAgent(ApiModel):
     name: AgentName
     description: Description | None = None
     tags: Tags = Field(default=[])
     metadata: dict[str, Any] = Field(default={})
 
 
-class AgentChange(Noun):
+class AgentChange(ApiModel):
     name: AgentName = ""
     description: Description | None = None
     tags: Tags = Field(default=[])
@@ -92,16 +92,16 @@ async def delete_agent(agent_id: AgentId, caller: Writer, use: Use) -> Success[D
     return succeed(Deleted(id=await use.agents.delete(caller, agent_id)))
 
 
-class NewNotifyWebhook(Noun):
+class NewNotifyWebhook(ApiModel):
     url: Annotated[str, Field(max_length=2000)]
 
 
-class NotifyChange(Noun):
+class NotifyChange(ApiModel):
     emails: Annotated[list[Email], Field(max_length=MAX_EMAILS)] = Field(default=[])
     webhooks: Annotated[list[NewNotifyWebhook], Field(max_length=MAX_WEBHOOKS)] = Field(default=[])
 
 
-class AlertSettingsChange(Noun):
+class AlertSettingsChange(ApiModel):
     enabled: Annotated[bool, Field(strict=True)] = True
     rules: Annotated[list[AlertRule], Field(max_length=MAX_RULES)] = Field(default=[])
     notify: NotifyChange = NotifyChange()

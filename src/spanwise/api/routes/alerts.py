@@ -11,14 +11,14 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.alerts import Alert, AlertFilter, AlertStatus, AlertSummary, Severity
-from spanwise.model.record import Noun, without_nul
+from spanwise.model.record import ApiModel, without_nul
 
 router = PrefixRouter("alerts", "/spans/alerts")
 
 AlertId = Annotated[str, Path(alias="alertId")]
 
 
-class AlertNote(Noun):
+class AlertNote(ApiModel):
     """A note on a change of status."""
 
     note: Annotated[str, Field(max_length=2000), AfterValidator(without_nul)] | None = None

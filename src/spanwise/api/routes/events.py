@@ -18,7 +18,7 @@ from spanwise.model.events import (
     Webhook,
     WebhookWithSecret,
 )
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 
 router = PrefixRouter("events", "/events")
 
@@ -26,7 +26,7 @@ WebhookId = Annotated[str, Path(alias="webhookId")]
 Status = Annotated[DeliveryStatus | None, Query(description="Deliveries in this state only.")]
 
 
-class NewWebhook(Noun):
+class NewWebhook(ApiModel):
     url: Annotated[str, Field(max_length=2000, json_schema_extra={"format": "uri"})]
     types: list[EventType] = Field(default=[], description="Empty means all.")
 

@@ -16,7 +16,7 @@ from spanwise.api.openapi.document import describe_body
 from spanwise.api.services import Use
 from spanwise.model.errors import NotFound
 from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 from spanwise.services.experiments.assignments import MAX_UNIT_ID
 
 router = PrefixRouter("ofrep", "/ofrep/v1/evaluate/flags")
@@ -24,17 +24,17 @@ router = PrefixRouter("ofrep", "/ofrep/v1/evaluate/flags")
 MAX_FLAGS = 100
 
 
-class EvaluationContext(Noun):
+class EvaluationContext(ApiModel):
     """`targetingKey` is the unit; other properties are ignored."""
 
     targeting_key: str
 
 
-class EvaluationRequest(Noun):
+class EvaluationRequest(ApiModel):
     context: EvaluationContext
 
 
-class Evaluation(Noun):
+class Evaluation(ApiModel):
     key: str
     reason: Literal["SPLIT", "DEFAULT", "DISABLED"]
     variant: str
@@ -44,11 +44,11 @@ class Evaluation(Noun):
     metadata: dict[str, Any]
 
 
-class Evaluations(Noun):
+class Evaluations(ApiModel):
     flags: list[Evaluation]
 
 
-class EvaluationFailure(Noun):
+class EvaluationFailure(ApiModel):
     key: str | None
     error_code: str
     error_details: str
@@ -146,7 +146,7 @@ def _evaluate(key: str, experiment: Experiment, assignment: Assignment) -> Evalu
     )
 
 
-def _respond(data: Noun, status: int = 200) -> Response:
+def _respond(data: ApiModel, status: int = 200) -> Response:
     return Response(data.model_dump_json(), status, media_type="application/json")
 
 

@@ -7,23 +7,23 @@ from spanwise import __version__
 from spanwise.api.http.envelope import Success, succeed
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.services import Use
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 from spanwise.services.alerts.evaluation_health import EvaluationState
 
 router = PrefixRouter("system")
 
 
-class Health(Noun):
+class Health(ApiModel):
     status: Literal["ok"] = "ok"
 
 
-class Readiness(Noun):
+class Readiness(ApiModel):
     status: Literal["ready"] = "ready"
     stores: dict[str, Literal["ok"]]
     jobs: dict[str, EvaluationState]
 
 
-class Version(Noun):
+class Version(ApiModel):
     version: str
     python: str
 
@@ -38,7 +38,7 @@ async def get_health() -> Success[Health]:
 async def get_ready(use: Use) -> Success[Readiness]:
     """Check that every store accepts writes and queries, else 503. Jobs are only reported."""
     stores = await use.readiness.check()
-    jobs = {"alerts": use.alert_watch.health.state}
+    jobs = {"alerts": use.alert_jobs.health.state}
     return succeed(Readiness(stores=dict.fromkeys(stores, "ok"), jobs=jobs))
 
 

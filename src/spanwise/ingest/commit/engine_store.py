@@ -11,7 +11,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.commit.store import PermanentError, UnclassifiedError
 from spanwise.ingest.deletions import read_deletion
-from spanwise.model.agents import Sighting
+from spanwise.model.agents import AgentActivity
 from spanwise.storage.telemetry.writer import (
     PARALLEL_INSERTS,
     Batch,
@@ -40,7 +40,7 @@ class EngineStore:
         self,
         writer: TelemetryWriter,
         quarantine_folder: Path,
-        on_agents: Callable[[Sequence[Sighting]], None],
+        on_agents: Callable[[Sequence[AgentActivity]], None],
     ) -> None:
         self._writer = writer
         self._quarantine_folder = quarantine_folder

@@ -26,7 +26,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from spanwise.model.errors import FieldProblem, Invalid
-from spanwise.model.record import Noun, UtcTime, utc_now
+from spanwise.model.record import ApiModel, UtcTime, utc_now
 from spanwise.model.telemetry.logs import LogLevel
 from spanwise.model.telemetry.signals import MAX_SIGNAL
 from spanwise.model.telemetry.spans import ErrorType, SpanKind, SpanStatus
@@ -125,13 +125,13 @@ Json = Annotated[Any, AfterValidator(_shallow)]
 JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
 
 
-class NewEvent(Noun):
+class NewEvent(ApiModel):
     name: Label
     time: Time | None = None
     attributes: JsonObject = Field(default_factory=dict)
 
 
-class NewSpan(Noun):
+class NewSpan(ApiModel):
     """A span as `POST /spans` takes it. Only the ids, the name and the start are required."""
 
     trace_id: NonzeroTraceId
@@ -184,7 +184,7 @@ class NewSpan(Noun):
         return value
 
 
-class NewLog(Noun):
+class NewLog(ApiModel):
     """A log record as `POST /logs` takes it."""
 
     message: Annotated[str, StringConstraints(max_length=1_048_576)]
@@ -197,7 +197,7 @@ class NewLog(Noun):
     attributes: JsonObject = Field(default_factory=dict)
 
 
-class NewSignal(Noun):
+class NewSignal(ApiModel):
     """A signal as `POST /signals` takes it. A chosen `id` makes a retry harmless."""
 
     signal_name: SignalName

@@ -1,1 +1,1 @@
-"""Experiments: definition, results and the sums that statistics are computed from."""
+"""Experiments: definition, results, and the sums that statistics are computed from."""

@@ -1,10 +1,12 @@
-"""Experiments: which version of something is better, by letting chance decide who gets which."""
+"""Definition of an experiment: variants, metrics, status, and assignments of units."""
 
 from enum import StrEnum
 from types import NoneType
 from typing import Any
 
-from spanwise.model.record import Noun, UtcTime
+from pydantic import ConfigDict
+
+from spanwise.model.record import ApiModel, UtcTime
 
 
 class ExperimentStatus(StrEnum):
@@ -28,14 +30,14 @@ class TraceMetric(StrEnum):
 
 
 class Direction(StrEnum):
-    """Which way is better."""
+    """The direction of improvement."""
 
     INCREASE = "increase"
     DECREASE = "decrease"
 
 
-class Variant(Noun):
-    """One version. `config` is handed to whoever gets it."""
+class Variant(ApiModel):
+    """One variant. `config` is returned with every assignment to it."""
 
     key: str
     name: str
@@ -44,12 +46,12 @@ class Variant(Noun):
 
     @property
     def flag_value(self) -> Any:  # noqa: ANN401 -- any JSON
-        """What a flag returns: the config's `value`, or else the config."""
+        """The value of a feature flag: the config's `value`, else the whole config."""
         return self.config.get("value", self.config)
 
     @property
     def flag_type(self) -> str:
-        """The type of that value, as a reader of JSON names it."""
+        """The JSON type of the flag value; `missing` without a config."""
         return _JSON_TYPES[type(self.flag_value)] if self.config else "missing"
 
 
@@ -64,8 +66,13 @@ _JSON_TYPES = {
 }
 
 
-class Metric(Noun):
-    """What is compared: a number of traces, or the values of a signal."""
+class ExperimentMetric(ApiModel):
+    """A metric to compare: a trace metric, or the values of a signal."""
+
+    # Keep the schema name of the OpenAPI document.
+    __qualname__ = "Metric"
+    __module__ = "spanwise.model.experiments"
+    model_config = ConfigDict(title="Metric")
 
     key: str
     source: MetricSource
@@ -75,7 +82,7 @@ class Metric(Noun):
     primary: bool
 
 
-class Experiment(Noun):
+class Experiment(ApiModel):
     """The first variant is the control."""
 
     id: str
@@ -85,7 +92,7 @@ class Experiment(Noun):
     agent_id: str | None
     status: ExperimentStatus
     variants: list[Variant]
-    metrics: list[Metric]
+    metrics: list[ExperimentMetric]
     traffic_percent: float
     created_at: UtcTime
     started_at: UtcTime | None
@@ -98,14 +105,14 @@ class Experiment(Noun):
         return self.variants[0]
 
     def flag_value_of(self, key: str) -> Any:  # noqa: ANN401 -- any JSON
-        """What a flag returns for a variant: one type for all variants, or else their keys."""
+        """Return a variant's flag value, or its key unless all values have the same type."""
         [kind, *others] = {variant.flag_type for variant in self.variants}
         if others or kind == "missing":
             return key
         return next(variant.flag_value for variant in self.variants if variant.key == key)
 
 
-class Assignment(Noun):
+class Assignment(ApiModel):
     experiment_id: str
     unit_id: str
     variant: str
@@ -115,7 +122,7 @@ class Assignment(Noun):
 
 
 DEFAULT_METRICS = [
-    Metric(
+    ExperimentMetric(
         key=metric,
         source=MetricSource.TRACE,
         metric=metric,

@@ -1,9 +1,9 @@
-"""What came of an experiment, so far."""
+"""Results of an experiment, final or so far."""
 
 from enum import StrEnum
 
 from spanwise.model.experiments.definition import Direction, ExperimentStatus
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 
 
 class Decision(StrEnum):
@@ -13,13 +13,13 @@ class Decision(StrEnum):
     INVALID = "invalid"
 
 
-class Bounds(Noun):
+class Bounds(ApiModel):
     lower: float
     upper: float
 
 
-class VariantUnits(Noun):
-    """How many units a variant has, and which share of all it has and should have."""
+class VariantUnits(ApiModel):
+    """Units of a variant, with its actual and expected share."""
 
     variant: str
     units: int
@@ -27,15 +27,15 @@ class VariantUnits(Noun):
     expected_share: float
 
 
-class SampleRatio(Noun):
-    """Whether units were split as the weights say; a mismatch means that something is broken."""
+class SampleRatio(ApiModel):
+    """Sample-ratio check: whether units are split by the weights. A mismatch indicates a bug."""
 
     p_value: float | None
     ok: bool
 
 
-class VariantResult(Noun):
-    """A metric of one variant; what cannot be told is null, and `reason` says why."""
+class VariantResult(ApiModel):
+    """A metric of one variant; unknown values are null, and `reason` says why."""
 
     variant: str
     units: int
@@ -51,7 +51,7 @@ class VariantResult(Noun):
     reason: str | None
 
 
-class VariantPoint(Noun):
+class VariantPoint(ApiModel):
     variant: str
     units: int
     mean: float | None
@@ -59,22 +59,22 @@ class VariantPoint(Noun):
     lift_ci: Bounds | None
 
 
-class TrendPoint(Noun):
-    """The comparison over the units that were first assigned by the end of the day."""
+class TrendPoint(ApiModel):
+    """The comparison over all units first exposed by the end of that day."""
 
     date: str
     variants: list[VariantPoint]
 
 
-class Cuped(Noun):
-    """What knowing the units' earlier behaviour took off the variance."""
+class Cuped(ApiModel):
+    """Variance reduction from the units' values before the experiment (CUPED)."""
 
     theta: float
     variance_reduction: float
     units_with_history: int
 
 
-class MetricResult(Noun):
+class MetricResult(ApiModel):
     key: str
     direction: Direction
     primary: bool
@@ -83,14 +83,14 @@ class MetricResult(Noun):
     trend: list[TrendPoint]
 
 
-class Verdict(Noun):
+class Verdict(ApiModel):
     decision: Decision
     variant: str | None
     reason: str
 
 
-class Forecast(Noun):
-    """How long it would take at the present rate to find a difference of this size."""
+class Forecast(ApiModel):
+    """Time needed at the current rate to detect a lift of this size."""
 
     lift: float
     units_needed: int
@@ -98,7 +98,7 @@ class Forecast(Noun):
     days: float
 
 
-class ExperimentResults(Noun):
+class ExperimentResults(ApiModel):
     experiment_id: str
     status: ExperimentStatus
     units: int

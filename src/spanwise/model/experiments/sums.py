@@ -1,11 +1,11 @@
-"""Sums over an experiment's units: all that leaves the store, and all that statistics need."""
+"""Sums over an experiment's units: the only data that statistics need from the store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 
 QUANTILE = 0.95
-# Levels at which a quantile's neighbourhood is known.
+# Levels around the quantile for which the store returns values.
 QUANTILE_LEVELS = (0.8, 0.85, 0.88, 0.9, 0.92, 0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.999)
 
 
@@ -13,8 +13,8 @@ QUANTILE_LEVELS = (0.8, 0.85, 0.88, 0.9, 0.92, 0.93, 0.94, 0.95, 0.96, 0.97, 0.9
 class ClusterSums:
     """Sums over the units of one variant.
 
-    y: values of a unit's outcomes; d: how many; x and e: the same before it was first assigned.
-    Products are named by their factors.
+    Per unit, y is the sum of its outcomes and d their count; x and e are the same before its
+    first exposure. A product is named by its factors: yd is the sum of y * d.
     """
 
     units: int = 0
@@ -46,14 +46,16 @@ class ClusterSums:
 
 @dataclass(frozen=True)
 class MetricSums:
-    """A metric's sums by place of the variant and day of first exposure.
+    """A metric's sums by variant index and day of first exposure.
 
-    Every value was counted from `origin`, near their mean: squares of values that are large and
-    alike would otherwise differ only in digits that a float does not have.
+    Values are relative to `origin`, which lies near their mean: the squares of large, similar
+    values would otherwise lose all precision.
     """
 
     origin: float = 0.0
     by_day: Mapping[tuple[int, date], ClusterSums] = field(default_factory=dict)
 
-    def total(self, place: int) -> ClusterSums:
-        return sum((s for (found, _), s in self.by_day.items() if found == place), ClusterSums())
+    def total(self, variant: int) -> ClusterSums:
+        """Return the sums of one variant over all days."""
+        days = (sums for (index, _), sums in self.by_day.items() if index == variant)
+        return sum(days, ClusterSums())

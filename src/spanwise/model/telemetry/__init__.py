@@ -1,1 +1,1 @@
-"""Spans, traces, logs, signals and prices as the API shows them, and the attribute conventions."""
+"""Spans, traces, logs, signals and prices as the API returns them; attribute conventions."""

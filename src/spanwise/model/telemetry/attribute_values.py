@@ -1,4 +1,4 @@
-"""What the values of attributes mean: kinds of spans, providers under one name, types of errors."""
+"""Normalization of attribute values: span kinds, provider names, error types."""
 
 from dataclasses import dataclass
 
@@ -58,7 +58,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "other": ("other", "span", "event", "unknown", "prompt", "default"),
 }
 
-# OpenTelemetry's name for a provider, and what others call it.
+# OpenTelemetry provider name -> aliases.
 PROVIDERS: dict[str, tuple[str, ...]] = {
     "anthropic": ("claude",),
     "aws.bedrock": ("aws", "bedrock", "amazon-bedrock", "aws_bedrock", "amazon_bedrock"),
@@ -76,10 +76,10 @@ PROVIDERS: dict[str, tuple[str, ...]] = {
     "x_ai": ("xai", "x-ai"),
 }
 
-# `openai.chat` and `openai.responses` are both openai.
+# Stripped from provider names: `openai.chat` and `openai.responses` are both openai.
 PROVIDER_SUFFIX = r"\.(chat|responses?|completions?|embeddings?|messages|language-models?)$"
 
-# Which provider answers at a host.
+# Provider name -> host names of its API.
 HOSTS: dict[str, tuple[str, ...]] = {
     "anthropic": ("api.anthropic.com",),
     "openai": ("api.openai.com",),
@@ -96,14 +96,14 @@ HOSTS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class ErrorRule:
-    """An error whose name, status or message matches the pattern is of this type."""
+    """Assigns this type to errors whose name, status or message matches the pattern."""
 
     error_type: str
     pattern: str
     examples: tuple[str, ...]
 
 
-# The first rule that matches decides; an error that none matches is `other`.
+# The first match wins; without a match the type is `other`.
 ERROR_RULES = (
     ErrorRule(
         "rate_limit",

@@ -1,8 +1,7 @@
-"""The convention table: which attribute of which instrumentation means which field.
+"""The convention table: which attributes of which instrumentations map to which span field.
 
-One declarative table. `storage.telemetry.extraction` makes the engine's SQL of it,
-`ingest.documents` unfolds JSON by it, and `docs/conventions.md` is generated from it. A new
-convention is one name in one row.
+The SQL that extracts fields, the JSON expansion in ingest and `docs/conventions.md` are all
+generated from it. To support a new convention, add one name to one row.
 """
 
 from dataclasses import dataclass
@@ -10,10 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Inside:
-    """A value inside an attribute that holds JSON; the parts in `plus` are added to it.
+    """A value inside a JSON attribute; the values in `plus` are added to it.
 
-    Ingest gives it to the span as an attribute of its own, so that it takes its place among the
-    others.
+    Ingest copies it to a separate attribute, so it can be ordered among the other sources.
     """
 
     document: str
@@ -27,7 +25,7 @@ class Inside:
 
 @dataclass(frozen=True)
 class Where:
-    """An attribute that means the field only where another one has a certain value."""
+    """An attribute that maps to the field only if another attribute has a given value."""
 
     attribute_there: str
     other: str
@@ -40,17 +38,17 @@ class Where:
 
 Source = str | Inside | Where
 
-# Attributes that ingest adds: they serve the table and are not shown.
+# Prefix of attributes that ingest adds for this table; the API does not return them.
 OWN_PREFIX = "spanwise."
-# The id of a call that a coding agent may report twice, as a span and as a log record; the second
-# name marks the span that was derived from the record.
+# Id of a call that a coding agent may report both as a span and as a log record.
 CALL_ID = f"{OWN_PREFIX}call.id"
+# Marks a span that was derived from such a log record.
 CALL_IS_DERIVED = f"{OWN_PREFIX}call.derived"
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a span and where it comes from: the first source with a value wins."""
+    """A span field and its sources; the first source with a value wins."""
 
     name: str
     meaning: str
@@ -58,7 +56,7 @@ class Field:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The names of the attributes to look at, in order."""
+        """The attribute names to read, in order of precedence."""
         return tuple(s if isinstance(s, str) else s.attribute for s in self.sources)
 
 
@@ -93,8 +91,8 @@ FIELDS = (
     ),
     Field(
         "agent_name",
-        "The agent. A span without one takes that of its nearest ancestor, a trace that of its "
-        "root, else of its first agent span, else the workflow, else `service.name`.",
+        "The agent. A span without one inherits it from its nearest ancestor. A trace takes it "
+        "from its root, else its first agent span, else the workflow, else `service.name`.",
         (
             "spanwise.agent.name",
             "gen_ai.agent.name",
@@ -107,17 +105,17 @@ FIELDS = (
     ),
     Field(
         "workflow_name",
-        "The workflow; names the agent where nothing else does.",
+        "The workflow; used as the agent name if there is no other.",
         ("gen_ai.workflow.name", "traceloop.workflow.name"),
     ),
     Field(
         "entity_name",
-        "Traceloop's name of the span: that of the agent or the tool, by its kind.",
+        "Traceloop's entity name: the agent or the tool, depending on the kind.",
         ("traceloop.entity.name",),
     ),
     Field(
         "model",
-        "The model that answered; the price is this one's.",
+        "The model that answered; determines the price.",
         (
             "spanwise.model",
             "langfuse.observation.model.name",
@@ -142,7 +140,7 @@ FIELDS = (
     ),
     Field(
         "provider",
-        "Who serves the model, under the name that OpenTelemetry gives it.",
+        "The provider of the model, by its OpenTelemetry name.",
         (
             "spanwise.provider",
             "gen_ai.provider.name",
@@ -156,15 +154,15 @@ FIELDS = (
     ),
     Field(
         "server",
-        "The host that was called; tells the provider where nothing names it.",
+        "The host that was called; determines the provider if no attribute names it.",
         ("server.address",),
     ),
     Field(
         "input_tokens",
-        "Tokens sent, cached ones included.",
+        "Tokens sent, including cached tokens.",
         (
             "spanwise.input_tokens",
-            # The parts of Langfuse's own usage exclude each other; ours include them.
+            # In Langfuse's usage the parts are disjoint; our input tokens include cached ones.
             Inside(
                 _LANGFUSE,
                 "input",
@@ -199,7 +197,7 @@ FIELDS = (
     ),
     Field(
         "output_tokens",
-        "Tokens received, reasoning included.",
+        "Tokens received, including reasoning tokens.",
         (
             Inside(_LANGFUSE, "output", plus=("output_reasoning_tokens", "output_audio_tokens")),
             Inside(_LANGFUSE, "completion_tokens"),
@@ -272,7 +270,7 @@ FIELDS = (
     ),
     Field(
         "reasoning_tokens",
-        "Tokens the model thought with; part of the output.",
+        "Reasoning tokens; part of the output tokens.",
         (
             Inside(_LANGFUSE, "output_reasoning_tokens"),
             Inside(_LANGFUSE, "completion_tokens_details.reasoning_tokens"),
@@ -292,7 +290,7 @@ FIELDS = (
     ),
     Field(
         "given_cost",
-        "Cost in US dollars as the application reports it; beats the computed one.",
+        "Cost in US dollars as reported by the application; overrides the computed cost.",
         (
             "spanwise.cost",
             Inside(_LANGFUSE_COST, "total"),
@@ -346,12 +344,12 @@ FIELDS = (
     ),
     Field(
         "environment",
-        "Where it runs; else the resource's `deployment.environment.name`.",
+        "The environment; else the resource's `deployment.environment.name`.",
         ("spanwise.environment", "langfuse.environment"),
     ),
     Field(
         "tool_name",
-        "The tool that was called; a tool span without one takes its own name.",
+        "The tool that was called; a tool span without one uses its span name.",
         (
             "spanwise.tool.name",
             "gen_ai.tool.name",
@@ -364,12 +362,12 @@ FIELDS = (
     ),
     Field(
         "experiment_id",
-        "The experiment or feature flag that was decided.",
+        "The experiment or feature flag that was evaluated.",
         ("spanwise.experiment.id", "feature_flag.key", "spanwise.flag.key"),
     ),
     Field(
         "variant",
-        "What it was decided to.",
+        "The variant that the evaluation returned.",
         (
             "spanwise.experiment.variant",
             "feature_flag.result.variant",
@@ -379,17 +377,17 @@ FIELDS = (
     ),
     Field(
         "error_name",
-        "The name of the error, from which its type follows; see the table of error types.",
+        "The name of the error; determines its type, see the table of error types.",
         ("spanwise.error.type", "error.type", "spanwise.exception.type", "exception.type"),
     ),
     Field(
         "http_status",
-        "An HTTP status, where no error is named.",
+        "The HTTP status, if no error is named.",
         ("http.response.status_code", "http.status_code"),
     ),
     Field(
         "error_message",
-        "What went wrong, where the span's status has no message.",
+        "The error message, if the span's status has none.",
         ("langfuse.observation.status_message", "spanwise.exception.message", "exception.message"),
     ),
     Field(
@@ -399,7 +397,7 @@ FIELDS = (
     ),
     Field(
         "input",
-        "What went in. `gen_ai.system_instructions` come before the messages.",
+        "The input. `gen_ai.system_instructions` are put before the messages.",
         (
             "spanwise.input",
             "langfuse.observation.input",
@@ -434,7 +432,7 @@ FIELDS = (
     ),
     Field(
         "output",
-        "What came out.",
+        "The output.",
         (
             "spanwise.output",
             "langfuse.observation.output",
@@ -465,12 +463,12 @@ FIELDS = (
     ),
 )
 
-# Contents that come in pieces, one attribute each. Ingest puts them together where nothing else
-# holds the content.
+# Prefixes of content that is split over several attributes. Ingest joins them if no other source
+# has the content.
 PIECES = {
     "input": ("llm.input_messages.", "gen_ai.prompt."),
     "output": ("llm.output_messages.", "gen_ai.completion."),
 }
 
-# Usage and cost count on these kinds only: agent and workflow spans often carry the sum again.
+# Usage and cost count only on these kinds: agent and workflow spans often repeat the sum.
 USAGE_KINDS = ("llm", "embedding", "rerank")

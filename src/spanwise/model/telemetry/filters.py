@@ -1,4 +1,4 @@
-"""Which traces are meant: a frozen tree of wishes that the storage room turns into SQL."""
+"""Filters for traces, signals, logs and sessions; the storage layer compiles them to SQL."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,7 +10,7 @@ from spanwise.model.times import TimeRange
 
 @dataclass(frozen=True)
 class TraceFilter:
-    """Every wish that is given must hold. `agent_name` is a name; ids are resolved before."""
+    """All given conditions must hold. `agent_name` is a name: ids are resolved beforehand."""
 
     period: TimeRange = field(default_factory=TimeRange)
     agent_name: str | None = None
@@ -32,7 +32,7 @@ class TraceFilter:
 
 @dataclass(frozen=True)
 class SignalFilter:
-    """Agent, session, user, experiment and variant are the signal's own, else its trace's."""
+    """Agent, session, user, experiment and variant default to those of the signal's trace."""
 
     period: TimeRange = field(default_factory=TimeRange)
     signal_name: str | None = None
@@ -46,7 +46,7 @@ class SignalFilter:
 
 @dataclass(frozen=True)
 class LogFilter:
-    """`level` means that level and above."""
+    """`level` matches that level and above."""
 
     period: TimeRange = field(default_factory=TimeRange)
     level: LogLevel | None = None
@@ -57,7 +57,7 @@ class LogFilter:
 
 @dataclass(frozen=True)
 class SessionFilter:
-    """Which traces count towards conversations."""
+    """Restricts the traces that sessions are built from."""
 
     period: TimeRange = field(default_factory=TimeRange)
     agent_name: str | None = None

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Any
 
-from spanwise.model.record import Noun, UtcTime
+from spanwise.model.record import ApiModel, UtcTime
 
 
 class LogLevel(StrEnum):
@@ -16,11 +16,11 @@ class LogLevel(StrEnum):
 
     @property
     def severity(self) -> int:
-        """The least OTLP severity number of this level."""
+        """The lowest OTLP severity number of this level."""
         return 1 + 4 * list(LogLevel).index(self)
 
 
-class Log(Noun):
+class Log(ApiModel):
     id: str
     timestamp: UtcTime
     level: LogLevel

@@ -1,4 +1,7 @@
-"""Events that tell what a span said, decided or ran into: as span events, or as log records."""
+"""GenAI event conventions: messages, exceptions and flag evaluations of a span.
+
+Instrumentations send them either as span events or as log records.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,11 +21,11 @@ EXCEPTION_EVENTS = {"exception", "gen_ai.client.operation.exception"}
 FLAG_EVENTS = {"feature_flag", "feature_flag.evaluation"}
 EVALUATION_EVENT = "gen_ai.evaluation.result"
 
-_ABOUT = {"gen_ai.system", "gen_ai.provider.name", "role", "event.name"}
+_METADATA = {"gen_ai.system", "gen_ai.provider.name", "role", "event.name"}
 
 
 def to_message(role: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Make one chat message of an event's values, whichever generation wrote them."""
+    """Build a chat message from an event, in any version of the convention."""
     inner = values.get("message")
     content = (
         values.get("content")
@@ -31,29 +34,29 @@ def to_message(role: str, values: Mapping[str, Any]) -> dict[str, Any]:
         or (inner.get("content") if isinstance(inner, dict) else None)
     )
     if content is None:
-        content = {name: value for name, value in values.items() if name not in _ABOUT}
+        content = {name: value for name, value in values.items() if name not in _METADATA}
     return {"role": values.get("role") or role, "content": content}
 
 
 def with_instructions(messages: Any, attributes: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- JSON
-    """Put what the model was told first, which OpenTelemetry keeps apart, before the messages."""
-    told = attributes.get("gen_ai.system_instructions")
-    if not told or not isinstance(messages, list) or _has_system(messages):
+    """Prepend the system instructions, which OpenTelemetry sends as a separate attribute."""
+    parts = attributes.get("gen_ai.system_instructions")
+    if not parts or not isinstance(messages, list) or _has_system(messages):
         return messages
-    if isinstance(told, str):
+    if isinstance(parts, str):
         try:
-            told = orjson.loads(told)
+            parts = orjson.loads(parts)
         except orjson.JSONDecodeError:
-            told = [{"type": "text", "content": told}]
-    return [{"role": "system", "parts": told if isinstance(told, list) else [told]}, *messages]
+            parts = [{"type": "text", "content": parts}]
+    return [{"role": "system", "parts": parts if isinstance(parts, list) else [parts]}, *messages]
 
 
 def _has_system(messages: list[Any]) -> bool:
-    return any(isinstance(said, dict) and said.get("role") == "system" for said in messages)
+    return any(isinstance(m, dict) and m.get("role") == "system" for m in messages)
 
 
 def read_flag(values: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the flag and the variant that an evaluation decided for."""
+    """Return the flag key and the variant of an evaluation event."""
     key = values.get("feature_flag.key")
     variant = values.get("feature_flag.result.variant") or values.get("feature_flag.variant")
     return (str(key), str(variant)) if key and variant else None

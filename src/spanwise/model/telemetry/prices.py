@@ -1,4 +1,4 @@
-"""Prices of models, in US dollars for a million tokens."""
+"""Model prices in US dollars per million tokens, and the repricing of stored spans."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,14 +7,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from spanwise.model.record import Noun, UtcTime
+from spanwise.model.record import ApiModel, UtcTime
 
 Dollars = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What a million tokens of each sort cost."""
+    """Price per million tokens, by token type."""
 
     input: float
     cached_input: float
@@ -25,7 +25,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class PriceKey:
-    """A workspace's own price has no provider; everyone's has no workspace."""
+    """Workspace prices have an empty provider; list prices have an empty workspace."""
 
     workspace: str
     provider: str
@@ -34,7 +34,7 @@ class PriceKey:
 
 @dataclass(frozen=True)
 class PricePeriod:
-    """The rates from one moment on; `above` holds for calls with more input than `above_tokens`."""
+    """Rates from a moment on; `above` applies to calls with more than `above_tokens` input."""
 
     valid_from: datetime
     rates: Rates
@@ -42,8 +42,8 @@ class PricePeriod:
     above: Rates | None = None
 
 
-class ModelPrice(Noun):
-    """A price that a workspace has set itself. A rate that is not given follows from the others."""
+class ModelPrice(ApiModel):
+    """A price set by a workspace. Missing rates default to the input or output rate."""
 
     model: str
     input_per_million: Dollars
@@ -74,7 +74,7 @@ class RepricingState(StrEnum):
 
 @dataclass(frozen=True)
 class RepricingTask:
-    """Earlier spans that get a price anew, month by month; None = not looked up yet."""
+    """Repricing of stored spans, month by month; `months_left` is None until months are listed."""
 
     key: PriceKey
     generation: int
@@ -94,8 +94,8 @@ class RepricingTask:
         )
 
 
-class Repricing(Noun):
-    """How far earlier spans have got their new cost."""
+class Repricing(ApiModel):
+    """Progress of repricing stored spans."""
 
     model: str
     state: RepricingState
@@ -105,7 +105,7 @@ class Repricing(Noun):
 
 
 class OwnPrice(ModelPrice):
-    """A workspace's own price, with how far earlier spans have it."""
+    """A price set by the workspace, with the progress of repricing stored spans."""
 
     repricing: Repricing | None = None
 
@@ -116,8 +116,8 @@ class PriceSource(StrEnum):
     NONE = "none"
 
 
-class SeenModel(Noun):
-    """A model that a workspace's spans name, and what a million of its tokens cost today."""
+class SeenModel(ApiModel):
+    """A model found in the workspace's spans, with its current price per million tokens."""
 
     model: str
     provider: str | None

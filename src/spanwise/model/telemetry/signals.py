@@ -1,14 +1,14 @@
-"""Signals: named values, such as a user's rating, that belong to a trace or to nothing."""
+"""Signals: named values such as a user's rating, optionally linked to a trace."""
 
 from typing import Any
 
-from spanwise.model.record import Noun, UtcTime
+from spanwise.model.record import ApiModel, UtcTime
 
-# Statistics use third powers of sums of values; up to here they cannot overflow.
+# Statistics use third powers of sums; up to this value they cannot overflow.
 MAX_SIGNAL = 1e15
 
 
-class Signal(Noun):
+class Signal(ApiModel):
     id: str
     signal_name: str
     value: float
@@ -25,13 +25,13 @@ class Signal(Noun):
     created_at: UtcTime
 
 
-class SignalTrend(Noun):
+class SignalTrend(ApiModel):
     date: str
     count: int
     avg: float | None
 
 
-class SignalSummary(Noun):
+class SignalSummary(ApiModel):
     signal_name: str
     count: int
     avg: float

@@ -1,10 +1,10 @@
-"""Spans and traces as the API shows them."""
+"""Spans, traces and sessions as the API returns them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from spanwise.model.record import Noun, UtcTime
+from spanwise.model.record import ApiModel, UtcTime
 from spanwise.model.telemetry.signals import Signal
 
 
@@ -41,13 +41,13 @@ class ErrorType(StrEnum):
     OTHER = "other"
 
 
-class SpanEvent(Noun):
+class SpanEvent(ApiModel):
     name: str
     time: UtcTime | None
     attributes: dict[str, Any]
 
 
-class Span(Noun):
+class Span(ApiModel):
     trace_id: str
     span_id: str
     parent_span_id: str | None
@@ -82,13 +82,13 @@ class Span(Noun):
     events: list[SpanEvent]
 
 
-# A span as JSON shows it: the fields of `Span` under their names on the wire. One trace may have
-# tens of thousands, and checking what comes out of our own store would take half of the time.
+# The fields of `Span` under their JSON names. A trace may have tens of thousands of spans, and
+# validating our own data would take half of the response time.
 SpanFields = dict[str, Any]
 
 
-class Trace(Noun):
-    """The root span with what its spans add up to."""
+class Trace(ApiModel):
+    """The root span with aggregates over all spans of the trace."""
 
     trace_id: str
     name: str
@@ -124,7 +124,7 @@ class TraceWithSpans(Trace):
 
 @dataclass(frozen=True)
 class WholeTrace:
-    """The same as it is read."""
+    """A trace as read from the store, with unvalidated spans."""
 
     trace: Trace
     spans: list[SpanFields]
@@ -132,13 +132,13 @@ class WholeTrace:
     log_count: int
 
 
-class AgentRef(Noun):
+class AgentRef(ApiModel):
     id: str | None
     name: str
 
 
-class TraceFilters(Noun):
-    """The values that occur, for the filter menus."""
+class TraceFilters(ApiModel):
+    """Distinct values for the filter menus."""
 
     agents: list[AgentRef]
     models: list[str]
@@ -151,8 +151,8 @@ class TraceFilters(Noun):
     experiments: list[str]
 
 
-class Session(Noun):
-    """A conversation: the traces that share a session id."""
+class Session(ApiModel):
+    """A conversation: all traces with the same session id."""
 
     session_id: str
     user_id: str | None

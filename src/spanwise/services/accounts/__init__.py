@@ -1,4 +1,4 @@
-"""Users, API keys, passwords, tokens and the audit trail.
+"""Users, API keys, passwords, tokens and the audit log.
 
 Every change is audited in the transaction that makes it.
 """

@@ -1,4 +1,4 @@
-"""Turns credentials into a principal, without a database round trip for those seen just now."""
+"""Authentication: resolves tokens and API keys to a principal, with a short cache."""
 
 from datetime import datetime
 
@@ -7,25 +7,25 @@ from spanwise.model.errors import Unauthorized
 from spanwise.model.keys import KeyGrant
 from spanwise.model.record import utc_now
 from spanwise.services.accounts.tokens import TokenSigner, hash_secret
-from spanwise.services.ttl_cache import RecentlySeen
+from spanwise.services.ttl_cache import TtlCache
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import keys as stored_keys
 from spanwise.storage.catalog import users as stored_users
 
 KEY_PREFIX = "sw_"
 
-# A change made by another process is seen after this long at the latest; five seconds is promised.
+# Changes by other processes take effect within this time; the docs promise five seconds.
 CACHE_SECONDS = 4.0
 
 
 class Access:
-    """Resolves sign-in tokens and API keys; notes when each key was last used."""
+    """Resolves sign-in tokens and API keys, and tracks when each key was last used."""
 
     def __init__(self, catalog: Catalog, signer: TokenSigner) -> None:
         self._catalog = catalog
         self._signer = signer
-        self._accounts = RecentlySeen[str, Account]()
-        self._grants = RecentlySeen[str, KeyGrant]()
+        self._accounts = TtlCache[str, Account]()
+        self._grants = TtlCache[str, KeyGrant]()
         self._last_uses: dict[str, datetime] = {}
 
     async def by_token(self, token: str) -> Principal:
@@ -34,7 +34,7 @@ class Access:
         if account is None or account.user.disabled:
             raise Unauthorized("the account does not exist or is disabled")
         if account.token_version != claims.token_version:
-            raise Unauthorized("the token was ended by a password change; log in again")
+            raise Unauthorized("the token was revoked by a password change; log in again")
         return Principal(account.user.id, account.workspace_id, account.user.role)
 
     async def by_key(self, secret: str) -> Principal:
@@ -44,7 +44,7 @@ class Access:
         return self._admit(grant, await self._find_account(grant.user_id))
 
     def recall_key(self, secret: str) -> Principal | None:
-        """Do the same for a key seen just now, without waiting; None says nothing of the key."""
+        """Resolve a key from the cache, without I/O; None means that it is not cached."""
         grant = self._grants.get(hash_secret(secret))
         account = self._accounts.get(grant.user_id) if grant is not None else None
         return None if grant is None or account is None else self._admit(grant, account)
@@ -60,16 +60,16 @@ class Access:
             grant.user_id, grant.workspace_id, account.user.role, grant.key_id, grant.scopes
         )
 
-    def forget_user(self, user_id: str) -> None:
-        """Let a change to the account take effect in this process at once."""
-        self._accounts.forget(lambda _, account: account.user.id == user_id)
-        self._grants.forget(lambda _, grant: grant.user_id == user_id)
+    def invalidate_user(self, user_id: str) -> None:
+        """Make a change to an account take effect in this process at once."""
+        self._accounts.invalidate(lambda _, account: account.user.id == user_id)
+        self._grants.invalidate(lambda _, grant: grant.user_id == user_id)
 
-    def forget_key(self, key_id: str) -> None:
-        self._grants.forget(lambda _, grant: grant.key_id == key_id)
+    def invalidate_key(self, key_id: str) -> None:
+        self._grants.invalidate(lambda _, grant: grant.key_id == key_id)
 
     async def write_last_uses(self) -> None:
-        """Write the times of last use that have gathered; runs by the clock, not by request."""
+        """Flush the collected times of last use; runs periodically."""
         uses, self._last_uses = self._last_uses, {}
         if not uses:
             return
@@ -83,10 +83,10 @@ class Access:
     async def _find_account(self, user_id: str) -> Account | None:
         account = self._accounts.get(user_id)
         if account is None:
-            reading = self._accounts.begin_read(user_id)
+            load = self._accounts.start_load(user_id)
             async with self._catalog.read() as tx:
                 account = await stored_users.find_account(tx, user_id)
-            self._accounts.put(user_id, account, reading, CACHE_SECONDS)
+            self._accounts.put(user_id, account, load, CACHE_SECONDS)
         return account
 
     async def _find_grant(self, secret: str) -> KeyGrant | None:
@@ -95,8 +95,8 @@ class Access:
         secret_hash = hash_secret(secret)
         grant = self._grants.get(secret_hash)
         if grant is None:
-            reading = self._grants.begin_read(secret_hash)
+            load = self._grants.start_load(secret_hash)
             async with self._catalog.read() as tx:
                 grant = await stored_keys.find_grant(tx, secret_hash)
-            self._grants.put(secret_hash, grant, reading, CACHE_SECONDS)
+            self._grants.put(secret_hash, grant, load, CACHE_SECONDS)
         return grant

@@ -1,4 +1,4 @@
-"""Accounts: registration, sign-in, verification, password reset, and what an admin may change."""
+"""Accounts: registration, sign-in, e-mail verification, passwords, and administration."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -11,7 +11,7 @@ from spanwise.services.accounts import audit
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.passwords import check_password, hash_password, verify_password
 from spanwise.services.accounts.tokens import Claims, TokenSigner, hash_secret, new_secret
-from spanwise.services.notifications.mail import Letter, Mailer
+from spanwise.services.notifications.mail import Mail, Mailer
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import users as stored
@@ -51,45 +51,45 @@ class Accounts:
         self._access = access
 
     async def register(self, email: str, password: str, name: str, address: str | None) -> User:
-        """Create an account and its workspace. The first of an installation is its admin."""
+        """Create an account and its workspace. The first account becomes admin."""
         email = normalize_email(email)
         check_password(password)
         password_hash = await hash_password(password)
         async with self._catalog.write() as tx:
-            # Without the lock two people could both find the installation empty.
+            # Without the lock, two concurrent registrations could both become the first account.
             await serialize_writers(tx, _REGISTRATION_LOCK)
             is_first = await stored.count_users(tx) == 0
             if not is_first and not self._settings.open_registration:
                 raise Forbidden("registration is closed on this installation")
             account = _new_account(email, name, password_hash, is_first=is_first)
             if not await stored.add_account(tx, account):
-                raise Invalid.field("email", "an account with this address exists already")
-            letter = await self._verification_letter(tx, account)
+                raise Invalid.field("email", "an account with this address already exists")
+            mail = await self._verification_mail(tx, account)
             await audit.record(tx, "account.registered", actor=account.user.id, address=address)
-        self._mailer.post(letter)
+        self._mailer.send_in_background(mail)
         return account.user
 
     async def login(self, email: str, password: str, address: str | None) -> SignIn:
-        """Sign in. A wrong address and a wrong password cannot be told apart."""
+        """Sign in. The error is the same for an unknown address and a wrong password."""
         email = normalize_email(email)
-        _brake(await self._counters.peek(FAILED_LOGINS, email))
+        _check_login_limit(await self._counters.peek(FAILED_LOGINS, email))
         async with self._catalog.read() as tx:
             account = await stored.find_account_by_email(tx, email)
         matches = await verify_password(password, account.password_hash if account else None)
         if account is None or not matches or account.user.disabled:
-            _brake(await self._counters.hit(FAILED_LOGINS, email))
+            _check_login_limit(await self._counters.hit(FAILED_LOGINS, email))
             async with self._catalog.write() as tx:
                 await audit.record(tx, "login.failed", subject=email, address=address)
             raise Unauthorized(_WRONG_CREDENTIALS)
-        # Once more: while this password was hashed, others tried at the same time may have failed.
-        _brake(await self._counters.peek(FAILED_LOGINS, email))
+        # Checked again: concurrent attempts may have failed while this password was hashed.
+        _check_login_limit(await self._counters.peek(FAILED_LOGINS, email))
         if self._settings.require_verified_email and not account.user.email_verified:
             raise Forbidden("verify the e-mail address first; the link is in the mail sent to it")
         async with self._catalog.write() as tx:
             await stored.update_user(tx, account.user.id, {"last_login_at": utc_now()})
             await audit.record(tx, "login.succeeded", actor=account.user.id, address=address)
             user = (await _require(tx, account.user.id)).user
-        # The version that the password was checked with: a reset in between ends this token too.
+        # Signs the token version read with the password, so that a reset in between revokes it.
         return self._sign_in(replace(account, user=user))
 
     async def verify_email(self, token: str, address: str | None) -> User:
@@ -98,20 +98,20 @@ class Accounts:
             await stored.update_user(tx, user_id, {"email_verified": True})
             await audit.record(tx, "email.verified", actor=user_id, address=address)
             account = await _require(tx, user_id)
-        self._access.forget_user(user_id)
+        self._access.invalidate_user(user_id)
         return account.user
 
     async def resend_verification(self, email: str) -> None:
-        """Send another verification mail, if there is anyone who needs one."""
+        """Send another verification mail if the address has an unverified account."""
         async with self._catalog.write() as tx:
             account = await stored.find_account_by_email(tx, normalize_email(email))
             if account is None or account.user.disabled or account.user.email_verified:
                 return
-            letter = await self._verification_letter(tx, account)
-        self._mailer.post(letter)
+            mail = await self._verification_mail(tx, account)
+        self._mailer.send_in_background(mail)
 
     async def forgot_password(self, email: str, address: str | None) -> None:
-        """Send a reset mail if the address has an account; the caller learns nothing either way."""
+        """Send a reset mail if the address has an account; the response is the same either way."""
         async with self._catalog.write() as tx:
             account = await stored.find_account_by_email(tx, normalize_email(email))
             if account is None or account.user.disabled:
@@ -127,24 +127,24 @@ class Accounts:
             await audit.record(
                 tx, "password.reset_requested", subject=account.user.id, address=address
             )
-        self._mailer.post(self._reset_letter(account.user, secret))
+        self._mailer.send_in_background(self._reset_mail(account.user, secret))
 
     async def reset_password(self, token: str, password: str, address: str | None) -> None:
-        """Set a new password with a mailed token; every earlier sign-in ends."""
+        """Set a new password with a mailed token; revokes all existing sign-ins."""
         check_password(password)
         password_hash = await hash_password(password)
         async with self._catalog.write() as tx:
             user_id = await _take_token(tx, TokenPurpose.RESET_PASSWORD, token)
             await self._set_password(tx, user_id, password_hash)
-            # The link went to the address, so whoever used it can read that mailbox.
+            # Using the mailed link proves access to the mailbox.
             await stored.update_user(tx, user_id, {"email_verified": True})
             await audit.record(tx, "password.reset", actor=user_id, address=address)
-        self._access.forget_user(user_id)
+        self._access.invalidate_user(user_id)
 
     async def change_password(
         self, caller: Principal, current: str, new: str, address: str | None
     ) -> SignIn:
-        """Change one's own password; every earlier sign-in ends, so a new one is returned."""
+        """Change the caller's password; revokes all existing sign-ins and returns a new one."""
         async with self._catalog.read() as tx:
             account = await _require(tx, caller.user_id)
         if not await verify_password(current, account.password_hash):
@@ -155,7 +155,7 @@ class Accounts:
             await self._set_password(tx, caller.user_id, password_hash)
             await audit.record(tx, "password.changed", actor=caller.user_id, address=address)
             account = await _require(tx, caller.user_id)
-        self._access.forget_user(caller.user_id)
+        self._access.invalidate_user(caller.user_id)
         return self._sign_in(account)
 
     async def find_profile(self, caller: Principal) -> User:
@@ -175,9 +175,10 @@ class Accounts:
         disabled: bool | None,
         address: str | None,
     ) -> AdminUser:
-        """Change a role, or disable or enable an account; one working admin always remains.
+        """Change the role of an account, or disable or enable it.
 
-        Without a caller it is the operator, at the command line.
+        At least one active admin always remains. Without a caller, the operator acts from the
+        command line.
         """
         changes: dict[str, Any] = {
             name: value
@@ -203,11 +204,11 @@ class Accounts:
                     **changed,
                 )
             after = (await _require(tx, user_id)).user
-        self._access.forget_user(user_id)
+        self._access.invalidate_user(user_id)
         return after
 
     async def set_role(self, email: str, role: Role) -> AdminUser:
-        """Change the role of the account with this address, as the operator."""
+        """Change the role of an account from the command line."""
         async with self._catalog.read() as tx:
             account = await stored.find_account_by_email(tx, normalize_email(email))
         if account is None:
@@ -227,7 +228,7 @@ class Accounts:
         await stored.invalidate_tokens(tx, user_id)
         await stored.delete_tokens(tx, user_id, TokenPurpose.RESET_PASSWORD)
 
-    async def _verification_letter(self, tx: Transaction, account: Account) -> Letter:
+    async def _verification_mail(self, tx: Transaction, account: Account) -> Mail:
         secret = new_secret()
         await stored.replace_token(
             tx,
@@ -237,16 +238,16 @@ class Accounts:
             utc_now() + VERIFY_LIFETIME,
         )
         link = f"{self._settings.public_address}/verify-email?token={secret}"
-        return Letter(
+        return Mail(
             to=account.user.email,
             subject="Verify your e-mail address",
             text=f"Welcome to Spanwise.\n\nVerify your address within 48 hours:\n{link}\n",
             link=link,
         )
 
-    def _reset_letter(self, user: User, secret: str) -> Letter:
+    def _reset_mail(self, user: User, secret: str) -> Mail:
         link = f"{self._settings.public_address}/reset-password?token={secret}"
-        return Letter(
+        return Mail(
             to=user.email,
             subject="Reset your password",
             text=(
@@ -259,11 +260,11 @@ class Accounts:
 
 
 def normalize_email(email: str) -> str:
-    """Addresses are compared, and so kept, in lower case."""
+    """Lower-case an address; addresses are stored and compared this way."""
     return email.strip().lower()
 
 
-def _brake(failed_logins: Count) -> None:
+def _check_login_limit(failed_logins: Count) -> None:
     if failed_logins.exceeded:
         raise RateLimited(
             "too many failed logins for this account; try again later",
@@ -292,7 +293,7 @@ def _new_account(email: str, name: str, password_hash: str, *, is_first: bool) -
 async def _take_token(tx: Transaction, purpose: TokenPurpose, token: str) -> str:
     user_id = await stored.consume_token(tx, purpose, hash_secret(token), utc_now())
     if user_id is None:
-        raise Invalid.field("token", "is unknown, used up or expired; ask for a new one")
+        raise Invalid.field("token", "is unknown, already used or expired; request a new one")
     return user_id
 
 

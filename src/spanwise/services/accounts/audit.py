@@ -1,4 +1,4 @@
-"""Writes down security-relevant acts, in the transaction of the act itself."""
+"""Audit log: records security-relevant actions in the transaction of the action."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ async def record(
     actor: str | None = None,
     subject: str | None = None,
     address: str | None = None,
-    **data: Any,  # noqa: ANN401 -- whatever the act wants to have remembered
+    **data: Any,  # noqa: ANN401 -- details of the action
 ) -> None:
     await add_entry(
         tx,

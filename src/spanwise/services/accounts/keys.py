@@ -64,7 +64,7 @@ class Keys:
     async def refresh(
         self, caller: Principal, key_id: str, grace_seconds: int, address: str | None
     ) -> ApiKeyWithSecret:
-        """Replace the secret; the old one stops at once, or after the grace period."""
+        """Replace the secret; the old one stays valid for the grace period, if any."""
         now = utc_now()
         secret = _new_key_secret()
         async with self._catalog.write() as tx:
@@ -87,8 +87,8 @@ class Keys:
                 graceSeconds=grace_seconds,
             )
             key = await _require(tx, caller, key_id)
-            await _tell(tx, caller, EventType.KEY_ROTATED, key)
-        self._access.forget_key(key_id)
+            await _record_event(tx, caller, EventType.KEY_ROTATED, key)
+        self._access.invalidate_key(key_id)
         return ApiKeyWithSecret(**key.model_dump(), key=secret)
 
     async def revoke(self, caller: Principal, key_id: str, address: str | None) -> ApiKey:
@@ -99,8 +99,8 @@ class Keys:
                 tx, "key.revoked", actor=caller.user_id, subject=key_id, address=address
             )
             key = await _require(tx, caller, key_id)
-            await _tell(tx, caller, EventType.KEY_REVOKED, key)
-        self._access.forget_key(key_id)
+            await _record_event(tx, caller, EventType.KEY_REVOKED, key)
+        self._access.invalidate_key(key_id)
         return key
 
     async def delete(self, caller: Principal, key_id: str, address: str | None) -> None:
@@ -110,14 +110,14 @@ class Keys:
             await audit.record(
                 tx, "key.deleted", actor=caller.user_id, subject=key_id, address=address
             )
-        self._access.forget_key(key_id)
+        self._access.invalidate_key(key_id)
 
 
 def _new_key_secret() -> str:
     return KEY_PREFIX + secrets.token_hex(_SECRET_BYTES)
 
 
-async def _tell(tx: Transaction, caller: Principal, event: EventType, key: ApiKey) -> None:
+async def _record_event(tx: Transaction, caller: Principal, event: EventType, key: ApiKey) -> None:
     await record_event(
         tx,
         caller.workspace_id,

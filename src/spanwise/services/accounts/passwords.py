@@ -1,4 +1,4 @@
-"""Passwords: which are acceptable, and how they are hashed and checked (argon2id)."""
+"""Passwords: validation, hashing and verification (argon2id)."""
 
 from functools import cache
 
@@ -13,24 +13,24 @@ MIN_CHARACTERS = 8
 MAX_CHARACTERS = 128
 
 _hasher = PasswordHash((Argon2Hasher(),))
-# Of a random value that nobody knows. Ready made, so that the first try at an unknown account
-# takes no longer than any other; a test watches that its cost is what new hashes cost.
-HASH_OF_NOBODY = (
+# Hash of a discarded random value, verified for unknown accounts so that they take as long as
+# known ones. A test checks that its cost parameters match those of new hashes.
+DUMMY_HASH = (
     "$argon2id$v=19$m=65536,t=3,p=4"
     "$S/hSggtpHhtRhgUsAm8j2A$abKH0aaiyURgJWRqNerZ43L+dDb7GAVkd+rr+JpVX9Y"
 )
-# One hash takes 64 MiB and a core for some 30 ms; more at once would only queue for cores.
+# One hash takes 64 MiB and about 30 ms of CPU, so concurrency is limited.
 _slots = anyio.CapacityLimiter(4)
 
 
 def check_password(password: str, field: str = "password") -> None:
-    """Refuse a password that is too short, too long, blank, or one of the commonest."""
+    """Reject a password that is too short, too long, blank, or very common."""
     if not MIN_CHARACTERS <= len(password) <= MAX_CHARACTERS:
         raise Invalid.field(field, f"must have {MIN_CHARACTERS} to {MAX_CHARACTERS} characters")
     if not any(character.isprintable() and not character.isspace() for character in password):
         raise Invalid.field(field, "must not be blank")
     if password.lower() in _common_passwords():
-        raise Invalid.field(field, "is one of the commonest passwords; choose another")
+        raise Invalid.field(field, "is one of the most common passwords; choose another")
 
 
 async def hash_password(password: str) -> str:
@@ -38,16 +38,16 @@ async def hash_password(password: str) -> str:
 
 
 async def verify_password(password: str, password_hash: str | None) -> bool:
-    """Check a password. Without a hash (no such user) it takes the same time and says no."""
+    """Return whether the password matches. Without a hash (unknown user) takes the same time."""
     matches = await anyio.to_thread.run_sync(
-        _hasher.verify, password, password_hash or HASH_OF_NOBODY, limiter=_slots
+        _hasher.verify, password, password_hash or DUMMY_HASH, limiter=_slots
     )
     return matches and password_hash is not None
 
 
 @cache
 def _common_passwords() -> frozenset[str]:
-    # Imported on first use: the word lists take 30 ms to load and most starts never need them.
+    # Imported on first use: the word lists take 30 ms to load, and most processes never need them.
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415
 
     return frozenset(word for word in FREQUENCY_LISTS["passwords"] if len(word) >= MIN_CHARACTERS)

@@ -1,4 +1,4 @@
-"""The signed tokens that a sign-in gives, and the random ones that mails carry."""
+"""Signed sign-in tokens (JWT), and random tokens for links in mails."""
 
 import hashlib
 import secrets
@@ -12,8 +12,8 @@ from spanwise.model.errors import Unauthorized
 _ALGORITHM = "HS256"
 _ISSUER = "spanwise"
 _AUDIENCE = "spanwise-api"
-# Ours have some 250. The library parses JSON of a token before it checks the signature, which may
-# take twenty times the token's size.
+# Our tokens have about 250 characters. The library parses a token's JSON before it checks the
+# signature, which may take twenty times its size in memory.
 _MAX_CHARACTERS = 512
 
 
@@ -51,7 +51,7 @@ class TokenSigner:
                 algorithms=[_ALGORITHM],
                 issuer=_ISSUER,
                 audience=_AUDIENCE,
-                # A replica whose clock is a moment behind must not refuse what another signed.
+                # A replica whose clock is slightly behind must accept tokens of other replicas.
                 options={
                     "require": ["sub", "ver", "iat", "exp", "iss", "aud"],
                     "verify_iat": False,
@@ -67,10 +67,10 @@ class TokenSigner:
 
 
 def new_secret() -> str:
-    """Make a random value for a mail's link."""
+    """Return a random token for a link in a mail."""
     return secrets.token_urlsafe(32)
 
 
 def hash_secret(secret: str) -> str:
-    """Hash a random value for storage. It has too many bits to guess, so plain SHA-256 does."""
+    """Hash a random token for storage; it has enough entropy for plain SHA-256."""
     return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()

@@ -1,1 +1,1 @@
-"""Alerts as users handle them, their rules and the backtest of a rule."""
+"""Alerts, alert rules and backtests of rules."""

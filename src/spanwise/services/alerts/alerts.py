@@ -1,4 +1,4 @@
-"""Alerts as people handle them: look, acknowledge, reopen, and say what raises them."""
+"""Alerts: list, acknowledge, reopen, and change an agent's alert settings."""
 
 import secrets
 from base64 import b64encode
@@ -12,13 +12,13 @@ from spanwise.model.alerts import (
     MAX_ANOMALY_MINUTES,
     Alert,
     AlertFilter,
+    AlertMetric,
     AlertMove,
     AlertRule,
     AlertSettings,
     AlertStatus,
     AlertSummary,
     Condition,
-    Metric,
     NotifyWebhook,
 )
 from spanwise.model.errors import FieldProblem, Invalid, NotFound
@@ -26,7 +26,7 @@ from spanwise.model.events import EventType
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.record import new_id, utc_now
 from spanwise.services.notifications.events import record_event
-from spanwise.services.notifications.outbox import News, announce
+from spanwise.services.notifications.outbox import Notification, enqueue_notifications
 from spanwise.services.notifications.webhook_guard import WebhookGuard
 from spanwise.services.telemetry.agents import Agents, require_agent
 from spanwise.storage.catalog import Catalog, Transaction
@@ -66,7 +66,7 @@ class Alerts:
             return await _require(tx, caller, alert_id)
 
     async def acknowledge(self, caller: Principal, alert_id: str, note: str | None) -> Alert:
-        """Say that somebody looks after it. On an acknowledged alert this changes nothing."""
+        """Mark an active alert as acknowledged. Does nothing if it already is."""
         now = self._clock()
         async with self._catalog.write() as tx:
             alert = await _require(tx, caller, alert_id)
@@ -94,7 +94,7 @@ class Alerts:
         return alert
 
     async def reopen(self, caller: Principal, alert_id: str, note: str | None) -> Alert:
-        """Make it active again. On an active alert this changes nothing."""
+        """Make an alert active again. Does nothing if it already is."""
         now = self._clock()
         async with self._catalog.write() as tx:
             alert = await _require(tx, caller, alert_id)
@@ -109,22 +109,24 @@ class Alerts:
             )
             if not await stored.reopen_alert(tx, caller.workspace_id, alert, move):
                 raise Invalid("a newer alert of the same rule is open")
-            # What the rule remembers is from before: from now on it must be clear again.
+            # The stored rule state predates the reopening: the rule has to become clear again.
             await stored.delete_rule_states(tx, [(alert.agent_id, alert.rule_id)])
             alert = await _require(tx, caller, alert_id)
             await _record(tx, caller, EventType.ALERT_REOPENED, alert, now)
             settings = await stored_agents.find_alert_settings(tx, alert.agent_id)
             if settings is not None:
-                news = News(caller.workspace_id, alert, EventType.ALERT_REOPENED, settings.notify)
-                await announce(tx, [news], now)
+                notification = Notification(
+                    caller.workspace_id, alert, EventType.ALERT_REOPENED, settings.notify
+                )
+                await enqueue_notifications(tx, [notification], now)
         return alert
 
     async def change_settings(
         self, caller: Principal, agent: str, changes: Mapping[str, Any]
     ) -> Agent:
-        """Replace the parts that are given; secrets of new webhooks are in this answer only."""
+        """Replace the given parts; only this response contains the secrets of new webhooks."""
         await self._check_webhooks(changes)
-        # An agent whose first trace was acknowledged a moment ago is to be found.
+        # Waits until agents of just acknowledged traces are registered.
         await self._agents.get(caller, agent)
         async with self._catalog.write() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
@@ -143,10 +145,10 @@ class Alerts:
     async def _check_webhooks(self, changes: Mapping[str, Any]) -> None:
         problems = []
         for number, webhook in enumerate((changes.get("notify") or {}).get("webhooks") or []):
-            if problem := await self._guard.problem_with(webhook["url"]):
+            if problem := await self._guard.find_problem(webhook["url"]):
                 field = f"notify.webhooks.{number}.url"
                 problems.append(FieldProblem(field=field, message=problem))
-        refuse(problems)
+        _raise_if_any(problems)
 
 
 def _merge(old: AlertSettings, changes: Mapping[str, Any]) -> AlertSettings:
@@ -163,12 +165,12 @@ def _merge(old: AlertSettings, changes: Mapping[str, Any]) -> AlertSettings:
 
 
 def new_webhook_secret() -> str:
-    """Make a signing secret as Standard Webhooks writes them."""
+    """Return a signing secret in the format of Standard Webhooks."""
     return "whsec_" + b64encode(secrets.token_bytes(24)).decode()
 
 
 def check_rules(rules: Sequence[AlertRule]) -> None:
-    """Refuse rules that say too little or contradict themselves, naming rule and field."""
+    """Raise Invalid for incomplete or contradictory rules, naming rule and field."""
     problems = []
     seen: set[str] = set()
     for number, rule in enumerate(rules):
@@ -180,33 +182,38 @@ def check_rules(rules: Sequence[AlertRule]) -> None:
                 FieldProblem(field=f"rules.{number}.id", message=f"{what}another rule has this id")
             )
         seen.add(rule.id or "")
-    refuse(problems)
+    _raise_if_any(problems)
 
 
 def _problems_of(rule: AlertRule) -> list[tuple[str, str]]:
     problems = []
     is_anomaly = rule.condition is Condition.ANOMALY
     if is_anomaly and rule.threshold is not None:
-        problems.append(("threshold", "an anomaly has none; it is learned"))
+        problems.append(("threshold", "must be empty for the condition anomaly; it is learned"))
     if not is_anomaly and rule.threshold is None:
         problems.append(("threshold", f"is required when the condition is {rule.condition}"))
     if not is_anomaly and rule.sensitivity is not None:
-        problems.append(("sensitivity", "is for the condition anomaly only"))
+        problems.append(("sensitivity", "is allowed only when the condition is anomaly"))
     if is_anomaly and rule.window_minutes > MAX_ANOMALY_MINUTES:
-        problems.append(("windowMinutes", f"is at most {MAX_ANOMALY_MINUTES} for an anomaly"))
-    if (rule.metric is Metric.SIGNAL) != (rule.signal_name is not None):
+        problems.append(
+            (
+                "windowMinutes",
+                f"must be at most {MAX_ANOMALY_MINUTES} when the condition is anomaly",
+            )
+        )
+    if (rule.metric is AlertMetric.SIGNAL) != (rule.signal_name is not None):
         wanted = "is required" if rule.signal_name is None else "is allowed only"
         problems.append(("signalName", f"{wanted} when the metric is signal"))
     threshold = rule.threshold
     if threshold is not None:
-        if rule.metric is Metric.ERROR_RATE and not 0 <= threshold <= 1:
-            problems.append(("threshold", "an error rate lies between 0 and 1"))
-        elif rule.metric is not Metric.SIGNAL and threshold < 0:
+        if rule.metric is AlertMetric.ERROR_RATE and not 0 <= threshold <= 1:
+            problems.append(("threshold", "an error rate must be between 0 and 1"))
+        elif rule.metric is not AlertMetric.SIGNAL and threshold < 0:
             problems.append(("threshold", "must not be negative"))
     return problems
 
 
-def refuse(problems: Sequence[FieldProblem]) -> None:
+def _raise_if_any(problems: Sequence[FieldProblem]) -> None:
     if problems:
         raise Invalid(f"{problems[0].field}: {problems[0].message}", problems)
 

@@ -1,4 +1,4 @@
-"""How often rules would have fired lately, before anybody is woken by them."""
+"""Backtests: how often alert rules would have fired in the last 14 days."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -8,7 +8,7 @@ from spanwise.analysis.baseline import RECENT_BUCKETS
 from spanwise.analysis.replay import replay_rule
 from spanwise.model.accounts import Principal
 from spanwise.model.agents import Agent
-from spanwise.model.alerts import AlertRule, Backtest, Condition, Metric, RuleBacktest, Window
+from spanwise.model.alerts import AlertMetric, AlertRule, Backtest, Condition, RuleBacktest, Window
 from spanwise.model.record import utc_now
 from spanwise.services.alerts.alerts import Clock, check_rules
 from spanwise.services.telemetry.agents import Agents
@@ -16,8 +16,8 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.traces.measurements import Buckets, measure_signals, measure_traces
 
 DAYS = 14
-# A window is looked at five times while it passes, as often as an anomaly asks for.
-_LOOKS_A_WINDOW = 5
+# Anomaly detection needs five evaluations per window.
+_EVALUATIONS_PER_WINDOW = 5
 _MAX_FIRINGS = 100
 
 
@@ -30,7 +30,7 @@ class Backtests:
     async def run(
         self, caller: Principal, agent: str, rules: Sequence[AlertRule] | None
     ) -> Backtest:
-        """Replay rules, or else the agent's own, over the last 14 days."""
+        """Replay the given rules, or the agent's current ones, over the last 14 days."""
         found = await self._agents.get(caller, agent)
         rules = found.alert_settings.rules if rules is None else rules
         check_rules(rules)
@@ -44,7 +44,7 @@ class Backtests:
     async def _replay(
         self, workspace: str, agent: Agent, rule: AlertRule, start: datetime, end: datetime
     ) -> RuleBacktest:
-        step = _minutes_between_looks(rule)
+        step = _minutes_between_evaluations(rule)
         period = (int(start.timestamp()), int(end.timestamp()))
         first_seen = agent.first_seen_at or end
         windows = await self._read(
@@ -84,7 +84,7 @@ class Backtests:
         period: tuple[int, int],
         buckets: Buckets,
     ) -> Mapping[int, Window]:
-        if rule.metric is Metric.SIGNAL:
+        if rule.metric is AlertMetric.SIGNAL:
             name = rule.signal_name or ""
             series = await measure_signals(self._engine, [workspace], [name], [period], buckets)
             by_id = series.get((workspace, agent.id, name), {})
@@ -93,9 +93,9 @@ class Backtests:
         return series.get((workspace, agent.name, ""), {})
 
 
-def _minutes_between_looks(rule: AlertRule) -> int:
-    step = -(-rule.window_minutes // _LOOKS_A_WINDOW)
-    # Scores that lie further apart than this do not add up to an anomaly.
+def _minutes_between_evaluations(rule: AlertRule) -> int:
+    step = -(-rule.window_minutes // _EVALUATIONS_PER_WINDOW)
+    # Scores that are further apart are not combined into an anomaly.
     return min(step, RECENT_BUCKETS) if rule.condition is Condition.ANOMALY else step
 
 

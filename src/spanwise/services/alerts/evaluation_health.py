@@ -1,4 +1,4 @@
-"""Watching the watcher: how the evaluation of alert rules is doing."""
+"""Health of alert evaluation, and the handles to run alert jobs on demand."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -9,12 +9,12 @@ from typing import Literal
 EvaluationState = Literal["ok", "failing", "stalled"]
 
 _STALLED_AFTER_INTERVALS = 5
-_LEAST_PATIENCE_SECONDS = 30
+_MIN_STALL_SECONDS = 30
 
 
 @dataclass
 class EvaluationHealth:
-    """Filled by the evaluation itself; a pass that another replica does counts as one."""
+    """Updated by the evaluator; passes by another replica count too."""
 
     interval_seconds: float
     started_at: float = field(default_factory=time.monotonic)
@@ -28,17 +28,17 @@ class EvaluationHealth:
 
     @property
     def state(self) -> EvaluationState:
-        """`failing` when the last pass failed, `stalled` when none has ended for long."""
+        """`failing` if the last pass failed, `stalled` if no pass has ended for too long."""
         if self.is_failing:
             return "failing"
         since = self.last_pass_at or self.started_at
-        patience = max(self.interval_seconds * _STALLED_AFTER_INTERVALS, _LEAST_PATIENCE_SECONDS)
-        return "stalled" if time.monotonic() - since > patience else "ok"
+        limit = max(self.interval_seconds * _STALLED_AFTER_INTERVALS, _MIN_STALL_SECONDS)
+        return "stalled" if time.monotonic() - since > limit else "ok"
 
 
 @dataclass(frozen=True)
-class AlertWatch:
-    """What runs by the clock for alerts, for those who look at it or cannot wait for the clock."""
+class AlertJobs:
+    """Handles of the periodic alert jobs, for metrics and for running them on demand."""
 
     health: EvaluationHealth
     evaluate: Callable[[], Awaitable[None]]

@@ -1,4 +1,4 @@
-"""Experiments: life cycle, variant assignment and results.
+"""Experiments: lifecycle, variant assignment and results.
 
 An assignment is a pure function of experiment, unit and settings; exposures are journalled before
 the answer is sent.

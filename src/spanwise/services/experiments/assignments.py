@@ -1,4 +1,4 @@
-"""Which variant a unit gets, and the exposure that is written down when it gets it."""
+"""Assigns variants to units, and records the first exposure of each unit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,57 +14,57 @@ from spanwise.model.errors import Invalid, NotFound, Unavailable
 from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
 from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.record import utc_now
-from spanwise.services.ttl_cache import RecentlySeen
+from spanwise.services.ttl_cache import TtlCache
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import experiments as stored
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.experiments.exposures import find_first_exposures
 
-# A change made by another process is seen after this long at the latest.
+# Changes by other processes take effect within this time.
 CACHE_SECONDS = 2.0
 MAX_UNIT_ID = 512
-_REMEMBERED_UNITS = 100_000
+_MAX_RECENT_UNITS = 100_000
 
 
 @dataclass(slots=True)
-class Known:
-    """What is known of an experiment, which may be that there is none."""
+class _CachedLookup:
+    """The cached result of a lookup; None means that there is no such experiment."""
 
     experiment: Experiment | None
 
 
-class Definitions:
-    """Experiments as read in the last seconds; forgotten at once when changed in this process."""
+class ExperimentCache:
+    """Short-lived cache of experiments by id and name; changes in this process invalidate it."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._known = RecentlySeen[tuple[str, str], Known]()
+        self._lookups = TtlCache[tuple[str, str], _CachedLookup]()
 
-    def recall(self, workspace: str, key: str) -> Known | None:
-        """Return what was read in the last seconds."""
-        return self._known.get((workspace, key))
+    def recall(self, workspace: str, key: str) -> _CachedLookup | None:
+        """Return the cached lookup, without I/O; None means that it is not cached."""
+        return self._lookups.get((workspace, key))
 
     async def find(self, workspace: str, key: str) -> Experiment | None:
         """Return the experiment with this id or name."""
-        known = self.recall(workspace, key)
-        if known is None:
-            reading = self._known.begin_read((workspace, key))
+        lookup = self.recall(workspace, key)
+        if lookup is None:
+            load = self._lookups.start_load((workspace, key))
             async with self._catalog.read() as tx:
-                known = Known(await stored.find_experiment_by_key(tx, workspace, key))
-            self._known.put((workspace, key), known, reading, CACHE_SECONDS)
-        return known.experiment
+                lookup = _CachedLookup(await stored.find_experiment_by_key(tx, workspace, key))
+            self._lookups.put((workspace, key), lookup, load, CACHE_SECONDS)
+        return lookup.experiment
 
     async def list_started(self, workspace: str, limit: int) -> list[Experiment]:
         async with self._catalog.read() as tx:
             return await stored.list_started_experiments(tx, workspace, limit)
 
-    def forget(self, workspace: str) -> None:
-        self._known.forget(lambda key, _: key[0] == workspace)
+    def invalidate(self, workspace: str) -> None:
+        self._lookups.invalidate(lambda key, _: key[0] == workspace)
 
 
 @dataclass(slots=True)
 class Exposure:
-    """Units that are given a variant for the first time, which is to be written down."""
+    """First exposures of units, with the journal record that stores them."""
 
     experiment_id: str
     unit_ids: Sequence[str]
@@ -72,10 +72,10 @@ class Exposure:
     record: Record
 
 
-class _Remembered:
-    """When units were assigned by this process, for the latest of them.
+class _RecentExposures:
+    """Times of the latest first exposures that this process has stored.
 
-    What is in here is on disk already, so a unit that asks again costs no write.
+    They are already in the journal, so repeated assignments of these units need no write.
     """
 
     def __init__(self) -> None:
@@ -88,19 +88,19 @@ class _Remembered:
 
     def put(self, exposure: Exposure) -> None:
         for unit_id in exposure.unit_ids:
-            if len(self._recent) >= _REMEMBERED_UNITS:
+            if len(self._recent) >= _MAX_RECENT_UNITS:
                 self._older, self._recent = self._recent, {}
             self._recent[exposure.experiment_id, unit_id] = exposure.at
 
 
 class Assignments:
-    """Assigns units. A hash decides; the first assignment of a unit is stored before it is told."""
+    """Assigns units by hash. The first exposure of a unit is stored before it is returned."""
 
-    def __init__(self, definitions: Definitions, pipeline: Pipeline, engine: Engine) -> None:
-        self._definitions = definitions
+    def __init__(self, cache: ExperimentCache, pipeline: Pipeline, engine: Engine) -> None:
+        self._cache = cache
         self._pipeline = pipeline
         self._engine = engine
-        self._remembered = _Remembered()
+        self._recent_exposures = _RecentExposures()
 
     async def assign(
         self, workspace: str, key: str, unit_id: str, *, freshness: Freshness = LATEST
@@ -110,12 +110,12 @@ class Assignments:
         return assignment
 
     def recall_running(self, workspace: str, key: str) -> Experiment | None:
-        """Return the experiment when it runs and was read in the last seconds."""
-        known = self._definitions.recall(workspace, key)
-        if known is None or known.experiment is None:
+        """Return the experiment if it is cached and running; no I/O."""
+        lookup = self._cache.recall(workspace, key)
+        if lookup is None or lookup.experiment is None:
             return None
-        is_running = known.experiment.status is ExperimentStatus.RUNNING
-        return known.experiment if is_running else None
+        is_running = lookup.experiment.status is ExperimentStatus.RUNNING
+        return lookup.experiment if is_running else None
 
     async def assign_many(
         self, workspace: str, key: str, unit_ids: Sequence[str]
@@ -123,7 +123,7 @@ class Assignments:
         return await self.assign_in(workspace, await self._find(workspace, key), unit_ids)
 
     async def _find(self, workspace: str, key: str) -> Experiment:
-        experiment = await self._definitions.find(workspace, key)
+        experiment = await self._cache.find(workspace, key)
         if experiment is None:
             raise NotFound("no such experiment")
         return experiment
@@ -141,45 +141,48 @@ class Assignments:
             case ExperimentStatus.DRAFT:
                 raise Invalid.field("status", "the experiment is a draft; start it first")
             case ExperimentStatus.RUNNING:
-                answers, exposure = self.choose(workspace, experiment, unit_ids)
+                assignments, exposure = self.choose(workspace, experiment, unit_ids)
                 if exposure is not None:
                     await self._pipeline.submit([exposure.record])
-                    self._remembered.put(exposure)
-                return answers
+                    self._recent_exposures.put(exposure)
+                return assignments
             case ExperimentStatus.PAUSED:
-                return await self._keep(workspace, experiment, unit_ids, now, freshness)
+                return await self._assign_paused(workspace, experiment, unit_ids, now, freshness)
             case ExperimentStatus.STOPPED:
                 keys = [variant.key for variant in experiment.variants]
                 final = keys.index(experiment.winner) if experiment.winner else 0
                 return [
-                    _answer(experiment, unit_id, final, now, inside=False) for unit_id in unit_ids
+                    _to_assignment(experiment, unit_id, final, now, inside=False)
+                    for unit_id in unit_ids
                 ]
 
     def choose(
         self, workspace: str, experiment: Experiment, unit_ids: Sequence[str]
     ) -> tuple[list[Assignment], Exposure | None]:
-        """Give units their variant. What is new about it must be stored before it is told."""
+        """Choose variants. The returned exposure must be stored before the assignments are sent."""
         now = utc_now()
-        answers: list[Assignment] = []
+        assignments: list[Assignment] = []
         new: dict[str, int] = {}
         for unit_id in unit_ids:
             if not is_in_traffic(experiment.id, unit_id, experiment.traffic_percent):
-                answers.append(_answer(experiment, unit_id, 0, now, inside=False))
+                assignments.append(_to_assignment(experiment, unit_id, 0, now, inside=False))
                 continue
-            place = _choose(experiment, unit_id)
-            earlier = self._remembered.get(experiment.id, unit_id)
+            variant = _choose(experiment, unit_id)
+            earlier = self._recent_exposures.get(experiment.id, unit_id)
             if earlier is None:
-                new[unit_id] = place
-            answers.append(_answer(experiment, unit_id, place, earlier or now, inside=True))
+                new[unit_id] = variant
+            assignments.append(
+                _to_assignment(experiment, unit_id, variant, earlier or now, inside=True)
+            )
         if not new:
-            return answers, None
+            return assignments, None
         record = prepare_exposures(workspace, experiment.id, now, new.items())
-        return answers, Exposure(experiment.id, list(new), now, record)
+        return assignments, Exposure(experiment.id, list(new), now, record)
 
     def store(self, exposure: Exposure, on_commit: CommitCallback) -> None:
-        """Store an exposure without waiting: `on_commit` is called with the outcome.
+        """Enqueue an exposure; `on_commit` is called once it is durable or has failed.
 
-        Raises Unavailable at once, with nothing kept, when nothing can be taken.
+        Raises Unavailable, with nothing stored, if the queue cannot accept it.
         """
         self._pipeline.enqueue([exposure.record], partial(self._note_stored, exposure, on_commit))
 
@@ -187,10 +190,10 @@ class Assignments:
         self, exposure: Exposure, on_commit: CommitCallback, failure: Unavailable | None
     ) -> None:
         if failure is None:
-            self._remembered.put(exposure)
+            self._recent_exposures.put(exposure)
         on_commit(failure)
 
-    async def _keep(
+    async def _assign_paused(
         self,
         workspace: str,
         experiment: Experiment,
@@ -198,13 +201,13 @@ class Assignments:
         now: datetime,
         freshness: Freshness,
     ) -> list[Assignment]:
-        """Let units that are in keep their variant; nobody new gets in."""
+        """Return the variant of units already exposed; others get the control."""
         await self._pipeline.wait_until_visible(freshness)
         exposed = await find_first_exposures(self._engine, workspace, experiment.id, unit_ids)
         return [
-            _answer(experiment, unit_id, _choose(experiment, unit_id), exposed[unit_id])
+            _to_assignment(experiment, unit_id, _choose(experiment, unit_id), exposed[unit_id])
             if unit_id in exposed
-            else _answer(experiment, unit_id, 0, now, inside=False)
+            else _to_assignment(experiment, unit_id, 0, now, inside=False)
             for unit_id in unit_ids
         ]
 
@@ -214,10 +217,10 @@ def _choose(experiment: Experiment, unit_id: str) -> int:
     return choose_variant(experiment.id, unit_id, weights)
 
 
-def _answer(
-    experiment: Experiment, unit_id: str, place: int, at: datetime, *, inside: bool = True
+def _to_assignment(
+    experiment: Experiment, unit_id: str, variant_index: int, at: datetime, *, inside: bool = True
 ) -> Assignment:
-    variant = experiment.variants[place]
+    variant = experiment.variants[variant_index]
     return Assignment(
         experiment_id=experiment.id,
         unit_id=unit_id,

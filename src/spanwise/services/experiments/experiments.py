@@ -1,4 +1,4 @@
-"""The life of an experiment: draft, running, paused, stopped."""
+"""Lifecycle of an experiment: draft, running, paused, stopped."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,16 +10,16 @@ from spanwise.model.experiments.definition import Experiment, ExperimentStatus
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.record import new_id, utc_now
 from spanwise.model.times import TimeRange
-from spanwise.services.experiments.assignments import Definitions
+from spanwise.services.experiments.assignments import ExperimentCache
 from spanwise.services.notifications.events import record_event
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import experiments as stored
 
 
 class Experiments:
-    def __init__(self, catalog: Catalog, definitions: Definitions) -> None:
+    def __init__(self, catalog: Catalog, cache: ExperimentCache) -> None:
         self._catalog = catalog
-        self._definitions = definitions
+        self._cache = cache
 
     async def create(self, caller: Principal, fields: Mapping[str, Any]) -> Experiment:
         experiment = Experiment(
@@ -34,8 +34,8 @@ class Experiments:
         )
         async with self._catalog.write() as tx:
             await stored.add_experiment(tx, caller.workspace_id, experiment)
-            await _tell(tx, caller, EventType.EXPERIMENT_CREATED, experiment)
-        self._definitions.forget(caller.workspace_id)
+            await _record_event(tx, caller, EventType.EXPERIMENT_CREATED, experiment)
+        self._cache.invalidate(caller.workspace_id)
         return experiment
 
     async def list(
@@ -54,14 +54,14 @@ class Experiments:
 
     async def find_flag(self, workspace: str, key: str) -> Experiment:
         """Return the experiment with this id or name, unless it is a draft."""
-        experiment = await self._definitions.find(workspace, key)
+        experiment = await self._cache.find(workspace, key)
         if experiment is None or experiment.status is ExperimentStatus.DRAFT:
             raise NotFound("no such flag")
         return experiment
 
     async def list_flags(self, workspace: str, limit: int) -> Sequence[Experiment]:
-        """Return the experiments that can be evaluated, one of each name."""
-        started = await self._definitions.list_started(workspace, limit)
+        """Return the experiments that can be evaluated as flags, one per name."""
+        started = await self._cache.list_started(workspace, limit)
         names: dict[str, Experiment] = {}
         for experiment in started:
             names.setdefault(experiment.name, experiment)
@@ -70,7 +70,7 @@ class Experiments:
     async def change(
         self, caller: Principal, experiment_id: str, fields: Mapping[str, Any]
     ) -> Experiment:
-        """Change a draft. What has started must stay as it is, or its results mean nothing."""
+        """Change a draft. A change after the start would invalidate the results."""
         async with self._catalog.write() as tx:
             experiment = await _require(tx, caller.workspace_id, experiment_id)
             _require_status(experiment, "changed", ExperimentStatus.DRAFT)
@@ -82,19 +82,21 @@ class Experiments:
             if experiment.status is ExperimentStatus.RUNNING:
                 raise Invalid.field("status", "the experiment is running; stop it first")
             await stored.delete_experiment(tx, caller.workspace_id, experiment_id)
-            await _tell(tx, caller, EventType.EXPERIMENT_DELETED, experiment)
-        self._definitions.forget(caller.workspace_id)
+            await _record_event(tx, caller, EventType.EXPERIMENT_DELETED, experiment)
+        self._cache.invalidate(caller.workspace_id)
 
     async def start(
         self, caller: Principal, experiment_id: str, traffic_percent: float | None = None
     ) -> Experiment:
-        """Start a draft, or go on with a paused one, perhaps with more traffic."""
+        """Start a draft or resume a paused experiment, optionally with more traffic."""
         async with self._catalog.write() as tx:
             experiment = await _require(tx, caller.workspace_id, experiment_id)
             _require_status(experiment, "started", ExperimentStatus.DRAFT, ExperimentStatus.PAUSED)
             traffic = experiment.traffic_percent if traffic_percent is None else traffic_percent
             if experiment.started_at is not None and traffic < experiment.traffic_percent:
-                raise Invalid.field("trafficPercent", "must not fall: units would have to leave")
+                raise Invalid.field(
+                    "trafficPercent", "must not decrease: units already exposed would drop out"
+                )
             running = experiment.model_copy(
                 update={
                     "status": ExperimentStatus.RUNNING,
@@ -105,7 +107,7 @@ class Experiments:
             return await self._save(tx, caller, running, EventType.EXPERIMENT_STARTED)
 
     async def pause(self, caller: Principal, experiment_id: str) -> Experiment:
-        """Take no new units; those that are in keep their variant."""
+        """Stop exposing new units; exposed units keep their variant."""
         async with self._catalog.write() as tx:
             experiment = await _require(tx, caller.workspace_id, experiment_id)
             _require_status(experiment, "paused", ExperimentStatus.RUNNING)
@@ -117,7 +119,7 @@ class Experiments:
     async def stop(
         self, caller: Principal, experiment_id: str, winner: str | None = None
     ) -> Experiment:
-        """End it for good; from now on everybody gets the winner, or the control."""
+        """Stop permanently; from now on every unit gets the winner, or the control."""
         async with self._catalog.write() as tx:
             experiment = await _require(tx, caller.workspace_id, experiment_id)
             _require_status(
@@ -145,15 +147,15 @@ class Experiments:
         columns = stored.to_columns(experiment)
         await stored.change_experiment(tx, caller.workspace_id, experiment.id, columns)
         if event is not None:
-            await _tell(tx, caller, event, experiment)
-        self._definitions.forget(caller.workspace_id)
+            await _record_event(tx, caller, event, experiment)
+        self._cache.invalidate(caller.workspace_id)
         return experiment
 
 
-async def _tell(
+async def _record_event(
     tx: Transaction, caller: Principal, event: EventType, experiment: Experiment
 ) -> None:
-    """Write a move into the workspace's event feed, in the transaction of the move itself."""
+    """Record a status change as an event, in the transaction of the change."""
     await record_event(
         tx,
         caller.workspace_id,

@@ -1,4 +1,4 @@
-"""What came of an experiment: sums from the store, statistics from the analysis room."""
+"""Results of an experiment: sums from the telemetry store, statistics from `analysis`."""
 
 from datetime import timedelta
 
@@ -33,7 +33,7 @@ from spanwise.storage.telemetry.experiments.outcomes import (
     sum_traces,
 )
 
-# Spans may be dated a little ahead of our clock.
+# Tolerance for spans of clients whose clock runs ahead.
 _AHEAD = timedelta(days=1)
 
 
@@ -52,8 +52,8 @@ class Results:
         measured, torn = await self._measure(experiment, scope)
         variants = experiment.variants
         counts = [
-            max(0, exposed.units.get(place, 0) - torn.get(place, 0))
-            for place in range(len(variants))
+            max(0, exposed.units.get(index, 0) - torn.get(index, 0))
+            for index in range(len(variants))
         ]
         units = sum(counts)
         metrics = compare(measured, variants)
@@ -89,13 +89,13 @@ class Results:
     async def _measure(
         self, experiment: Experiment, scope: OutcomeScope
     ) -> tuple[list[Measured], dict[int, int]]:
-        """Add up every metric: all means of traces in one pass, each other metric in its own."""
+        """Sum every metric: all trace means in one query, each other metric in its own."""
         means = [
             metric.metric
             for metric in experiment.metrics
             if metric.metric is not None and metric.metric is not TraceMetric.P95_LATENCY
         ]
-        # Also without such a metric: this is where torn units are found.
+        # Queried even without such a metric, because it also finds torn units.
         traces = await sum_traces(self._engine, scope, means or [TraceMetric.SUCCESS_RATE])
         sums: dict[TraceMetric, MetricSums] = dict(zip(means, traces.sums, strict=False))
         measured = []
@@ -114,15 +114,15 @@ class Results:
     async def _quantile_arms(self, scope: OutcomeScope) -> list[Arm]:
         below, quantiles = await sum_below_quantile(self._engine, scope)
         return [
-            to_quantile_arm(below.sums[0].total(place), quantiles[place])
-            if place in quantiles
+            to_quantile_arm(below.sums[0].total(index), quantiles[index])
+            if index in quantiles
             else Arm(0, 0.0, 0.0)
-            for place in range(len(scope.variants))
+            for index in range(len(scope.variants))
         ]
 
 
 def _active_days(experiment: Experiment) -> float:
-    """For how many days units have been taken; pauses before the last one are not known."""
+    """Return for how many days units were exposed; earlier pauses are not subtracted."""
     if experiment.started_at is None:
         return 0.0
     is_paused = experiment.status is ExperimentStatus.PAUSED

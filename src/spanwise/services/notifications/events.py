@@ -1,4 +1,4 @@
-"""Writes down what happened, in the transaction of the act itself, and lets subscribers know."""
+"""Records events in the transaction of the change, and enqueues them for subscribed webhooks."""
 
 import hashlib
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ async def record_event(
     actor: str,
     subject: str,
     at: datetime | None = None,
-    **data: Any,  # noqa: ANN401 -- whatever the event has to tell
+    **data: Any,  # noqa: ANN401 -- details of the event
 ) -> Event:
-    """Add an event and put it into the outbox for every webhook that subscribes to its type."""
+    """Add an event and enqueue it for every webhook that subscribes to its type."""
     event = new_event(event_type, actor=actor, subject=subject, at=at, **data)
     await record_events(tx, workspace_id, [event])
     return event
@@ -42,7 +42,7 @@ def new_event(
     actor: str,
     subject: str,
     at: datetime | None = None,
-    **data: Any,  # noqa: ANN401 -- whatever the event has to tell
+    **data: Any,  # noqa: ANN401 -- details of the event
 ) -> Event:
     return Event(
         id=new_id("evt"),
@@ -55,11 +55,11 @@ def new_event(
 
 
 async def record_events(tx: Transaction, workspace_id: str, events: Sequence[Event]) -> None:
-    """Add events of one type and put them into the outbox of every webhook that wants them."""
+    """Add events of one type and enqueue them for every webhook that subscribes to it."""
     await stored.add_events(tx, workspace_id, events)
-    parcels = [
+    messages = [
         (
-            make_parcel(
+            new_outbox_message(
                 workspace_id,
                 Channel.WEBHOOK,
                 webhook.url,
@@ -70,17 +70,17 @@ async def record_events(tx: Transaction, workspace_id: str, events: Sequence[Eve
                 secret=secret,
                 webhook_id=webhook.id,
             ),
-            once_key(event.id, webhook.id),
+            deduplication_key(event.id, webhook.id),
         )
         for webhook, secret in await stored.find_subscribers(tx, workspace_id, events[0].type)
         for event in events
     ]
-    if parcels:
-        await stored.add_messages(tx, parcels)
+    if messages:
+        await stored.add_messages(tx, messages)
 
 
 def describe_event(event: Event) -> dict[str, Any]:
-    """What a webhook is sent of an event: type, timestamp and data, as Standard Webhooks asks."""
+    """Return the webhook payload of an event, in the format of Standard Webhooks."""
     return {
         "type": event.type,
         "timestamp": event.model_dump(mode="json")["at"],
@@ -88,7 +88,7 @@ def describe_event(event: Event) -> dict[str, Any]:
     }
 
 
-def make_parcel(
+def new_outbox_message(
     workspace_id: str,
     channel: Channel,
     target: str,
@@ -100,7 +100,7 @@ def make_parcel(
     secret: str | None = None,
     webhook_id: str | None = None,
 ) -> OutboxMessage:
-    """Wrap a message that is due at once."""
+    """Return a pending message that is due immediately."""
     delivery = Delivery(
         id=new_id("msg"),
         channel=channel,
@@ -119,6 +119,6 @@ def make_parcel(
     return OutboxMessage(delivery, workspace_id, content, secret)
 
 
-def once_key(*parts: str) -> str:
-    """Name a piece of news and its receiver, so that it goes out once."""
+def deduplication_key(*parts: str) -> str:
+    """Hash what identifies a message and its receiver, so that it is enqueued only once."""
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Mail: over SMTP when configured, else one file a message in the outbox folder."""
+"""E-mail: sent over SMTP if configured, else written to files in the outbox folder."""
 
 import asyncio
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ _SUBMISSION_PORT = 587
 
 
 @dataclass(frozen=True)
-class Letter:
-    """What is to be said to whom. `link` is shown in the log when there is no mail server."""
+class Mail:
+    """An e-mail. `link` is logged when there is no mail server."""
 
     to: str
     subject: str
@@ -32,11 +32,11 @@ class Letter:
     link: str | None = None
 
 
-class Carrier(Protocol):
-    async def deliver(self, message: EmailMessage, letter: Letter) -> None: ...
+class MailTransport(Protocol):
+    async def deliver(self, message: EmailMessage, mail: Mail) -> None: ...
 
 
-class SmtpCarrier:
+class SmtpTransport:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         self._use_tls = parts.scheme == "smtps"
@@ -45,7 +45,7 @@ class SmtpCarrier:
         self._username = unquote(parts.username) if parts.username else None
         self._password = unquote(parts.password) if parts.password else None
 
-    async def deliver(self, message: EmailMessage, letter: Letter) -> None:
+    async def deliver(self, message: EmailMessage, mail: Mail) -> None:
         await aiosmtplib.send(
             message,
             hostname=self._host,
@@ -57,14 +57,14 @@ class SmtpCarrier:
         )
 
 
-class OutboxCarrier:
+class OutboxFolderTransport:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def deliver(self, message: EmailMessage, letter: Letter) -> None:
+    async def deliver(self, message: EmailMessage, mail: Mail) -> None:
         path = self._folder / f"{new_id('msg')}.eml"
         await asyncio.to_thread(self._write, path, bytes(message))
-        log.info("mail_in_outbox", to=letter.to, subject=letter.subject, link=letter.link)
+        log.info("mail_in_outbox", to=mail.to, subject=mail.subject, link=mail.link)
 
     def _write(self, path: Path, content: bytes) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -72,52 +72,52 @@ class OutboxCarrier:
 
 
 class Mailer:
-    """Sends in the background, so that an answer's time does not tell whether a mail was sent."""
+    """Sends mails. In the background, response times do not reveal whether one was sent."""
 
-    def __init__(self, carrier: Carrier, sender: str) -> None:
-        self._carrier = carrier
+    def __init__(self, transport: MailTransport, sender: str) -> None:
+        self._transport = transport
         self._sender = sender
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "Mailer":
-        carrier: Carrier
+        transport: MailTransport
         if settings.smtp_url is not None:
-            carrier = SmtpCarrier(settings.smtp_url.get_secret_value())
+            transport = SmtpTransport(settings.smtp_url.get_secret_value())
         else:
-            carrier = OutboxCarrier(settings.data_dir / "outbox")
-        return cls(carrier, settings.mail_from)
+            transport = OutboxFolderTransport(settings.data_dir / "outbox")
+        return cls(transport, settings.mail_from)
 
-    def post(self, letter: Letter) -> None:
-        task = asyncio.create_task(self._deliver(letter))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+    def send_in_background(self, mail: Mail) -> None:
+        task = asyncio.create_task(self._deliver(mail))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    async def deliver(self, letter: Letter, message_id: str) -> None:
-        """Send now and raise what goes wrong. The same id again says that it is the same mail."""
-        message = self._compose(letter)
+    async def deliver(self, mail: Mail, message_id: str) -> None:
+        """Send now and raise on failure. Retries use the same id, so receivers can deduplicate."""
+        message = self._compose(mail)
         message.replace_header("Message-ID", message_id)
-        await self._carrier.deliver(message, letter)
+        await self._transport.deliver(message, mail)
 
     async def drain(self) -> None:
-        """Wait until everything posted so far is delivered or has failed."""
-        await asyncio.gather(*self._under_way)
+        """Wait until all background mails are delivered or have failed."""
+        await asyncio.gather(*self._tasks)
 
-    async def _deliver(self, letter: Letter) -> None:
+    async def _deliver(self, mail: Mail) -> None:
         try:
-            await self._carrier.deliver(self._compose(letter), letter)
+            await self._transport.deliver(self._compose(mail), mail)
         except Exception as error:
-            log.error("mail_failed", to=letter.to, subject=letter.subject, error=repr(error))
+            log.error("mail_failed", to=mail.to, subject=mail.subject, error=repr(error))
 
-    def _compose(self, letter: Letter) -> EmailMessage:
+    def _compose(self, mail: Mail) -> EmailMessage:
         # The policy keeps addresses such as jürgen@example.com as they are (RFC 6532).
         message = EmailMessage(policy=SMTPUTF8)
         message["From"] = self._sender
-        message["To"] = letter.to
-        message["Subject"] = letter.subject
+        message["To"] = mail.to
+        message["Subject"] = mail.subject
         message["Date"] = formatdate()
         message["Message-ID"] = make_msgid(domain="spanwise")
-        # Left to choose, the library breaks long lines, and with them the link in an outbox file.
-        plain = letter.text.isascii()
-        message.set_content(letter.text, cte="7bit" if plain else "quoted-printable")
+        # By default the library wraps long lines, which would break links in outbox files.
+        plain = mail.text.isascii()
+        message.set_content(mail.text, cte="7bit" if plain else "quoted-printable")
         return message

@@ -1,4 +1,4 @@
-"""Tells people about alerts: puts what is to be said into the outbox, beside the alert's change."""
+"""Alert notifications: enqueued in the outbox in the transaction of the alert's change."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -8,17 +8,17 @@ from typing import Any
 
 from spanwise.model.alerts import Alert, Notify
 from spanwise.model.events import Channel, EventType
-from spanwise.services.notifications.events import make_parcel, once_key
+from spanwise.services.notifications.events import deduplication_key, new_outbox_message
 from spanwise.storage.catalog import Transaction
 from spanwise.storage.catalog import events as stored
 
-# Not an event, since nothing has happened: the alert is merely still active.
+# A reminder, not an event: the alert is still active.
 REPEATED = "alert.repeated"
 
 
 @dataclass(frozen=True)
-class News:
-    """That something is to be said about an alert, and to whom."""
+class Notification:
+    """A status change of an alert, with the receivers to notify."""
 
     workspace_id: str
     alert: Alert
@@ -29,14 +29,16 @@ class News:
         return f"{self.alert.id} {self.transition} {at.isoformat()}"
 
 
-async def announce(tx: Transaction, news: Iterable[News], at: datetime) -> None:
-    """Put messages into the outbox: one a webhook and alert, one a mail address for all alerts."""
-    by_address: dict[tuple[str, str], list[News]] = defaultdict(list)
-    for item in news:
+async def enqueue_notifications(
+    tx: Transaction, notifications: Iterable[Notification], at: datetime
+) -> None:
+    """Enqueue one message per webhook and alert, and one mail per address for all alerts."""
+    by_address: dict[tuple[str, str], list[Notification]] = defaultdict(list)
+    for item in notifications:
         for address in item.notify.emails:
             by_address[item.workspace_id, address].append(item)
         for webhook in item.notify.webhooks:
-            parcel = make_parcel(
+            message = new_outbox_message(
                 item.workspace_id,
                 Channel.WEBHOOK,
                 webhook.url,
@@ -46,10 +48,10 @@ async def announce(tx: Transaction, news: Iterable[News], at: datetime) -> None:
                 at,
                 secret=webhook.secret,
             )
-            await stored.add_message(tx, parcel, once_key(item.key(at), webhook.url))
+            await stored.add_message(tx, message, deduplication_key(item.key(at), webhook.url))
     for (workspace_id, address), items in by_address.items():
         first = items[0]
-        parcel = make_parcel(
+        message = new_outbox_message(
             workspace_id,
             Channel.MAIL,
             address,
@@ -59,16 +61,16 @@ async def announce(tx: Transaction, news: Iterable[News], at: datetime) -> None:
             at,
         )
         keys = sorted(item.key(at) for item in items)
-        await stored.add_message(tx, parcel, once_key(*keys, address))
+        await stored.add_message(tx, message, deduplication_key(*keys, address))
 
 
-def _payload(item: News, at: datetime) -> dict[str, Any]:
+def _payload(item: Notification, at: datetime) -> dict[str, Any]:
     alert = item.alert.model_dump(mode="json", by_alias=True)
     stamp = at.isoformat().replace("+00:00", "Z")
     return {"type": item.transition, "timestamp": stamp, "data": alert}
 
 
-def _line(item: News) -> dict[str, str]:
+def _line(item: Notification) -> dict[str, str]:
     return {
         "id": item.alert.id,
         "transition": item.transition,
@@ -87,7 +89,7 @@ _WORDS = {
 
 
 def write_mail(content: dict[str, Any], public_address: str) -> tuple[str, str]:
-    """Write subject and text of a mail about one or several alerts."""
+    """Return subject and text of a mail about one or more alerts."""
     lines: list[dict[str, str]] = content["alerts"]
     paragraphs = [
         f"{_WORDS[line['transition']]} ({line['severity']}): {line['title']}\n"
@@ -98,5 +100,5 @@ def write_mail(content: dict[str, Any], public_address: str) -> tuple[str, str]:
     subject = f"{_WORDS[first['transition']]}: {first['title']}"
     if len(lines) > 1:
         subject = f"{len(lines)} alerts, the first: {first['title']}"
-    # A name with a line break in it must not add headers to the mail.
+    # A line break in a name must not inject mail headers.
     return " ".join(subject.split())[:200], "\n\n".join(paragraphs) + "\n"

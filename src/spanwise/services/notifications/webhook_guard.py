@@ -1,8 +1,8 @@
-"""Posts to addresses that people give us, and never into the network that we stand in.
+"""SSRF protection: posts to user-supplied URLs, but not to private addresses.
 
-A name is resolved once, every address that it has is checked, and the connection goes to one that
-was checked: a name that changes its address between the check and the use gains nothing. The peer
-that was really reached is checked again. Redirects are not followed and answers are not read.
+A host name is resolved once, all its addresses are checked, and the connection goes to a checked
+address, so DNS rebinding has no effect. The connected peer is checked again. Redirects are not
+followed and response bodies are not read.
 """
 
 import asyncio
@@ -21,52 +21,52 @@ _MAX_URL = 2000
 
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# Networks in which the last four bytes of an address are one of IPv4 (NAT64, 6to4 is its own).
+# In this network the last four bytes of an address are an IPv4 address.
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
-class AddressRefused(Exception):  # noqa: N818 -- an outcome, not a defect
-    """The target lies where webhooks may not go."""
+class AddressRefused(Exception):  # noqa: N818 -- an outcome, not a bug
+    """Webhooks may not connect to the target address."""
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Ask the system for the addresses of a name."""
+    """Resolve a host name with the system resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def is_public(text: str) -> bool:
-    """Tell whether an address belongs to the public internet, also when it hides another."""
+    """Return whether an address, and any IPv4 address embedded in it, is public."""
     try:
         address: Address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return False
-    return all(_is_global(each) for each in (address, *_hidden_in(address)))
+    return all(_is_global(each) for each in (address, *_embedded_in(address)))
 
 
 def _is_global(address: Address) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-def _hidden_in(address: Address) -> Iterable[Address]:
+def _embedded_in(address: Address) -> Iterable[Address]:
     if isinstance(address, ipaddress.IPv4Address):
         return []
-    hidden = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    embedded = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
     if address in _NAT64:
-        hidden.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    return [each for each in hidden if each is not None]
+        embedded.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return [each for each in embedded if each is not None]
 
 
 class WebhookGuard:
-    """Says which URLs may be used, and posts to them."""
+    """Validates webhook URLs and posts to them."""
 
     def __init__(self, *, allow_private: bool, resolver: Resolver = resolve) -> None:
         self._allow_private = allow_private
         self._resolve = resolver
 
-    async def problem_with(self, url: str) -> str | None:
-        """Say what is wrong with a URL before it is kept; None when nothing is."""
+    async def find_problem(self, url: str) -> str | None:
+        """Return what is wrong with a URL, or None if it may be stored."""
         try:
             parts = urlsplit(url)
             host, port = parts.hostname or "", parts.port or 80
@@ -75,22 +75,22 @@ class WebhookGuard:
         if parts.scheme not in {"http", "https"} or not host or len(url) > _MAX_URL:
             return "must be an http:// or https:// URL"
         if parts.username is not None or not url.isascii() or not url.isprintable() or " " in url:
-            return "must not hold credentials, blanks or characters beyond ASCII"
+            return "must not contain credentials, spaces or non-ASCII characters"
         if self._allow_private or await self._looks_public(host, port):
             return None
-        return "must not lead to a private address"
+        return "must not point to a private address"
 
     async def _looks_public(self, host: str, port: int) -> bool:
         try:
             async with asyncio.timeout(_RESOLVE_SECONDS):
                 addresses = await self._resolve(host, port)
         except (OSError, TimeoutError, UnicodeError):
-            # A name that cannot be looked up now may be in order; every delivery looks again.
+            # A failed lookup may be temporary, and every delivery resolves the name again.
             return True
         return all(is_public(address) for address in addresses)
 
     async def post(self, url: str, headers: Mapping[bytes | str, bytes | str], body: bytes) -> int:
-        """Post and return the status. Raises when nobody answers or nobody may be asked."""
+        """Post and return the status. Raises on connection errors and refused addresses."""
         timeouts = dict.fromkeys(("connect", "read", "write", "pool"), ATTEMPT_SECONDS)
         backend = _GuardedBackend(self._resolve, allow_private=self._allow_private)
         async with (
@@ -105,7 +105,7 @@ class WebhookGuard:
 
 @dataclass
 class _GuardedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to checked addresses only."""
+    """Connects only to checked addresses."""
 
     resolver: Resolver
     allow_private: bool
@@ -114,7 +114,7 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 -- the library's own signature
+        timeout: float | None = None,  # noqa: ASYNC109 -- signature of the base class
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:

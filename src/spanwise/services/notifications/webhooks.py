@@ -1,4 +1,4 @@
-"""Events as people read them, and the webhooks that want to hear of them."""
+"""Event feed, webhook subscriptions and their deliveries."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -18,7 +18,7 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.record import new_id, utc_now
 from spanwise.model.times import TimeRange
 from spanwise.services.alerts.alerts import new_webhook_secret
-from spanwise.services.notifications.events import make_parcel, once_key
+from spanwise.services.notifications.events import deduplication_key, new_outbox_message
 from spanwise.services.notifications.webhook_guard import WebhookGuard
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import events as stored
@@ -51,14 +51,14 @@ class Webhooks:
     async def create(
         self, caller: Principal, url: str, types: Sequence[EventType]
     ) -> WebhookWithSecret:
-        """Subscribe a URL; the secret that its messages are signed with is shown now only."""
-        if problem := await self._guard.problem_with(url):
+        """Subscribe a URL; only this response contains the signing secret."""
+        if problem := await self._guard.find_problem(url):
             raise Invalid.field("url", problem)
         webhook = Webhook(id=new_id("whk"), url=url, types=sorted(set(types)), created_at=utc_now())
         secret = new_webhook_secret()
         async with self._catalog.write() as tx:
             if await stored.count_webhooks(tx, caller.workspace_id) >= MAX_WEBHOOKS:
-                raise Invalid(f"there are {MAX_WEBHOOKS} webhooks already; delete one first")
+                raise Invalid(f"there are already {MAX_WEBHOOKS} webhooks; delete one first")
             await stored.add_webhook(tx, caller.workspace_id, webhook, secret)
         return WebhookWithSecret(**webhook.model_dump(), secret=secret)
 
@@ -84,7 +84,7 @@ class Webhooks:
             )
 
     async def send_test(self, caller: Principal, webhook_id: str) -> Delivery:
-        """Send a message that means nothing, now, and return how that went."""
+        """Send a test message now and return its delivery."""
         now = utc_now()
         async with self._catalog.write() as tx:
             found = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
@@ -92,7 +92,7 @@ class Webhooks:
                 raise NotFound("no such webhook")
             webhook, secret = found
             stamp = now.isoformat().replace("+00:00", "Z")
-            parcel = make_parcel(
+            message = new_outbox_message(
                 caller.workspace_id,
                 Channel.WEBHOOK,
                 webhook.url,
@@ -103,7 +103,7 @@ class Webhooks:
                 secret=secret,
                 webhook_id=webhook.id,
             )
-            await stored.add_message(tx, parcel, once_key(parcel.delivery.id))
-        await self._attempt(parcel)
+            await stored.add_message(tx, message, deduplication_key(message.delivery.id))
+        await self._attempt(message)
         async with self._catalog.read() as tx:
-            return await stored.find_delivery(tx, parcel.delivery.id)
+            return await stored.find_delivery(tx, message.delivery.id)

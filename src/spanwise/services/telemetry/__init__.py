@@ -1,4 +1,4 @@
-"""Reading and recording traces, logs, signals, agents, prices; workspace export and import.
+"""Traces, logs, signals, agents, sessions, prices, analytics; workspace export and import.
 
 Reads wait until acknowledged data is visible (see `model/freshness.py`).
 """

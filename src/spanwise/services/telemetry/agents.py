@@ -1,4 +1,4 @@
-"""Agents: which name is which id, the ones that traces bring with them, and what people change."""
+"""Agents: name and id lookup, registration of agents found in traces, and CRUD."""
 
 import asyncio
 import threading
@@ -11,7 +11,7 @@ import structlog
 
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.model.accounts import Principal
-from spanwise.model.agents import MAX_AGENTS, Agent, Sighting
+from spanwise.model.agents import MAX_AGENTS, Agent, AgentActivity
 from spanwise.model.alerts import AlertSettings
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import SERVICE, EventType
@@ -30,20 +30,20 @@ log = structlog.get_logger()
 _CACHE_SECONDS = 2.0
 _MAX_CACHED_WORKSPACES = 1000
 _ADD_SECONDS = 30
-# A batch that brings more new names than this is not held up by them: its readers would wait.
+# A batch with more new names than this does not wait for their registration.
 INLINE_AGENTS = 200
-# So many agents per transaction: other writers of the catalog wait for one of these at most.
+# Agents per transaction; limits how long other catalog writers wait.
 _CHUNK = 200
 _MAX_KNOWN = 200_000
 _RETRY_SECONDS = 1.0
-# How long an unknown name of a full workspace is ignored without asking the catalog.
+# How long new names in a workspace at its limit are ignored without a catalog lookup.
 _FULL_SECONDS = 60.0
 
 _Pair = tuple[str, str]
 
 
 class AgentDirectory:
-    """Knows the agents of each workspace; what it has read is good for two seconds."""
+    """Caches agent ids per workspace, and registers the agents of stored traces."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -51,8 +51,8 @@ class AgentDirectory:
         self._lock = threading.Lock()
         self._known: set[_Pair] = set()
         self._full_until: dict[str, float] = {}
-        self._sightings: dict[_Pair, Sighting] = {}
-        self._pending: dict[_Pair, Sighting] = {}
+        self._activities: dict[_Pair, AgentActivity] = {}
+        self._pending: dict[_Pair, AgentActivity] = {}
         self._registering: asyncio.Task[None] | None = None
 
     async def ids_by_name(self, workspace_id: str) -> Mapping[str, str]:
@@ -68,27 +68,27 @@ class AgentDirectory:
         return ids
 
     async def resolve_name(self, workspace_id: str, agent: str) -> str:
-        """Return the name of the agent that is meant by an id or a name."""
+        """Return the agent name for an id or a name."""
         ids = await self.ids_by_name(workspace_id)
         return next((name for name, agent_id in ids.items() if agent_id == agent), agent)
 
-    def notice(self, seen: Sequence[Sighting], loop: asyncio.AbstractEventLoop) -> None:
-        """Take note of agents whose traces came in; waits, from a thread, for a few unknown ones.
+    def register_seen(self, seen: Sequence[AgentActivity], loop: asyncio.AbstractEventLoop) -> None:
+        """Register the agents of a stored batch; called from the apply thread.
 
-        Many unknown ones are registered in the background. Of known agents only the times have
-        changed, and these are written by the clock.
+        Blocks while a few unknown agents are added; many are added in the background. Activity of
+        known agents is collected and flushed periodically.
         """
         unknown = []
         now = time.monotonic()
         with self._lock:
-            for sighting in seen:
-                pair = sighting.workspace_id, sighting.name
+            for activity in seen:
+                pair = activity.workspace_id, activity.name
                 if pair in self._known:
-                    self._sightings[pair] = sighting.join(self._sightings.get(pair))
-                elif self._full_until.get(sighting.workspace_id, 0.0) <= now:
-                    unknown.append(sighting)
+                    self._activities[pair] = activity.merge(self._activities.get(pair))
+                elif self._full_until.get(activity.workspace_id, 0.0) <= now:
+                    unknown.append(activity)
             if len(unknown) > INLINE_AGENTS:
-                _join(self._pending, unknown)
+                _merge(self._pending, unknown)
         if len(unknown) > INLINE_AGENTS:
             loop.call_soon_threadsafe(self._start_registering)
         elif unknown:
@@ -99,7 +99,7 @@ class AgentDirectory:
         return bool(self._pending)
 
     async def close(self) -> None:
-        """Wait until all pending agents are registered, unless the catalog fails."""
+        """Wait until pending agents are registered, up to a timeout."""
         if self._registering is not None:
             await asyncio.wait([self._registering], timeout=_ADD_SECONDS)
             self._registering.cancel()
@@ -109,7 +109,7 @@ class AgentDirectory:
             self._registering = asyncio.create_task(self._register_pending())
 
     async def _register_pending(self) -> None:
-        """Register pending agents in chunks, leaving as much time to others as each one took."""
+        """Register pending agents in chunks, pausing after each one for as long as it took."""
         while self._pending:
             started = time.monotonic()
             with self._lock:
@@ -121,28 +121,28 @@ class AgentDirectory:
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             with self._lock:
-                for sighting in chunk:
-                    pair = sighting.workspace_id, sighting.name
-                    if self._pending.get(pair) == sighting:
+                for activity in chunk:
+                    pair = activity.workspace_id, activity.name
+                    if self._pending.get(pair) == activity:
                         del self._pending[pair]
             await asyncio.sleep(time.monotonic() - started)
 
-    async def write_sightings(self) -> None:
-        """Write the times that have gathered; runs by the clock, not by request."""
+    async def flush_activity(self) -> None:
+        """Flush the collected activity of known agents; runs periodically."""
         with self._lock:
-            gathered, self._sightings = list(self._sightings.values()), {}
+            collected, self._activities = list(self._activities.values()), {}
         try:
-            while gathered:
-                await self._write(gathered[:_CHUNK])
-                del gathered[:_CHUNK]
+            while collected:
+                await self._write(collected[:_CHUNK])
+                del collected[:_CHUNK]
         finally:
             with self._lock:
-                _join(self._sightings, gathered)
+                _merge(self._activities, collected)
 
-    async def _write(self, sightings: Sequence[Sighting]) -> None:
-        """Note when agents were seen; one that is not there, or was deleted, comes (back)."""
+    async def _write(self, activities: Sequence[AgentActivity]) -> None:
+        """Extend the activity of known agents; create unknown and deleted ones."""
         async with self._catalog.write() as tx:
-            unknown = await stored.update_seen_times(tx, sightings)
+            unknown = await stored.update_seen_times(tx, activities)
             made, full = await stored.add_seen_agents(tx, unknown)
             for workspace_id, agents in groupby(made, key=lambda entry: entry[0]):
                 events = [
@@ -152,12 +152,12 @@ class AgentDirectory:
                     for _, agent in agents
                 ]
                 await record_events(tx, workspace_id, events)
-            names = {of: await self._tell_full(tx, of) for of in full}
+            names = {of: await self._record_limit_reached(tx, of) for of in full}
         ignored = {(seen.workspace_id, seen.name) for seen in unknown if seen.workspace_id in full}
         with self._lock:
             if len(self._known) >= _MAX_KNOWN:
                 self._known, self._full_until = set(), {}
-            pairs = {(seen.workspace_id, seen.name) for seen in sightings}
+            pairs = {(seen.workspace_id, seen.name) for seen in activities}
             self._known |= pairs - ignored
             for workspace_id, of_workspace in names.items():
                 self._known |= {(workspace_id, name) for name in of_workspace}
@@ -165,8 +165,8 @@ class AgentDirectory:
         for workspace_id, _ in made:
             self._cached.pop(workspace_id, None)
 
-    async def _tell_full(self, tx: Transaction, workspace_id: str) -> Iterable[str]:
-        """Record once that a workspace has no room for more agents; return all of their names."""
+    async def _record_limit_reached(self, tx: Transaction, workspace_id: str) -> Iterable[str]:
+        """Record once that a workspace is at its agent limit; return the names of its agents."""
         if not await has_event(tx, workspace_id, EventType.AGENTS_LIMIT_REACHED):
             await record_event(
                 tx,
@@ -178,19 +178,19 @@ class AgentDirectory:
             )
         return await stored.find_agent_ids(tx, workspace_id)
 
-    def forget(self, workspace_id: str) -> None:
-        """Let a change to a workspace's agents take effect at once."""
+    def invalidate(self, workspace_id: str) -> None:
+        """Make a change to a workspace's agents take effect at once."""
         self._cached.pop(workspace_id, None)
         with self._lock:
             self._full_until.pop(workspace_id, None)
             self._known = {pair for pair in self._known if pair[0] != workspace_id}
-            self._sightings = {p: s for p, s in self._sightings.items() if p[0] != workspace_id}
+            self._activities = {p: s for p, s in self._activities.items() if p[0] != workspace_id}
 
 
-def _join(sightings: dict[_Pair, Sighting], more: Iterable[Sighting]) -> None:
-    for sighting in more:
-        pair = sighting.workspace_id, sighting.name
-        sightings[pair] = sighting.join(sightings.get(pair))
+def _merge(activities: dict[_Pair, AgentActivity], more: Iterable[AgentActivity]) -> None:
+    for activity in more:
+        pair = activity.workspace_id, activity.name
+        activities[pair] = activity.merge(activities.get(pair))
 
 
 class Agents:
@@ -246,11 +246,11 @@ class Agents:
                 subject=agent.id,
                 name=agent.name,
             )
-        self._directory.forget(caller.workspace_id)
+        self._directory.invalidate(caller.workspace_id)
         return await self.get(caller, agent.id)
 
     async def change(self, caller: Principal, agent: str, changes: Mapping[str, Any]) -> Agent:
-        """Change the fields that are given. The name is also what traces are matched by."""
+        """Change the given fields. Traces are matched to agents by name."""
         await self._wait_until_visible(LATEST)
         async with self._catalog.write() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
@@ -258,11 +258,11 @@ class Agents:
                 tx, caller.workspace_id, found.id, dict(changes), utc_now()
             ):
                 raise _taken(changes["name"])
-        self._directory.forget(caller.workspace_id)
+        self._directory.invalidate(caller.workspace_id)
         return await self.get(caller, found.id)
 
     async def delete(self, caller: Principal, agent: str) -> str:
-        """Remove an agent, not its telemetry. A later trace of its name brings it back."""
+        """Delete an agent but not its telemetry. A later trace with its name creates it again."""
         await self._wait_until_visible(LATEST)
         async with self._catalog.write() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
@@ -275,16 +275,16 @@ class Agents:
                 subject=found.id,
                 name=found.name,
             )
-        self._directory.forget(caller.workspace_id)
+        self._directory.invalidate(caller.workspace_id)
         return found.id
 
     async def _wait_until_visible(self, freshness: Freshness) -> None:
-        # What was acknowledged before is to be seen: its agents, and when they were seen.
+        # Makes the agents of acknowledged traces, and their activity, visible.
         await self._pipeline.wait_until_visible(freshness)
-        await self._directory.write_sightings()
+        await self._directory.flush_activity()
 
     async def _complete(self, workspace_id: str, found: Sequence[Agent]) -> Sequence[Agent]:
-        """Add the statistics, and leave the secrets out."""
+        """Add statistics and remove webhook secrets."""
         names = [agent.name for agent in found]
         stats = await read_agent_stats(self._engine, workspace_id, names, utc_now())
         return [
@@ -306,4 +306,4 @@ async def require_agent(tx: Transaction, workspace_id: str, agent: str) -> Agent
 
 
 def _taken(name: str) -> Invalid:
-    return Invalid.field("name", f"there is an agent named {name!r} already")
+    return Invalid.field("name", f"an agent named {name!r} already exists")

@@ -1,4 +1,4 @@
-"""Logs: recorded and listed."""
+"""Logs: record and list."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ class Logs:
         self._agents = agents
 
     async def record(self, workspace: str, body: bytes) -> Parsed[NewLog]:
-        """Store those logs of a body that can be stored; the answer has the others too."""
+        """Store the valid logs of a body; the result lists the rejected ones too."""
         parsed = await self._receiver.read_logs(body)
         ids = await self._agents.ids_by_name(workspace)
         names = {agent_id: name for name, agent_id in ids.items()}
@@ -64,7 +64,7 @@ class Logs:
         *,
         freshness: Freshness = LATEST,
     ) -> Listing[Log]:
-        """List a trace's logs; a trace of which nothing is known does not exist."""
+        """List a trace's logs; raises NotFound if nothing is stored for the trace."""
         wanted = LogFilter(trace_id=trace_id)
         listing = await self.find(workspace, wanted, page, order, freshness=freshness)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):

@@ -1,4 +1,4 @@
-"""Model prices: a workspace's own, kept in the catalog and put where the engine looks them up."""
+"""Workspace prices of models: stored in the catalog, copied to the telemetry engine."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -38,23 +38,23 @@ _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass
 class RepricingProgress:
-    """How far this process is with re-pricing, since it started."""
+    """Repricing progress of this process since its start."""
 
     tasks_left: int = 0
     months_done: int = 0
 
 
-class PriceBook:
-    """Brings the engine's own prices into agreement with the catalog's."""
+class PriceSync:
+    """Copies workspace prices from the catalog to the engine."""
 
     def __init__(self, catalog: Catalog, writer: TelemetryWriter) -> None:
         self._catalog = catalog
         self._writer = writer
         self._lock = asyncio.Lock()
 
-    async def agree(self, key: PriceKey) -> bool:
-        """Write what the catalog says about one own price; return whether there is one."""
-        # Two changes at once: the one that reads the catalog last must also write last.
+    async def sync(self, key: PriceKey) -> bool:
+        """Copy one workspace price to the engine; return whether it exists."""
+        # With concurrent changes, the last reader of the catalog must also be the last writer.
         async with self._lock:
             async with self._catalog.read() as tx:
                 price = await stored.find_price(tx, key.workspace, key.model)
@@ -64,26 +64,26 @@ class PriceBook:
 
 
 class Prices:
-    """`wake` tells the job that gives earlier spans their new cost that there is work."""
+    """Workspace prices. `wake` starts the job that reprices stored spans."""
 
     def __init__(
         self,
         catalog: Catalog,
         engine: Engine,
         pipeline: Pipeline,
-        book: PriceBook,
+        book: PriceSync,
         wake: Callable[[], None],
     ) -> None:
         self._catalog = catalog
         self._engine = engine
         self._pipeline = pipeline
-        self._book = book
+        self._price_sync = book
         self._wake = wake
 
     async def put(
         self, caller: Principal, model: str, given: Mapping[str, Any], address: str | None
     ) -> OwnPrice:
-        """Set a price. Rates that are not given stay as they were."""
+        """Set a price. Missing rates keep their value."""
         key = PriceKey(caller.workspace_id, "", model)
         async with self._catalog.write() as tx:
             before = await stored.find_price(tx, caller.workspace_id, model)
@@ -104,11 +104,11 @@ class Prices:
         return described
 
     async def delete(self, caller: Principal, model: str, address: str | None) -> None:
-        """Remove a workspace's own price: the list price counts again, also for earlier spans."""
+        """Delete a workspace price: the list price applies again, also to stored spans."""
         key = PriceKey(caller.workspace_id, "", model)
         async with self._catalog.write() as tx:
             if not await stored.delete_price(tx, caller.workspace_id, model):
-                raise NotFound("this workspace has no price of its own for that model")
+                raise NotFound("this workspace has set no price for that model")
             await tasks.request_repricing(tx, key)
             await audit.record(
                 tx, "price.deleted", actor=caller.user_id, subject=model, address=address
@@ -137,15 +137,15 @@ class Prices:
         return await find_seen_models(self._engine, workspace, period, page)
 
     async def _take_effect(self, key: PriceKey) -> None:
-        # Spans that come after the answer are priced with it; the job sees to the earlier ones.
-        await self._book.agree(key)
+        # New spans use the price at once; the job reprices stored ones.
+        await self._price_sync.sync(key)
         self._wake()
 
 
 async def _describe(
     tx: Transaction, workspace: str, prices: Sequence[ModelPrice]
 ) -> list[OwnPrice]:
-    """Add how far earlier spans have the prices."""
+    """Add the repricing progress to prices."""
     found = await tasks.find_tasks(tx, workspace, [price.model for price in prices])
     return [
         OwnPrice(
@@ -157,7 +157,7 @@ async def _describe(
 
 
 def own_periods(price: ModelPrice | None) -> list[PricePeriod]:
-    """A workspace's own price holds for all time."""
+    """Return the price periods: a workspace price applies to all times."""
     return [] if price is None else [PricePeriod(_ALWAYS, price.to_rates())]
 
 

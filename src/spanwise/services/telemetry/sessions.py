@@ -1,4 +1,4 @@
-"""Conversations as people read them."""
+"""Sessions (conversations): list and get."""
 
 from dataclasses import replace
 

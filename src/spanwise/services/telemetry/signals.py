@@ -1,4 +1,4 @@
-"""Signals: recorded, listed and added up."""
+"""Signals: record, list and summarize."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,11 +32,11 @@ class Signals:
         self._agents = agents
 
     async def record(self, workspace: str, body: bytes) -> Signal:
-        """Store one signal; what is returned is what was sent, completed by id and times."""
+        """Store one signal; return it with its id and times filled in."""
         return (await self._record(workspace, [parse_signal(load_json(body))]))[0]
 
     async def record_batch(self, workspace: str, body: bytes) -> list[Signal]:
-        """Store all of 1 to 1000 signals, or none."""
+        """Store 1 to 1000 signals, all or none."""
         return await self._record(workspace, parse_signals(load_json(body)))
 
     async def _record(self, workspace: str, new: Sequence[NewSignal]) -> list[Signal]:
@@ -77,7 +77,7 @@ class Signals:
         *,
         freshness: Freshness = LATEST,
     ) -> Listing[Signal]:
-        """List a trace's signals; a trace of which nothing is known does not exist."""
+        """List a trace's signals; raises NotFound if nothing is stored for the trace."""
         wanted = SignalFilter(trace_id=trace_id)
         listing = await self.find(workspace, wanted, page, freshness=freshness)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
@@ -92,7 +92,7 @@ class Signals:
         *,
         freshness: Freshness = LATEST,
     ) -> list[SignalSummary]:
-        """Add up the signals of a period, by default the last 30 days, by name."""
+        """Summarize the signals of a period, by default the last 30 days, by name."""
         period = wanted.period.or_last_days(SUMMARY_DAYS, utc_now())
         buckets = period.buckets(granularity)
         await self._pipeline.wait_until_visible(freshness)

@@ -1,4 +1,4 @@
-"""Traces as people read them: after everything acknowledged before has become visible."""
+"""Traces: list, read and delete. Reads wait until acknowledged data is visible."""
 
 import asyncio
 from dataclasses import replace
@@ -32,7 +32,7 @@ from spanwise.storage.telemetry.spans.locations import TraceLocation, find_locat
 from spanwise.storage.telemetry.traces import trace_queries as stored
 from spanwise.storage.telemetry.traces.filter_values import filter_values
 
-# Where so many pages of traces started lately, one may be read without looking for its keys.
+# With this many pages of recent traces, a page is read directly, without a key lookup first.
 _MANY_PAGES = 20
 
 
@@ -86,7 +86,7 @@ class Traces:
             raise NotFound("no such trace")
         if trace is not None and trace.experiment_id is None:
             trace = bind_to_experiment(trace, spans)
-        return WholeTrace(trace or rootless(spans), spans, signals, log_count)
+        return WholeTrace(trace or describe_rootless_trace(spans), spans, signals, log_count)
 
     async def get_span(
         self, workspace: str, trace_id: str, span_id: str, *, freshness: Freshness = LATEST
@@ -108,14 +108,14 @@ class Traces:
     async def find_filters(
         self, workspace: str, period: TimeRange, *, freshness: Freshness = LATEST
     ) -> TraceFilters:
-        """Return the values that occur in the traces of a period."""
+        """Return the distinct filter values in the traces of a period."""
         await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
         question = Question(period.or_all(), TraceFilter(period))
         return await self._rollup.answer(workspace, question, filter_values(ids), freshness)
 
     async def delete(self, workspace: str, trace_id: str) -> None:
-        """Remove a trace with its signals and logs: for good once this returns."""
+        """Delete a trace with its signals and logs; durable once this returns."""
         await self._pipeline.wait_until_visible()
         if not await stored.is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("no such trace")
@@ -123,7 +123,7 @@ class Traces:
 
 
 def bind_to_experiment(trace: Trace, spans: list[SpanFields]) -> Trace:
-    """Give a trace the flag that a log record tells of one of its spans."""
+    """Take experiment and variant from the first span that has them."""
     for span in spans:
         if span["experimentId"] is not None:
             flag = {"experiment_id": span["experimentId"], "variant": span["variant"]}
@@ -131,8 +131,8 @@ def bind_to_experiment(trace: Trace, spans: list[SpanFields]) -> Trace:
     return trace
 
 
-def rootless(spans: list[SpanFields]) -> Trace:
-    """Describe a trace whose root has not arrived by the span that starts first."""
+def describe_rootless_trace(spans: list[SpanFields]) -> Trace:
+    """Build a trace without a root span from its earliest span."""
     first = spans[0]
     end = max(span["endTime"] for span in spans)
     errors = sum(span["status"] == SpanStatus.ERROR for span in spans)

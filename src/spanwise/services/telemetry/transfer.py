@@ -1,4 +1,4 @@
-"""Takes one workspace's telemetry out into a folder, and from a folder in again."""
+"""Exports a workspace's telemetry to a folder of Parquet files, and imports such a folder."""
 
 import asyncio
 import re
@@ -10,7 +10,7 @@ import orjson
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise import __version__
-from spanwise.model.agents import Sighting
+from spanwise.model.agents import AgentActivity
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.record import utc_now
 from spanwise.storage.catalog import Catalog
@@ -23,7 +23,7 @@ from spanwise.storage.telemetry.writer import TelemetryWriter
 MANIFEST = "manifest.json"
 _FILE = re.compile(rf"({'|'.join(stored.TABLES)})-\d+\.parquet")
 
-# Told after each file: rows done, rows in all.
+# Called after each file with the rows done and the total rows.
 Progress = Callable[[int, int], None]
 
 
@@ -40,7 +40,7 @@ class Transfer:
         return account.workspace_id
 
     async def export(self, workspace: str, folder: Path, progress: Progress) -> Mapping[str, int]:
-        """Write a workspace's telemetry into an empty folder; returns the rows of each table."""
+        """Write a workspace's telemetry to an empty folder; return the row counts by table."""
         return await asyncio.to_thread(self._export, workspace, folder, progress)
 
     def _export(self, workspace: str, folder: Path, progress: Progress) -> Mapping[str, int]:
@@ -59,27 +59,29 @@ class Transfer:
             done += piece.rows
             progress(done, total)
         manifest = {"spanwise": __version__, "exportedAt": utc_now(), "rows": rows}
-        # Written last: a folder without it was not finished.
+        # Written last: a folder without a manifest is incomplete.
         (folder / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         return rows
 
-    async def take_in(self, workspace: str, folder: Path, progress: Progress) -> Mapping[str, int]:
-        """Read an export into a workspace; doing so again changes nothing."""
-        rows = await asyncio.to_thread(self._take_in, workspace, folder, progress)
-        await self._notice_agents(workspace)
+    async def import_folder(
+        self, workspace: str, folder: Path, progress: Progress
+    ) -> Mapping[str, int]:
+        """Import an export into a workspace; idempotent."""
+        rows = await asyncio.to_thread(self._import_folder, workspace, folder, progress)
+        await self._register_agents(workspace)
         return rows
 
-    def _take_in(self, workspace: str, folder: Path, progress: Progress) -> Mapping[str, int]:
+    def _import_folder(self, workspace: str, folder: Path, progress: Progress) -> Mapping[str, int]:
         total = _read_manifest(folder)
         files = sorted(path for path in folder.iterdir() if _FILE.fullmatch(path.name))
         rows = dict.fromkeys(stored.TABLES, 0)
         for path in files:
             table = path.name.partition("-")[0]
-            rows[table] += self._take_file(workspace, table, path)
+            rows[table] += self._import_file(workspace, table, path)
             progress(sum(rows.values()), total)
         return rows
 
-    def _take_file(self, workspace: str, table: str, path: Path) -> int:
+    def _import_file(self, workspace: str, table: str, path: Path) -> int:
         data = path.read_bytes()
         try:
             return self._writer.run_exclusively(
@@ -88,12 +90,12 @@ class Transfer:
         except ClickHouseError as error:
             raise Invalid(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
 
-    async def _notice_agents(self, workspace: str) -> None:
+    async def _register_agents(self, workspace: str) -> None:
         found = await asyncio.to_thread(
             self._writer.run_exclusively, lambda client: stored.find_agents(client, workspace)
         )
         seen = [
-            Sighting(workspace, row["name"], in_utc(row["first"]), in_utc(row["last"]))
+            AgentActivity(workspace, row["name"], in_utc(row["first"]), in_utc(row["last"]))
             for row in found
         ]
         async with self._catalog.write() as tx:
@@ -105,6 +107,6 @@ def _read_manifest(folder: Path) -> int:
         manifest = orjson.loads((folder / MANIFEST).read_bytes())
         return sum(manifest["rows"].values())
     except OSError:
-        raise Invalid(f"{folder} has no {MANIFEST}: it is no finished export") from None
+        raise Invalid(f"{folder} has no {MANIFEST}: it is not a complete export") from None
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-        raise Invalid(f"{folder / MANIFEST} is not one that an export wrote") from None
+        raise Invalid(f"{folder / MANIFEST} is not a valid export manifest") from None

@@ -8,7 +8,7 @@ from sqlalchemy import Row, bindparam, case, delete, func, insert, or_, select, 
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from spanwise.model.agents import MAX_AGENTS, Agent, Sighting
+from spanwise.model.agents import MAX_AGENTS, Agent, AgentActivity
 from spanwise.model.alerts import AlertSettings, WatchedRule, settings_from
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.record import new_id, utc_now
@@ -97,7 +97,9 @@ async def can_add_agent(tx: Transaction, workspace_id: str) -> bool:
     return counts[workspace_id] < MAX_AGENTS
 
 
-async def update_seen_times(tx: Transaction, sightings: Iterable[Sighting]) -> list[Sighting]:
+async def update_seen_times(
+    tx: Transaction, sightings: Iterable[AgentActivity]
+) -> list[AgentActivity]:
     """Extend the first and last seen times of agents; returns the sightings of unknown agents."""
     # The same order everywhere prevents deadlocks between replicas.
     ordered = sorted(sightings, key=lambda seen: (seen.workspace_id, seen.name))
@@ -146,33 +148,33 @@ class SeenAgents(NamedTuple):
     full: set[str]
 
 
-async def add_seen_agents(tx: Transaction, seen: Sequence[Sighting]) -> SeenAgents:
+async def add_seen_agents(tx: Transaction, seen: Sequence[AgentActivity]) -> SeenAgents:
     """Create an agent per sighting, up to the limit of its workspace."""
     if not seen:
         return SeenAgents([], set())
     await serialize_writers(tx, _NEW_AGENTS_LOCK)
-    counts = await _count_agents(tx, {sighting.workspace_id for sighting in seen})
+    counts = await _count_agents(tx, {activity.workspace_id for activity in seen})
     now = utc_now()
     new: dict[str, tuple[str, Agent]] = {}
     full = set()
-    for sighting in sorted(seen, key=lambda seen: (seen.workspace_id, seen.name)):
-        if counts[sighting.workspace_id] >= MAX_AGENTS:
-            full.add(sighting.workspace_id)
+    for activity in sorted(seen, key=lambda seen: (seen.workspace_id, seen.name)):
+        if counts[activity.workspace_id] >= MAX_AGENTS:
+            full.add(activity.workspace_id)
             continue
-        counts[sighting.workspace_id] += 1
+        counts[activity.workspace_id] += 1
         agent = Agent(
             id=new_id("agt"),
-            name=sighting.name,
+            name=activity.name,
             description=None,
             tags=[],
             metadata={},
             alert_settings=AlertSettings(),
             created_at=now,
             updated_at=now,
-            first_seen_at=sighting.first,
-            last_seen_at=sighting.last,
+            first_seen_at=activity.first,
+            last_seen_at=activity.last,
         )
-        new[agent.id] = (sighting.workspace_id, agent)
+        new[agent.id] = (activity.workspace_id, agent)
     if new:
         rows = [_to_row(workspace_id, agent) for workspace_id, agent in new.values()]
         dialect = postgresql if tx.dialect.name == "postgresql" else sqlite

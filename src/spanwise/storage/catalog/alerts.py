@@ -23,10 +23,10 @@ from spanwise.model.alerts import (
     AgentAlertCounts,
     Alert,
     AlertFilter,
+    AlertMetric,
     AlertMove,
     AlertStatus,
     AlertSummary,
-    Metric,
     RuleState,
     Severity,
 )
@@ -307,5 +307,5 @@ async def _with_history(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Alert
 
 
 def _to_alert(row: Row[Any], history: list[AlertMove]) -> Alert:
-    values = {**row._mapping, "metric": Metric(row.metric), "history": history}
+    values = {**row._mapping, "metric": AlertMetric(row.metric), "history": history}
     return Alert.model_validate({name: values[name] for name in Alert.model_fields})

@@ -16,7 +16,7 @@ import structlog
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
-from spanwise.model.agents import MAX_NAME, Sighting
+from spanwise.model.agents import MAX_NAME, AgentActivity
 from spanwise.model.errors import Unavailable
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.engine.client_pool import Engine, lower_thread_priority
@@ -127,7 +127,7 @@ class TelemetryWriter:
         """Stop the insert threads; call before the engine closes their clients."""
         self._threads.shutdown()
 
-    def write(self, batch: Batch) -> list[Sighting]:
+    def write(self, batch: Batch) -> list[AgentActivity]:
         """Store a batch, durable and visible on return; returns the agents of its traces."""
         self.insert(batch)
         return self.finish(
@@ -155,7 +155,7 @@ class TelemetryWriter:
         deletions: Sequence[TraceDeletion] = (),
         has_spans: bool = True,
         has_calls: bool = False,
-    ) -> list[Sighting]:
+    ) -> list[AgentActivity]:
         """Aggregate and price an inserted batch; all earlier batches must be inserted too."""
         # Include corrections of the batch's rows: after a merge only the correction is left.
         last_version += VERSION_STEP - 1
@@ -182,7 +182,9 @@ class TelemetryWriter:
             )
             change.moments = None if deletions or has_repriced else _moments_of(rows)
             return [
-                Sighting(row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"]))
+                AgentActivity(
+                    row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"])
+                )
                 for row in rows
                 if row["name"]
             ]

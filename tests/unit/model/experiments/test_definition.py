@@ -1,4 +1,4 @@
-"""What an experiment is as a flag."""
+"""An experiment evaluated as a feature flag."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def experiment(*configs: dict[str, Any]) -> Experiment:
         (({"value": 1}, {"value": 2.5}), [1, 2.5]),
         (({"value": True}, {"value": False}), [True, False]),
         (({"value": {"m": 1}}, {"m": 2}), [{"m": 1}, {"m": 2}]),
-        # Such experiments may be stored from before they were refused.
+        # Older versions accepted such experiments, so they may be stored.
         (({}, {"m": 1}), ["v0", "v1"]),
         (({"value": 1}, {"value": True}), ["v0", "v1"]),
         (({"value": "x"}, {"m": 1}), ["v0", "v1"]),

@@ -1,4 +1,4 @@
-"""What the model was told comes before what it was asked."""
+"""System instructions are put before the messages."""
 
 from typing import Any
 

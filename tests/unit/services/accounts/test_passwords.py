@@ -1,4 +1,4 @@
-"""Which passwords are acceptable, and what checking one costs."""
+"""Password rules, and the cost of verifying a password."""
 
 import time
 
@@ -7,7 +7,7 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 
 from spanwise.model.errors import Invalid
 from spanwise.services.accounts.passwords import (
-    HASH_OF_NOBODY,
+    DUMMY_HASH,
     check_password,
     hash_password,
     verify_password,
@@ -26,38 +26,38 @@ def test_a_password_of_the_wrong_length_is_refused(password: str) -> None:
 
 
 @pytest.mark.parametrize("password", [" " * 8, "\t\n" * 8, "\u00a0\u2003\u3000" * 4, "\u200b" * 8])
-def test_a_password_of_blanks_alone_is_refused(password: str) -> None:
+def test_a_blank_password_is_refused(password: str) -> None:
     with pytest.raises(Invalid, match="must not be blank"):
         check_password(password)
 
 
 @pytest.mark.parametrize("password", ["password", "PASSWORD", "12345678", "iloveyou", "Trustno1"])
-def test_one_of_the_commonest_passwords_is_refused(password: str) -> None:
-    with pytest.raises(Invalid, match="commonest") as refused:
+def test_a_very_common_password_is_refused(password: str) -> None:
+    with pytest.raises(Invalid, match="most common") as refused:
         check_password(password, "newPassword")
     assert refused.value.details[0].field == "newPassword"
 
 
-async def test_a_hash_opens_for_its_password_alone() -> None:
+async def test_a_hash_matches_only_its_password() -> None:
     stored = await hash_password("correct horse battery")
     assert stored.startswith("$argon2id$")
     assert await verify_password("correct horse battery", stored)
     assert not await verify_password("correct horse batterx", stored)
 
 
-async def test_no_password_opens_the_account_of_nobody() -> None:
+async def test_no_password_matches_an_unknown_account() -> None:
     assert not await verify_password("correct horse battery", None)
 
 
-def test_the_hash_of_nobody_costs_what_new_hashes_cost() -> None:
-    assert not Argon2Hasher().check_needs_rehash(HASH_OF_NOBODY)
+def test_the_dummy_hash_costs_as_much_as_new_hashes() -> None:
+    assert not Argon2Hasher().check_needs_rehash(DUMMY_HASH)
 
 
 async def test_an_unknown_account_takes_as_long_as_a_wrong_password() -> None:
     stored = await hash_password("correct horse battery")
 
     async def least_work(password_hash: str | None) -> float:
-        # Processor time, which other work on the machine does not lengthen.
+        # CPU time, which does not depend on other load.
         times = []
         for _ in range(5):
             started = time.process_time()

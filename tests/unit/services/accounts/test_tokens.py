@@ -29,12 +29,12 @@ def forge(secret: str | None = SECRET, algorithm: str = "HS256", **changes: Any)
     return jwt.encode(kept, secret, algorithm=algorithm)
 
 
-def test_a_signed_token_gives_its_claims_back() -> None:
+def test_a_signed_token_returns_its_claims() -> None:
     assert signer.check(signer.sign(CLAIMS, datetime.now(UTC))) == CLAIMS
     assert signer.check(forge()) == CLAIMS
 
 
-def test_a_token_ends_with_its_lifetime() -> None:
+def test_a_token_expires_after_its_lifetime() -> None:
     token = signer.sign(CLAIMS, datetime.now(UTC) - timedelta(hours=1, seconds=1))
     with pytest.raises(Unauthorized, match="expired"):
         signer.check(token)
@@ -72,7 +72,7 @@ def test_a_token_that_is_not_ours_is_refused(token: str) -> None:
         signer.check(token)
 
 
-def test_a_mailed_secret_is_long_random_and_kept_as_a_hash() -> None:
+def test_a_mailed_secret_is_long_random_and_stored_as_a_hash() -> None:
     assert len({new_secret() for _ in range(100)}) == 100
     assert len(new_secret()) >= 43
     assert hash_secret("a") != hash_secret("b")

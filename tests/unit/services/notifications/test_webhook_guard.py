@@ -1,4 +1,4 @@
-"""Webhooks do not reach into the network that the service stands in."""
+"""Webhooks cannot connect to private addresses."""
 
 from collections.abc import Iterator
 
@@ -43,7 +43,7 @@ def test_private_and_special_addresses_are_not_public(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700:4700::1111"])
-def test_addresses_of_the_internet_are_public(address: str) -> None:
+def test_global_addresses_are_public(address: str) -> None:
     assert is_public(address)
 
 
@@ -57,14 +57,14 @@ class Rebinding:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-async def test_a_name_that_turns_private_after_the_check_is_not_connected_to(
+async def test_a_name_that_becomes_private_after_the_check_is_refused(
     hooks: HookServer,
 ) -> None:
     guard = WebhookGuard(
         allow_private=False, resolver=Rebinding(["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8"])
     )
     url = hooks.url.replace("127.0.0.1", "hooks.example.com")
-    assert await guard.problem_with(url) is None
+    assert await guard.find_problem(url) is None
     with pytest.raises(AddressRefused):
         await guard.post(url, {}, b"{}")
     assert hooks.received == []
@@ -74,15 +74,15 @@ async def test_one_private_address_among_others_is_enough_to_refuse(hooks: HookS
     resolver = Rebinding(["8.8.8.8", "::ffff:127.0.0.1"])
     guard = WebhookGuard(allow_private=False, resolver=resolver)
     url = hooks.url.replace("127.0.0.1", "hooks.example.com")
-    assert await guard.problem_with(url) is not None
+    assert await guard.find_problem(url) is not None
     with pytest.raises(AddressRefused):
         await guard.post(url, {}, b"{}")
 
 
-async def test_the_peer_that_is_reached_is_checked_too(
+async def test_the_connected_peer_is_checked_too(
     hooks: HookServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As if the way to a public address ended here: only the peer gives it away.
+    # Simulates a public address that is routed here: only the peer address reveals it.
     asked: list[str] = []
 
     def first_public(address: str) -> bool:
@@ -98,7 +98,7 @@ async def test_the_peer_that_is_reached_is_checked_too(
 
 async def test_an_installation_may_allow_private_addresses(hooks: HookServer) -> None:
     guard = WebhookGuard(allow_private=True)
-    assert await guard.problem_with(hooks.url) is None
+    assert await guard.find_problem(hooks.url) is None
     assert await guard.post(hooks.url, {"x-test": "1"}, b'{"a": 1}') == 200
     [received] = hooks.received
     assert received.headers["x-test"] == "1"
@@ -106,7 +106,7 @@ async def test_an_installation_may_allow_private_addresses(hooks: HookServer) ->
     assert received.body == b'{"a": 1}'
 
 
-async def test_a_redirect_is_an_answer_and_not_followed(hooks: HookServer) -> None:
+async def test_a_redirect_is_not_followed(hooks: HookServer) -> None:
     hooks.status, hooks.location = 307, hooks.url + "/else"
     assert await WebhookGuard(allow_private=True).post(hooks.url, {}, b"") == 307
     assert len(hooks.received) == 1

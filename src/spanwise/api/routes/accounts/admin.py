@@ -15,7 +15,7 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.accounts import AdminUser, AuditEntry, Role
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 from spanwise.storage.catalog import audit as stored_audit
 from spanwise.storage.catalog import users as stored_users
 from spanwise.storage.telemetry.engine.table_sizes import measure_tables
@@ -25,19 +25,19 @@ router = PrefixRouter("admin", "/admin")
 _STARTED = time.monotonic()
 
 
-class UserChange(Noun):
+class UserChange(ApiModel):
     role: Role | None = None
     disabled: StrictBool | None = None
 
 
-class Versions(Noun):
+class Versions(ApiModel):
     spanwise: str
     python: str
     catalog: str
     telemetry: str
 
 
-class TableStats(Noun):
+class TableStats(ApiModel):
     """Rows as stored: duplicates count until the engine merges them."""
 
     table: str
@@ -45,7 +45,7 @@ class TableStats(Noun):
     bytes: int
 
 
-class IngestStats(Noun):
+class IngestStats(ApiModel):
     spans_per_second: float
     accepted: dict[str, int]
     rejected: dict[str, int]
@@ -54,7 +54,7 @@ class IngestStats(Noun):
     is_stalled: bool
 
 
-class Stats(Noun):
+class Stats(ApiModel):
     users: int
     uptime_seconds: int
     disk_free_bytes: int

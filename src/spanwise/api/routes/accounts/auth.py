@@ -10,35 +10,35 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Email, Name, NewPassword
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 from spanwise.services.accounts.accounts import SignIn
 
 router = PrefixRouter("auth", "/auth")
 
 
-class Registration(Noun):
+class Registration(ApiModel):
     email: Email
     password: NewPassword
     name: Name | None = None
 
 
-class Login(Noun):
+class Login(ApiModel):
     email: Email
     password: str
 
 
-class LoginAnswer(Noun):
+class LoginAnswer(ApiModel):
     token: str
     token_type: Literal["Bearer"] = "Bearer"
     expires_in: int
     user: User
 
 
-class EmailOnly(Noun):
+class EmailOnly(ApiModel):
     email: Email
 
 
-class PasswordReset(Noun):
+class PasswordReset(ApiModel):
     token: str
     password: NewPassword
 

@@ -11,20 +11,20 @@ from spanwise.api.requests.fields import Moment, Name
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.services import Use
 from spanwise.model.keys import ApiKey, ApiKeyWithSecret, Scope
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 
 router = PrefixRouter("keys", "/keys")
 
 MAX_GRACE_SECONDS = 86_400
 
 
-class NewKey(Noun):
+class NewKey(ApiModel):
     name: Name
     expires_at: Moment | None = None
     scopes: list[Scope] = Field(default=[Scope.FULL], min_length=1)
 
 
-class KeyRefresh(Noun):
+class KeyRefresh(ApiModel):
     grace_seconds: Annotated[int, Field(ge=0, le=MAX_GRACE_SECONDS, strict=True)] = 0
 
 

@@ -7,16 +7,16 @@ from spanwise.api.requests.fields import Name, NewPassword
 from spanwise.api.routes.accounts.auth import LoginAnswer, login_response
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 
 router = PrefixRouter("users", "/users")
 
 
-class ProfileChange(Noun):
+class ProfileChange(ApiModel):
     name: Name | None = None
 
 
-class PasswordChange(Noun):
+class PasswordChange(ApiModel):
     current_password: str
     new_password: NewPassword
 

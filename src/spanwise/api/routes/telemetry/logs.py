@@ -13,14 +13,14 @@ from spanwise.api.requests.parameters import AgentId, Paged, Period, Text, Trace
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.services import Use
 from spanwise.ingest.rest.bodies import NewLog
-from spanwise.model.record import Noun
+from spanwise.model.record import ApiModel
 from spanwise.model.telemetry.filters import LogFilter, Order
 from spanwise.model.telemetry.logs import Log, LogLevel
 
 router = PrefixRouter("logs", "/logs")
 
 
-class NewLogs(Noun):
+class NewLogs(ApiModel):
     logs: list[NewLog]
 
 

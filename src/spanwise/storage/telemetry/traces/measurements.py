@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from spanwise.model.alerts import Condition, Metric, WatchedRule, Window
+from spanwise.model.alerts import AlertMetric, Condition, WatchedRule, Window
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.spans.locations import binary_trace_id, trace_starts_condition
 
@@ -163,7 +163,7 @@ async def find_examples(
 
     Rules with the same metric, condition and window share one query.
     """
-    groups: dict[tuple[Metric, str | None, Condition, int], list[WatchedRule]] = {}
+    groups: dict[tuple[AlertMetric, str | None, Condition, int], list[WatchedRule]] = {}
     for watched in rules:
         rule = watched.rule
         group_key = rule.metric, rule.signal_name, rule.condition, rule.window_minutes
@@ -185,7 +185,7 @@ async def _find_group_examples(
     period = until - rule.window_minutes * 60, until
     sql = (
         _signal_examples(rule.condition, period)
-        if rule.metric is Metric.SIGNAL
+        if rule.metric is AlertMetric.SIGNAL
         else _trace_examples(rule.metric, period)
     )
     parameters = {
@@ -202,17 +202,17 @@ async def _find_group_examples(
 
 
 _TRACE_ORDER = {
-    Metric.ERROR_RATE: "status = 'error' DESC, start DESC",
-    Metric.P95_LATENCY: "duration_ns DESC",
-    Metric.AVG_LATENCY: "duration_ns DESC",
-    Metric.COST: "cost DESC",
-    Metric.TOTAL_TOKENS: "input_tokens + output_tokens DESC",
-    Metric.REQUEST_COUNT: "start DESC",
+    AlertMetric.ERROR_RATE: "status = 'error' DESC, start DESC",
+    AlertMetric.P95_LATENCY: "duration_ns DESC",
+    AlertMetric.AVG_LATENCY: "duration_ns DESC",
+    AlertMetric.COST: "cost DESC",
+    AlertMetric.TOTAL_TOKENS: "input_tokens + output_tokens DESC",
+    AlertMetric.REQUEST_COUNT: "start DESC",
 }
 _SIGNAL_ORDER = {Condition.BELOW: "ASC", Condition.ABOVE: "DESC", Condition.ANOMALY: "DESC"}
 
 
-def _trace_examples(metric: Metric, period: tuple[int, int]) -> str:
+def _trace_examples(metric: AlertMetric, period: tuple[int, int]) -> str:
     return f"""SELECT workspace, agent_name, lower(hex(trace_id)) AS id FROM traces FINAL
         WHERE {_ended_within([period])} AND agent_name IN {{agents:Array(String)}}
         ORDER BY {_TRACE_ORDER[metric]} LIMIT {EXAMPLES} BY workspace, agent_name"""

@@ -1,19 +1,18 @@
-"""Rules over the fleet, and the alerts that they would have raised: the real evaluator finds them,
-with its clock turned back."""
+"""Alert rules of the demo agents, and a replay of the real evaluator over the demo's month."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
 from spanwise.api.services import Services
-from spanwise.demo.plot import FLIGHTS_AGENT, INCIDENT_AGENT, LAYOUT_AGENT, Plot
+from spanwise.demo.timeline import FLIGHTS_AGENT, INCIDENT_AGENT, LAYOUT_AGENT, Timeline
 from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.model.accounts import Principal
 from spanwise.model.alerts import (
     AlertFilter,
+    AlertMetric,
     AlertRule,
     AlertStatus,
     Condition,
-    Metric,
     Severity,
 )
 from spanwise.model.page import PageRequest
@@ -23,7 +22,7 @@ RULES: dict[str, list[AlertRule]] = {
     INCIDENT_AGENT: [
         AlertRule(
             name="Answers fail",
-            metric=Metric.ERROR_RATE,
+            metric=AlertMetric.ERROR_RATE,
             condition=Condition.ABOVE,
             threshold=0.2,
             window_minutes=30,
@@ -33,7 +32,7 @@ RULES: dict[str, list[AlertRule]] = {
         ),
         AlertRule(
             name="Unusually slow",
-            metric=Metric.AVG_LATENCY,
+            metric=AlertMetric.AVG_LATENCY,
             condition=Condition.ANOMALY,
             window_minutes=30,
             min_samples=10,
@@ -43,7 +42,7 @@ RULES: dict[str, list[AlertRule]] = {
     FLIGHTS_AGENT: [
         AlertRule(
             name="Searches fail",
-            metric=Metric.ERROR_RATE,
+            metric=AlertMetric.ERROR_RATE,
             condition=Condition.ABOVE,
             threshold=0.1,
             window_minutes=360,
@@ -54,7 +53,7 @@ RULES: dict[str, list[AlertRule]] = {
     LAYOUT_AGENT: [
         AlertRule(
             name="Extraction is off",
-            metric=Metric.SIGNAL,
+            metric=AlertMetric.SIGNAL,
             signal_name="extraction_accuracy",
             condition=Condition.BELOW,
             threshold=0.9,
@@ -66,7 +65,7 @@ RULES: dict[str, list[AlertRule]] = {
     "research-analyst": [
         AlertRule(
             name="Budget of a day",
-            metric=Metric.COST,
+            metric=AlertMetric.COST,
             condition=Condition.ABOVE,
             threshold=40.0,
             window_minutes=1440,
@@ -78,11 +77,11 @@ _NOTES = {
     INCIDENT_AGENT: "The provider is overloaded; following their status page.",
     LAYOUT_AGENT: "A vendor changed its layout. The fix is in review.",
 }
-_LOOKS_AFTER = timedelta(minutes=9)
+_ACKNOWLEDGE_AFTER = timedelta(minutes=9)
 
 
-class StoryClock:
-    """The time that alerts are evaluated by: now, unless the story is being told."""
+class ReplayClock:
+    """Clock of the alert evaluator: the current time, or a past moment during the replay."""
 
     def __init__(self) -> None:
         self.moment: datetime | None = None
@@ -97,24 +96,24 @@ async def set_rules(services: Services, caller: Principal) -> None:
         await services.alerts.change_settings(caller, agent, changes)
 
 
-async def relive_alerts(
+async def replay_alerts(
     services: Services,
     caller: Principal,
-    plot: Plot,
-    clock: StoryClock,
+    timeline: Timeline,
+    clock: ReplayClock,
     progress: Callable[[float], None],
 ) -> None:
-    """Evaluate the rules at the moments that matter, and handle alerts as a team would have."""
+    """Evaluate the rules around the incidents, and acknowledge alerts as a team would."""
     evaluator = AlertEvaluator(
         services.catalog,
         services.engine,
         services.pipeline,
         services.settings.alert_interval_seconds,
-        # The name under which the service's own evaluator holds the embedded lease.
+        # The same holder as the service's evaluator, so that the lease is shared.
         holder="embedded",
         clock=clock,
     )
-    moments = list(_moments(plot))
+    moments = list(_moments(timeline))
     try:
         for number, moment in enumerate(moments, 1):
             clock.moment = moment
@@ -125,13 +124,17 @@ async def relive_alerts(
         clock.moment = None
 
 
-def _moments(plot: Plot) -> Iterator[datetime]:
-    stretches = (
-        (plot.incident_start - timedelta(minutes=10), plot.incident_end + timedelta(hours=1), 5),
-        (plot.layout_changed_at, plot.flights_down_since, 120),
-        (plot.flights_down_since, plot.end, 20),
+def _moments(timeline: Timeline) -> Iterator[datetime]:
+    periods = (
+        (
+            timeline.incident_start - timedelta(minutes=10),
+            timeline.incident_end + timedelta(hours=1),
+            5,
+        ),
+        (timeline.layout_changed_at, timeline.flights_down_since, 120),
+        (timeline.flights_down_since, timeline.end, 20),
     )
-    for at, end, minutes in stretches:
+    for at, end, minutes in periods:
         moment = at
         while moment < end:
             yield moment
@@ -143,5 +146,5 @@ async def _acknowledge(services: Services, caller: Principal, moment: datetime) 
     found = await services.alerts.list(caller, active, PageRequest(limit=50, skip=0))
     for alert in found.items:
         note = _NOTES.get(alert.agent_name)
-        if note is not None and moment - alert.triggered_at >= _LOOKS_AFTER:
+        if note is not None and moment - alert.triggered_at >= _ACKNOWLEDGE_AFTER:
             await services.alerts.acknowledge(caller, alert.id, note)

@@ -1,4 +1,4 @@
-"""What happened when: the seasons, the incident, the troubles that are still there."""
+"""Timeline of the demo's month: traffic patterns, a past incident, and ongoing failures."""
 
 import math
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ _GROWTH = 0.35
 
 
 @dataclass(frozen=True)
-class Plot:
-    """The month that ends now."""
+class Timeline:
+    """A month of history, with the times of its incidents."""
 
     end: datetime
     incident_start: datetime
@@ -27,7 +27,7 @@ class Plot:
     layout_changed_at: datetime
 
     @classmethod
-    def ending(cls, end: datetime) -> "Plot":
+    def ending(cls, end: datetime) -> "Timeline":
         incident = (end - timedelta(days=6)).replace(hour=13, minute=20, second=0, microsecond=0)
         while incident.weekday() >= _SATURDAY:
             incident -= timedelta(days=1)
@@ -44,7 +44,7 @@ class Plot:
         return self.end - timedelta(days=DAYS)
 
     def is_incident(self, agent: str, at: datetime) -> bool:
-        """Say whether the support assistant's provider was overloaded."""
+        """Return whether the support assistant's provider is overloaded at that time."""
         return agent == INCIDENT_AGENT and self.incident_start <= at < self.incident_end
 
     def tool_failure_rate(self, agent: str, tool: str, usual: float, at: datetime) -> float:
@@ -52,7 +52,7 @@ class Plot:
         return 0.75 if is_flights and at >= self.flights_down_since else usual
 
     def rating_shift(self, agent: str, signal: str, at: datetime) -> float:
-        """How much worse ratings are than usual."""
+        """Return how much a rating differs from its usual mean."""
         if agent == LAYOUT_AGENT and signal == "extraction_accuracy":
             return -0.14 if at >= self.layout_changed_at else 0.0
         return -0.35 if self.is_incident(agent, at) else 0.0
@@ -61,9 +61,9 @@ class Plot:
 def session_starts(
     agent: AgentProfile, start: datetime, end: datetime, scale: float, rng: Random
 ) -> Iterator[datetime]:
-    """Yield when an agent's sessions begin: busier at its hours of the day, and month by month."""
+    """Yield an agent's session starts, by hour of day and weekday, growing over the month."""
     hour = start.replace(minute=0, second=0, microsecond=0)
-    share = scale * agent.sessions_a_day / sum(agent.hours)
+    share = scale * agent.sessions_per_day / sum(agent.hours)
     while hour < end:
         age_days = (end - hour) / timedelta(days=1)
         growth = 1 + _GROWTH * (1 - age_days / DAYS)

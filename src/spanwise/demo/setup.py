@@ -1,4 +1,4 @@
-"""The demo from beginning to end: an account, its month, then life as it goes on."""
+"""Sets up the demo account and its history once, then continues with live traffic."""
 
 import json
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from pathlib import Path
 from random import Random
 
 from spanwise.api.services import Services
+from spanwise.demo.alerts import ReplayClock, replay_alerts, set_rules
+from spanwise.demo.experiments import DemoExperiments, plan_experiments
 from spanwise.demo.history import History
-from spanwise.demo.live import keep_talking
-from spanwise.demo.plot import Plot
-from spanwise.demo.trials import Trials, plan_trials
-from spanwise.demo.watch import StoryClock, relive_alerts, set_rules
+from spanwise.demo.live import send_live_traffic
+from spanwise.demo.timeline import Timeline
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import Invalid, StartError
 from spanwise.model.keys import Scope
@@ -28,26 +28,26 @@ Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
-class Told:
-    """What has to be known to go on with a story: it follows from the seed and the end."""
+class DemoState:
+    """Seed and end of the generated month; everything else is derived from them."""
 
     seed: int
     end: datetime
 
     @property
-    def plot(self) -> Plot:
-        return Plot.ending(self.end)
+    def timeline(self) -> Timeline:
+        return Timeline.ending(self.end)
 
     @property
-    def trials(self) -> Trials:
-        return plan_trials(self.plot, Random(f"{self.seed}/trials"))
+    def experiments(self) -> DemoExperiments:
+        return plan_experiments(self.timeline, Random(f"{self.seed}/trials"))
 
     def write(self, folder: Path) -> None:
         marker = {"seed": self.seed, "end": self.end.isoformat()}
         (folder / MARKER).write_text(json.dumps(marker))
 
     @classmethod
-    def read(cls, folder: Path) -> "Told | None":
+    def read(cls, folder: Path) -> "DemoState | None":
         path = folder / MARKER
         if not path.exists():
             return None
@@ -55,33 +55,35 @@ class Told:
         return cls(marker["seed"], datetime.fromisoformat(marker["end"]))
 
 
-async def tell(
-    services: Services, clock: StoryClock, seed: int, scale: float, progress: Progress
-) -> Told:
-    """Fill the demo account's workspace, unless that is done already."""
+async def prepare_demo(
+    services: Services, clock: ReplayClock, seed: int, scale: float, progress: Progress
+) -> DemoState:
+    """Fill the demo account's workspace, unless that is already done."""
     folder = services.settings.data_dir
-    told = Told.read(folder)
-    if told is not None:
-        return told
-    told = Told(seed, utc_now().replace(microsecond=0))
+    state = DemoState.read(folder)
+    if state is not None:
+        return state
+    state = DemoState(seed, utc_now().replace(microsecond=0))
     caller = await _register(services, folder)
-    history = History(services, caller, told.plot, told.trials, seed)
+    history = History(services, caller, state.timeline, state.experiments, seed)
     await history.add_agents()
     await history.add_experiments()
     await history.send_all(scale, lambda share: progress("a month of traffic", share))
     await set_rules(services, caller)
-    await relive_alerts(services, caller, told.plot, clock, lambda share: progress("alerts", share))
+    await replay_alerts(
+        services, caller, state.timeline, clock, lambda share: progress("alerts", share)
+    )
     await _add_keys(services, caller)
-    told.write(folder)
-    return told
+    state.write(folder)
+    return state
 
 
-async def go_on(services: Services, told: Told) -> None:
+async def continue_traffic(services: Services, state: DemoState) -> None:
     """Keep traffic coming until cancelled."""
-    rng = Random(f"{told.seed}/{utc_now().isoformat()}")
+    rng = Random(f"{state.seed}/{utc_now().isoformat()}")
     caller = await _find_caller(services)
     if caller is not None:
-        await keep_talking(services, caller, told.plot, told.trials, rng)
+        await send_live_traffic(services, caller, state.timeline, state.experiments, rng)
 
 
 async def _register(services: Services, folder: Path) -> Principal:
@@ -89,7 +91,7 @@ async def _register(services: Services, folder: Path) -> Principal:
         users = [await services.accounts.register(EMAIL, PASSWORD, "Demo", None)]
     except Invalid:
         raise StartError(
-            f"the demo in {folder} was interrupted while it was made; start it with --fresh"
+            f"the setup of the demo in {folder} was interrupted; start again with --fresh"
         ) from None
     for email, name in _COLLEAGUES:
         users.append(await services.accounts.register(email, PASSWORD, name, None))
@@ -98,7 +100,7 @@ async def _register(services: Services, folder: Path) -> Principal:
             await stored_users.update_user(tx, user.id, {"email_verified": True})
     caller = await _find_caller(services)
     if caller is None:
-        raise StartError("the demo account is not there")
+        raise StartError("the demo account does not exist")
     return caller
 
 

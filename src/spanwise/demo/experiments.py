@@ -1,4 +1,4 @@
-"""The fleet's experiments: one is over and won, one runs, one is still a draft."""
+"""The demo's experiments: one stopped with a winner, one running, one draft."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,24 +9,24 @@ from ulid import ULID
 
 from spanwise.analysis.assignment import choose_variant
 from spanwise.demo.fleet import HAIKU, Model
-from spanwise.demo.plot import Plot
+from spanwise.demo.timeline import Timeline
 from spanwise.model.experiments.definition import (
     Direction,
     Experiment,
+    ExperimentMetric,
     ExperimentStatus,
-    Metric,
     MetricSource,
     TraceMetric,
     Variant,
 )
 
-TRIAL_AGENT = "support-assistant"
-SHORTER = 0.6
+EXPERIMENT_AGENT = "support-assistant"
+CONCISE_OUTPUT_FACTOR = 0.6
 
 
 @dataclass(frozen=True)
 class Treatment:
-    """What being in an experiment changes for a conversation."""
+    """The effect of a variant on a conversation."""
 
     experiment_id: str | None = None
     variant: str | None = None
@@ -36,7 +36,7 @@ class Treatment:
 
 
 @dataclass(frozen=True)
-class Trials:
+class DemoExperiments:
     finished: Experiment
     running: Experiment
     draft: Experiment
@@ -46,39 +46,39 @@ class Trials:
         return self.finished, self.running, self.draft
 
     def treat(self, agent: str, user: str, at: datetime) -> Treatment:
-        """Say what a user of an agent gets at a time."""
-        if agent != TRIAL_AGENT or _began(self.finished) > at:
+        """Return the treatment of a user at a given time."""
+        if agent != EXPERIMENT_AGENT or _start_of(self.finished) > at:
             return Treatment()
         if at < (self.finished.stopped_at or at):
-            is_short = _variant_of(self.finished, user) == "concise"
+            is_concise = _variant_of(self.finished, user) == "concise"
             return Treatment(
                 self.finished.id,
-                "concise" if is_short else "control",
-                output_factor=SHORTER if is_short else 1.0,
-                resolved_shift=0.1 if is_short else 0.0,
+                "concise" if is_concise else "control",
+                output_factor=CONCISE_OUTPUT_FACTOR if is_concise else 1.0,
+                resolved_shift=0.1 if is_concise else 0.0,
             )
-        # The winner is what everybody gets from then on.
-        if at < _began(self.running):
-            return Treatment(output_factor=SHORTER, resolved_shift=0.1)
+        # After the stop everyone gets the winner.
+        if at < _start_of(self.running):
+            return Treatment(output_factor=CONCISE_OUTPUT_FACTOR, resolved_shift=0.1)
         variant = _variant_of(self.running, user)
         return Treatment(
             self.running.id,
             variant,
             model=HAIKU if variant == "haiku" else None,
-            output_factor=SHORTER,
+            output_factor=CONCISE_OUTPUT_FACTOR,
             resolved_shift=0.1,
         )
 
 
-def plan_trials(plot: Plot, rng: Random) -> Trials:
+def plan_experiments(timeline: Timeline, rng: Random) -> DemoExperiments:
     day = timedelta(days=1)
     finished = _experiment(
         rng,
-        plot.end - 25 * day,
+        timeline.end - 25 * day,
         name="concise-answers",
         description="A system prompt that asks for at most three sentences.",
         hypothesis="Shorter answers cost less and resolve at least as many conversations.",
-        agent_id=TRIAL_AGENT,
+        agent_id=EXPERIMENT_AGENT,
         status=ExperimentStatus.STOPPED,
         variants=[
             _variant("control", "Current prompt", prompt="v7"),
@@ -90,17 +90,17 @@ def plan_trials(plot: Plot, rng: Random) -> Trials:
             _trace(TraceMetric.LATENCY, Direction.DECREASE),
             _trace(TraceMetric.SUCCESS_RATE, Direction.INCREASE),
         ],
-        started_at=plot.end - 24 * day,
-        stopped_at=plot.end - 10 * day,
+        started_at=timeline.end - 24 * day,
+        stopped_at=timeline.end - 10 * day,
         winner="concise",
     )
     running = _experiment(
         rng,
-        plot.end - 9 * day,
+        timeline.end - 9 * day,
         name="haiku-for-support",
         description="The smaller model answers; the same prompt and tools.",
         hypothesis="The smaller model is good enough for support at a third of the cost.",
-        agent_id=TRIAL_AGENT,
+        agent_id=EXPERIMENT_AGENT,
         status=ExperimentStatus.RUNNING,
         variants=[
             _variant("control", "Claude Sonnet", model="claude-sonnet-4-5"),
@@ -112,11 +112,11 @@ def plan_trials(plot: Plot, rng: Random) -> Trials:
             _signal("resolved", Direction.INCREASE),
             _trace(TraceMetric.SUCCESS_RATE, Direction.INCREASE),
         ],
-        started_at=plot.end - 8 * day,
+        started_at=timeline.end - 8 * day,
     )
     draft = _experiment(
         rng,
-        plot.end - day,
+        timeline.end - day,
         name="rerank-sources",
         description="Rerank the pages that were found before they are read.",
         hypothesis="Reading better pages first makes briefs more faithful.",
@@ -132,20 +132,20 @@ def plan_trials(plot: Plot, rng: Random) -> Trials:
             _trace(TraceMetric.LATENCY, Direction.DECREASE),
         ],
     )
-    return Trials(finished, running, draft)
+    return DemoExperiments(finished, running, draft)
 
 
-def _began(experiment: Experiment) -> datetime:
+def _start_of(experiment: Experiment) -> datetime:
     return experiment.started_at or experiment.created_at
 
 
-def variant_place(experiment: Experiment, user: str) -> int:
+def variant_index(experiment: Experiment, user: str) -> int:
     weights = [variant.weight for variant in experiment.variants]
     return choose_variant(experiment.id, user, weights)
 
 
 def _variant_of(experiment: Experiment, user: str) -> str:
-    return experiment.variants[variant_place(experiment, user)].key
+    return experiment.variants[variant_index(experiment, user)].key
 
 
 def _experiment(
@@ -157,7 +157,7 @@ def _experiment(
     winner: str | None = None,
     **fields: Any,  # noqa: ANN401 -- the fields of an experiment
 ) -> Experiment:
-    # The id decides who gets what, so it has to follow from the seed.
+    # Variants are chosen by hashing the id, so it must be derived from the seed.
     moment = int(created_at.timestamp() * 1000).to_bytes(6)
     experiment_id = f"exp_{ULID.from_bytes(moment + rng.randbytes(10))}".lower()
     return Experiment(
@@ -176,8 +176,8 @@ def _variant(key: str, name: str, **config: Any) -> Variant:  # noqa: ANN401 -- 
     return Variant(key=key, name=name, weight=1, config=config)
 
 
-def _trace(metric: TraceMetric, direction: Direction, *, primary: bool = False) -> Metric:
-    return Metric(
+def _trace(metric: TraceMetric, direction: Direction, *, primary: bool = False) -> ExperimentMetric:
+    return ExperimentMetric(
         key=metric,
         source=MetricSource.TRACE,
         metric=metric,
@@ -187,8 +187,8 @@ def _trace(metric: TraceMetric, direction: Direction, *, primary: bool = False) 
     )
 
 
-def _signal(name: str, direction: Direction, *, primary: bool = False) -> Metric:
-    return Metric(
+def _signal(name: str, direction: Direction, *, primary: bool = False) -> ExperimentMetric:
+    return ExperimentMetric(
         key=name,
         source=MetricSource.SIGNAL,
         metric=None,
