@@ -130,6 +130,7 @@ def rows_in(answer: Any) -> int:
     return 0
 
 
+@pytest.mark.own_service
 async def test_no_route_asks_more_often_for_more_rows(service: Service) -> None:
     ann = await service.sign_up()
     document = (await service.call("GET", "/openapi.json")).json()

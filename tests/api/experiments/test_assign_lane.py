@@ -181,6 +181,7 @@ async def test_requests_of_one_connection_are_answered_in_their_order(service: S
     assert here.taken.count(True) >= 2000
 
 
+@pytest.mark.own_service
 async def test_an_id_that_was_sent_comes_back_and_requests_are_counted(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)

@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import zlib
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,12 +34,6 @@ from support.service import Person, Service, start_service
 def _long_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """However slow the machine is: what was made known stays so while a test runs."""
     monkeypatch.setattr(access, "CACHE_SECONDS", 60.0)
-
-
-@pytest.fixture
-async def service(tmp_path: Path) -> AsyncIterator[Service]:
-    async with start_service(tmp_path) as running:
-        yield running
 
 
 @dataclass
@@ -99,6 +92,7 @@ async def test_the_lane_answers_as_the_ordinary_way_does(service: Service, prefi
     assert len(await sender.person.data("GET", "/logs")) == 1
 
 
+@pytest.mark.own_service
 async def test_an_export_is_stored_before_it_is_told(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +162,7 @@ async def test_the_body_may_come_in_pieces(
     assert await sender.names() == ["asks first", "in pieces", "slowly"]
 
 
+@pytest.mark.own_service
 async def test_a_connection_that_ends_early_leaves_nothing_but_a_count(service: Service) -> None:
     async with listening(service) as here:
         sender = await Sender.of(here)
