@@ -19,6 +19,29 @@ from spanwise.storage.catalog.migrate import migrate
 from support.servers import run_redis
 from support.service import OPERATOR, Service, migrated_catalog, start_service
 
+# The files whose tests take longest, started first so that no worker is left alone with one.
+SLOW_FILES = (
+    "browser/",
+    "e2e/test_demo.py",
+    "storage/telemetry/schema/test_schema_upgrades.py",
+    "crash/",
+    "api/test_schemathesis.py",
+    "api/test_statements.py",
+    "e2e/",
+    "api/analytics/",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put slow tests first; the others keep their order."""
+    items.sort(key=_place_of)
+
+
+def _place_of(item: pytest.Item) -> int:
+    path = item.path.relative_to(Path(__file__).parent).as_posix()
+    places = (place for place, start in enumerate(SLOW_FILES) if path.startswith(start))
+    return next(places, len(SLOW_FILES))
+
 
 @pytest.fixture(autouse=True)
 def _restore_logs() -> Iterator[None]:

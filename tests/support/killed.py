@@ -1,29 +1,21 @@
 """Processes of their own for work that is killed, or that must not share this one's engine."""
 
-import multiprocessing
 import signal
 from collections.abc import Callable
 from multiprocessing.synchronize import Event
 from typing import Any
 
-# Fresh processes with the modules loaded: forking this one would copy a running engine.
-_processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(
-    [
-        "spanwise.storage.telemetry.writer",
-        "spanwise.storage.catalog",
-        "spanwise.ingest.rest.to_otlp",
-    ]
-)
+from support.forking import PROCESSES
+
 SECONDS = 180
 
 
 def new_event() -> Event:
-    return _processes.Event()
+    return PROCESSES.Event()
 
 
 def start_process(work: Callable[..., None], *arguments: Any) -> Any:
-    process = _processes.Process(target=work, args=arguments)
+    process = PROCESSES.Process(target=work, args=arguments)
     process.start()
     return process
 
