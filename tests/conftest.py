@@ -16,18 +16,18 @@ import structlog
 from spanwise.jobs.rollup_maintenance import Sweeper
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migrate
+from support.demo import FilledDemo, fill_demo_once
 from support.servers import run_redis
 from support.service import OPERATOR, Service, migrated_catalog, start_service
 
 # The files whose tests take longest, started first so that no worker is left alone with one.
 SLOW_FILES = (
     "browser/",
-    "e2e/test_demo.py",
     "storage/telemetry/schema/test_schema_upgrades.py",
     "crash/",
     "api/test_schemathesis.py",
-    "api/test_statements.py",
     "e2e/",
+    "api/test_statements.py",
     "api/analytics/",
 )
 
@@ -114,6 +114,12 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real Redis server on a free port."""
     with run_redis(tmp_path_factory.mktemp("redis")) as server:
         yield server.url
+
+
+@pytest.fixture(scope="session")
+def filled_demo(tmp_path_factory: pytest.TempPathFactory) -> FilledDemo:
+    """The data of a demo, filled once for all workers."""
+    return fill_demo_once(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
