@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.process import exec_command, run_command, run_service
+from support.process import exec_command, exec_service, run_command, run_service
 from support.servers import free_port
 
 
@@ -81,9 +81,7 @@ def test_a_flag_beats_the_environment_which_beats_the_file(tmp_path: Path) -> No
         "rate_limit_strict = 1\nrate_limit_standard = 1\nrate_limit_ingestion = 3\n"
     )
     settings = {"rate_limit_standard": 2, "rate_limit_strict": 2}
-    with run_service(
-        tmp_path, "--rate-limit-strict=7", in_new_interpreter=True, **settings
-    ) as service:
+    with exec_service(tmp_path, "--rate-limit-strict=7", **settings) as service:
         limits = [
             service.get(f"/{path}").headers["X-RateLimit-Limit"]
             for path in ("keys", "users/profile", "spans/traces")

@@ -83,12 +83,16 @@ def environment(folder: Path, **settings: object) -> dict[str, str]:
 
 
 @contextmanager
-def run_service(
-    folder: Path, *flags: str, in_new_interpreter: bool = False, **settings: object
-) -> Iterator[Running]:
+def run_service(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
     """Start the service on a free port and wait until it listens; end it in any case."""
-    start = _exec if in_new_interpreter else _fork
-    with _run(start, folder, ["serve", *flags], settings) as running:
+    with _run(_fork, folder, ["serve", *flags], settings) as running:
+        yield running
+
+
+@contextmanager
+def exec_service(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
+    """The same in a new interpreter, as a shell starts it."""
+    with _run(_exec, folder, ["serve", *flags], settings) as running:
         yield running
 
 
