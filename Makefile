@@ -7,9 +7,11 @@ BIN := .venv/bin
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix web --no-update-notifier
 MODULES := web/node_modules/.package-lock.json
 DASHBOARD := src/spanwise/web_dist/index.html
+# Groups keep tests in one worker that share a process; the order is that of tests/conftest.py.
+PYTEST := $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test bench check format docs screenshots lock clean
+.PHONY: help setup run demo test soak coverage bench check format docs screenshots lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -24,7 +26,13 @@ demo: $(READY) $(DASHBOARD)  ## the service with a month of a made-up fleet, and
 
 test: $(READY) $(DASHBOARD)  ## run all tests
 	$(NPM) test
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(PYTEST)
+
+soak: $(READY) $(DASHBOARD)  ## run the long versions of tests: many crash rounds and histories
+	$(PYTEST) -m soak
+
+coverage: $(READY) $(DASHBOARD)  ## run all tests and show the branch coverage of src
+	$(PYTEST) --cov --cov-report=term:skip-covered --cov-report=html
 
 bench: $(READY)  ## measure the real service; BENCH_QUICK=1 takes about a minute
 	$(BIN)/python -m bench

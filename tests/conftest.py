@@ -1,8 +1,9 @@
-"""Fixtures that every room uses: real stores, a service on them, and people who use it."""
+"""Fixtures for all tests: real stores, and a service on them."""
 
 import importlib
 import logging
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -12,8 +13,34 @@ import psycopg
 import pytest
 import structlog
 
+from spanwise.jobs.rollup_maintenance import RollupMaintenance
+from spanwise.storage.catalog.database import driver_url
+from spanwise.storage.catalog.migrate import migrate
+from support.demo import FilledDemo, fill_demo_once
 from support.servers import run_redis
-from support.service import Service, start_service
+from support.service import OPERATOR, Service, migrated_catalog, start_service
+
+# The files whose tests take longest, started first so that no worker is left alone with one.
+SLOW_FILES = (
+    "browser/",
+    "storage/telemetry/schema/test_schema_upgrades.py",
+    "crash/",
+    "api/test_schemathesis.py",
+    "e2e/",
+    "api/test_statements.py",
+    "api/analytics/",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put slow tests first; the others keep their order."""
+    items.sort(key=_place_of)
+
+
+def _place_of(item: pytest.Item) -> int:
+    path = item.path.relative_to(Path(__file__).parent).as_posix()
+    places = (place for place, start in enumerate(SLOW_FILES) if path.startswith(start))
+    return next(places, len(SLOW_FILES))
 
 
 @pytest.fixture(autouse=True)
@@ -43,21 +70,43 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres_database(postgres_url: str, request: pytest.FixtureRequest) -> str:
+def postgres_database(postgres_url: str) -> str:
     """A fresh, empty database."""
+    return _create_database(postgres_url)
+
+
+@pytest.fixture(scope="session")
+def _postgres_template(postgres_url: str) -> str:
+    """The name of a database with all migrations, to be copied."""
+    url = _create_database(postgres_url)
+    migrate(driver_url(url))
+    return str(driver_url(url).database)
+
+
+def _create_database(postgres_url: str, template: str = "template1") -> str:
     name = f"test_{time.monotonic_ns()}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())
     return postgres_url.replace("/postgres?", f"/{name}?")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The same test on both engines."""
+def empty_catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Nothing yet, on both engines: for tests of migrations."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'catalog.db'}"
     url: str = request.getfixturevalue("postgres_database")
     return url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty catalog with all migrations, on both engines."""
+    if request.param == "sqlite":
+        shutil.copyfile(migrated_catalog(), tmp_path / "catalog.db")
+        return f"sqlite:///{tmp_path / 'catalog.db'}"
+    template: str = request.getfixturevalue("_postgres_template")
+    return _create_database(request.getfixturevalue("postgres_url"), template)
 
 
 @pytest.fixture(scope="session")
@@ -67,8 +116,38 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.url
 
 
+@pytest.fixture(scope="session")
+def filled_demo(tmp_path_factory: pytest.TempPathFactory) -> FilledDemo:
+    """The data of a demo, filled once for all workers."""
+    return fill_demo_once(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+async def shared_service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    """One service for all tests of this process; each test has its own workspaces on it."""
+    with pytest.MonkeyPatch.context() as patch:
+        # All services of this process share one engine, and each takes itself for its only writer:
+        # a sweep of this one could miss what a test's own service is just writing.
+        patch.setattr(RollupMaintenance, "start", lambda _: None)
+        async with start_service(tmp_path_factory.mktemp("service")) as running:
+            patch.undo()
+            await running.sign_up(OPERATOR)
+            yield running
+
+
 @pytest.fixture
-async def service(tmp_path: Path) -> AsyncIterator[Service]:
-    """The whole service on embedded stores, in this process, with limits out of the way."""
+async def own_service(tmp_path: Path) -> AsyncIterator[Service]:
+    """A fresh service that nobody has signed up to yet."""
     async with start_service(tmp_path) as running:
         yield running
+
+
+@pytest.fixture
+def service(request: pytest.FixtureRequest) -> Service:
+    """The whole service on embedded stores, in this process, with limits out of the way.
+
+    It is shared, unless a test marked `own_service` changes it or looks at all that is on it.
+    """
+    is_own = request.node.get_closest_marker("own_service") is not None
+    found: Service = request.getfixturevalue("own_service" if is_own else "shared_service")
+    return found

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from support.service import PASSWORD, Person, Service, assert_error, start_service
+from support.service import OPERATOR, PASSWORD, Person, Service, assert_error, start_service
 from support.spans import span
 
 
@@ -28,12 +28,13 @@ async def audit_of(admin: Person, **filters: Any) -> list[dict[str, Any]]:
 async def test_a_member_and_a_key_of_an_admin_are_403(
     service: Service, method: str, path: str
 ) -> None:
-    admin, member = await service.sign_up(), await service.sign_up()
+    admin, member = await service.log_in(OPERATOR), await service.sign_up()
     assert_error(await member.call(method, path), 403)
     key = await admin.new_key()
     assert_error(await service.call_with_key(key["key"], method, path), 403)
 
 
+@pytest.mark.own_service
 async def test_users_are_listed_with_whether_they_are_disabled(service: Service) -> None:
     admin, bob = await service.sign_up(), await service.sign_up()
     response = (await admin.call("GET", "/admin/users?limit=1&skip=1")).json()
@@ -42,7 +43,7 @@ async def test_users_are_listed_with_whether_they_are_disabled(service: Service)
 
 
 async def test_a_role_change_applies_to_existing_tokens(service: Service) -> None:
-    admin, bob = await service.sign_up(), await service.sign_up()
+    admin, bob = await service.log_in(OPERATOR), await service.sign_up()
     path = f"/admin/users/{bob.user['id']}"
     assert (await admin.data("PUT", path, json={"role": "admin"}))["role"] == "admin"
     await bob.data("GET", "/admin/users")
@@ -51,7 +52,7 @@ async def test_a_role_change_applies_to_existing_tokens(service: Service) -> Non
 
 
 async def test_disabling_ends_tokens_and_keys_at_once(service: Service) -> None:
-    admin, bob = await service.sign_up(), await service.sign_up()
+    admin, bob = await service.log_in(OPERATOR), await service.sign_up()
     key = await bob.new_key()
     assert (await service.call_with_key(key["key"], "GET", "/keys")).status_code == 403
     path = f"/admin/users/{bob.user['id']}"
@@ -62,6 +63,7 @@ async def test_disabling_ends_tokens_and_keys_at_once(service: Service) -> None:
     assert (await service.call_with_key(key["key"], "GET", "/keys")).status_code == 403
 
 
+@pytest.mark.own_service
 @pytest.mark.parametrize(
     "change", [{"role": "member"}, {"disabled": True}, {"role": "member", "disabled": True}]
 )
@@ -75,6 +77,7 @@ async def test_the_last_admin_cannot_step_down(service: Service, change: dict[st
     assert (await admin.call("PUT", path, json=change)).status_code == 200
 
 
+@pytest.mark.own_service
 async def test_a_disabled_admin_does_not_count_as_the_last_admin(service: Service) -> None:
     admin, bob = await service.sign_up(), await service.sign_up()
     await admin.data(
@@ -96,23 +99,24 @@ async def test_a_disabled_admin_does_not_count_as_the_last_admin(service: Servic
 async def test_a_wrong_field_is_named(
     service: Service, body: dict[str, object], field: str
 ) -> None:
-    admin = await service.sign_up()
+    admin = await service.log_in(OPERATOR)
     path = f"/admin/users/{admin.user['id']}"
     assert_error(await admin.call("PUT", path, json=body), 400, field)
 
 
 async def test_omitted_fields_do_not_change(service: Service) -> None:
-    admin, bob = await service.sign_up(), await service.sign_up()
+    admin, bob = await service.log_in(OPERATOR), await service.sign_up()
     path = f"/admin/users/{bob.user['id']}"
     assert await admin.data("PUT", path, json={}) == {**bob.user, "disabled": False}
     assert (await bob.call("GET", "/users/profile")).status_code == 200
 
 
 async def test_a_user_who_does_not_exist_is_404(service: Service) -> None:
-    admin = await service.sign_up()
+    admin = await service.log_in(OPERATOR)
     assert_error(await admin.call("PUT", "/admin/users/usr_nobody", json={}), 404)
 
 
+@pytest.mark.own_service
 async def test_stats_contain_users_disk_and_versions(service: Service) -> None:
     admin = await service.sign_up()
     await service.sign_up()
@@ -124,6 +128,7 @@ async def test_stats_contain_users_disk_and_versions(service: Service) -> None:
     assert {"spanwise", "python"} <= set(stats["versions"])
 
 
+@pytest.mark.own_service
 async def test_stats_contain_stored_rows_and_ingest_rate(service: Service) -> None:
     admin = await service.sign_up()
     await admin.data("POST", "/spans", json={"spans": [span(), span()]})
@@ -149,6 +154,7 @@ async def test_stats_work_where_no_store_made_the_data_folder(
     assert stats["versions"]["catalog"].startswith("PostgreSQL")
 
 
+@pytest.mark.own_service
 async def test_the_audit_trail_records_who_did_what(service: Service) -> None:
     admin, bob = await service.sign_up(), await service.sign_up()
     key = await bob.new_key()
@@ -181,6 +187,7 @@ async def test_the_audit_trail_records_who_did_what(service: Service) -> None:
     assert key["key"] not in str(entries)
 
 
+@pytest.mark.own_service
 async def test_the_audit_trail_is_filtered_and_paged(service: Service) -> None:
     admin = await service.sign_up()
     await service.log_in(admin.email)
@@ -210,17 +217,18 @@ async def test_the_audit_trail_is_filtered_and_paged(service: Service) -> None:
     ],
 )
 async def test_a_wrong_parameter_is_named(service: Service, query: str, field: str) -> None:
-    admin = await service.sign_up()
+    admin = await service.log_in(OPERATOR)
     assert_error(await admin.call("GET", f"/admin/audit?{query}"), 400, field)
 
 
 @pytest.mark.parametrize("limit", ["101", "1000", "99999999999999999999"])
 async def test_a_limit_above_the_maximum_is_lowered(service: Service, limit: str) -> None:
-    admin = await service.sign_up()
+    admin = await service.log_in(OPERATOR)
     answer = (await admin.call("GET", f"/admin/audit?limit={limit}")).json()
     assert answer["pagination"]["limit"] == 100
 
 
+@pytest.mark.own_service
 async def test_without_parameters_a_page_has_fifty(service: Service) -> None:
     admin = await service.sign_up()
     answer = (await admin.call("GET", "/admin/users")).json()

@@ -54,6 +54,12 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
         yield Watched(service, await service.sign_up(), clock)
 
 
+@pytest.fixture
+async def unwatched(service: Service) -> Watched:
+    """The same on the shared service, for tests in which nothing is evaluated."""
+    return Watched(service, await service.sign_up(), Clock())
+
+
 async def test_a_breach_raises_one_alert_with_its_traces(watched: Watched) -> None:
     agent = await watched.watch({**RULE, "name": "Too many", "severity": "critical"})
     failed = await watched.send("error", "error", "error")
@@ -329,19 +335,19 @@ BAD_RULES: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("change", "field"), BAD_RULES)
 async def test_a_bad_rule_is_named_and_the_old_settings_stay(
-    watched: Watched, change: dict[str, Any], field: str
+    unwatched: Watched, change: dict[str, Any], field: str
 ) -> None:
-    before = await watched.watch(RULE)
+    before = await unwatched.watch(RULE)
     body = {"rules": [RULE, {**RULE, "id": "second", "name": "Second", **change}]}
-    refused = await watched.person.call("PUT", "/agents/planner/alerts", json=body)
+    refused = await unwatched.person.call("PUT", "/agents/planner/alerts", json=body)
     assert_error(refused, 400, f"rules.1.{field}")
-    assert await watched.person.data("GET", "/agents/planner") == before
+    assert await unwatched.person.data("GET", "/agents/planner") == before
 
 
 async def test_settings_with_too_much_or_the_wrong_receivers_are_refused(
-    watched: Watched,
+    unwatched: Watched,
 ) -> None:
-    before = await watched.watch(RULE)
+    before = await unwatched.watch(RULE)
     bad = {
         "rules": {"rules": [{**RULE, "id": f"r{n}"} for n in range(1000)]},
         "rules.1.id": {"rules": [RULE, RULE]},
@@ -354,9 +360,9 @@ async def test_settings_with_too_much_or_the_wrong_receivers_are_refused(
         "enabled": {"enabled": "yes"},
     }
     for field, body in bad.items():
-        refused = await watched.person.call("PUT", "/agents/planner/alerts", json=body)
+        refused = await unwatched.person.call("PUT", "/agents/planner/alerts", json=body)
         assert_error(refused, 400, field)
-    assert await watched.person.data("GET", "/agents/planner") == before
+    assert await unwatched.person.data("GET", "/agents/planner") == before
 
 
 async def test_settings_change_in_parts_and_show_secrets_once(watched: Watched) -> None:

@@ -5,7 +5,6 @@ import json
 from collections.abc import AsyncIterator, Iterable
 
 import pytest
-import pytest_asyncio
 
 from spanwise.api.http.anonymous_limits import (
     MAX_BODY_BYTES,
@@ -16,22 +15,14 @@ from spanwise.api.http.anonymous_limits import (
 )
 from support.listening import Listening, listening, raw
 from support.polling import until
-from support.service import Service, start_service
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+from support.service import Service
 
 REQUEST_SECONDS = 1.0
 KEEP_ALIVE_SECONDS = 2.5
 CLOSE = "Connection: close"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    async with start_service(tmp_path_factory.mktemp("service")) as running:
-        yield running
-
-
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest.fixture
 async def here(service: Service) -> AsyncIterator[Listening]:
     async with listening(service, KEEP_ALIVE_SECONDS, REQUEST_SECONDS) as opened:
         yield opened

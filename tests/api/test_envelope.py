@@ -147,6 +147,7 @@ async def test_an_id_of_any_shape_that_is_not_there_is_404(service: Service) -> 
         assert_error(await ann.call("DELETE", f"/keys/{key_id}"), 404)
 
 
+@pytest.mark.own_service
 async def test_a_crash_is_500_with_a_request_id_and_without_its_text(
     service: Service, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,6 +162,7 @@ async def test_a_crash_is_500_with_a_request_id_and_without_its_text(
     assert request_id in logged
 
 
+@pytest.mark.own_service
 async def test_a_crash_after_the_first_byte_breaks_the_connection(service: Service) -> None:
     add_crashes(service.app)
     with pytest.raises(RuntimeError):

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,7 +11,7 @@ from spanwise.api.http.rate_limits import tier_of
 from spanwise.api.otlp.responses import PATHS
 from spanwise.api.routes.telemetry import otlp
 from support.openapi import Operation, operations
-from support.service import CODES, Person, Service, start_service
+from support.service import CODES, OPERATOR, Person, Service, start_service
 
 PREFIX = "/api"
 OTLP = "/api/otlp/"
@@ -83,15 +82,16 @@ async def make_flag(service: Service, person: Person) -> dict[str, str]:
     return {"key": made["id"]}
 
 
-@pytest.fixture
-async def service(tmp_path: Path) -> AsyncIterator[Service]:
+@pytest.fixture(scope="module")
+async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """A service with limits that nobody reaches, so that their headers are there."""
-    tiers = ("standard", "strict", "ingestion")
-    async with start_service(tmp_path, **{f"rate_limit_{t}": 100_000 for t in tiers}) as running:
+    limits = {f"rate_limit_{tier}": 100_000 for tier in ("standard", "strict", "ingestion")}
+    async with start_service(tmp_path_factory.mktemp("service"), **limits) as running:
+        await running.sign_up(OPERATOR)
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def routes(service: Service) -> list[Operation]:
     document = (await service.call("GET", "/openapi.json")).json()
     found = list(operations(document))
@@ -148,7 +148,7 @@ async def test_without_credentials_an_authorized_route_is_401(
 
 
 async def test_a_key_without_the_scope_is_403(service: Service, routes: list[Operation]) -> None:
-    admin = await service.sign_up()
+    admin = await service.log_in(OPERATOR)
     keys = {scope: (await admin.new_key(scopes=[scope]))["key"] for scope in ("ingest", "read")}
     keys["full"] = (await admin.new_key())["key"]
     problems = []
@@ -174,7 +174,7 @@ async def test_a_member_may_not_administer(service: Service, routes: list[Operat
 async def test_a_record_that_does_not_exist_is_404(
     service: Service, routes: list[Operation]
 ) -> None:
-    admin = await service.sign_up()
+    admin = await service.log_in(OPERATOR)
     problems = []
     for operation in routes:
         if operation.path_parameters and operation.is_guarded:

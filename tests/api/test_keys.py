@@ -50,6 +50,7 @@ async def test_a_new_key_shows_its_secret_once(service: Service) -> None:
     assert listed == {name: value for name, value in key.items() if name != "key"}
 
 
+@pytest.mark.own_service
 async def test_only_a_hash_of_the_secret_is_stored(service: Service) -> None:
     ann = await service.sign_up()
     key = await ann.new_key()

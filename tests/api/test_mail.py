@@ -107,6 +107,7 @@ async def test_a_failure_to_write_to_the_outbox_fails_nothing(
     assert "mail_failed" in capsys.readouterr().out
 
 
+@pytest.mark.own_service
 async def test_without_a_server_the_log_shows_the_link(
     service: Service, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -128,6 +128,7 @@ async def test_known_agents_of_a_full_workspace_are_still_seen(tmp_path: Path) -
         assert after["lastSeenAt"] > before["lastSeenAt"]
 
 
+@pytest.mark.own_service
 async def test_models_beyond_a_few_get_their_list_price_in_the_background(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +147,7 @@ async def test_models_beyond_a_few_get_their_list_price_in_the_background(
     await until(are_priced)
 
 
+@pytest.mark.own_service
 async def test_a_workspace_fills_the_shared_price_list_up_to_a_limit(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

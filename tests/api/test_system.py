@@ -48,6 +48,7 @@ async def test_ready_is_503_while_a_store_does_not_answer(tmp_path: Path) -> Non
             assert (await service.call("GET", "/health")).status_code == 200
 
 
+@pytest.mark.own_service
 async def test_ready_is_503_while_the_store_takes_nothing(service: Service) -> None:
     service.services.pipeline._backlog.is_stalled = True
     response = await service.call("GET", "/ready")
@@ -55,6 +56,7 @@ async def test_ready_is_503_while_the_store_takes_nothing(service: Service) -> N
     assert "journal" in response.json()["error"]["message"]
 
 
+@pytest.mark.own_service
 async def test_asking_often_whether_it_is_ready_writes_once(service: Service) -> None:
     writes: list[str] = []
 
@@ -69,6 +71,7 @@ async def test_asking_often_whether_it_is_ready_writes_once(service: Service) ->
     assert 1 <= len([sql for sql in writes if "leases" in sql]) <= 6
 
 
+@pytest.mark.own_service
 async def test_metrics_count_requests_by_route_and_not_by_path(service: Service) -> None:
     ann = await service.sign_up()
     for number in range(3):
@@ -86,6 +89,7 @@ async def test_metrics_count_requests_by_route_and_not_by_path(service: Service)
     assert "BREW" not in text
 
 
+@pytest.mark.own_service
 async def test_metrics_count_what_ingest_takes_in(service: Service) -> None:
     ann = await service.sign_up()
     before = (await service.http.get("/metrics")).text

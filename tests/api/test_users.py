@@ -22,7 +22,7 @@ async def test_the_profile_is_the_user_without_anything_secret(service: Service)
 
 async def test_the_name_can_be_changed_and_nothing_else(service: Service) -> None:
     ann = await service.sign_up()
-    change = {"name": "  Ann Example ", "role": "member", "email": "other@example.com"}
+    change = {"name": "  Ann Example ", "role": "admin", "email": "other@example.com"}
     changed = await ann.data("PUT", "/users/profile", json=change)
     assert changed == {**ann.user, "name": "Ann Example"}
     assert await ann.data("GET", "/users/profile") == changed

@@ -4,14 +4,11 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from spanwise.demo.setup import EMAIL, MARKER, PASSWORD
 from support.browser import OpenTab, Site, Tab, find_chromium, open_tab, start_chromium
-from support.polling import wait_for
-from support.process import ANSWER_SECONDS, run_demo
+from support.demo import FilledDemo, sign_in
 
 HERE = Path(__file__).parent
 
@@ -29,20 +26,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="package")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def demo(filled_demo: FilledDemo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A demo with little traffic, without rate limits, that evaluates alerts every second."""
     folder = tmp_path_factory.mktemp("demo")
-    unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
-    flags = ("--scale", "0.06")
-    with run_demo(folder, *flags, alert_interval_seconds=1, **unlimited) as service:
-        wait_for((folder / "data" / MARKER).exists, seconds=240)
-        yield Site(service.url, sign_in(service.url))
-
-
-def sign_in(url: str) -> str:
-    body = {"email": EMAIL, "password": PASSWORD}
-    answer = httpx.post(f"{url}/api/auth/login", json=body, timeout=ANSWER_SECONDS)
-    return str(answer.json()["data"]["token"])
+    with filled_demo.run_copy(folder, alert_interval_seconds=1) as service:
+        with sign_in(service.url) as http:
+            token = http.headers["Authorization"].removeprefix("Bearer ")
+        yield Site(service.url, token)
 
 
 @pytest.fixture(scope="package")

@@ -8,13 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
+import pytest
 
 from crash.promises import read_all
+from crash.test_kill import SOAK
 from support.process import Running, run_service
 from support.spans import child_of, new_span
 
-ROUNDS = 3
-TRACES = 120
+ROUNDS = 2
+TRACES_PER_ROUND = 60
 UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
 RANGE = {"startDate": "2020-01-01", "endDate": "2100-01-01", "granularity": "monthly"}
 
@@ -52,7 +54,7 @@ class DeletionLog:
 
 
 def send_traces(http: httpx.Client) -> list[str]:
-    roots = [new_span(datetime.now(UTC)) for _ in range(TRACES)]
+    roots = [new_span(datetime.now(UTC)) for _ in range(TRACES_PER_ROUND)]
     spans = [span for root in roots for span in (root, child_of(root))]
     http.post("/spans", json={"spans": spans}).raise_for_status()
     ids = [root["traceId"] for root in roots]
@@ -66,12 +68,13 @@ def connect(service: Running, token: str) -> httpx.Client:
     return httpx.Client(base_url=service.api, headers=headers, timeout=60)
 
 
-def test_a_deletion_holds_through_a_kill(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", [ROUNDS, SOAK])
+def test_a_deletion_holds_through_a_kill(tmp_path: Path, rounds: int) -> None:
     with run_service(tmp_path, **UNLIMITED) as service, service.sign_up() as http:
         token = http.headers["Authorization"]
-        deletions = DeletionLog(send_traces(http))
+        deletions = DeletionLog([trace_id for _ in range(rounds) for trace_id in send_traces(http)])
         deletions.check(http)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         with run_service(tmp_path, **UNLIMITED) as service, connect(service, token) as http:
             deleter = threading.Thread(target=deletions.delete_until_killed, args=[http])
             deleter.start()

@@ -1,6 +1,6 @@
 """`kill -9` at random times under mixed load: nothing acknowledged is lost or duplicated.
 
-`SPANWISE_CRASH_ROUNDS=30 pytest tests/crash/test_kill.py -s` runs longer.
+`make soak` runs many more rounds; `SPANWISE_CRASH_SEED` repeats a run.
 """
 
 import os
@@ -18,9 +18,11 @@ from crash.promises import check_promises
 from crash.traffic import send_request, traffic
 from support.process import COMMAND, Running, environment, run_service
 
-ROUNDS = int(os.environ.get("SPANWISE_CRASH_ROUNDS", "5"))
+ROUNDS = 3
 SEED = int(os.environ.get("SPANWISE_CRASH_SEED", str(time.time_ns() % 10**6)))
 UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
+# The rounds of the long version, for `make soak`.
+SOAK = pytest.param(30, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])
 # Log events of repairs.
 REPAIRS = {"journal_damaged", "record_refused", "apply_failed", "journal_failed"}
 
@@ -75,11 +77,14 @@ def assert_no_repair(service: Running) -> None:
     assert not {line["event"] for line in service.log()} & REPAIRS
 
 
-def test_nothing_acknowledged_is_lost_or_counted_twice(tmp_path: Path, report: Report) -> None:
+@pytest.mark.parametrize("rounds", [ROUNDS, SOAK])
+def test_nothing_acknowledged_is_lost_or_counted_twice(
+    tmp_path: Path, report: Report, rounds: int
+) -> None:
     chance, ledger = random.Random(SEED), Ledger()
-    report.write(f"seed {SEED}, {ROUNDS} rounds")
+    report.write(f"seed {SEED}, {rounds} rounds")
     token = key = ""
-    for number in range(ROUNDS):
+    for number in range(rounds):
         with run_service(tmp_path, **UNLIMITED) as service:
             if not token:
                 http = service.sign_up()
@@ -104,7 +109,7 @@ def test_nothing_acknowledged_is_lost_or_counted_twice(tmp_path: Path, report: R
         assert_no_repair(service)
         assert service.stop() == 0
     report.write(f"{resent} resent at the end; stored: {stored}; lost: 0; twice: 0\n")
-    assert ledger.counts["acknowledged"] > ROUNDS
+    assert ledger.counts["acknowledged"] > rounds
     assert stored["traces"] > 0
 
 

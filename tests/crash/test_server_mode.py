@@ -15,13 +15,13 @@ import pytest
 
 from crash.ledger import Ledger
 from crash.promises import check_promises, read_all
-from crash.test_kill import SEED, UNLIMITED, Report, key_of, reader, send_unknown_again
+from crash.test_kill import SEED, SOAK, UNLIMITED, Report, key_of, reader, send_unknown_again
 from crash.traffic import traffic
 from support.clickhouse_server import ClickhouseServer
 from support.process import Running, run_command, run_service
 from support.spans import new_span
 
-ROUNDS = 4
+ROUNDS = 2
 EMAIL = "ann@example.com"
 DAMAGE = {"journal_damaged", "record_refused", "journal_failed"}
 
@@ -42,14 +42,15 @@ def kill(service: Running) -> None:
     service.process.wait()
 
 
+@pytest.mark.parametrize("rounds", [ROUNDS, SOAK])
 def test_nothing_acknowledged_is_lost_when_service_and_engine_are_killed_under_load(
-    tmp_path: Path, clickhouse: ClickhouseServer, report: Report
+    tmp_path: Path, clickhouse: ClickhouseServer, report: Report, rounds: int
 ) -> None:
     chance, ledger = random.Random(SEED), Ledger()
     settings = {**UNLIMITED, "telemetry_url": clickhouse.url}
-    report.write(f"seed {SEED}, {ROUNDS} rounds")
+    report.write(f"seed {SEED}, {rounds} rounds")
     token = key = ""
-    for number in range(ROUNDS):
+    for number in range(rounds):
         with run_service(tmp_path, **settings) as service:
             if not token:
                 with service.sign_up() as http:
@@ -76,7 +77,7 @@ def test_nothing_acknowledged_is_lost_when_service_and_engine_are_killed_under_l
         stored = check_promises(http, ledger)
         assert service.stop() == 0
     report.write(f"stored: {stored}; lost: 0; twice: 0\n")
-    assert ledger.counts["acknowledged"] > ROUNDS
+    assert ledger.counts["acknowledged"] > rounds
     assert stored["traces"] > 0
 
 

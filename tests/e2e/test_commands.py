@@ -7,13 +7,13 @@ from pathlib import Path
 import httpx
 
 from spanwise import __version__
-from support.process import run_command, run_service
+from support.process import exec_command, run_command, run_service
 from support.servers import free_port
 from support.service import PASSWORD
 
 
 def test_version_prints_the_version(tmp_path: Path) -> None:
-    ended = run_command(tmp_path, "version")
+    ended = exec_command(tmp_path, "version")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, f"{__version__}\n", "")
 
 
@@ -24,7 +24,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
 
 
 def test_an_unknown_command_is_a_usage_error(tmp_path: Path) -> None:
-    ended = run_command(tmp_path, "dance")
+    ended = exec_command(tmp_path, "dance")
     assert ended.returncode == 2
     assert "Traceback" not in ended.stderr
 

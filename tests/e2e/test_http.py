@@ -12,6 +12,9 @@ import pytest
 
 from support.process import Running, run_service
 
+# One process for the module.
+pytestmark = pytest.mark.xdist_group("e2e http")
+
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:

@@ -16,6 +16,10 @@ from support.servers import free_port
 APPS = Path(__file__).parent / "apps"
 
 
+# One process for the module.
+pytestmark = pytest.mark.xdist_group("e2e sdk")
+
+
 @pytest.fixture(scope="module")
 def grpc_port() -> int:
     return free_port()

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support.process import Running, run_service
+from support.process import Running, exec_service, run_service
 from support.service import PASSWORD
 
 
@@ -64,7 +64,7 @@ def test_a_request_under_way_is_finished_before_the_end(
 
 
 def test_an_idle_service_stops_at_once(tmp_path: Path) -> None:
-    with run_service(tmp_path) as service:
+    with exec_service(tmp_path) as service:
         started = time.monotonic()
         assert service.stop() == 0
         # It waits up to 30 seconds for requests; there are none.

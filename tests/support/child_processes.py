@@ -1,29 +1,21 @@
 """Runs functions in child processes: to be killed, or because a process has one engine."""
 
-import multiprocessing
 import signal
 from collections.abc import Callable
 from multiprocessing.synchronize import Event
 from typing import Any
 
-# A fork server with the modules loaded: forking this process would copy a running engine.
-_processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(
-    [
-        "spanwise.storage.telemetry.writer",
-        "spanwise.storage.catalog",
-        "spanwise.ingest.rest.to_otlp",
-    ]
-)
+from support.forking import PROCESSES
+
 TIMEOUT_SECONDS = 180
 
 
 def new_event() -> Event:
-    return _processes.Event()
+    return PROCESSES.Event()
 
 
 def start_process(work: Callable[..., None], *arguments: Any) -> Any:
-    process = _processes.Process(target=work, args=arguments)
+    process = PROCESSES.Process(target=work, args=arguments)
     process.start()
     return process
 

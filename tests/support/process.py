@@ -1,12 +1,13 @@
-"""The real `spanwise` command in a process of its own."""
+"""The real `spanwise` command in its own process."""
 
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import httpx
 
+from support.forking import ForkedProcess, Process
 from support.service import PASSWORD
 
 COMMAND = [sys.executable, "-m", "spanwise"]
@@ -26,7 +28,7 @@ ANSWER_SECONDS = 60
 class Running:
     """A service that listens, with its log."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     url: str
     log_path: Path
 
@@ -83,47 +85,77 @@ def environment(folder: Path, **settings: object) -> dict[str, str]:
 @contextmanager
 def run_service(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
     """Start the service on a free port and wait until it listens; end it in any case."""
-    with _run(folder, ["serve", *flags], settings) as running:
+    with _run(_fork, folder, ["serve", *flags], settings) as running:
+        yield running
+
+
+@contextmanager
+def exec_service(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
+    """The same in a new interpreter, as a shell starts it."""
+    with _run(_exec, folder, ["serve", *flags], settings) as running:
         yield running
 
 
 @contextmanager
 def run_demo(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
     """Start the demo and wait until it listens; filling goes on from there."""
-    with _run(folder, ["demo", *flags], {"log_level": "info", **settings}) as running:
+    with _run(_fork, folder, ["demo", *flags], {"log_level": "info", **settings}) as running:
         yield running
 
 
 @contextmanager
 def _run(
-    folder: Path, arguments: Sequence[str], settings: Mapping[str, object]
+    start: Callable[[Sequence[str], Path, Mapping[str, str], Path], Process],
+    folder: Path,
+    arguments: Sequence[str],
+    settings: Mapping[str, object],
 ) -> Iterator[Running]:
     folder.mkdir(parents=True, exist_ok=True)
     log_path = folder / f"log-{time.monotonic_ns()}.jsonl"
-    with (
-        log_path.open("wb") as log,
-        subprocess.Popen(
-            [*COMMAND, *arguments],
-            cwd=folder,
-            env=environment(folder, **settings),
-            stderr=log,
-        ) as process,
-    ):
-        try:
-            yield Running(process, _wait_until_listening(process, log_path), log_path)
-        finally:
-            process.kill()
+    log_path.touch()
+    process = start(arguments, folder, environment(folder, **settings), log_path)
+    try:
+        yield Running(process, _wait_until_listening(process, log_path), log_path)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _fork(arguments: Sequence[str], folder: Path, env: Mapping[str, str], log: Path) -> Process:
+    return ForkedProcess(arguments, folder, env, None, None, log)
+
+
+def _exec(arguments: Sequence[str], folder: Path, env: Mapping[str, str], log: Path) -> Process:
+    with log.open("wb") as stderr:
+        return subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=env, stderr=stderr)
 
 
 def run_command(
     folder: Path, *arguments: str, stdin: str = "", **settings: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
+    with tempfile.TemporaryDirectory() as streams:
+        paths = [Path(streams) / name for name in ("stdin", "stdout", "stderr")]
+        for path in paths:
+            path.write_text(stdin if path.name == "stdin" else "")
+        process = ForkedProcess(arguments, folder, environment(folder, **settings), *paths)
+        try:
+            code = process.wait(START_SECONDS)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(
+            arguments, code, paths[1].read_text(), paths[2].read_text()
+        )
+
+
+def exec_command(
+    folder: Path, *arguments: str, **settings: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end in a new interpreter, as a shell does."""
     return subprocess.run(
         [*COMMAND, *arguments],
         cwd=folder,
         env=environment(folder, **settings),
-        input=stdin,
         capture_output=True,
         text=True,
         timeout=START_SECONDS,
@@ -131,7 +163,7 @@ def run_command(
     )
 
 
-def _wait_until_listening(process: subprocess.Popen[bytes], log_path: Path) -> str:
+def _wait_until_listening(process: Process, log_path: Path) -> str:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         for line in _read_log(log_path):

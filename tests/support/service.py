@@ -21,6 +21,8 @@ from fastapi import FastAPI
 from spanwise.api.services import Services
 from spanwise.model.record import utc_now
 from spanwise.settings import load_settings
+from spanwise.storage.catalog.database import driver_url
+from spanwise.storage.catalog.migrate import migrate
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.wiring.http import create_app
 from spanwise.wiring.services import open_services
@@ -35,6 +37,8 @@ CODES = {
     503: "INTERNAL_ERROR",
 }
 PASSWORD = "correct horse battery"
+# The administrator of the service that tests share; people who sign up there are members.
+OPERATOR = "operator@example.com"
 _numbers = count(1)
 
 
@@ -73,7 +77,7 @@ class Service:
         return await self.http.request(method, f"/api{path}", **options)
 
     async def sign_up(self, email: str | None = None) -> Person:
-        email = email or f"person{next(_numbers)}@example.com"
+        email = email or new_email()
         body = {"email": email, "password": PASSWORD}
         created = await self.call("POST", "/auth/register", json=body)
         assert created.status_code == 201, created.text
@@ -96,11 +100,17 @@ class Service:
     async def mails_to(self, email: str) -> list[str]:
         """The texts of the mails in the outbox for this address, oldest first."""
         await self.services.accounts._mailer.drain()
-        messages = [
-            message_from_bytes(path.read_bytes(), policy=SMTPUTF8)
-            for path in sorted((self.data_dir / "outbox").glob("*.eml"))
-        ]
+        mails = [path.read_bytes() for path in sorted((self.data_dir / "outbox").glob("*.eml"))]
+        # Parsing is slow, and a shared service has mails for everybody. Headers encode non-ASCII.
+        if email.isascii():
+            mails = [mail for mail in mails if email.encode() in mail]
+        messages = [message_from_bytes(mail, policy=SMTPUTF8) for mail in mails]
         return [m.get_content() for m in messages if m["To"] == email]
+
+
+def new_email() -> str:
+    """An address that no other test has."""
+    return f"person{next(_numbers)}@example.com"
 
 
 def link_token(mail: str) -> str:
@@ -131,11 +141,23 @@ def shared_telemetry_url() -> str:
     return f"chdb://{folder / 'telemetry'}"
 
 
+@cache
+def migrated_catalog() -> Path:
+    """An empty catalog with all migrations, to be copied: migrating is slower than most tests."""
+    folder = Path(tempfile.mkdtemp(prefix="spanwise-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "catalog.db"
+    migrate(driver_url(f"sqlite:///{path}"))
+    return path
+
+
 @asynccontextmanager
 async def start_service(
     data_dir: Path, clock: Callable[[], datetime] = utc_now, /, **settings: Any
 ) -> AsyncIterator[Service]:
     """Open a service in this process. Limits are off unless a test is about them."""
+    if "catalog_url" not in settings:
+        _copy_catalog(data_dir)
     unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
     engine = {"telemetry_url": shared_telemetry_url(), "memory_limit_mb": 2048}
     loaded = load_settings(data_dir=data_dir, **{**unlimited, **engine, **settings})
@@ -143,6 +165,12 @@ async def start_service(
         app = create_app(services)
         async with _client_of(app, "127.0.0.1") as http:
             yield Service(app, http, services, data_dir)
+
+
+def _copy_catalog(data_dir: Path) -> None:
+    if not (data_dir / "catalog.db").exists():
+        data_dir.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(migrated_catalog(), data_dir / "catalog.db")
 
 
 def _client_of(app: FastAPI, address: str) -> httpx.AsyncClient:

@@ -34,6 +34,7 @@ async def _no_rollup(service: Service) -> None:
     engine = service.services.engine
     await engine.run(lambda client: client.command("TRUNCATE TABLE rollup_sweeps"))
     await engine.run(lambda client: client.command("TRUNCATE TABLE slice_sweeps"))
+    service.services.rollup._watermarks.expire()
 
 
 @pytest.fixture

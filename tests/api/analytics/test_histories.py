@@ -38,14 +38,17 @@ from support.polling import until
 from support.service import Person, Service, start_service
 from support.slices import TracesOnly, slice_everything
 
-HISTORIES = int(os.environ.get("SPANWISE_TEST_HISTORIES", "8"))
 FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
-AT_ONCE = 10
+HISTORIES = 8
+# The further seeds of the long version, for `make soak`.
+MANY = pytest.mark.soak, pytest.mark.timeout(1200)
+SEEDS = [FIRST_SEED, *(pytest.param(FIRST_SEED + n, marks=MANY) for n in range(8, 320, 8))]
+SEEDS_OF_RETENTION = [FIRST_SEED, *(pytest.param(FIRST_SEED + n, marks=MANY) for n in range(1, 40))]
 
 
-@pytest.mark.parametrize("first", range(FIRST_SEED, FIRST_SEED + HISTORIES, AT_ONCE))
+@pytest.mark.parametrize("first", SEEDS)
 async def test_every_answer_is_that_of_plain_python(service: Service, first: int) -> None:
-    seeds = range(first, min(first + AT_ONCE, FIRST_SEED + HISTORIES))
+    seeds = range(first, first + HISTORIES)
     people = {seed: await service.sign_up() for seed in seeds}
     histories = {seed: make_history(seed) for seed in seeds}
     rollup = await slice_everything(service, service.services.prices._price_sync._writer)
@@ -76,7 +79,7 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
         )
 
 
-@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + max(1, HISTORIES // 8)))
+@pytest.mark.parametrize("seed", SEEDS_OF_RETENTION)
 async def test_all_granularities_lists_and_exports_agree_on_what_retention_leaves(
     tmp_path: Path, seed: int
 ) -> None:

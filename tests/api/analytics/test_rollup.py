@@ -22,6 +22,13 @@ DAY = datetime(2026, 3, 10, 12, tzinfo=UTC)
 RANGE = {"startDate": "2026-03-08T06:30:00Z", "endDate": "2026-03-12T18:45:00Z"}
 
 
+@pytest.fixture(autouse=True)
+def _restored_rollup(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests put their own rollup into the shared service; afterwards it gets its own back."""
+    for reader in (service.services.analytics, service.services.traces):
+        monkeypatch.setattr(reader, "_rollup", reader._rollup)
+
+
 @pytest.fixture
 async def ada(service: Service) -> Person:
     return await service.sign_up()
@@ -234,6 +241,7 @@ async def test_clean_aggregates_are_cached_until_they_change(
     assert await count() == 0
 
 
+@pytest.mark.own_service
 async def test_the_cache_has_a_limit(
     service: Service, ada: Person, rollup: Rollup, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,16 @@ from sqlalchemy import delete
 
 from spanwise.storage.catalog.tables import users
 from support.polling import until
-from support.service import PASSWORD, Person, Service, assert_error, link_token, start_service
+from support.service import (
+    OPERATOR,
+    PASSWORD,
+    Person,
+    Service,
+    assert_error,
+    link_token,
+    new_email,
+    start_service,
+)
 
 
 async def is_refused(person: Person) -> bool:
@@ -15,24 +24,25 @@ async def is_refused(person: Person) -> bool:
 
 
 async def test_login_answers_a_bearer_token_and_the_user(service: Service) -> None:
-    await service.sign_up("ann@example.com")
-    body = {"email": "ANN@example.com", "password": PASSWORD}
+    ann = await service.sign_up()
+    body = {"email": ann.email.upper(), "password": PASSWORD}
     data = (await service.call("POST", "/auth/login", json=body)).json()["data"]
     assert set(data) == {"token", "tokenType", "expiresIn", "user"}
     assert (data["tokenType"], data["expiresIn"]) == ("Bearer", 24 * 3600)
-    assert data["user"]["email"] == "ann@example.com"
+    assert data["user"]["email"] == ann.email
     assert data["user"]["lastLoginAt"] >= data["user"]["createdAt"]
 
 
 async def test_wrong_password_unknown_and_disabled_account_answer_the_same(
     service: Service,
 ) -> None:
-    admin, bob = await service.sign_up(), await service.sign_up("bob@example.com")
+    admin = await service.log_in(OPERATOR)
+    ann, bob = await service.sign_up(), await service.sign_up()
     await admin.data("PUT", f"/admin/users/{bob.user['id']}", json={"disabled": True})
     tries = [
-        {"email": admin.email, "password": "wrong password"},
-        {"email": "nobody@example.com", "password": PASSWORD},
-        {"email": "bob@example.com", "password": PASSWORD},
+        {"email": ann.email, "password": "wrong password"},
+        {"email": new_email(), "password": PASSWORD},
+        {"email": bob.email, "password": PASSWORD},
     ]
     answers = [await service.call("POST", "/auth/login", json=body) for body in tries]
     for answer in answers:
@@ -112,7 +122,7 @@ async def test_a_reset_ends_earlier_tokens(service: Service) -> None:
 
 
 async def test_a_disabled_account_ends_its_tokens_and_they_stay_dead(service: Service) -> None:
-    admin, bob = await service.sign_up(), await service.sign_up()
+    admin, bob = await service.log_in(OPERATOR), await service.sign_up()
     path = f"/admin/users/{bob.user['id']}"
     await admin.data("PUT", path, json={"disabled": True})
     assert await is_refused(bob)

@@ -4,6 +4,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from spanwise.analysis.assignment import choose_variant, is_in_traffic
 from support.experiments import create, start
 from support.service import Person, Service, assert_error, start_service
@@ -64,6 +66,7 @@ async def test_an_exposure_is_stored_once_however_often_a_unit_asks(service: Ser
     assert await exposures(service, running) == {"user-1": 1, "user-2": 1}
 
 
+@pytest.mark.own_service
 async def test_another_process_gives_the_same_variants(service: Service, tmp_path: Path) -> None:
     ann = await service.sign_up()
     running = await start(ann)

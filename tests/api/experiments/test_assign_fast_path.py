@@ -181,6 +181,7 @@ async def test_pipelined_requests_are_answered_in_order(service: Service) -> Non
     assert here.taken.count(True) >= 2000
 
 
+@pytest.mark.own_service
 async def test_the_request_id_is_returned_and_requests_are_counted(service: Service) -> None:
     ann, key = await someone(service)
     running = await start(ann)

@@ -31,8 +31,6 @@ from support.otlp import (
 )
 from support.service import Person, Service
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
-
 MAKE: dict[Kind, Callable[[], Message]] = {
     Kind.TRACES: lambda: make_traces([make_span()]),
     Kind.LOGS: make_logs,

@@ -34,8 +34,6 @@ from support.otlp import (
 from support.service import Person, Service, assert_error
 from support.spans import span
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
-
 DAY = 86_400 * SECOND
 
 

@@ -19,8 +19,6 @@ from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
 from support.otlp import SECOND, Exporter, make_span, make_traces, pairs
 from support.service import Person, Service, start_service
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
-
 ExportRequest = ExportTraceServiceRequest | ExportLogsServiceRequest
 
 MODEL = "claude-sonnet-4-5"
@@ -123,6 +121,13 @@ class Session:
 
     def all_spans(self) -> ExportTraceServiceRequest:
         return self.traces(self.call(1), *self.tool(), self.call(3), self.root())
+
+
+@pytest.fixture(autouse=True)
+def _restored_rollup(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests put their own rollup into the shared service; afterwards it gets its own back."""
+    for reader in (service.services.analytics, service.services.traces):
+        monkeypatch.setattr(reader, "_rollup", reader._rollup)
 
 
 @dataclass

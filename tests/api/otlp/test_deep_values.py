@@ -16,8 +16,6 @@ from support.servers import free_port
 from support.service import Person, Service, assert_error
 from support.spans import span as rest_span
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
-
 LEAF = -5
 SHAPES = ["arrays", "maps", "both"]
 GOOD, BAD = [16, 17, 31, 47, 48, 63, 64], [65, 100, 3_000]

@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import zlib
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,12 +34,6 @@ from support.service import Person, Service, start_service
 def _long_cache_ttl(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep cached keys for the whole test, however slow the machine is."""
     monkeypatch.setattr(access, "CACHE_SECONDS", 60.0)
-
-
-@pytest.fixture
-async def service(tmp_path: Path) -> AsyncIterator[Service]:
-    async with start_service(tmp_path) as running:
-        yield running
 
 
 @dataclass
@@ -99,6 +92,7 @@ async def test_the_fast_path_responds_like_the_normal_path(service: Service, pre
     assert len(await sender.person.data("GET", "/logs")) == 1
 
 
+@pytest.mark.own_service
 async def test_an_export_is_stored_before_it_is_acknowledged(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +180,7 @@ async def test_the_body_may_arrive_in_parts(
     assert await sender.names() == ["asks first", "in pieces", "slowly"]
 
 
+@pytest.mark.own_service
 async def test_a_connection_that_ends_early_is_counted_and_stores_nothing(service: Service) -> None:
     async with listening(service) as here:
         sender = await Sender.of(here)

@@ -10,7 +10,6 @@ from typing import Any
 import grpc
 import grpc.aio
 import pytest
-import pytest_asyncio
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.logs.v1 import logs_service_pb2_grpc
@@ -22,8 +21,6 @@ from spanwise.ingest.compression import MAX_BODY_BYTES
 from support.otlp import Exporter, make_logs, make_metrics, make_span, make_traces
 from support.servers import free_port
 from support.service import Person, Service, start_service
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Metadata = Sequence[tuple[str, str]]
 # The stubs have no types.
@@ -63,16 +60,16 @@ async def status_of(call: Any, seconds: float = 20) -> grpc.StatusCode:
         return code
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def port(service: Service) -> AsyncIterator[int]:
+@pytest.fixture(scope="module")
+async def port(shared_service: Service) -> AsyncIterator[int]:
     number = free_port()
-    server = await start_grpc(service.services, "127.0.0.1", number)
+    server = await start_grpc(shared_service.services, "127.0.0.1", number)
     assert server is not None
     yield number
     await stop_grpc(server)
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest.fixture
 async def channel(port: int) -> AsyncIterator[grpc.aio.Channel]:
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as opened:
         yield opened

@@ -85,7 +85,7 @@ async def test_values_of_a_deleted_trace_leave_the_filter_menus(ann: Person) -> 
 
 
 async def test_sums_that_were_made_before_forget_a_deleted_trace(
-    service: Service, ann: Person
+    service: Service, ann: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, kept = new_trace_id(), new_trace_id()
     await _send_all(ann, gone)
@@ -97,7 +97,7 @@ async def test_sums_that_were_made_before_forget_a_deleted_trace(
         return metrics["totalTraces"], metrics["estimatedCost"]
 
     eager = Rollup(service.services.engine, quiet_seconds=0)
-    service.services.analytics._rollup = eager
+    monkeypatch.setattr(service.services.analytics, "_rollup", eager)
     await service.services.pipeline.wait_until_visible()
     await eager.maintenance.update()
     assert await totals() == (2, 1)

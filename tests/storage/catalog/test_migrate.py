@@ -24,33 +24,33 @@ def connect(address: str) -> Connection:
     return create_engine(url.set(drivername=driver), poolclass=NullPool).connect()
 
 
-def test_the_migrated_schema_is_the_one_in_the_code(catalog_url: str) -> None:
-    migrate(driver_url(catalog_url))
-    with connect(catalog_url) as connection:
+def test_the_migrated_schema_is_the_one_in_the_code(empty_catalog_url: str) -> None:
+    migrate(driver_url(empty_catalog_url))
+    with connect(empty_catalog_url) as connection:
         context = MigrationContext.configure(
             connection, opts={"compare_type": True, "compare_server_default": True}
         )
         assert compare_metadata(context, metadata) == []
 
 
-def test_migrating_again_changes_nothing(catalog_url: str) -> None:
-    migrate(driver_url(catalog_url))
-    with connect(catalog_url) as connection:
+def test_migrating_again_changes_nothing(empty_catalog_url: str) -> None:
+    migrate(driver_url(empty_catalog_url))
+    with connect(empty_catalog_url) as connection:
         before = connection.execute(text("SELECT version_num FROM alembic_version")).all()
-    migrate(driver_url(catalog_url))
-    with connect(catalog_url) as connection:
+    migrate(driver_url(empty_catalog_url))
+    with connect(empty_catalog_url) as connection:
         after = connection.execute(text("SELECT version_num FROM alembic_version")).all()
     assert before == after
     assert len(before) == 1
 
 
-def test_processes_that_start_together_migrate_once(catalog_url: str) -> None:
+def test_processes_that_start_together_migrate_once(empty_catalog_url: str) -> None:
     program = (
         "import sys; from spanwise.storage.catalog.database import driver_url; "
         "from spanwise.storage.catalog.migrate import migrate; "
         "print('ready', flush=True); sys.stdin.readline(); migrate(driver_url(sys.argv[1]))"
     )
-    command = [sys.executable, "-c", program, catalog_url]
+    command = [sys.executable, "-c", program, empty_catalog_url]
     processes = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(3)
@@ -65,31 +65,31 @@ def test_processes_that_start_together_migrate_once(catalog_url: str) -> None:
     for process in processes:
         process.communicate(timeout=180)
     assert [process.returncode for process in processes] == [0, 0, 0]
-    with connect(catalog_url) as connection:
+    with connect(empty_catalog_url) as connection:
         assert connection.execute(text("SELECT count(*) FROM alembic_version")).scalar_one() == 1
 
 
-async def test_a_schema_newer_than_the_code_is_one_sentence(catalog_url: str) -> None:
-    migrate(driver_url(catalog_url))
-    with connect(catalog_url) as connection:
+async def test_a_schema_newer_than_the_code_is_one_sentence(empty_catalog_url: str) -> None:
+    migrate(driver_url(empty_catalog_url))
+    with connect(empty_catalog_url) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
         connection.commit()
     with pytest.raises(StartError, match=r"cannot open the catalog.*9999"):
-        await Catalog.open(catalog_url)
+        await Catalog.open(empty_catalog_url)
 
 
 def test_a_migration_that_is_killed_after_any_statement_is_completed_by_the_next(
-    catalog_url: str,
+    empty_catalog_url: str,
 ) -> None:
     statements = 0
     while True:
         statements += 1
-        if run_process(migrate_until_killed, catalog_url, statements):
+        if run_process(migrate_until_killed, empty_catalog_url, statements):
             break
-        with connect(catalog_url) as connection:
+        with connect(empty_catalog_url) as connection:
             found = set(inspect(connection).get_table_names())
         # The lock is released after the commit.
         assert found in (set(), {"alembic_version", *metadata.tables}), statements
     assert statements > 20
-    with connect(catalog_url) as connection:
+    with connect(empty_catalog_url) as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []

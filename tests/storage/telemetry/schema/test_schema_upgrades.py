@@ -79,21 +79,27 @@ def test_starts_killed_one_statement_later_each_time_complete_the_schema(
     assert run_process(start_and_write, address)
 
 
+# The statements are split between tests, so that workers share them.
+SHARES = 3
+
+
 @pytest.mark.timeout(1200)
+@pytest.mark.parametrize("share", range(SHARES))
 def test_a_start_that_is_killed_after_any_statement_is_completed_by_the_next(
-    clickhouse_url: str, tmp_path: Path
+    clickhouse_url: str, tmp_path: Path, share: int
 ) -> None:
     base = clickhouse_url.rpartition("/")[0]
     first = create_database(base)
     order, tables = read_order(first, tmp_path / "order")
-    for last in range(len(order)):
+    for last in range(share, len(order), SHARES):
         address = create_database(base)
         # The statement of the dictionary contains the database name.
         here = [
             sql.replace(first.credentials.database, address.credentials.database) for sql in order
         ]
         assert not run_process(migrate_until_killed, address, here, last), order[last]
-        assert run_process(complete, address, tables), order[last]
+        # The engine is in the server's process: this one can be the next to start.
+        complete(address, tables)
 
 
 @pytest.mark.timeout(1200)
