@@ -8,7 +8,7 @@ from pathlib import Path
 HOLD = """
 import sys
 from pathlib import Path
-from spanwise.storage.telemetry.engine import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.engine import Engine, EngineAddress
 engine = Engine.open(EngineAddress(folder=Path(sys.argv[1])), 512)
 print("open", flush=True)
 sys.stdin.readline()
