@@ -100,3 +100,15 @@ def test_escape_closes_the_drawer_on_a_phone(opener: OpenTab) -> None:
         page.keyboard.press("Escape")
         expect(page.get_by_role("link", name="API keys")).to_have_count(0)
         expect(button).to_be_focused()
+
+
+def test_a_toast_is_accessible_and_leaves_shortcuts_on(tab: Tab) -> None:
+    page = tab.open("/profile")
+    page.get_by_label("Name").fill("Demo User")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog", name="Saved.")).to_be_visible()
+    assert tab.find_violations() == []
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("g")
+    page.keyboard.press("e")
+    expect(page).to_have_url(re.compile("/experiments"))

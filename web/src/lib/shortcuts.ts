@@ -8,8 +8,8 @@ export interface Shortcut {
   run: (event: KeyboardEvent) => void;
 }
 
-/** Page shortcuts are off while one of these is open. */
-const OVERLAYS = '[role="dialog"], [role="alertdialog"], [role="menu"]';
+/** Page shortcuts are off while a dialog, popover or menu is open. */
+const OVERLAYS = "[data-overlay]";
 
 let active: Shortcut[][] = [];
 const listeners = new Set<() => void>();

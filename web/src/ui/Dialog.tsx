@@ -54,6 +54,7 @@ function Modal({ isOpen, onClose, title, children, footer, className, isBare }: 
         <Base.Backdrop className="fixed inset-0 z-50 bg-[rgb(10_9_8/45%)]" />
         <Base.Popup
           ref={popup}
+          data-overlay
           initialFocus={findFirstField}
           aria-label={isBare ? title : undefined}
           className={cx("fixed z-50 flex flex-col border bg-surface outline-none", className)}

@@ -30,7 +30,7 @@ export function Popover({
       </Base.Trigger>
       <Base.Portal>
         <Base.Positioner align={align} sideOffset={4} collisionPadding={8} className="z-40">
-          <Base.Popup aria-label={ariaLabel} className={cx(PANEL, className)}>
+          <Base.Popup data-overlay aria-label={ariaLabel} className={cx(PANEL, className)}>
             {children(() => setOpen(false))}
           </Base.Popup>
         </Base.Positioner>

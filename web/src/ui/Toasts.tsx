@@ -10,7 +10,7 @@ const BAD_TIMEOUT_MS = 7000;
 export function showToast(text: string, tone: string) {
   const isBad = tone === "bad";
   manager.add({
-    description: text,
+    title: text,
     type: tone,
     timeout: isBad ? BAD_TIMEOUT_MS : TIMEOUT_MS,
     priority: isBad ? "high" : "low",
@@ -41,7 +41,7 @@ function List() {
         one.type === "good" && "border-good text-good",
       )}
     >
-      <Toast.Description />
+      <Toast.Title render={<p />} />
     </Toast.Root>
   ));
 }
