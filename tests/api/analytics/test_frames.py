@@ -133,9 +133,11 @@ async def test_a_metrics_query_takes_at_most_five_frames(
     ada: Person, recorder: StackRecorder, path: str
 ) -> None:
     await ada.data("GET", f"/analytics{path}", params=RANGE)
-    assert recorder.stacks, "no query was recorded"
+    assert recorder.stacks
+    assert recorder.thread_stacks
     for stack in recorder.stacks:
         # The innermost is the engine, the outermost the route.
         assert stack[1:-1] == ["rollup.Rollup.answer", PATHS[path]]
         for in_thread in recorder.thread_stacks:
+            assert in_thread
             assert len(stack) + len(in_thread) <= MAX_FRAMES, (in_thread, stack)
