@@ -149,6 +149,7 @@ def _missing_commands(code: str) -> Iterator[str]:
 
 def _source_files() -> Iterator[Path]:
     yield ROOT / "Makefile"
+    yield ROOT / "tests" / "conftest.py"
     for folder in SOURCES:
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in {".py", ".sql", ".ts", ".tsx"} and "web_dist" not in path.parts:

@@ -32,7 +32,8 @@ class FilledDemo:
     @contextmanager
     def run_copy(self, folder: Path, **settings: object) -> Iterator[Running]:
         """Start the demo on a copy of the data, in the given folder."""
-        shutil.copytree(self.folder / "data", folder / "data")
+        # The engine names its databases by relative links.
+        shutil.copytree(self.folder / "data", folder / "data", symlinks=True)
         with run_demo(folder, *SCALE, **{**UNLIMITED, **settings}) as running:
             yield running
 
