@@ -39,7 +39,9 @@ export function Menu({
           collisionPadding={8}
           className="z-40"
         >
-          <Base.Popup data-overlay className={PANEL}>{children}</Base.Popup>
+          <Base.Popup data-overlay className={PANEL}>
+            {children}
+          </Base.Popup>
         </Base.Positioner>
       </Base.Portal>
     </Base.Root>

@@ -45,8 +45,8 @@ export function Plot({ input, height, label, onPick }: Props) {
     if (!element) return;
     let plot: uPlot | undefined;
     // The first report comes before the first paint, when the size is known.
-    const observer = new ResizeObserver(() => {
-      const size = { width: element.clientWidth, height };
+    const observer = new ResizeObserver(([entry]) => {
+      const size = { width: entry?.contentRect.width ?? 0, height };
       if (plot) plot.setSize(size);
       else plot = createPlot(input, size, forwardTo(handlers), element, cursorLeft.current);
     });

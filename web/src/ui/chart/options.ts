@@ -203,6 +203,10 @@ function unfinishedFrom(input: ChartInput, times: number[]): number | null {
   return hasBars ? last - seconds / 2 : (times.at(-2) ?? last - seconds / 2);
 }
 
+let family: string | undefined;
+
 function font(scale: number): string {
-  return `${FONT_PX * scale}px ${getComputedStyle(document.body).fontFamily}`;
+  // Read once: it forces the browser to compute styles.
+  family ??= getComputedStyle(document.body).fontFamily;
+  return `${FONT_PX * scale}px ${family}`;
 }
