@@ -1,4 +1,4 @@
-"""Pure computations on measured data: no stores, no clock, no HTTP.
+"""Pure computations: no database, no clock, no HTTP.
 
 Alert rules and their baselines, experiment assignment and statistics, list prices of models.
 """

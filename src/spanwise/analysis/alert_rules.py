@@ -1,6 +1,6 @@
-"""Evaluates one alert rule at one moment, from a measured window and the state of the rule.
+"""Evaluates an alert rule at one point in time, from a measured window and the rule's state.
 
-Nothing here reads a clock or a store, so a back-test decides exactly like the service.
+Nothing here reads a clock or a store, so a back-test gives the same results as the service.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,13 +41,13 @@ WEEK_SECONDS = 7 * DAY_SECONDS
 REFERENCE_WEEKS = 4
 
 _QUANTITIES = {AlertMetric.ERROR_RATE: Quantity.RATE, AlertMetric.REQUEST_COUNT: Quantity.COUNT}
-# Anomalous in both directions. Few errors, low latency and low cost are no alert.
+# Anomalous in both directions. For other metrics, such as errors or cost, low values are fine.
 _TWO_SIDED = frozenset({AlertMetric.REQUEST_COUNT, AlertMetric.SIGNAL})
 _FIRE_AT = {None: FIRE_SCORE, Sensitivity.LOW: 6.0, Sensitivity.MEDIUM: 4.0, Sensitivity.HIGH: 3.0}
 
 
 class Verdict(StrEnum):
-    """What an evaluation does to the alert of the rule; rest means there is none."""
+    """What happens to the alert of a rule; REST: there is none, HOLD: it stays open."""
 
     REST = "rest"
     FIRE = "fire"
@@ -153,14 +153,14 @@ def _score(rule: AlertRule, baseline: Baseline, value: float) -> float:
     if rule.metric in _TWO_SIDED:
         score = abs(score)
     score *= FIRE_SCORE / _FIRE_AT[rule.sensitivity]
-    # Low scores become 0, so the stored state of a rule at rest does not change.
+    # Low scores become 0, so that the stored state of a quiet rule does not change.
     return 0.0 if score < RECOVER_SCORE else round(min(score, 1e6), 3)
 
 
 def find_band(
     rule: AlertRule, history: History | None, samples: int
 ) -> tuple[float | None, float | None]:
-    """Return the values between which an anomaly rule does not fire; None for an open side."""
+    """Return the range in which an anomaly rule does not fire; None for an unbounded side."""
     quantity = _QUANTITIES.get(rule.metric, Quantity.AMOUNT)
     baseline = None if history is None else history.baseline(quantity, samples)
     if baseline is None or rule.condition is not Condition.ANOMALY:
@@ -170,7 +170,7 @@ def find_band(
 
 
 def _keep_state(state: RuleState, open_since: datetime | None) -> Judgement:
-    """Keep the last state when data is missing."""
+    """Return a judgement that changes nothing, because data is missing."""
     return Judgement(Verdict.REST if open_since is None else Verdict.HOLD, state)
 
 
@@ -216,9 +216,10 @@ def collect_reference(
 ) -> list[float]:
     """Collect the past values that a window in this hour is compared with (Unix seconds).
 
-    These are the windows of the same hour of the week over four weeks, and one window from each of
-    the last 24 hours; all windows of the last day while the weeks have fewer than twelve. Windows
-    in which the rule was firing are excluded. An agent first seen less than a day ago has none.
+    These are the windows at the same hour of the week in the last four weeks, plus one window from
+    each of the last 24 hours; while the weeks give fewer than twelve values, all windows of the
+    last day. Windows in which the rule was firing are excluded. An agent first seen less than a day
+    ago has no reference.
     """
     since = max(first_seen, learns_since)
     if hour - first_seen < DAY_SECONDS:

@@ -1,8 +1,8 @@
 """Assigns variants to units by hashing, without state, so every replica gives the same answer.
 
 Two independent hashes decide whether a unit is in the experiment and which variant it gets, so more
-traffic adds units and never moves one. docs/experiments.md has test vectors; a change of the hash
-would reassign units of running experiments.
+traffic adds units and never changes the variant of one. docs/experiments.md has test vectors;
+changing the hash would reassign units of running experiments.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ _ALL_PERCENT = 100
 
 def hash_to_unit_interval(salt: str, purpose: str, unit_id: str) -> float:
     """Map a unit to [0, 1), uniformly, and independently for each salt and purpose."""
-    # The lengths keep ("a", "bc") and ("ab", "c") apart.
+    # With the salt's length, different salts and units cannot give the same text.
     text = f"{len(salt)}:{salt}|{purpose}|{unit_id}"
     digest = hashlib.sha256(text.encode(errors="surrogatepass")).digest()
     return int.from_bytes(digest[:8]) / _RESOLUTION

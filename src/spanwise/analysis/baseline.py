@@ -1,4 +1,4 @@
-"""Robust baselines for anomaly rules: the normal value of a metric, and the score of a value.
+"""Robust baselines for anomaly rules: the normal value of a metric, and how far a value is off.
 
 The center is a median and the scale a median absolute deviation, so one bad hour does not shift the
 baseline. The scale has a floor: without it a constant metric would fire at the smallest change, and
@@ -37,7 +37,7 @@ class Baseline:
     scale: float
 
     def score(self, value: float) -> float:
-        """Return how many scales a value lies above the center; negative when below."""
+        """Return how many scales a value is above the center; negative when below."""
         return (value - self.center) / self.scale
 
     def at(self, score: float) -> float:
@@ -47,7 +47,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class History:
-    """Center and spread of past values, before the sample size of the new value is known."""
+    """Center and spread of past values; a baseline also needs the sample size of the new value."""
 
     center: float
     spread: float

@@ -1,8 +1,8 @@
-"""Converts sums over units into arms, for metrics with several outcomes per unit.
+"""Computes the mean and variance of a metric per variant, clustered by unit.
 
 A metric is a mean over outcomes, such as the success rate of traces. Outcomes of one unit are
-correlated, so the metric is a ratio of two sums per unit (values, outcomes) with the variance of
-the delta method, clustered by unit. CUPED reduces the variance with the outcomes that units had
+correlated, so the metric is treated as a ratio of two sums per unit (values, outcomes), and the
+delta method gives its variance. CUPED reduces the variance with the outcomes that units had
 before their first assignment.
 """
 

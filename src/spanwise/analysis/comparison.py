@@ -1,4 +1,4 @@
-"""Statistics of two arms of an experiment: lift, confidence interval and p-value.
+"""Compares two arms of an experiment: lift, confidence interval and p-value.
 
 docs/experiments.md has the formulas, their references and a simulation. Functions return None where
 the data allows no answer.
@@ -157,7 +157,7 @@ def sequential_p_value(
 
 
 def units_until_significant(found: Estimate, lift: float, alpha: float = ALPHA) -> int | None:
-    """Return how many units make this lift significant; None when none within reach do."""
+    """Return how many units make this lift significant; None when too many would be needed."""
     gap = abs(lift * found.control.mean)
     if gap == 0:
         return None

@@ -1,4 +1,4 @@
-"""Computes the published results of an experiment from its sums over units."""
+"""Computes the results of an experiment, as the API returns them, from sums over units."""
 
 import math
 from collections.abc import Sequence
@@ -106,7 +106,7 @@ def _point(key: str, control: Arm, arm: Arm, *, is_control: bool) -> VariantPoin
 
 
 def compare(measured: Sequence[Measured], variants: Sequence[Variant]) -> list[MetricResult]:
-    """Compare every variant with the control, adjusted for all comparisons together."""
+    """Compare every variant with the control; p-values are adjusted for all comparisons."""
     estimates = [m.estimates() for m in measured]
     p_values = {
         (row, index): sequential_p_value(found.score_squared(), found.units)

@@ -1,4 +1,4 @@
-"""Back-tests a rule: evaluates it over past windows and records when it would have fired."""
+"""Back-tests an alert rule: evaluates it over past windows, records when it would have fired."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

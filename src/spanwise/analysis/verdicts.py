@@ -1,4 +1,4 @@
-"""Decides what to do about an experiment, and states the reason in one sentence."""
+"""Decides the verdict on an experiment (such as ship or keep running) and states the reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from spanwise.model.experiments.results import (
     Verdict,
 )
 
-# A smaller relative difference counts as none.
+# A smaller relative difference counts as no difference.
 SMALLEST_LIFT = 0.05
 MAX_DAYS = 1000
 

@@ -1,6 +1,6 @@
-"""Bounds the memory that all request bodies hold together, from first byte to response.
+"""Limits the memory that all request bodies use together, from first byte to response.
 
-Small exports on the fast path (`api/fast_path/`) are bounded by their connections instead.
+Small exports on the fast path (`api/fast_path/`) are limited per connection instead.
 """
 
 import asyncio

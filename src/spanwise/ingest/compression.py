@@ -1,4 +1,4 @@
-"""Decompresses request bodies as a stream with a size limit, so that a bomb cannot fill memory."""
+"""Decompresses request bodies as a stream, with a size limit against decompression bombs."""
 
 import zlib
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""Trace deletions as journal records: applied in order with the spans that they delete."""
+"""Encodes trace deletions as journal records, which are applied in order with the spans."""
 
 import orjson
 

@@ -1,4 +1,4 @@
-"""Exposures as journal records: which unit was given which variant."""
+"""Encodes exposures (which unit was given which variant) as journal records."""
 
 from collections.abc import Iterable
 from datetime import datetime

@@ -1,6 +1,6 @@
-"""Receives telemetry: decodes and validates a body, commits its records, counts them.
+"""Receives telemetry from HTTP, gRPC and the fast path.
 
-HTTP, gRPC and the fast path all call it.
+Decodes and validates a body, commits its records to the journal, and counts them.
 """
 
 import asyncio
@@ -156,7 +156,7 @@ async def _off_loop(body: bytes, work: Callable[[], T]) -> T:
 
 
 def _refuse_other_kind(kind: Kind, body: bytes, *, is_json: bool) -> None:
-    """Raise Invalid with a hint when the body is an export of another kind."""
+    """Raise Invalid with the right path when the body is an export of another kind."""
     for other, message in REQUESTS.items():
         if other is kind:
             continue

@@ -1,6 +1,6 @@
 """Evaluates all alert rules periodically, on one replica at a time.
 
-Measuring and judging happen outside of any transaction. Then one transaction checks the lease and
+Rules are measured and judged outside of any transaction. Then one transaction checks the lease and
 writes all results: rule states, alerts, their history, events and notifications. A crash loses the
 whole evaluation or nothing, and the next one continues from the stored state.
 """
@@ -58,7 +58,7 @@ class _Snapshot:
 
 @dataclass
 class _Writes:
-    """What an evaluation is going to write."""
+    """What an evaluation will write."""
 
     states: dict[RuleKey, RuleState] = field(default_factory=dict)
     fired: list[tuple[WatchedRule, Window, Judgement]] = field(default_factory=list)
@@ -129,7 +129,7 @@ class AlertEvaluator:
         if planned == _Writes() and not reminders_due:
             return
         async with self._catalog.write() as tx:
-            # A replica that lost the lease meanwhile must not overwrite its successor's results.
+            # A replica that lost the lease must not overwrite the results of the new holder.
             if await keep_lease(tx, LEASE, self._holder, self._clock() + self._lease):
                 await self._write(tx, planned, examples, reminders_due, now)
 
@@ -180,12 +180,12 @@ class AlertEvaluator:
         reminders_due: Sequence[tuple[str, Alert, datetime]],
         now: datetime,
     ) -> None:
-        news: list[Notification] = []
+        notifications: list[Notification] = []
         await stored.write_rule_states(tx, planned.states)
         for watched, window, judged in planned.fired:
             alert = _new_alert(watched, window, judged, examples[watched.key], now)
             if await stored.add_alert(tx, watched.workspace_id, alert):
-                news.append(
+                notifications.append(
                     await _record_event(
                         tx, watched.workspace_id, alert, EventType.ALERT_TRIGGERED, now
                     )
@@ -196,7 +196,7 @@ class AlertEvaluator:
         for workspace_id, alert, note in planned.resolved:
             resolved = await _resolve(tx, workspace_id, alert, note, now)
             if resolved is not None:
-                news.append(
+                notifications.append(
                     await _record_event(tx, workspace_id, resolved, EventType.ALERT_RESOLVED, now)
                 )
         for workspace_id, alert, _ in reminders_due:
@@ -204,8 +204,8 @@ class AlertEvaluator:
             if current is not None and current.status is AlertStatus.ACTIVE:
                 await stored.set_notified_at(tx, alert.id, now)
                 notify = await _find_notify_settings(tx, alert)
-                news.append(Notification(workspace_id, current, REPEATED, notify))
-        await enqueue_notifications(tx, news, now)
+                notifications.append(Notification(workspace_id, current, REPEATED, notify))
+        await enqueue_notifications(tx, notifications, now)
 
 
 def _plan_verdict(

@@ -1,4 +1,4 @@
-"""Measures the windows of alert rules: one query per window length for all agents.
+"""Measures the current windows of alert rules, with one query per window length.
 
 Baselines of anomaly rules are recomputed from stored telemetry once an hour and kept in memory.
 """
@@ -47,7 +47,7 @@ class RuleMeasurer:
     ) -> list[Window]:
         """Return the current window of each rule, in the order of the rules."""
         await self._update_baselines(rules, states, now)
-        # Windows are in whole seconds and include the current one.
+        # Windows end with the current second.
         end = int(now.timestamp()) + 1
         measured: dict[int, Series] = {}
         for minutes, group in _by_window(rules).items():

@@ -22,7 +22,7 @@ async def start_alerting(
     *,
     is_alone: bool,
 ) -> AlertJobs:
-    """Start the jobs; the stack stops them. `is_alone` means no other process can run."""
+    """Start the jobs; the stack stops them. `is_alone`: no other process uses the stores."""
     if is_alone:
         await sender.release_claims()
     jobs = [

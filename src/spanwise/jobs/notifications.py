@@ -1,8 +1,8 @@
 """Sends the messages in the outbox, with retries and exponential backoff.
 
 A message is claimed before it is sent: the attempt is counted, and the next one is due only after
-this one must have ended. So replicas do not send the same message twice, and after a crash it
-becomes due again. Retries carry the same id, by which receivers deduplicate.
+the claim expires. So replicas do not send the same message twice, and after a crash it becomes due
+again. Retries carry the same id, by which receivers deduplicate.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ class NotificationSender:
                     return
 
     async def release_claims(self) -> None:
-        """Make messages due again that a killed process was sending; for a single process only."""
+        """Make messages due that a killed process was sending; only safe with a single process."""
         async with self._catalog.write() as tx:
             await stored.release_claims(tx, self._clock())
 

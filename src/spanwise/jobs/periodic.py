@@ -28,7 +28,7 @@ class Periodic:
         self._task = asyncio.create_task(self._loop(), name=self._name)
 
     async def stop(self) -> None:
-        """Stop; with `run_on_stop`, run a last time so that buffered data is written."""
+        """Stop; with `run_on_stop`, run once more so that buffered data is written."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):

@@ -1,7 +1,7 @@
 """Reprices stored spans in the background, month by month, when a price appears or changes.
 
 Tasks are stored in the catalog: they continue after a restart, and one replica at a time claims a
-price. Repricing a month twice is harmless, because spans with the right cost stay untouched.
+price. Repricing a month twice is harmless, because spans with the right cost are not changed.
 """
 
 import asyncio
@@ -40,20 +40,20 @@ _MAX_PROVIDER, _MAX_MODEL = 200, 512
 
 
 class Repricer:
-    """`is_alone`: no other process uses the engine, so existing claims belong to dead ones."""
+    """`is_alone`: no other process uses the engine, so claims found at start are stale."""
 
     def __init__(
         self,
         catalog: Catalog,
         writer: TelemetryWriter,
-        book: PriceSync,
+        price_sync: PriceSync,
         find_prices: PriceFinder,
         *,
         is_alone: bool,
     ) -> None:
         self._catalog = catalog
         self._writer = writer
-        self._price_sync = book
+        self._price_sync = price_sync
         self._find_prices = find_prices
         self._is_alone = is_alone
         self._worker_id = new_id("wrk")
@@ -100,7 +100,7 @@ class Repricer:
                     await self._wake.wait()
 
     async def review_prices(self) -> None:
-        """Request repricing where the engine's prices are outdated: after a new list or store."""
+        """Request repricing where the engine's prices are outdated, such as after an upgrade."""
         async with self._catalog.read() as tx:
             own = await own_prices.list_all_prices(tx)
         wanted: dict[PriceKey, Sequence[PricePeriod]] = {
@@ -177,7 +177,7 @@ class Repricer:
             log.info("repricing_done", model=key.model)
 
     async def _update_engine_price(self, key: PriceKey) -> None:
-        """Make sure that the engine has the current price, whatever happened since the request."""
+        """Write the current price to the engine; it may have changed since the request."""
         if not key.workspace:
             await self._put_list_price(key)
         elif not await self._price_sync.sync(key):

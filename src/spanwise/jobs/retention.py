@@ -81,6 +81,6 @@ class Retention:
 
 
 def retention_cutoff(now: datetime, days: int) -> datetime:
-    """Return the start of the oldest kept day: days stay complete, and rows change once a day."""
+    """Return midnight of the oldest day to keep, so that rows are removed once a day."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight - timedelta(days=days)

@@ -1,4 +1,4 @@
-"""Runs the maintenance of the rollup at fixed intervals."""
+"""Runs rollup maintenance at fixed intervals."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

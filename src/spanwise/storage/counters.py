@@ -1,4 +1,4 @@
-"""Rate-limit counters per time window: in this process, or in Redis when replicas share them."""
+"""Rate-limit counters per time window, in memory or in Redis."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""Checks that a disk accepts writes, and recognizes errors of a disk that does not."""
+"""Checks that a disk accepts writes, and recognizes disk errors."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Rate-limit counters in Redis, shared by replicas; imported only when a Redis is configured."""
+"""Rate-limit counters in Redis, shared by replicas; imported only when Redis is configured."""
 
 import math
 import time
@@ -23,7 +23,7 @@ _PAUSE_SECONDS = 2.0
 
 
 class RedisCounters:
-    """Falls back to counters of this process while Redis does not respond."""
+    """Falls back to in-memory counters while Redis does not respond."""
 
     def __init__(self, url: str) -> None:
         # Without timeouts a hanging Redis would block every request, and the client's default

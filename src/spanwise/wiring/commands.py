@@ -1,4 +1,4 @@
-"""Opens the parts of the service that commands need."""
+"""Opens the parts of the service that CLI commands need."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -35,7 +35,7 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
 
 @asynccontextmanager
 async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
-    """Open what export and import need.
+    """Open what the export and import commands need.
 
     With the embedded engine, records that a killed service left in the journal are stored first. On
     a server, services may be running and replay their journals themselves.

@@ -1,4 +1,4 @@
-"""Builds the HTTP application and its fast paths on open services."""
+"""Builds the HTTP application and its fast paths from open services."""
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry, generate_latest

@@ -1,4 +1,4 @@
-"""Builds ingest: the commit pipeline between the receiver and the telemetry engine."""
+"""Builds the commit pipeline of ingest, which writes to the telemetry engine."""
 
 import asyncio
 from contextlib import AsyncExitStack

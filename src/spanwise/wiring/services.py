@@ -1,4 +1,4 @@
-"""Opens stores, builds services, starts background jobs; closes them in reverse order."""
+"""Opens stores, builds services and starts background jobs; closes all in reverse order."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -69,10 +69,10 @@ def _start(stack: AsyncExitStack, job: _Job) -> None:
 async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIterator[Services]:
     """Open the stores, build the services and start the jobs; close all in reverse order.
 
-    `clock` is the time that alerts are evaluated at; tests replace it.
+    `clock` returns the time at which alerts are evaluated; tests replace it.
     """
     async with AsyncExitStack() as stack:
-        # First of all: a process that cannot lock the journal must not change anything.
+        # First, because a process that cannot lock the journal must not change anything.
         journal = stack.enter_context(closing(open_journal(settings)))
         signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
         catalog = await Catalog.open(settings.catalog_address)
@@ -96,9 +96,9 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         stack.push_async_callback(pipeline.stop)
         reaggregate = partial(asyncio.to_thread, writer.reaggregate_settled)
         _start(stack, Periodic("reaggregate_traces", REAGGREGATION_SECONDS, reaggregate))
-        book = PriceSync(catalog, writer)
+        price_sync = PriceSync(catalog, writer)
         is_alone = engine.address.folder is not None
-        repricer = Repricer(catalog, writer, book, find_list_prices, is_alone=is_alone)
+        repricer = Repricer(catalog, writer, price_sync, find_list_prices, is_alone=is_alone)
         _start(stack, repricer)
         receiver = Receiver(pipeline, ingest_counters)
         rollup = Rollup(
@@ -109,7 +109,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         )
         _start(stack, Retention(engine, writer, rollup, catalog, settings.retention_days))
         _start(stack, RollupMaintenance(rollup.maintenance))
-        definitions = ExperimentCache(catalog)
+        experiment_cache = ExperimentCache(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
         sender = NotificationSender(catalog, mailer, guard, settings.public_address, clock)
@@ -139,7 +139,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             backtests=Backtests(engine, agent_records, clock),
             webhooks=Webhooks(catalog, guard, sender.attempt),
             alert_jobs=alert_jobs,
-            prices=Prices(catalog, engine, pipeline, book, repricer.wake),
+            prices=Prices(catalog, engine, pipeline, price_sync, repricer.wake),
             ingest_counters=ingest_counters,
             repricing=repricer.progress,
             sessions=Sessions(engine, pipeline, agents),
@@ -147,8 +147,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             logs=Logs(engine, pipeline, receiver, agents),
             analytics=Analytics(engine, rollup, pipeline, agents, catalog),
             rollup=rollup,
-            experiments=Experiments(catalog, definitions),
-            assignments=Assignments(definitions, pipeline, engine),
+            experiments=Experiments(catalog, experiment_cache),
+            assignments=Assignments(experiment_cache, pipeline, engine),
             results=Results(engine, pipeline, agents),
             readiness=Readiness(
                 {

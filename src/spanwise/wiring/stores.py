@@ -1,4 +1,4 @@
-"""Opens journal, catalog and telemetry store."""
+"""Opens the journal, the catalog and the telemetry engine."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager

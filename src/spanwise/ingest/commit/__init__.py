@@ -5,5 +5,5 @@ Invariants:
 - Versions ascend in journal order, and records are applied in journal order.
 - A record leaves the journal only after the store has it; applying it twice changes nothing.
 - A read sees everything acknowledged before it, unless its `Freshness` allows less.
-- While the store fails, nothing is acknowledged and reads go on.
+- While the store fails, nothing is acknowledged and reads continue.
 """

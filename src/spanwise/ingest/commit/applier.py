@@ -1,7 +1,7 @@
-"""The store threads: one inserts batches from the backlog, the other finishes them.
+"""Applies journaled records to the store: one thread inserts batches, another finishes them.
 
-An insert costs the engine some 30 ms before its first row, so batches grow with the load. While one
-batch is finished (aggregates, prices, deletions), the next is inserted.
+An insert has a fixed cost of about 30 ms, so batches grow with the load. While one batch is
+finished (aggregates, prices, deletions), the next is inserted.
 """
 
 import threading
@@ -22,13 +22,13 @@ log = structlog.get_logger()
 
 RETRY_SECONDS = 1.0
 SPLIT_AFTER_TRIES = 3
-# After so many failures for an unknown reason, a single record is put aside.
+# A single record that fails this often for an unknown reason is quarantined.
 UNCLASSIFIED_TRIES = 10
 
 
 @dataclass(frozen=True)
 class _Batch:
-    """Records on their way into the store, and the sequence that is complete after them."""
+    """Records to apply, and the journal sequence that is complete after them."""
 
     records: Sequence[Record]
     sequence: int
@@ -42,7 +42,7 @@ class _Batch:
 class Applier:
     """Applies records in journal order and retries until the store has taken them.
 
-    `has_pending` says that something derived from finished batches is not durable yet. Both
+    `has_pending` returns whether something derived from finished batches is not durable yet. Both
     threads call `on_store_thread` when they start.
     """
 
@@ -73,7 +73,7 @@ class Applier:
         self._applied_at = 0.0
 
     def stop(self) -> None:
-        """Wake both threads after the queue was closed. Call with the lock held."""
+        """Wake both threads after the queue was closed. The caller holds the lock."""
         for condition in (self._may_finish, self._may_hand_over, self._may_retry):
             condition.notify_all()
 
@@ -83,7 +83,7 @@ class Applier:
         """Run until everything is inserted, or the service stops while the store fails."""
         self._on_store_thread()
         while batch := self._take_batch():
-            if not self._carry_out(self._store.insert, batch.records):
+            if not self._run_step(self._store.insert, batch.records):
                 break
             with self._lock:
                 # At most one batch waits to be finished.
@@ -109,7 +109,7 @@ class Applier:
         """Run until all batches are finished, or the service stops while the store fails."""
         self._on_store_thread()
         while batch := self._take_inserted():
-            if not self._carry_out(self._store.finish, batch.records):
+            if not self._run_step(self._store.finish, batch.records):
                 return
             self._release(batch)
 
@@ -142,11 +142,11 @@ class Applier:
 
     # --- both threads ---------------------------------------------------------------------------
 
-    def _carry_out(self, step: Step, records: Sequence[Record]) -> bool:
+    def _run_step(self, step: Step, records: Sequence[Record]) -> bool:
         """Retry a step until it works; False when the service stops before it does.
 
         A refused batch is halved until the bad record is isolated. A batch that keeps failing
-        otherwise is halved too: it may be too large for the memory there is.
+        otherwise is halved too: it may be too large for the available memory.
         """
         tries = 0
         while True:
@@ -154,14 +154,14 @@ class Applier:
             try:
                 self._try(step, records, tries)
             except PermanentError:
-                return self._carry_out_halves(step, records)
+                return self._run_halves(step, records)
             except Exception as error:
                 # No traceback: it could contain a user's data.
                 log.error("apply_failed", error=repr(error)[:500], records=len(records))
                 if not self._wait_to_retry():
                     return False
                 if len(records) > 1 and tries >= SPLIT_AFTER_TRIES:
-                    return self._carry_out_halves(step, records)
+                    return self._run_halves(step, records)
             else:
                 with self._lock:
                     self._backlog.is_stalled = False
@@ -180,9 +180,9 @@ class Applier:
                 raise
             self._store.quarantine(records[0], str(error))
 
-    def _carry_out_halves(self, step: Step, records: Sequence[Record]) -> bool:
+    def _run_halves(self, step: Step, records: Sequence[Record]) -> bool:
         middle = len(records) // 2
-        return self._carry_out(step, records[:middle]) and self._carry_out(step, records[middle:])
+        return self._run_step(step, records[:middle]) and self._run_step(step, records[middle:])
 
     def _wait_to_retry(self) -> bool:
         """Mark the store as stalled and wait; False when the service is stopping."""

@@ -1,7 +1,7 @@
 """The backlog: records that are in the journal but not yet in the store, oldest first.
 
-The journal writer adds to it and the applier takes batches from it. Its size is what back-pressure
-is based on.
+The journal writer adds to it and the applier takes batches from it. Back-pressure depends on its
+size.
 """
 
 import math
@@ -22,7 +22,7 @@ LINGER_BYTES = 12 * 2**20
 
 
 class Backlog:
-    """Call every method with the lock held."""
+    """Not thread-safe: call every method with the lock held."""
 
     def __init__(self, lock: threading.Lock) -> None:
         self._records: deque[tuple[int, Record]] = deque()
@@ -60,12 +60,13 @@ class Backlog:
         self._untaken_bytes += size
 
     def enqueue_notifications(self) -> None:
+        """Wake the inserting thread."""
         self._has_records.notify()
         if self._has_enough():
             self._may_flush.notify()
 
     def flush(self) -> None:
-        """Let the inserting thread check again whether it still has to linger."""
+        """Make the inserting thread check again whether it must wait for more records."""
         self._may_flush.notify()
 
     def wake_all(self) -> None:
@@ -82,7 +83,7 @@ class Backlog:
         self._has_records.wait_for(lambda: self._records or has_ended())
         if not self._records:
             return None
-        # An insert costs the engine the same for one record as for hundreds, so let them gather.
+        # An insert costs the engine the same for one record as for hundreds, so wait for more.
         self._may_flush.wait_for(lambda: self._has_enough() or is_urgent(), timeout=LINGER_SECONDS)
         taken: list[Record] = []
         size = sequence = 0
@@ -94,9 +95,9 @@ class Backlog:
         return taken, self._records[0][0] - 1 if self._records else sequence
 
     def remove_applied(self, size_bytes: int, seconds: float) -> None:
-        """Forget a batch that is in the store, and note how fast the store took it."""
+        """Remove a batch that is in the store, and record how fast it was applied."""
         self.size_bytes -= size_bytes
-        # The time of a small batch is mostly overhead that a large one has too.
+        # Small batches are ignored: their time is mostly fixed overhead.
         if size_bytes >= LINGER_BYTES:
             self.apply_bytes_per_second = size_bytes / seconds
 

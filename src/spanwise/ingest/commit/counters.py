@@ -1,4 +1,4 @@
-"""Counts what ingest accepts and how long the engine takes for it, for `/metrics` and operators."""
+"""Counts accepted and rejected items, and the time to store them, for `/metrics` and operators."""
 
 import threading
 import time

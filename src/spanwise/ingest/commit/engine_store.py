@@ -1,4 +1,4 @@
-"""Writes journalled records to the telemetry engine, joined into batches."""
+"""Writes journaled records to the telemetry engine, joined into batches."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -75,7 +75,7 @@ class EngineStore:
 
 @contextmanager
 def _classified_errors() -> Iterator[None]:
-    """Raise errors of the engine as permanent or unclassified; transient ones stay as they are."""
+    """Raise engine errors as permanent or unclassified; transient ones are passed on."""
     try:
         yield
     except DataRefused as error:

@@ -1,4 +1,4 @@
-"""Refuses writes before the disk is full: on a full disk the engine cannot even merge or delete."""
+"""Refuses writes before the disk is full, when the engine could no longer merge or delete."""
 
 import os
 import time
@@ -10,7 +10,7 @@ from spanwise.model.errors import Unavailable
 
 log = structlog.get_logger()
 
-# Not once per group: the system call releases the GIL, which made small groups a tenth slower.
+# Checking once per group made small groups 10 % slower: the system call releases the GIL.
 CHECK_SECONDS = 0.1
 
 

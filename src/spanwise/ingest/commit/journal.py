@@ -1,4 +1,4 @@
-"""The journal: segment files of records that are acknowledged but perhaps not in the store yet.
+"""The journal: segment files of records that are acknowledged but may not be in the store yet.
 
 A lock makes one process the owner of the folder: a second one would replay records that the first
 is still applying, and delete the segment that it writes to.
@@ -111,7 +111,7 @@ class Journal:
         os.close(self._folder_lock)
 
     def _undo_write(self) -> None:
-        """Truncate a partial write; if that fails too, go on in a new segment."""
+        """Truncate a partial write; if that fails too, continue in a new segment."""
         self._must_rotate = True
         with suppress(OSError):
             self._truncate(self._size)
@@ -132,7 +132,7 @@ class Journal:
 
     def _open_segment(self) -> None:
         path = self.folder / f"{self._next_number:012}.journal"
-        # O_DSYNC saves the fsync call, and with it one wait for the GIL.
+        # O_DSYNC makes a separate fsync call, and its wait for the GIL, unnecessary.
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_DSYNC, 0o600)
         self._next_number += 1
         try:
@@ -146,7 +146,7 @@ class Journal:
 
 @contextmanager
 def hold_journal(folder: Path) -> Iterator[None]:
-    """Lock the journal without opening it, so that no service can start on it meanwhile."""
+    """Lock the journal without opening it, so that no service can start on it."""
     file = _lock_folder(folder)
     try:
         yield
@@ -163,7 +163,7 @@ def _lock_folder(folder: Path) -> int:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # The file may have been replaced since it was opened; the lock is then worthless.
+                # The file may have been replaced since it was opened; the lock is then useless.
                 if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
                     return file
             except OSError:
@@ -173,8 +173,8 @@ def _lock_folder(folder: Path) -> int:
     except BlockingIOError:
         raise JournalInUseError(
             f"the journal at {folder} is in use by another process, perhaps a running "
-            "`spanwise serve`: stop that one first, or give each process a SPANWISE_DATA_DIR of "
-            "its own"
+            "`spanwise serve`: stop that one first, or give each process its own "
+            "SPANWISE_DATA_DIR"
         ) from None
     except OSError as error:
         raise StartError(f"cannot use the journal at {folder}: {error.strerror}") from None

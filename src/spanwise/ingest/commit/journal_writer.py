@@ -1,4 +1,4 @@
-"""The journal thread: assigns versions, writes a group of requests to disk, acknowledges them."""
+"""The journal thread: assigns versions, writes groups of requests to disk, acknowledges them."""
 
 import asyncio
 import threading
@@ -64,7 +64,7 @@ class JournalWriter:
 
     def _write(self, records: Sequence[Record]) -> None:
         with self._lock:
-            # A read after the acknowledgement could not see the records.
+            # A failing store could not make the records visible after the acknowledgement.
             self._backlog.check_not_stalled()
         self._free_space.check()
         # Versions follow the journal's order, which differs from the order of arrival: small

@@ -1,8 +1,8 @@
-"""The face of the package: submit records, wait until they are visible, start and stop.
+"""The entry point of the package: submits records and waits until they are visible.
 
 The event loop puts requests into the queue; the journal writer's thread writes them to disk and
 acknowledges them; the applier's two threads move them from the backlog into the store. All parts
-share one lock, so a request takes it once and no thread can see two of them out of step.
+share one lock, so a request acquires it once, and no thread sees an inconsistent state.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class PipelineLoad:
 
 
 class Pipeline:
-    """Create it on the event loop that submits the records."""
+    """Commits records; create it on the event loop that submits them."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Pipeline:
     async def start(self) -> None:
         """Apply what an earlier process left in the journal, then accept requests.
 
-        A failing store does not prevent the start: what it has can still be read.
+        A failing store does not prevent the start: stored data can still be read.
         """
         await asyncio.to_thread(self._replay)
         for run in (
@@ -115,13 +115,13 @@ class Pipeline:
         await future
 
     def enqueue(self, records: Sequence[Record], on_commit: CommitCallback) -> None:
-        """As `submit`, with a callback: cheaper than a future when requests are small."""
+        """Like `submit`, with a callback: cheaper than a future when requests are small."""
         self._queue.put(records, on_commit)
 
     async def wait_until_visible(
         self, freshness: Freshness = LATEST, timeout_seconds: float | None = WAIT_SECONDS
     ) -> None:
-        """Wait until reads see what was acknowledged by now, as far as `freshness` asks for it.
+        """Wait until reads see everything acknowledged so far, as far as `freshness` requires it.
 
         Returns early when the store fails.
         """

@@ -1,4 +1,4 @@
-"""Admission: the bounded queue of requests that wait for the journal.
+"""The bounded queue of requests that wait to be written to the journal.
 
 A request is refused (HTTP 503) when the service is stopping, when the store fails, or when too many
 bytes are queued already. While the store is behind, large requests leave the queue at its pace.
@@ -19,7 +19,7 @@ GROUP_BYTES = 16 * 2**20
 # An exposure, a signal or a log line: never paced.
 SMALL_BYTES = 4096
 
-# Runs on the event loop: with None once the records are on disk, or with why none were kept.
+# Called on the event loop with None once the records are on disk, or with the reason for a refusal.
 CommitCallback = Callable[[Unavailable | None], None]
 
 
@@ -58,9 +58,9 @@ class CommitQueue:
             if self.is_closed:
                 raise Unavailable("the service is stopping")
             self._backlog.check_not_stalled()
-            # A request that is larger than the whole queue is still taken when it is alone.
+            # An empty queue accepts even a request that is larger than its limit.
             if self._requests and self.size_bytes + size > self._max_bytes:
-                raise Unavailable("too much is waiting to be stored")
+                raise Unavailable("too many bytes are waiting to be stored")
             self._requests.append(QueuedRequest(records, size, on_commit))
             self.size_bytes += size
         if not self._is_wake_scheduled:
@@ -70,7 +70,7 @@ class CommitQueue:
     def _wake_writer(self) -> None:
         """Wake the journal writer once the event loop has handled all pending requests.
 
-        Any earlier, the thread would compete with the event loop for the GIL and get nothing done.
+        Earlier, the thread would only compete with the event loop for the GIL.
         """
         self._is_wake_scheduled = False
         with self._lock:
@@ -89,8 +89,8 @@ class CommitQueue:
             return group
 
     def _pop_group(self, *, is_paced: bool) -> list[QueuedRequest]:
-        """Take what may be journalled now. Small requests overtake large ones that are paced."""
-        # While the store fails, requests are taken to be refused.
+        """Take what may be journaled now. Small requests overtake large ones that are paced."""
+        # While the store fails, requests are taken too: the journal writer refuses them.
         if self._backlog.is_full and not self._backlog.is_stalled:
             return []
         group: list[QueuedRequest] = []
@@ -120,7 +120,7 @@ class CommitQueue:
     # --- call these with the lock held ----------------------------------------------------------
 
     def finish_group(self, size_bytes: int) -> None:
-        """Note that the group taken last is journalled or refused."""
+        """Record that the last group was journaled or refused."""
         self._is_group_open = False
         pace = time.monotonic() + size_bytes / self._backlog.apply_bytes_per_second
         self._paced_until = max(self._paced_until, pace)
@@ -130,7 +130,7 @@ class CommitQueue:
         return self.is_closed and not self._requests and not self._is_group_open
 
     def recheck(self) -> None:
-        """Let the journal writer check again whether it may take a group."""
+        """Make the journal writer check again whether it may take a group."""
         self._may_take.notify()
 
     def close(self) -> None:

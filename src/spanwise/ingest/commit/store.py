@@ -1,4 +1,4 @@
-"""The store that the applier writes to, and the errors by which it says whether to retry."""
+"""The protocol of the store that the applier writes to, and errors that control retries."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -13,7 +13,7 @@ class PermanentError(Exception):
 
 
 class UnclassifiedError(Exception):
-    """The store failed in an unforeseen way: the record may be the cause."""
+    """The store failed for an unknown reason: the record may be the cause."""
 
 
 class Store(Protocol):
@@ -30,4 +30,4 @@ class Store(Protocol):
         """Update everything derived from inserted records, and make all of it visible."""
 
     def quarantine(self, record: Record, reason: str) -> None:
-        """Put aside a record that the store cannot take, for an operator to inspect."""
+        """Save a record that the store cannot take, for an operator to inspect."""

@@ -23,7 +23,7 @@ class VersionClock:
 
     def tick(self) -> int:
         with self._lock:
-            # Steps leave room for re-pricing, which adds one to a row's version.
+            # The versions in between are for corrections of a stored row, such as repricing.
             now = time.time_ns() // VERSION_STEP * VERSION_STEP
             self._last = max(self._last + VERSION_STEP, now)
             return self._last

@@ -1,4 +1,4 @@
-"""Which acknowledged records can be read, and the readers that wait for more of them.
+"""Tracks which acknowledged records can be read, and wakes readers that wait for others.
 
 Every group in the journal has a sequence number. All groups up to `_applied` can be read.
 """
@@ -24,14 +24,14 @@ class Visibility:
         self._backlog = backlog
         self.journaled = 0
         self._applied = 0
-        # When each group that is not applied yet was journalled, the oldest first.
+        # When each group that is not applied yet was journaled, oldest first.
         self._journaled_at: deque[tuple[float, int]] = deque()
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
 
     async def wait(self, freshness: Freshness, timeout_seconds: float | None) -> None:
-        """Wait until everything `freshness` asks for can be read.
+        """Wait until everything that `freshness` requires can be read.
 
-        Returns early on a timeout, or when the store fails: reads then go on with what is there.
+        Returns early on a timeout, or when the store fails: reads then return what is stored.
         """
         with self._lock:
             wanted = self._last_acknowledged(freshness.max_age_seconds)
@@ -59,7 +59,7 @@ class Visibility:
         return bool(self._waiters)
 
     def start_with_replay(self) -> None:
-        """Note that records of an earlier process, as sequence 0, have yet to be applied."""
+        """Record that records of an earlier process (sequence 0) are not applied yet."""
         self._applied = -1
 
     def mark_journaled(self, sequence: int) -> None:
@@ -81,7 +81,7 @@ class Visibility:
         self._waiters = []
         return released
 
-    # --- call this without it -------------------------------------------------------------------
+    # --- call this without the lock -------------------------------------------------------------
 
     def wake(self, waiters: Sequence[asyncio.Future[None]]) -> None:
         if waiters:

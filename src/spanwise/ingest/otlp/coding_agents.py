@@ -1,6 +1,6 @@
 """Derives spans from the log records of coding agents: one per call of a model or a tool.
 
-Calls for the same prompt form a trace (those of a session, when prompts have no id). They have no
+Calls for the same prompt form a trace; without prompt ids, all calls of a session do. They have no
 common parent, because each call must count even if the others never arrive. Span ids are hashes of
 the records, so a record that is sent again counts once.
 
@@ -32,7 +32,7 @@ class Call:
 
     kind: str
     provider: str
-    # An attribute that the event must have, with this value or any: other events do not end a call.
+    # An attribute, with its value or None for any, without which the event does not end a call.
     required: tuple[str, str | None] | None = None
     is_error: bool = False
     # Anthropic counts cached tokens beside the input, not as part of it.
@@ -91,7 +91,7 @@ def add_call_id(span: Span) -> bool:
 
 def derive_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest:
     """Return the spans of all records that report a call."""
-    made = ExportTraceServiceRequest()
+    traces = ExportTraceServiceRequest()
     for resource in request.resource_logs:
         service = resource.resource.SerializeToString()
         spans = [
@@ -102,10 +102,10 @@ def derive_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest
             is not None
         ]
         if spans:
-            target = made.resource_spans.add()
+            target = traces.resource_spans.add()
             target.resource.CopyFrom(resource.resource)
             target.scope_spans.append(ScopeSpans(spans=spans))
-    return made
+    return traces
 
 
 def _to_span(record: LogRecord, *, is_claude: bool) -> Span | None:
@@ -120,7 +120,7 @@ def _to_span(record: LogRecord, *, is_claude: bool) -> Span | None:
     added = list(_derived_attributes(call, values))
     if len(record.trace_id) == TRACE_ID_BYTES and any(record.trace_id):
         if not call_id and (is_error or call.kind != "llm"):
-            # It could count twice, and leaving it out loses no cost.
+            # It could be counted twice, and has no cost that would be lost.
             return None
         if call_id:
             added += [_text_pair(CALL_ID, call_id), _text_pair(CALL_IS_DERIVED, "1")]

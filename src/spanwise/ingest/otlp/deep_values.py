@@ -1,4 +1,4 @@
-"""Stores values that are nested too deeply for the protobuf decoder as JSON text with a marker.
+"""Replaces values nested too deeply for the protobuf decoder by JSON text with a marker.
 
 The decoder's limit of 100 nested messages is reached at 30 to 47 levels of a value, because each
 level takes two or three messages. A body that fails is decoded again with messages in which arrays
@@ -41,7 +41,7 @@ def to_deep_text(value: Any) -> str:  # noqa: ANN401 -- any JSON
 
 
 def flatten_deep_values(message: type[Message], body: bytes) -> bytes:
-    """Return a body with its deep values as text. Raises DecodeError when it is malformed."""
+    """Return a body with deep values as JSON text. Raises DecodeError when it is malformed."""
     request: Any = _flat_class(message.DESCRIPTOR.full_name).FromString(body)
     for value in _any_values(request):
         nested = _nested_bytes(value)
@@ -142,7 +142,7 @@ def _copy_file(file: Any, pool: descriptor_pool.DescriptorPool, done: set[str]) 
 
 
 def flatten_deep_json(message: type[Message], document: Any) -> None:  # noqa: ANN401 -- any JSON
-    """Replace deep values of an OTLP/JSON export by text, in place."""
+    """Replace deep values of an OTLP/JSON export by JSON text, in place."""
     left = [document]
     while left:
         node = left.pop()

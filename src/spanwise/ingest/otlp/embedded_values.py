@@ -1,6 +1,6 @@
 """Extracts values that the engine cannot find by attribute name, and adds them as attributes.
 
-They are members of JSON attributes, attributes whose meaning depends on another one, and messages
+These are members of JSON attributes, attributes whose meaning depends on another one, and messages
 that are spread over many attributes. Few instrumentations send them, so only scopes that contain
 one of their names are searched. The convention table lists the added attributes as sources.
 """

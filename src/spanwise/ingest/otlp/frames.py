@@ -1,9 +1,9 @@
-"""Frames: length-prefixed messages that the engine reads, made from the bytes of an export.
+"""Builds frames: length-prefixed protobuf messages for the engine, from the bytes of an export.
 
 Protobuf messages can be concatenated: a ScopeSpans followed by more fields is again one message. A
-frame is a scope as it was sent, with changed spans replaced, followed by a head with the workspace
-and the resource. The sender must not be able to set the head's field, see `prepare._raw_scopes`.
-A frame ends with its version, which the journal writer fills in.
+frame is the original bytes of a scope, with changed spans replaced, followed by a head with the
+workspace and the resource. The sender must not be able to set the head's field, see
+`prepare._raw_scopes`. A frame ends with its version, which the journal writer fills in.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -160,7 +160,7 @@ def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[FieldRange]
         elif wire_type == _FIXED32:
             at += 4
         else:
-            raise Invalid("the body has a field of a kind that protobuf gave up (a group)")
+            raise Invalid("the body has a protobuf group, which is not supported")
 
 
 def _read_varint(data: bytes | bytearray, at: int) -> tuple[int, int]:

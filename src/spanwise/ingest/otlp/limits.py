@@ -1,4 +1,4 @@
-"""Sizes of ids and the range of times that OTLP exports may have."""
+"""Limits of OTLP exports: sizes of ids, and the accepted range of times."""
 
 from spanwise.ingest.rest.bodies import to_unix_nano
 from spanwise.model.times import EARLIEST_STORED, LATEST_STORED, MAX_AHEAD

@@ -2,7 +2,7 @@
 
 The engine parses the spans. Python handles requests, resources and scopes, validates the ids and
 times of all spans of a scope at once, and visits only spans that have events or are invalid: a loop
-over all attributes would take longer than storing them. Unchanged spans keep the bytes they had.
+over all attributes would take longer than storing them. Unchanged spans keep their bytes.
 """
 
 import operator
@@ -45,8 +45,8 @@ from spanwise.model.errors import Invalid
 from spanwise.model.times import EARLIEST
 
 MAX_ITEMS = 10_000
-# A rolling year. Tables are partitioned by month, and each partition of an insert takes the engine
-# some 15 ms, during which readers wait: a request with 323 months took seconds.
+# One year touches up to 13 months. Tables are partitioned by month, and each partition of an insert
+# takes the engine about 15 ms, during which readers wait: a request with 323 months took seconds.
 MAX_MONTHS = 13
 _PARENT_ID_BYTES = {SPAN_ID_BYTES, 0}
 # Invalid according to W3C Trace Context.
@@ -89,7 +89,7 @@ def prepare_traces(
 ) -> Prepared:
     """Prepare spans; `body` is what the request was decoded from, if that was protobuf."""
     scopes = [scope for resource in request.resource_spans for scope in resource.scope_spans]
-    total = _count(len(scope.spans) for scope in scopes)
+    total = _count_items(len(scope.spans) for scope in scopes)
     _refuse_many_months(chain.from_iterable(scope.spans for scope in scopes), _START_OF)
     raw = iter(_raw_scopes(scopes, body))
     frames: list[Part] = []
@@ -113,7 +113,7 @@ def prepare_traces(
             f"to /v1/traces. {_describe_rejections(rejections)}"
         )
     kind = Kind.CALLS if has_calls else Kind.TRACES
-    prepared = _prepared(kind, frames, total, rejections)
+    prepared = _to_prepared(kind, frames, total, rejections)
     if found:
         record = signals.prepare_signals(workspace, found).record
         prepared = replace(prepared, records=(*prepared.records, record))
@@ -124,7 +124,7 @@ def prepare_logs(
     request: ExportLogsServiceRequest, workspace: str, body: bytes | None = None
 ) -> Prepared:
     scopes = [scope for resource in request.resource_logs for scope in resource.scope_logs]
-    total = _count(len(scope.log_records) for scope in scopes)
+    total = _count_items(len(scope.log_records) for scope in scopes)
     _refuse_many_months(chain.from_iterable(scope.log_records for scope in scopes), _time_of)
     raw = _raw_scopes(scopes, body)
     left = iter(raw)
@@ -136,7 +136,7 @@ def prepare_logs(
             data = next(left)
             may_have_calls |= coding_agents.is_claude_code(scope.scope.name, head)
             frames += frame(data.parts(_truncate_logs(scope, data)), head)
-    prepared = _prepared(Kind.LOGS, frames, total)
+    prepared = _to_prepared(Kind.LOGS, frames, total)
     calls = coding_agents.derive_spans(request) if may_have_calls else ExportTraceServiceRequest()
     if calls.resource_spans:
         # Records with implausible times are stored as logs only.
@@ -165,7 +165,7 @@ def prepare_metrics(
     request: ExportMetricsServiceRequest, workspace: str, body: bytes | None = None
 ) -> Prepared:
     scopes = [scope for resource in request.resource_metrics for scope in resource.scope_metrics]
-    total = _count(len(scope.metrics) for scope in scopes)
+    total = _count_items(len(scope.metrics) for scope in scopes)
     raw = iter(_raw_scopes(scopes, body))
     frames = [
         part
@@ -173,13 +173,13 @@ def prepare_metrics(
         for _ in resource.scope_metrics
         for part in frame(next(raw).parts({}), make_head(workspace, resource.resource))
     ]
-    return _prepared(Kind.METRICS, frames, total)
+    return _to_prepared(Kind.METRICS, frames, total)
 
 
 def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
     """Return the bytes of scopes without fields that OTLP does not define.
 
-    The engine's message has an additional one, with which a sender could name another workspace.
+    The engine's message has one more field, with which a sender could name another workspace.
     """
     raw = (
         [Scope.of(scope.SerializeToString()) for scope in scopes]
@@ -193,7 +193,7 @@ def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
     return raw
 
 
-def _prepared(
+def _to_prepared(
     kind: Kind,
     frames: list[Part],
     total: int,
@@ -205,7 +205,7 @@ def _prepared(
 
 
 def _describe_rejections(rejections: Sequence[Rejection]) -> str:
-    """Return how many spans have which problem, and the index of the first."""
+    """Describe how many spans have which problem, and the index of the first."""
     by_problem: dict[str, list[int]] = {}
     for index, problem in rejections:
         by_problem.setdefault(problem, []).append(index)
@@ -215,15 +215,15 @@ def _describe_rejections(rejections: Sequence[Rejection]) -> str:
     )
 
 
-def _count(sizes: Iterable[int]) -> int:
+def _count_items(sizes: Iterable[int]) -> int:
     total = sum(sizes)
     if total > MAX_ITEMS:
-        raise Invalid(f"the request holds {total:,} items; at most {MAX_ITEMS:,} are taken")
+        raise Invalid(f"the request has {total:,} items; at most {MAX_ITEMS:,} are allowed")
     return total
 
 
 def _refuse_many_months(items: Iterable[Any], time_of: Callable[[Any], int]) -> None:
-    """Raise Invalid for a request with too many months. Implausible times do not count."""
+    """Raise Invalid when times fall into too many months. Implausible times do not count."""
     times = [*map(time_of, items)]
     if len(times) <= MAX_MONTHS or max(times) - min(times) < _MIN_RANGE_NANO:
         return
@@ -231,7 +231,7 @@ def _refuse_many_months(items: Iterable[Any], time_of: Callable[[Any], int]) -> 
     months = {f"{EARLIEST + timedelta(days=day):%Y-%m}" for day in days}
     if len(months) > MAX_MONTHS:
         raise Invalid(
-            f"the request holds items of {len(months):,} months; at most {MAX_MONTHS} are taken"
+            f"the request has items of {len(months):,} months; at most {MAX_MONTHS} are allowed"
         )
 
 
@@ -317,7 +317,7 @@ def _find_spans_to_check(spans: Sequence[Any], latest: int) -> Iterable[int]:
 
 
 def _are_valid(columns: Sequence[Sequence[Any]], latest: int) -> bool:
-    """Return whether every span is valid; `_find_problem` finds out which one is not."""
+    """Return whether every span is valid; `_find_problem` finds which one is not."""
     trace_ids, span_ids, parent_ids, starts, ends, _ = columns
     return (
         set(map(len, trace_ids)) == {TRACE_ID_BYTES}

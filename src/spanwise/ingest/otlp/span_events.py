@@ -1,7 +1,7 @@
-"""Copies exceptions, messages, flags and evaluations from span events to where they are queried.
+"""Copies data from span events to span attributes and signals, where it can be queried.
 
-Exceptions, messages and flags become span attributes with `spanwise.` names, which the convention
-table lists as sources; evaluations become signals. The events themselves are not changed.
+Exceptions, messages and flags become attributes with `spanwise.` names, which the convention table
+lists as sources; evaluations become signals. The events themselves are not changed.
 """
 
 import time

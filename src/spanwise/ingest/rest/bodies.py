@@ -2,7 +2,7 @@
 
 A batch of spans or logs is refused as a whole when its shape is wrong: broken JSON, a field of the
 wrong type, too many items. A row of the right shape with an invalid value (no id, too old) is
-rejected alone, and the others are stored.
+rejected, and the others are stored.
 """
 
 import re
@@ -132,7 +132,7 @@ class NewEvent(ApiModel):
 
 
 class NewSpan(ApiModel):
-    """A span as `POST /spans` takes it. Only the ids, the name and the start are required."""
+    """A span as accepted by `POST /spans`. Only the ids, the name and the start are required."""
 
     trace_id: NonzeroTraceId
     span_id: NonzeroSpanId
@@ -185,7 +185,7 @@ class NewSpan(ApiModel):
 
 
 class NewLog(ApiModel):
-    """A log record as `POST /logs` takes it."""
+    """A log record as accepted by `POST /logs`."""
 
     message: Annotated[str, StringConstraints(max_length=1_048_576)]
     level: LogLevel = LogLevel.INFO
@@ -198,7 +198,7 @@ class NewLog(ApiModel):
 
 
 class NewSignal(ApiModel):
-    """A signal as `POST /signals` takes it. A chosen `id` makes a retry harmless."""
+    """A signal as accepted by `POST /signals`. A chosen `id` makes a retry harmless."""
 
     signal_name: SignalName
     value: Annotated[Number, Field(ge=-MAX_SIGNAL, le=MAX_SIGNAL)]
@@ -280,7 +280,7 @@ def _items_of(body: Any, plural: str, max_items: int) -> tuple[list[Any], str | 
     if not isinstance(items, list):
         raise Invalid.field(plural, "must be a list")
     if len(items) > max_items:
-        raise Invalid.field(plural, f"holds {len(items):,} items; at most {max_items:,} are taken")
+        raise Invalid.field(plural, f"has {len(items):,} items; at most {max_items:,} are allowed")
     return items, plural
 
 

@@ -1,4 +1,4 @@
-"""Signals as journal records: fills in ids and times and writes rows for the engine."""
+"""Encodes signals as journal records: fills in ids and times, and writes JSON rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Accounts, keys, agents, alerts and all other mutable records: SQLite, or PostgreSQL.
+"""The catalog: accounts, keys, agents, alerts and all other mutable records.
 
 One module per table or group of tables; all functions take an open transaction. A write commits as
-a whole or not at all. Both databases behave the same: times are UTC, and the same tests run on
-both. `Catalog` opens transactions.
+a whole or not at all. SQLite and PostgreSQL behave the same: times are UTC, and the same tests run
+on both. `Catalog` opens transactions.
 """
 
 from spanwise.storage.catalog.database import Catalog, Transaction

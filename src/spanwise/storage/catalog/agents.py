@@ -1,4 +1,4 @@
-"""Agents: created through the API, or by the first trace that names one."""
+"""Agents, created through the API or when the first trace names them."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from spanwise.model.record import new_id, utc_now
 from spanwise.storage.catalog.database import Transaction, serialize_writers
 from spanwise.storage.catalog.tables import UtcDateTime, agents
 
-# Advisory lock: two replicas must not exceed a workspace's limit together.
+# Advisory lock, so that two replicas cannot exceed a workspace's limit by adding at once.
 _NEW_AGENTS_LOCK = 7_205_761
 
 
@@ -194,7 +194,7 @@ async def _count_agents(tx: Transaction, workspaces: Iterable[str]) -> dict[str,
 
 
 async def find_watched_rules(tx: Transaction) -> list[WatchedRule]:
-    """Return all enabled rules of all workspaces; for internal jobs only."""
+    """Return the rules of all agents with alerts enabled, across workspaces; for jobs only."""
     rows = await tx.execute(select(agents).where(agents.c.alert_settings.is_not(None)))
     watched = []
     for row in rows:

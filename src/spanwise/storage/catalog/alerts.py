@@ -193,7 +193,7 @@ async def find_open_alerts(tx: Transaction) -> list[tuple[str, Alert, datetime]]
 async def find_firing_times(
     tx: Transaction, rules: Iterable[tuple[str, str]], since: datetime
 ) -> dict[tuple[str, str], list[tuple[datetime, datetime | None]]]:
-    """Return the firing periods of rules since a time, by agent and rule id."""
+    """Return when rules were firing since a time (start, end), by agent and rule id."""
     rows = await tx.execute(
         select(
             alerts.c.agent_id, alerts.c.rule_id, alerts.c.triggered_at, alerts.c.resolved_at

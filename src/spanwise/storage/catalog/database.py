@@ -1,4 +1,4 @@
-"""Connections and transactions of the catalog, the same on SQLite and PostgreSQL."""
+"""Opens connections and transactions of the catalog, on SQLite or PostgreSQL."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterator

@@ -55,8 +55,10 @@ async def add_webhook(tx: Transaction, workspace_id: str, webhook: Webhook, secr
 
 
 async def count_webhooks(tx: Transaction, workspace_id: str) -> int:
-    mine = webhooks.c.workspace_id == workspace_id
-    return (await tx.execute(select(func.count()).select_from(webhooks).where(mine))).scalar_one()
+    in_workspace = webhooks.c.workspace_id == workspace_id
+    return (
+        await tx.execute(select(func.count()).select_from(webhooks).where(in_workspace))
+    ).scalar_one()
 
 
 async def list_webhooks(tx: Transaction, workspace_id: str, page: PageRequest) -> Listing[Webhook]:
@@ -108,10 +110,10 @@ async def delete_webhook(tx: Transaction, workspace_id: str, webhook_id: str) ->
         )
         .values(status=DeliveryStatus.FAILED, next_attempt_at=None, error="the webhook was deleted")
     )
-    gone = await tx.execute(
+    removed = await tx.execute(
         delete(webhooks).where(webhooks.c.workspace_id == workspace_id, webhooks.c.id == webhook_id)
     )
-    return gone.rowcount > 0
+    return removed.rowcount > 0
 
 
 async def add_message(tx: Transaction, message: OutboxMessage, once_key: str) -> bool:

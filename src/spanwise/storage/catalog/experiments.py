@@ -1,4 +1,4 @@
-"""Experiments with their definition and status."""
+"""Experiments: definitions and status."""
 
 from collections.abc import Mapping
 from typing import Any

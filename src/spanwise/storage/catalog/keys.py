@@ -27,11 +27,11 @@ async def add_key(
 
 
 async def list_keys(tx: Transaction, workspace_id: str, page: PageRequest) -> Listing[ApiKey]:
-    mine = api_keys.c.workspace_id == workspace_id
-    total = await tx.execute(select(func.count()).select_from(api_keys).where(mine))
+    in_workspace = api_keys.c.workspace_id == workspace_id
+    total = await tx.execute(select(func.count()).select_from(api_keys).where(in_workspace))
     rows = await tx.execute(
         select(api_keys)
-        .where(mine)
+        .where(in_workspace)
         .order_by(api_keys.c.id.desc())
         .limit(page.limit)
         .offset(page.skip)
@@ -81,10 +81,10 @@ async def revoke_key(tx: Transaction, workspace_id: str, key_id: str, now: datet
 
 
 async def delete_key(tx: Transaction, workspace_id: str, key_id: str) -> bool:
-    gone = await tx.execute(
+    deleted = await tx.execute(
         delete(api_keys).where(api_keys.c.workspace_id == workspace_id, api_keys.c.id == key_id)
     )
-    return gone.rowcount > 0
+    return deleted.rowcount > 0
 
 
 async def find_grant(tx: Transaction, secret_hash: str) -> KeyGrant | None:

@@ -1,4 +1,4 @@
-"""Leases: one replica at a time does a job; another takes over after the lease expires."""
+"""Leases: one replica at a time runs a job; another takes over after the lease expires."""
 
 from datetime import datetime
 

@@ -22,12 +22,12 @@ async def put_price(tx: Transaction, workspace_id: str, price: ModelPrice) -> No
 
 async def delete_price(tx: Transaction, workspace_id: str, model: str) -> bool:
     """Remove a workspace's own price; False when it has none."""
-    gone = await tx.execute(
+    deleted = await tx.execute(
         delete(model_prices).where(
             model_prices.c.workspace_id == workspace_id, model_prices.c.model == model
         )
     )
-    return gone.rowcount > 0
+    return deleted.rowcount > 0
 
 
 async def find_price(tx: Transaction, workspace_id: str, model: str) -> ModelPrice | None:
@@ -42,11 +42,11 @@ async def find_price(tx: Transaction, workspace_id: str, model: str) -> ModelPri
 
 async def list_prices(tx: Transaction, workspace_id: str, page: PageRequest) -> Listing[ModelPrice]:
     """Return one page of a workspace's own prices, by the model's name."""
-    mine = model_prices.c.workspace_id == workspace_id
-    total = await tx.execute(select(func.count()).select_from(model_prices).where(mine))
+    in_workspace = model_prices.c.workspace_id == workspace_id
+    total = await tx.execute(select(func.count()).select_from(model_prices).where(in_workspace))
     rows = await tx.execute(
         select(model_prices)
-        .where(mine)
+        .where(in_workspace)
         .order_by(model_prices.c.model)
         .limit(page.limit)
         .offset(page.skip)

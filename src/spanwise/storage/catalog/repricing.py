@@ -1,4 +1,4 @@
-"""Repricing tasks, one row per price; they survive restarts."""
+"""Repricing tasks, one row per price; stored, so that they survive restarts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -117,11 +117,11 @@ async def list_tasks(
     tx: Transaction, workspace_id: str, page: PageRequest
 ) -> Listing[RepricingTask]:
     """Return a workspace's tasks, the latest first."""
-    mine = repricing.c.workspace_id == workspace_id
-    total = await tx.execute(select(func.count()).select_from(repricing).where(mine))
+    in_workspace = repricing.c.workspace_id == workspace_id
+    total = await tx.execute(select(func.count()).select_from(repricing).where(in_workspace))
     rows = await tx.execute(
         select(repricing)
-        .where(mine)
+        .where(in_workspace)
         .order_by(repricing.c.created_at.desc(), repricing.c.model)
         .limit(page.limit)
         .offset(page.skip)

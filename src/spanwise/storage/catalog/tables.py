@@ -1,4 +1,4 @@
-"""Table definitions of the catalog; they match the result of the migrations."""
+"""Table definitions of the catalog, identical to what the migrations create."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -277,7 +277,7 @@ audit = Table(
 )
 
 # Repricing tasks per price. An empty workspace stands for the list price. `generation` counts price
-# changes, so that a worker notices one during its task.
+# changes, so that a worker notices a change during its task.
 repricing = Table(
     "repricing",
     metadata,

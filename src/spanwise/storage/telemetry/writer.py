@@ -57,7 +57,7 @@ _LIGHT_SETTINGS: Mapping[str, object] = {
     "max_threads": 1,
     "max_execution_time": 300,
 }
-# Skip indexes are built by the merge.
+# Skip indexes are built by merges instead.
 _INSERT_SETTINGS: Mapping[str, object] = {
     **_LIGHT_SETTINGS,
     "query_plan_enable_optimizations": 0,
@@ -91,9 +91,9 @@ class Batch:
 
 @dataclass
 class _Change:
-    """When the changed traces start; None when unknown."""
+    """The slices in which changed traces start; None when unknown."""
 
-    moments: ChangedSlices | None = None
+    slices: ChangedSlices | None = None
 
 
 class TelemetryWriter:
@@ -114,7 +114,7 @@ class TelemetryWriter:
         self._client = engine.new_client(_LIGHT_SETTINGS)
         self._inserting = threading.Lock()
         self._finishing = threading.Lock()
-        # Only on a server, where other replicas may write the same traces.
+        # Used only on a server, where other replicas may write the same traces.
         self._reaggregation = ReaggregationQueue() if engine.address.folder is None else None
         # Recent changes, known only when this is the only writer.
         self.changes = RecentChanges() if self._reaggregation is None else None
@@ -163,7 +163,7 @@ class TelemetryWriter:
             # A deletion affects only lower versions, so order within the batch is preserved.
             delete_traces(self._client, deletions)
             if not has_spans:
-                change.moments = None if deletions else {}
+                change.slices = None if deletions else {}
                 return []
             if has_calls:
                 # Exclude the next batch, which may be only partly inserted.
@@ -180,7 +180,7 @@ class TelemetryWriter:
                     "max_groups": MAX_CHANGED_SLICES,
                 },
             )
-            change.moments = None if deletions or has_repriced else _moments_of(rows)
+            change.slices = None if deletions or has_repriced else _to_changed_slices(rows)
             return [
                 AgentActivity(
                     row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"])
@@ -206,7 +206,7 @@ class TelemetryWriter:
                 yield change
             finally:
                 if self.changes is not None:
-                    self.changes.record(change.moments)
+                    self.changes.record(change.slices)
 
     def visible_until(self) -> datetime | None:
         """Return the time up to which all writes are visible; None with other writers."""
@@ -287,30 +287,30 @@ class TelemetryWriter:
             return self._price_lookups.postponed()
 
     def finish_lookups(self, keys: Iterable[PriceKey], without_price: Iterable[PriceKey]) -> None:
-        """Note that postponed models were looked up, and which of them have no price."""
+        """Record that postponed models were looked up, and which of them have no price."""
         with self._finishing:
             self._price_lookups.finish(keys, without_price)
 
 
-# The agents of a batch's traces, with when those traces start.
+# The agents of a batch's traces, and the slices in which those traces start.
 _WRITTEN_AGENTS = f"""
 SELECT workspace, leftUTF8(agent_name, {{max_name:UInt16}}) AS name, min(start) AS first,
     max(start) AS last, count() OVER () > {{max_groups:UInt32}} AS are_many,
-    if(are_many, ([], []), sumMap([{SLICE_START}], [1])) AS moments
+    if(are_many, ([], []), sumMap([{SLICE_START}], [1])) AS slices
 FROM traces WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}
 GROUP BY workspace, name"""
 
 
-def _moments_of(rows: Rows) -> ChangedSlices | None:
-    """Return when the traces of each agent start; None when there are too many agents."""
+def _to_changed_slices(rows: Rows) -> ChangedSlices | None:
+    """Return the slices in which traces start, by agent; None when there are too many agents."""
     if rows and rows[0]["are_many"]:
         return None
-    moments: dict[str, dict[str, dict[datetime, int]]] = defaultdict(dict)
+    slices: dict[str, dict[str, dict[datetime, int]]] = defaultdict(dict)
     for row in rows:
-        starts, counts = row["moments"]
+        starts, counts = row["slices"]
         of_agent = dict(zip(map(in_utc, starts), counts, strict=True))
-        moments[row["workspace"]][row["name"]] = of_agent
-    return moments
+        slices[row["workspace"]][row["name"]] = of_agent
+    return slices
 
 
 def _schema_settings(folder: Path | None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Alembic environment: runs on the connection with which `migrate` holds the lock."""
+"""Alembic environment: runs migrations on the connection that `migrate` opened and locked."""
 
 from alembic import context
 

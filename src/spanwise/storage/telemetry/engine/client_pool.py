@@ -27,7 +27,7 @@ from spanwise.storage.telemetry.engine.read_slots import SERVICE, ReadSlots
 READERS = 4
 # One reader always stays free for other workspaces.
 _READERS_PER_WORKSPACE = READERS - 1
-# Downloads and text searches have separate readers; a workspace may use one of them.
+# Downloads and text searches have separate readers; a workspace may use one at a time.
 HEAVY_READERS = 2
 _HEAVY_READERS_PER_WORKSPACE = 1
 QUERY_SECONDS = 30
@@ -214,7 +214,7 @@ class Engine:
             self._readers.clients.put(client)
 
     def lower_merge_priority(self) -> None:
-        """Leave CPU to inserts and queries first, where threads have priorities.
+        """Lower the priority of the embedded engine's merge threads below inserts and queries.
 
         Merging costs as much as inserting; delayed merges are cheaper because they join more parts.
         """
@@ -284,7 +284,7 @@ SETTINGS max_threads = 128, max_block_size = 1, max_threads_min_free_memory_per_
 
 
 def lower_thread_priority() -> None:
-    """Let threads that serve readers run before this one."""
+    """Lower the priority of this thread below that of threads that serve reads."""
     if THREADS_HAVE_PRIORITIES:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), WRITER_NICENESS)
 

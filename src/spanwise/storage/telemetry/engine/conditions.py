@@ -11,7 +11,7 @@ from spanwise.model.times import TimeRange
 # Must match the text index expression exactly, or the engine does not use the index.
 WORDS = "lowerUTF8(concat(name, ' ', input, ' ', output))"
 
-# Every text search binds its words under this name; the engine runs those as heavy reads.
+# Every text search binds its words as this parameter; `Engine` runs such queries as heavy reads.
 SEARCH_WORDS = "words"
 _MAX_WORDS = 16
 

@@ -1,4 +1,4 @@
-"""Runs one query on one client: rows or columns, engine errors as ours, slow queries logged."""
+"""Runs a query on a client: returns rows or columns, translates errors, logs slow queries."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _DISK_CODES = frozenset({75, 76, 243, 387})
 def query_rows(
     client: Client, sql: str, parameters: Mapping[str, Any], tag: str = "", *, raw: bool = False
 ) -> Rows:
-    """Run a query and return dicts; `raw` keeps strings as bytes, for columns without UTF-8."""
+    """Run a query and return dicts; `raw` keeps strings as bytes, which may not be UTF-8."""
     with _watch_query(tag):
         result = client.query(
             sql, parameters=dict(parameters), query_formats=_RAW_FORMATS if raw else None

@@ -1,4 +1,4 @@
-"""Query threads shared fairly: workspaces take turns, and none may occupy all of them."""
+"""Shares query threads fairly: workspaces take turns, and none may occupy all of them."""
 
 import threading
 from collections import Counter, deque

@@ -1,4 +1,4 @@
-"""Rows and bytes per table across all workspaces, for operators."""
+"""Measures rows and bytes per table across all workspaces, for operators."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Reads when units were first exposed to a variant."""
+"""Reads when units of an experiment were first exposed to a variant."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,8 +1,8 @@
 """Aggregates outcomes of an experiment's units into sums per variant and day.
 
-An outcome is a trace or a signal. It belongs to the exposed unit that is its user, else to the one
-that is its session. An outcome that names a variant but no exposed unit forms a unit by itself, or
-with its user or session. Outcomes of the days before the first exposure are summed separately.
+An outcome is a trace or a signal. It belongs to its user if that is an exposed unit, else to its
+session if that is one. Without an exposed unit, an outcome that names a variant counts for its user
+or session, or as a unit by itself. Outcomes before the first exposure are summed separately.
 
 A unit is conflicting when its outcomes name another variant than its own; it is excluded.
 """
@@ -94,7 +94,7 @@ async def sum_traces(
 async def sum_signals(
     engine: Engine, scope: OutcomeScope, name: str, *, exclude_conflicting: bool
 ) -> Outcomes:
-    """Sum a signal's values, optionally without units that are conflicting."""
+    """Sum a signal's values, optionally without conflicting units."""
     where = Conditions(scope.workspace)
     where.add("name = {signal:String}", signal=name)
     # Values stored before the limit existed must not distort the sums.
@@ -151,7 +151,7 @@ def _experiment_signals() -> str:
     return complete_signals(where)
 
 
-# Signals are not measured here; they only reveal conflicting units.
+# Includes signals that name the experiment: not measured, they only reveal conflicting units.
 _TRACES = f"""
     SELECT user_id, session_id, sipHash64(trace_id) AS own, start AS began,
         start + toIntervalNanosecond(duration_ns) AS ended, experiment_id, variant, agent_name,

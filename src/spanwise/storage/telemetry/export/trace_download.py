@@ -276,7 +276,7 @@ class _WriteBuffer(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Any) -> int:  # noqa: ANN401 -- whatever has bytes
+    def write(self, data: Any) -> int:  # noqa: ANN401 -- any bytes-like object
         chunk = bytes(data)
         self._chunks.append(chunk)
         self._written += len(chunk)

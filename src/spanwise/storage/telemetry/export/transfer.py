@@ -1,4 +1,4 @@
-"""Exports and imports a workspace's telemetry as Parquet files.
+"""Exports and imports all telemetry of a workspace as Parquet files.
 
 Data derived from spans (bounds, traces, rollups) is not exported but recomputed on import. Rows
 keep their versions, so importing the same file twice changes nothing.
@@ -71,7 +71,7 @@ def export_chunk(client: Client, workspace: str, chunk: TableChunk) -> bytes:
 def import_file(client: Client, workspace: str, table: str, data: bytes) -> int:
     """Import all rows of a Parquet file, or none; returns how many."""
     known = _columns(client, table)
-    # Into a staging table first: the workspace is set from there, and a broken file is harmless.
+    # A staging table first: a broken file changes nothing, and the copy sets the workspace.
     staging = f"import_{table}_{secrets.token_hex(8)}"
     client.command(f"CREATE TABLE {staging} AS {table} ENGINE = MergeTree ORDER BY tuple()")
     try:

@@ -1,4 +1,4 @@
-"""Writes prices to the engine's dictionary, which extraction looks costs up in."""
+"""Writes prices to the engine's dictionary, from which extraction computes costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple

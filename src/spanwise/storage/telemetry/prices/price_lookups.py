@@ -34,7 +34,7 @@ class PriceLookups:
         self._postponed: set[PriceKey] = set()
 
     def price_batch(self, client: Client, first_version: int, last_version: int) -> bool:
-        """Look up a batch's unpriced models and reprice its spans; returns if any was found."""
+        """Look up a batch's unpriced models and reprice its spans; True if any price was found."""
         versions = {"first": first_version, "last": last_version}
         rows = query_rows(client, _UNPRICED_MODELS, versions)
         found = {

@@ -1,6 +1,6 @@
 """The rollup: trace aggregates per month, day, hour and ten-second slice, for analytics.
 
-`rollup.Rollup` is the only entry: `answer` runs a query of `queries` over a time range, and
+The entry point is `rollup.Rollup`: `answer` runs a query from `queries` over a time range, and
 `maintenance` keeps the tables up to date. Invariants:
 
 - Every part of a range is read exactly once, from one table (`plan`).

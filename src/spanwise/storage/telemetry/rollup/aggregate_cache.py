@@ -8,7 +8,7 @@ from spanwise.storage.telemetry.rollup.aggregation import Aggregates, Statement
 
 # Cache TTL: rows removed by another replica's retention may be counted this much longer.
 TTL_SECONDS = 60.0
-# Limit for all entries together: some 30 MB.
+# Limit for all entries together, about 30 MB.
 MAX_VALUES = 500_000
 
 Results = list[tuple[Statement, Aggregates]]
@@ -18,14 +18,14 @@ class AggregateCache:
     """Evicts the oldest entries when it is full. Statements without a cache key are not cached."""
 
     def __init__(self) -> None:
-        # In the order of insertion: key -> when the entry expires, and its aggregates.
+        # Key -> when the entry expires and its aggregates, in insertion order.
         self._entries: dict[tuple[object, ...], tuple[float, Aggregates]] = {}
         self._values = 0
-        # How often the cache was cleared: what was read before is not stored after.
+        # Incremented by `clear`, so that results read before it are not cached after it.
         self.generation = 0
 
     def split(self, statements: Iterable[Statement]) -> tuple[Results, list[Statement]]:
-        """Return the statements whose aggregates are cached, with them, and the other ones."""
+        """Return the cached results of statements, and the statements that are not cached."""
         cached: Results = []
         missing: list[Statement] = []
         for statement in statements:
@@ -39,7 +39,7 @@ class AggregateCache:
     def put_all(
         self, statements: Sequence[Statement], fetched: Sequence[Rows], generation: int
     ) -> Results:
-        """Cache and return fetched aggregates. `generation` is that of before they were read."""
+        """Cache and return fetched aggregates. `generation` is from before they were fetched."""
         results = [
             (statement, statement.to_aggregates(rows))
             for statement, rows in zip(statements, fetched, strict=True)
@@ -50,7 +50,7 @@ class AggregateCache:
         return results
 
     def clear(self) -> None:
-        """Forget everything: rollup rows were removed without advancing the watermark."""
+        """Drop all entries, after rollup rows were removed without advancing the watermark."""
         self.generation += 1
         self._entries.clear()
         self._values = 0

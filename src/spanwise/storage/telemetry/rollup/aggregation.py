@@ -1,4 +1,4 @@
-"""Aggregations over a source: the statements that compute them, and how their results merge."""
+"""Aggregations over a source: compiles their SQL statements and merges the results."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class Statement:
 def compile_statements(
     aggregations: Iterable[Aggregation], source: Source, question: Question
 ) -> list[Statement]:
-    """Return the statements of some aggregations: apart for clean rollup rows, which are cached."""
+    """Return the statements of aggregations; clean rollup rows get separate, cacheable ones."""
     statements: list[Statement] = []
     for aggregation in aggregations:
         exact_sql = aggregation.exact_sql if source.is_traces_only else None

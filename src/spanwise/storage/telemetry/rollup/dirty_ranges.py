@@ -1,4 +1,4 @@
-"""Finds dirty hours and slices: a trace in them was written after the watermark."""
+"""Finds dirty hours and slices: those with a trace written after the watermark."""
 
 import asyncio
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class _Lookup:
 
 
 class DirtyRanges:
-    """Caches what is dirty per watermark and adds recent changes to it.
+    """Caches the dirty buckets of a watermark and adds recent changes to them.
 
     Without recent changes, where other processes write too, every call queries the traces.
     """
@@ -76,7 +76,7 @@ class DirtyRanges:
     ) -> set[datetime]:
         if self._changes is None:
             return await self._look_up(workspace, plan(period))
-        # Before reading changes: one that arrives meanwhile is then added twice, never lost.
+        # Read the count first: a change that arrives meanwhile is added twice, but never lost.
         count = self._changes.count
         found = self._get_cached(key, workspace, self._changes)
         if found is None:
@@ -113,7 +113,7 @@ def _plan_hours(period: BoundedRange, watermarks: Watermarks) -> _Lookup:
     if watermarks.slices is None:
         return _Lookup(hour, watermarks.hours, (period,))
     # Nearly all new traces start in these hours. Finding them would be slow under heavy ingest, so
-    # all are taken for dirty; their slices are read instead.
+    # all are assumed dirty; their slices are read instead.
     first, end = watermarks.first_open_hour, watermarks.first_open_hour + DAY
     before = BoundedRange(period.start, min(period.end, first))
     after = BoundedRange(max(period.start, end), period.end)

@@ -1,4 +1,4 @@
-"""Retention of the rollup: removes old aggregates and recomputes the buckets that are cut."""
+"""Retention of the rollup: removes old aggregates, recomputes buckets that straddle the cutoff."""
 
 import time
 from datetime import datetime
@@ -37,7 +37,7 @@ AND partition_id < {before:String}"""
 def expire_rollup(client: Client, before: datetime) -> int:
     """Remove the hours and days before a whole hour; returns the number of rows removed.
 
-    The day and the month that contain it are recomputed from what is left of them. Earlier months
+    The day and the month of that hour are recomputed from what is left of them. Earlier months
     are whole partitions, which the caller drops.
     """
     edges = {
@@ -51,18 +51,18 @@ def expire_rollup(client: Client, before: datetime) -> int:
     (found,) = query_rows(client, _EXPIRED, parameters)
     if not found["expired"] and not found["is_wrong"]:
         return 0
-    # Midnight cuts no day.
+    # A cutoff at midnight splits no day.
     for resolution in ("month",) if edges["day"] == before else ("day", "month"):
         versioned = {**parameters, "version": time.time_ns()}
-        client.command(_recompute_cut(resolution), parameters=versioned)
+        client.command(_recompute_partial(resolution), parameters=versioned)
     client.command(f"DELETE FROM trace_rollup WHERE {_IS_EXPIRED}", parameters=parameters)
     return int(found["expired"])
 
 
-def _recompute_cut(resolution: str) -> str:
-    """SQL that recomputes the day or month that is cut, and sets expired rows to zero.
+def _recompute_partial(resolution: str) -> str:
+    """SQL that recomputes the day or month of the cutoff, and sets expired rows to zero.
 
-    It is one statement, so that no reader misses days that the month still counts.
+    One statement does both, so that a reader sees neither without the other.
     """
     edge, finer = f"{{{resolution}_edge:DateTime('UTC')}}", FINER_RESOLUTIONS[resolution]
     rows = f"""SELECT workspace, {edge} AS moment, {", ".join(MEASURES)}
@@ -78,7 +78,7 @@ def _recompute_cut(resolution: str) -> str:
 
 
 def drop_slices(client: Client, before: datetime) -> None:
-    """Drop the slices of days that are read by hours."""
+    """Drop the slices of days before a time, which are read from hourly aggregates."""
     rows = query_rows(client, _OLD_SLICE_PARTITIONS, {"before": f"{before:%Y%m%d}"})
     for row in rows:
         client.command(f"ALTER TABLE trace_slices DROP PARTITION ID '{row['partition_id']}'")

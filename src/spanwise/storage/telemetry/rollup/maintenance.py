@@ -37,7 +37,7 @@ QUIET_SECONDS = 600
 MIN_SLICE_TRACES = 2000
 # A month is merged into one part when nothing was written to it for this long.
 QUIET_MONTH_SECONDS = 7200
-# Limits of what one statement recomputes: each has a fixed cost, and needs memory for its rows.
+# Limits per statement: many small ones add fixed costs, a large one needs much memory.
 MAX_BATCH_LENGTH, MAX_BATCH_TRACES = 31 * DAY, 200_000
 _RANGES_PER_STATEMENT = 50
 _CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
@@ -61,14 +61,14 @@ ORDER BY table, partition_id DESC LIMIT 1"""
 
 
 class Interrupted(Exception):  # noqa: N818 -- an outcome, not a defect
-    """A run was asked to stop. Nothing is lost: its watermark was not advanced."""
+    """A run was interrupted. Nothing is lost: its watermark was not advanced."""
 
 
 class Maintenance:
     """Runs in worker threads. A lock keeps runs and retention apart; slices need none.
 
-    `visible_until` returns up to which write time all traces are visible, where that is known
-    exactly; `visible_as_of` the monotonic time before which all acknowledged data is visible.
+    `visible_until` returns the write time up to which all traces are visible, or None if unknown;
+    `visible_as_of` returns the monotonic time before which all acknowledged data is visible.
     """
 
     def __init__(
@@ -96,28 +96,28 @@ class Maintenance:
         return await asyncio.to_thread(self._update, quiet)
 
     async def update_slices(self) -> int:
-        """Bring the slices up to date; returns the number of new traces, 0 if they can wait."""
+        """Bring the slices up to date; returns the number of new traces, 0 if too few."""
         return await asyncio.to_thread(self._update_slices)
 
     async def update_and_merge(self) -> None:
-        """Update, then merge one month that has gone quiet, unless interrupted."""
+        """Update, then merge one month without recent writes, unless interrupted."""
         with suppress(Interrupted):
             await self.update()
             await asyncio.to_thread(merge_quiet_month, self._client("hours"))
 
     async def rebuild(self) -> int:
-        """Recompute the whole rollup; returns the number of days. Nobody may read meanwhile."""
+        """Recompute the whole rollup; returns the number of days. Nothing may read during it."""
         for table in ("rollup_sweeps", "slice_sweeps", "trace_rollup", "trace_slices"):
             await asyncio.to_thread(self._client("hours").command, f"TRUNCATE TABLE {table}")
         return await self.update()
 
     def interrupt(self) -> None:
-        """Let a run end after the statement it is at."""
+        """Stop a run after its current statement."""
         self._interrupted.set()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let no run start or continue while traces are removed that it would still count."""
+        """Block runs while traces are removed, which a run could still count."""
         with self._running:
             yield
 
@@ -139,7 +139,7 @@ class Maintenance:
                 recompute(client, batch, ("hour", "day"), written)
             if days:
                 recompute(client, _whole_months(min(days), max(days)), ("month",), written)
-            # Also without changes: slices are read from the hour of the watermark on.
+            # Advance even without changes: slices are read from the hour of the watermark on.
             if days or until - since >= HOUR:
                 self._watermarks.advance_hours(client, until)
                 drop_slices(client, until - self._watermarks.slice_lookback - DAY)

@@ -1,4 +1,4 @@
-"""The measures of analytics, defined once for raw traces and for the rollup's columns."""
+"""The measures of analytics: columns of the rollup, and their SQL over raw traces."""
 
 # Upper bounds of the buckets of the latency distribution; the last bucket has none.
 LATENCY_BOUNDS_MS = (200, 500, 1000, 2000, 5000)

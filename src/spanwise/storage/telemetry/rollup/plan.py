@@ -27,7 +27,7 @@ class Plan:
     Buckets excluded from a range are read at a finer resolution.
     """
 
-    # Hours to read from raw traces: dirty, or cut by the period.
+    # Hours to read from raw traces: dirty, or only partly in the period.
     trace_hours: list[datetime]
     # Clean aggregates of `trace_rollup`; `hours` as a range excludes `trace_hours`.
     hours: BoundedRange | list[datetime]
@@ -35,7 +35,7 @@ class Plan:
     excluded_days: list[datetime] = field(default_factory=list)
     months: BoundedRange | None = None
     excluded_months: list[datetime] = field(default_factory=list)
-    # Hours to read from `trace_slices`, and the ranges of them to read from raw traces.
+    # Hours to read from `trace_slices`, except these ranges, which are read from raw traces.
     sliced_hours: list[datetime] = field(default_factory=list)
     trace_ranges: list[BoundedRange] = field(default_factory=list)
 
@@ -64,7 +64,7 @@ def make_plan(
 
 
 def _plan_days(trace_hours: list[datetime], days: BoundedRange, granularity: Granularity) -> Plan:
-    """Return what to read of some whole days by days and months; the hours are left to do."""
+    """Plan which whole days to read by day and by month; the caller adds the hours."""
     dirty_days = {floor_time(hour, Granularity.DAILY) for hour in trace_hours}
     is_monthly = granularity is Granularity.MONTHLY
     months = find_whole_buckets(days, Granularity.MONTHLY) if is_monthly else None
@@ -94,7 +94,7 @@ def use_slices(
 ) -> Plan:
     """Read slices instead of raw traces in the hours of a plan that have slices.
 
-    Slices that are dirty, or cut by the period, are still read from raw traces.
+    Slices that are dirty, or only partly in the period, are still read from raw traces.
     """
     hours = [hour for hour in plan.trace_hours if hour >= first_sliced_hour]
     edges = (period.start, period.end)

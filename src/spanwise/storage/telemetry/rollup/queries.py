@@ -1,4 +1,4 @@
-"""The queries of analytics: totals, series, percentiles and breakdowns of traces."""
+"""The analytics queries: totals, series, percentiles and breakdowns of traces."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -121,7 +121,7 @@ def _requests_sql(rows: Source, question: Question) -> str:
 
 def _to_requests(question: Question, found: Results) -> dict[datetime, dict[str, int]]:
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    shown = _shorten((agent, total) for (_, agent), (total,) in found[0].items())
+    shown = _limit_names((agent, total) for (_, agent), (total,) in found[0].items())
     for (bucket, agent), total in _sort_by_total(found[0]):
         counts[to_seconds(bucket)][shown(agent)] += total
     return {bucket: dict(counts[int(bucket.timestamp())]) for bucket in question.buckets}
@@ -181,7 +181,7 @@ def _to_costs(question: Question, found: Results) -> CostBreakdown:
     # The model without a name holds the cost of whole traces.
     by_bucket = {to_seconds(at): total for (at, model), (total, _) in found[0].items() if not model}
     models = [(model, total) for (_, model), (total, _) in found[0].items() if model]
-    shown = _shorten(models)
+    shown = _limit_names(models)
     by_model: dict[str, float] = defaultdict(float)
     for model, total in models:
         by_model[shown(model)] += total
@@ -219,8 +219,8 @@ def _tools_sql(rows: Source, _: Question) -> str:
 
 
 def _to_tools(_: Question, found: Results) -> dict[str, dict[str, int]]:
-    shown_agent = _shorten((agent, total) for (agent, _), (total,) in found[0].items())
-    shown_tool = _shorten((tool, total) for (_, tool), (total,) in found[0].items())
+    shown_agent = _limit_names((agent, total) for (agent, _), (total,) in found[0].items())
+    shown_tool = _limit_names((tool, total) for (_, tool), (total,) in found[0].items())
     heatmap: dict[str, dict[str, int]] = {}
     for (agent, tool), total in sorted(_sort_by_total(found[0]), key=lambda item: str(item[0][0])):
         tools = heatmap.setdefault(shown_agent(agent), {})
@@ -232,8 +232,8 @@ def _to_tools(_: Question, found: Results) -> dict[str, dict[str, int]]:
 TOOLS = Query((Aggregation("analytics_tools", 2, _tools_sql),), _to_tools)
 
 
-def _shorten(totals: Iterable[tuple[str, float]]) -> Callable[[str], str]:
-    """Return the name to show for each name: itself if it is among the largest."""
+def _limit_names(totals: Iterable[tuple[str, float]]) -> Callable[[str], str]:
+    """Return a function that keeps the largest names and maps the rest to `OTHER_NAMES`."""
     by_name: dict[str, float] = defaultdict(float)
     for name, total in totals:
         by_name[name] += total

@@ -1,4 +1,4 @@
-"""A log of the slices changed by the latest batches, so that readers need not query for them."""
+"""Keeps the slices changed by the latest batches in memory, so that reads need not query them."""
 
 import threading
 from collections import Counter, deque

@@ -1,4 +1,4 @@
-"""SQL that recomputes aggregates of the rollup from traces, or from a finer resolution.
+"""Recomputes aggregates of the rollup from traces, or from a finer resolution.
 
 `trace_rollup` and `trace_slices` name the resolution of a row in their column `step`.
 """
@@ -27,7 +27,7 @@ _SUMMED = (
     *("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost"),
     *(f"under_{ms}" for ms in LATENCY_BOUNDS_MS),
 )
-# sumMap drops keys whose values are all zero: costs, which may be zero, go together with calls.
+# sumMap drops keys whose values are all zero, so costs, which may be zero, are summed with calls.
 _SUMMED_BY_KEY = (
     ("latency_keys", "latency_counts"),
     ("error_types", "error_counts"),
@@ -82,7 +82,7 @@ def recompute_slices(client: Client, ranges: Sequence[BoundedRange]) -> None:
 def insert_aggregates(table: str, resolution: str, rows: str, changed: str) -> str:
     """SQL that inserts the aggregates of rows by key, and zeros for keys that have no rows left.
 
-    It is one statement, so that a reader sees the state before or after, never between.
+    One statement does both, so that a reader never sees an intermediate state.
     """
     sums = {name: f"sum(row.{name})" for name in _SUMMED}
     maps = {

@@ -1,4 +1,4 @@
-"""Answers questions over a time range from precomputed aggregates where they are valid."""
+"""Answers analytics questions from precomputed aggregates where they are up to date."""
 
 import asyncio
 import math
@@ -41,7 +41,7 @@ T = TypeVar("T")
 class Rollup:
     """The rollup of one engine: `answer` for readers, `maintenance` for the job that updates it.
 
-    `changes` are the changes of this process, where no other process writes. `visible_until` and
+    `changes` are the recent changes, known if only this process writes. `visible_until` and
     `visible_as_of` are described in `Maintenance`.
     """
 
@@ -71,7 +71,7 @@ class Rollup:
         query: Query[T],
         freshness: Freshness = LATEST,
     ) -> T:
-        """Answer a question over its time range with a query of `queries`."""
+        """Answer a question over its time range with a query from `queries`."""
         if not query.is_series:
             question = replace(question, granularity=Granularity.MONTHLY)
         source = await self.choose_source(workspace, question, freshness)
@@ -117,5 +117,5 @@ class Rollup:
         return since if since and (start is None or start <= since) else None
 
     def clear_cache(self) -> None:
-        """Forget cached aggregates: rows were removed without advancing the watermark."""
+        """Drop cached aggregates, after rows were removed without advancing the watermark."""
         self._cache.clear()

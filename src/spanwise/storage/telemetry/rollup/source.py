@@ -1,4 +1,4 @@
-"""The rows that answer a question: SQL conditions on `traces`, `trace_rollup` and `trace_slices`.
+"""Selects the rows that answer a question, from `traces`, `trace_rollup` and `trace_slices`.
 
 A row of `traces` is one trace, a row of `trace_rollup` aggregates an hour, a day or a month, and a
 row of `trace_slices` ten seconds.
@@ -31,7 +31,7 @@ class Source:
     rollup: str | None = None
     slices: str | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
-    # The rows of `trace_rollup` that are meant do not change while the watermark is this.
+    # The selected rows of `trace_rollup` do not change until the watermark advances past this.
     watermark: datetime | None = None
 
     @property
@@ -41,7 +41,7 @@ class Source:
 
     @property
     def settings(self) -> str:
-        """Settings for a query of these rows: few rows are not worth more threads."""
+        """Settings for a query of these rows: aggregates are too few for more threads."""
         return "" if self.is_traces_only else "SETTINGS max_threads = 1"
 
     def select(self, measures: Sequence[str]) -> str:
@@ -61,7 +61,7 @@ class Source:
         return " UNION ALL ".join(selects)
 
     def split(self) -> "tuple[Source | None, Source | None]":
-        """Return the rows of `trace_rollup`, with only the parameters they bind, and the rest."""
+        """Split off the rows of `trace_rollup`, with only the parameters that they bind."""
         if self.rollup is None:
             return None, self
         bound = {name: self.parameters[name] for name in re.findall(r"{(\w+):", self.rollup)}
@@ -90,11 +90,11 @@ def compile_plan(workspace: str, question: Question, plan: Plan, watermark: date
     dimensions.equals("environment", question.wanted.environment)
     parameters = dict(where.parameters)
     parameters |= bind_ranges(plan.trace_ranges)
-    read_otherwise = [*plan.trace_hours, *plan.sliced_hours]
+    excluded_hours = [*plan.trace_hours, *plan.sliced_hours]
     rollup = " OR ".join(
         condition
         for condition in (
-            _compile_buckets("hour", plan.hours, read_otherwise, parameters),
+            _compile_buckets("hour", plan.hours, excluded_hours, parameters),
             _compile_buckets("day", plan.days, plan.excluded_days, parameters),
             _compile_buckets("month", plan.months or [], plan.excluded_months, parameters),
         )

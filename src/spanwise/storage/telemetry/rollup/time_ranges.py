@@ -24,7 +24,7 @@ def clamp(period: BoundedRange) -> BoundedRange:
 
 
 def find_whole_buckets(period: BoundedRange, granularity: Granularity) -> BoundedRange | None:
-    """Return the range of buckets that lie entirely in a period, None if there are none."""
+    """Return the range of buckets entirely within a period, None if there are none."""
     first, end = (floor_time(edge, granularity) for edge in (period.start, period.end))
     if first != period.start:
         first = next_bucket(first, granularity)
@@ -45,17 +45,17 @@ def to_seconds(bucket: datetime) -> int:
 
 
 def list_hours(start: datetime, end: datetime) -> list[datetime]:
-    """Return the whole hours of a range that starts with one."""
+    """Return the whole hours of a range that starts on the hour."""
     return [start + n * HOUR for n in range((end - start) // HOUR)]
 
 
 def list_days(start: datetime, end: datetime) -> list[datetime]:
-    """Return the whole days of a range that starts with one."""
+    """Return the whole days of a range that starts at midnight."""
     return [start + n * DAY for n in range((end - start) // DAY)]
 
 
 def join_slices(slices: Sequence[datetime]) -> list[BoundedRange]:
-    """Join sorted slices that touch into ranges."""
+    """Join adjacent slices, given in order, into ranges."""
     ranges: list[BoundedRange] = []
     for at in slices:
         if ranges and ranges[-1].end == at:
@@ -66,7 +66,7 @@ def join_slices(slices: Sequence[datetime]) -> list[BoundedRange]:
 
 
 def join_hours(hours: Sequence[datetime], period: BoundedRange) -> list[BoundedRange]:
-    """Join sorted hours that touch into ranges, cut at the ends of the period."""
+    """Join adjacent hours, given in order, into ranges clipped to the period."""
     ranges: list[BoundedRange] = []
     for at in hours:
         start, end = max(at, period.start), min(at + HOUR, period.end)
@@ -79,7 +79,7 @@ def join_hours(hours: Sequence[datetime], period: BoundedRange) -> list[BoundedR
 def subtract(
     ranges: Sequence[BoundedRange], excluded: Sequence[BoundedRange]
 ) -> list[BoundedRange]:
-    """Return what is left of sorted ranges without the excluded ones, which are sorted too."""
+    """Return sorted ranges without the parts in excluded ranges, which are sorted too."""
     left: list[BoundedRange] = []
     for piece in ranges:
         start = piece.start

@@ -1,4 +1,4 @@
-"""Watermarks: up to which write time the rollup contains every trace."""
+"""Watermarks: the write times up to which the rollup contains every trace."""
 
 import math
 import time
@@ -80,7 +80,7 @@ class WatermarkStore:
         self._expires_at = time.monotonic() + CACHE_SECONDS
 
     def expire(self) -> None:
-        """Let the next reader read the watermarks from the engine."""
+        """Make the next reader read the watermarks from the engine."""
         self._expires_at = 0.0
 
     def set_slices_as_of(self, first_hour: datetime, as_of: float) -> None:

@@ -2,7 +2,7 @@
 
 Migrations run forward only, in order, once each, under the catalog's migration lock. Every
 statement is idempotent, because a killed migration is repeated from the start of its file.
-`apply_schema` is the face.
+The entry point is `apply_schema`.
 """
 
 from spanwise.storage.telemetry.schema.migrate import apply_schema

@@ -1,4 +1,4 @@
-"""Landing tables: OTLP rows are inserted here, and a view extracts them into the real tables."""
+"""Landing tables: OTLP data is inserted here, and a view extracts rows into the real tables."""
 
 import hashlib
 from collections.abc import Callable

@@ -147,7 +147,7 @@ def _to_signal(row: Mapping[str, Any], agent_ids: AgentIds) -> Signal:
         value=row["value"],
         trace_id=or_none(row["trace_id"]),
         span_id=or_none(row["span_id"]),
-        # A name without an agent record is returned as is: filters accept it too.
+        # Without an agent record, the name is returned instead of an id: filters accept both.
         agent_id=agent_ids.get(row["agent_name"], row["agent_name"]) or None,
         session_id=or_none(row["session_id"]),
         user_id=or_none(row["user_id"]),

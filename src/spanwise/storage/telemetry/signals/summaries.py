@@ -61,7 +61,7 @@ async def summarize_signals(
         raise Invalid.field(
             "granularity",
             f"{len(rows):,} signal names over {len(buckets):,} buckets are too many for one "
-            "summary; name a signal, shorten the range or take a coarser granularity",
+            "summary; choose one signal, a shorter range or a coarser granularity",
         )
     return [_to_summary(row, granularity, buckets, step_ns) for row in rows]
 

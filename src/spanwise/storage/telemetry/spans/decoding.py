@@ -12,7 +12,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
 from spanwise.model.telemetry.conventions import OWN_PREFIX
 
-# Input and output bytes shown in a trace; the span's own endpoint returns all of it.
+# Input and output bytes shown in a trace; the endpoint of a single span returns all of it.
 MAX_SHOWN_BYTES = 64 * 1024
 # JSON encoders give up at about 250 levels, and a response adds a few more.
 _MAX_DEPTH = 200
@@ -55,7 +55,7 @@ def _read_json(text: str | bytes) -> Any:  # noqa: ANN401 -- any JSON value
 
 
 def read_attribute(raw: bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line per type
-    """Decode a stored attribute; its first byte marks the type when it is no string."""
+    """Decode a stored attribute; its first byte is the type unless it is a string."""
     if not raw or not 2 <= raw[0] <= 8:  # noqa: PLR2004 -- the markers 2 to 8
         return raw.decode("utf-8", "replace")
     body = raw[1:]

@@ -1,8 +1,7 @@
 """Deletes traces with their spans, signals and logs.
 
 The engine masks the rows at once, which reads see through `apply_mutations_on_fly`, and removes
-them when it merges. Waiting for the rewritten parts took 4.3 s for 33 small parts, and would have
-blocked ingest.
+them when it merges. Waiting for the merge took 4.3 s for 33 small parts, and would block ingest.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Deduplicates calls that a coding agent reports both as a span and as a log record.
 
-A span is derived from the log record on arrival, because the agent's own span may never come. Both
-carry the call's id. Once both are stored, a newer version of the derived span is written that does
-not count in its trace. It stays a root, so that the trace row under its start is deleted once
+When the log record arrives, a span is derived from it, because the agent's own span may be missing.
+Both carry the call's id. Once both are stored, a newer version of the derived span is written that
+does not count in its trace. It stays a root, so that the trace row under its start is deleted once
 another root represents the trace.
 """
 

@@ -1,7 +1,7 @@
 """Reads messages and flag decisions that log records carry for spans.
 
-Some instrumentations emit them not with the span but as log records with its ids, before or after
-the span arrives. They are joined when a trace is read.
+Some instrumentations emit messages not on the span but as log records with its ids, which may
+arrive before or after it. They are joined when a trace is read.
 """
 
 from collections import defaultdict

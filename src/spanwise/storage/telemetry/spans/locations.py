@@ -1,4 +1,4 @@
-"""Finds rows of a trace by primary key, from the hours between which it has spans.
+"""Finds the rows of a trace by primary key: looks up the hours in which it has spans.
 
 Tables are sorted by workspace, hour and trace id: without the hours a lookup would be a full scan.
 """

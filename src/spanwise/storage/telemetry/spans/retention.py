@@ -29,8 +29,8 @@ class ExpiringTable:
     by_month: bool = True
 
 
-# Spans before their bounds: every remaining span must stay reachable through its bounds. Traces and
-# their rollups in sequence: lists and totals differ only briefly.
+# In this order: spans before their bounds, so that every remaining span stays reachable through its
+# bounds; traces just before their rollups, so that lists and totals differ only briefly.
 EXPIRING_TABLES = (
     ExpiringTable("spans", "hour"),
     ExpiringTable("traces", "start"),
@@ -86,7 +86,7 @@ def _drop_months(client: Client, expiring: ExpiringTable, before: datetime) -> i
 
 
 def _delete_rows(client: Client, expiring: ExpiringTable, before: datetime) -> int:
-    # Compared as DateTime64: in whole seconds, rows of the day's last second would stay.
+    # Compared as DateTime64: in whole seconds, rows of the last second would stay.
     old = f"{expiring.column} < {{before:DateTime64(9, 'UTC')}}"
     parameters = {"before": to_engine_time(before)}
     sql = f"SELECT count() AS rows FROM {expiring.table} WHERE {old}"

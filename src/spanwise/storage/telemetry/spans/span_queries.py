@@ -1,4 +1,4 @@
-"""Reads the spans of one trace. It works on columns: a trace may have tens of thousands."""
+"""Reads the spans of one trace, column by column: a trace may have tens of thousands."""
 
 import asyncio
 import operator

@@ -163,7 +163,7 @@ def aggregate_batch(client: Client, first_version: int, last_version: int) -> No
 def aggregate_shared_batch(client: Client, first_version: int, last_version: int) -> None:
     """Update the traces of a batch by reading all their spans.
 
-    Needed when versions do not tell which spans are stored: with other writers on the store, and
+    Needed when versions do not show which spans are stored: with other writers on the store, and
     while records of an earlier process are replayed.
     """
     traces = """SELECT DISTINCT workspace, trace_id FROM spans

@@ -8,7 +8,7 @@ from spanwise.storage.telemetry.rollup.aggregation import Aggregates, Aggregatio
 from spanwise.storage.telemetry.rollup.source import Source
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
-# Per menu; other values can be typed.
+# Per menu; users can type other values.
 MAX_VALUES = 1000
 _MEASURES = (
     *("traces", "errors", "agent_name", "environment", "models", "providers", "tools", "kinds"),
@@ -40,7 +40,7 @@ _MENUS = {
 
 
 def filter_values(agent_ids: AgentIds) -> Query[TraceFilters]:
-    """Query for every value that the traces of a period have, in order."""
+    """Return the query for all values in the traces of a period, sorted."""
 
     def to_filters(_: Question, found: Sequence[Aggregates]) -> TraceFilters:
         menus = dict(zip(_MENUS, found[0][()], strict=True))

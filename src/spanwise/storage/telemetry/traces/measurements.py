@@ -1,4 +1,4 @@
-"""Measures agents for alert rules: many agents per query, by the end time of their traces.
+"""Computes the metrics of alert rules: many agents per query, by the end time of their traces.
 
 A trace is stored after it ended, so a window over start times would miss long traces. The table is
 sorted by start; an index on end times finds the hours in which the matching traces started.
@@ -38,14 +38,14 @@ class Buckets:
 
     @classmethod
     def within_hours(cls, minutes: int) -> "Buckets":
-        """Adjacent windows aligned to full hours, numbered by their start."""
+        """Use adjacent windows aligned to full hours, numbered by their start."""
         sql = """seconds - seconds % 3600
             + intDiv(seconds % 3600, {width:UInt32}) * {width:UInt32}"""
         return cls(sql, {"width": minutes * 60})
 
     @classmethod
     def sliding(cls, minutes: int, step_minutes: int) -> "Buckets":
-        """Overlapping windows, numbered by their end; a time falls into several."""
+        """Use overlapping windows, numbered by their end; a time falls into several."""
         sql = """arrayJoin(range(intDiv(seconds, {step:UInt32}) * {step:UInt32} + {step:UInt32},
             seconds + {width:UInt32} + 1, {step:UInt32}))"""
         return cls(sql, {"width": minutes * 60, "step": step_minutes * 60})

@@ -9,7 +9,7 @@ import time
 from collections import deque
 
 SETTLED_SECONDS = 30.0
-# The first range covers batches that an earlier process may not have aggregated again.
+# The first range covers batches that an earlier process may not have reaggregated.
 _BEFORE_START_SECONDS = 600
 _MERGED_SECONDS = 5.0
 
@@ -32,7 +32,7 @@ class ReaggregationQueue:
         self._ranges.append((now, first_version, last_version, has_calls))
 
     def take_settled(self, seconds: float) -> list[tuple[int, int, bool]]:
-        """Remove and return ranges of at least that age, each with whether it has calls."""
+        """Remove and return ranges at least this old, each with whether it has calls."""
         latest = time.monotonic() - seconds - (_MERGED_SECONDS if seconds else 0)
         settled = []
         while self._ranges and self._ranges[0][0] <= latest:

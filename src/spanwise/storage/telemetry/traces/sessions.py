@@ -41,7 +41,7 @@ async def find_sessions(
     total = int(counted[0]["total"])
     if total <= page.skip:
         return Listing([], total)
-    # The inner query finds the page's sessions from narrow columns; the outer reads their rest.
+    # The inner query finds the page's sessions from narrow columns; the outer reads all columns.
     rows = await engine.fetch(
         f"""SELECT {_COLUMNS} FROM traces FINAL
         WHERE {where.sql} AND session_id IN (

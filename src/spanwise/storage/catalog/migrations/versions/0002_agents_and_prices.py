@@ -1,4 +1,4 @@
-"""Agents, and the prices that a workspace has set itself."""
+"""Agents, and model prices set by workspaces."""
 
 import sqlalchemy as sa
 from alembic import op

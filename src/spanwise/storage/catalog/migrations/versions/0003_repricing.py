@@ -1,4 +1,4 @@
-"""Which earlier spans still wait for a price that appeared or changed."""
+"""Repricing tasks."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""When agents were seen, their alerts, what happened in a workspace, and who is told of it."""
+"""Seen times of agents, alerts, rule states, events, webhooks, deliveries and leases."""
 
 import sqlalchemy as sa
 from alembic import op
