@@ -50,7 +50,8 @@ class Settings(BaseSettings):
         4317,
         ge=0,
         le=65535,
-        description="Port for OTLP over gRPC; 0 = off. If it is taken, the service starts without.",
+        description="Port for OTLP over gRPC; 0 = off. If it is in use, the service starts without "
+        "gRPC.",
     )
     telemetry_url: SecretStr | None = Field(
         None,
@@ -109,7 +110,7 @@ class Settings(BaseSettings):
     )
     allow_private_webhooks: bool = Field(
         False,
-        description="Webhooks may connect to private addresses, such as those of this network.",
+        description="Webhooks may connect to private addresses, such as the local network.",
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
@@ -132,8 +133,8 @@ class Settings(BaseSettings):
     min_free_disk_mb: int = Field(
         512,
         ge=0,
-        description="Ingest answers 503 while the data folder's disk has less free space, MiB; the "
-        "reserve lets the engine merge and delete.",
+        description="Ingest returns 503 while the data folder's disk has less free space, MiB; "
+        "the reserve lets the engine merge and delete.",
     )
     log_level: str = Field(
         "info", pattern="^(debug|info|warning|error)$", description="Minimum level of log lines."
@@ -157,7 +158,7 @@ class Settings(BaseSettings):
 
     @field_validator("secret_key")
     @classmethod
-    def _secret_is_long(cls, value: SecretStr | None) -> SecretStr | None:
+    def _check_secret_key(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and len(value.get_secret_value()) < MIN_SECRET_CHARACTERS:
             raise ValueError(f"must have at least {MIN_SECRET_CHARACTERS} characters")
         return value
@@ -178,7 +179,7 @@ class Settings(BaseSettings):
 
     @field_validator("trusted_proxies")
     @classmethod
-    def _proxies_are_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_trusted_proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for part in value:
             if part == "*":
                 continue
@@ -192,29 +193,29 @@ class Settings(BaseSettings):
 
     @field_validator("catalog_url")
     @classmethod
-    def _catalog_is_known(cls, value: SecretStr | None) -> SecretStr | None:
-        return _checked(value, "sqlite", "postgresql")
+    def _check_catalog_url(cls, value: SecretStr | None) -> SecretStr | None:
+        return _check_scheme(value, "sqlite", "postgresql")
 
     @field_validator("telemetry_url")
     @classmethod
-    def _telemetry_is_known(cls, value: SecretStr | None) -> SecretStr | None:
+    def _check_telemetry_url(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and value.get_secret_value().startswith("chdb://"):
             return value
-        return _checked(value, "clickhouse", "clickhouses")
+        return _check_scheme(value, "clickhouse", "clickhouses")
 
     @field_validator("redis_url")
     @classmethod
-    def _redis_is_known(cls, value: SecretStr | None) -> SecretStr | None:
-        return _checked(value, "redis", "rediss")
+    def _check_redis_url(cls, value: SecretStr | None) -> SecretStr | None:
+        return _check_scheme(value, "redis", "rediss")
 
     @field_validator("smtp_url")
     @classmethod
-    def _smtp_is_known(cls, value: SecretStr | None) -> SecretStr | None:
-        return _checked(value, "smtp", "smtps")
+    def _check_smtp_url(cls, value: SecretStr | None) -> SecretStr | None:
+        return _check_scheme(value, "smtp", "smtps")
 
     @field_validator("public_url")
     @classmethod
-    def _public_url_is_http(cls, value: str | None) -> str | None:
+    def _check_public_url(cls, value: str | None) -> str | None:
         _check_address(value, "http", "https")
         return value
 
@@ -254,10 +255,10 @@ def prepare_data_dir(settings: Settings) -> None:
     try:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unusable(settings, error) from None
+        raise _data_dir_error(settings, error) from None
 
 
-def _unusable(settings: Settings, error: OSError) -> StartError:
+def _data_dir_error(settings: Settings, error: OSError) -> StartError:
     return StartError(f"{ENV_PREFIX}DATA_DIR: cannot use {settings.data_dir}: {error.strerror}")
 
 
@@ -276,7 +277,7 @@ def load_secret_key(settings: Settings) -> str:
             _create_secret(path)
         secret = path.read_text().strip()
     except OSError as error:
-        raise _unusable(settings, error) from None
+        raise _data_dir_error(settings, error) from None
     if len(secret) < MIN_SECRET_CHARACTERS:
         raise StartError(f"{path} must contain at least {MIN_SECRET_CHARACTERS} characters")
     return secret
@@ -310,7 +311,7 @@ def _hide_password(text: str) -> str:
     return urlunsplit((parts.scheme, user + host, parts.path, "", ""))
 
 
-def _checked(value: SecretStr | None, *schemes: str) -> SecretStr | None:
+def _check_scheme(value: SecretStr | None, *schemes: str) -> SecretStr | None:
     _check_address(value.get_secret_value() if value else None, *schemes)
     return value
 

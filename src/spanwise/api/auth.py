@@ -25,7 +25,7 @@ MAX_BODY_BYTES = 1_048_576
 
 
 async def authenticate(access: Access, headers: Mapping[str, str]) -> Principal:
-    """Find the principal behind `x-api-key`, `Authorization: Bearer` or `Authorization: Basic`."""
+    """Return the caller of `x-api-key`, `Authorization: Bearer` or `Authorization: Basic`."""
     if (key := find_key(headers)) is not None:
         return await access.by_key(key)
     scheme, credentials = _authorization(headers)
@@ -57,7 +57,7 @@ def _basic_password(credentials: str) -> str:
 
 
 class Requires:
-    """What a route requires of its caller: one of several scopes, a signed-in user, or an admin."""
+    """The permission a route requires: one of several scopes, a signed-in user, or an admin."""
 
     def __init__(self, *scopes: Scope, admin: bool = False) -> None:
         self._scopes = frozenset(scopes)
@@ -125,7 +125,7 @@ class JsonRequest(Request):
             except TimeoutError:
                 raise Invalid(f"the body did not arrive within {REQUEST_SECONDS:g} s") from None
             except ClientDisconnect:
-                raise Invalid("the connection ended before the body did") from None
+                raise Invalid("the connection was closed before the whole body arrived") from None
         return self._body
 
     async def _read(self) -> bytes:

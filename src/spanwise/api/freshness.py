@@ -1,7 +1,7 @@
-"""Reads how fresh an answer must be from `Cache-Control: max-age=N` of the request.
+"""Reads from `Cache-Control: max-age=N` how old the data in a response may be.
 
-Without the header, an answer includes everything that was acknowledged before the request. A page
-that refreshes itself accepts an older answer, so it never waits for ingest.
+Without the header, a response includes everything acknowledged before the request. A page that
+refreshes itself accepts slightly older data, so it never waits for ingest.
 """
 
 import re
@@ -16,7 +16,7 @@ _MAX_AGE = re.compile(r"(?:^|[,\s])max-age=(\d{1,9})(?=$|[,\s])", re.ASCII | re.
 
 
 async def requested_freshness(request: Request) -> Freshness:
-    # `Request` instead of a header parameter keeps this out of the OpenAPI document.
+    # Reads `Request`, because a header parameter would appear in the OpenAPI document.
     found = _MAX_AGE.search(request.headers.get("cache-control", ""))
     return Freshness(min(int(found[1]), MAX_AGE_SECONDS)) if found else LATEST
 

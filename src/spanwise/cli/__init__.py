@@ -38,7 +38,7 @@ class _LazyGroup(TyperGroup):
 
 
 def _import_command(name: str) -> ModuleType:
-    """Import a command without garbage collections, which would scan all modules repeatedly."""
+    """Import a command with garbage collection off, which would rescan all modules."""
     gc.disable()
     try:
         return import_module(f"spanwise.cli.{name}")

@@ -1,4 +1,4 @@
-"""`spanwise demo`: the service with simulated agents and live traffic."""
+"""`spanwise demo`: runs the service with simulated agents and live traffic."""
 
 import shutil
 from pathlib import Path
@@ -32,7 +32,7 @@ def demo(
     *,
     seed: Annotated[int, typer.Option(help="Seed of the generated data.")] = 7,
     scale: Annotated[
-        float, typer.Option(min=0.01, max=20, help="Amount of traffic; 1 = 25,000 traces.")
+        float, typer.Option(min=0.01, max=20, help="Amount of traffic; 1 = about 23,000 traces.")
     ] = 1.0,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Delete the data of an earlier demo first.")
@@ -53,7 +53,7 @@ def demo(
     async def run_demo(services: Services) -> None:
         state = await _prepare(services, clock, seed, scale, console)
         print(f"\n  Open {settings.public_address}\n  sign in as {EMAIL}, password: {PASSWORD}\n")
-        print("  Traffic keeps coming. Ctrl-C ends it.", flush=True)
+        print("  Sending live traffic; press Ctrl-C to stop.", flush=True)
         await continue_traffic(services, state)
 
     uvloop.run(run_service(settings, listener, clock=clock, background=run_demo))
@@ -88,9 +88,9 @@ async def _prepare(
     with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
         tasks = {}
 
-        def show(what: str, share: float) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(f"{what:<20}", total=1.0)
-            bar.update(tasks[what], completed=share)
+        def show(step: str, share: float) -> None:
+            if step not in tasks:
+                tasks[step] = bar.add_task(f"{step:<20}", total=1.0)
+            bar.update(tasks[step], completed=share)
 
         return await prepare_demo(services, clock, seed, scale, show)

@@ -52,8 +52,8 @@ def doctor(
         return
     console.print(f"Spanwise {__version__}, Python {platform.python_version()}\n")
     console.print(_settings_table(settings))
-    healthy = asyncio.run(_check_all(settings, console))
-    if not healthy:
+    is_healthy = asyncio.run(_check_all(settings, console))
+    if not is_healthy:
         sys.exit(1)
 
 
@@ -76,16 +76,16 @@ async def _check_all(settings: Settings, console: Console) -> bool:
         "counters": _check_counters,
         "telemetry": _check_telemetry,
     }
-    healthy = True
+    is_healthy = True
     console.print()
     for name, check in checks.items():
         try:
             verdict = f"[green]ok[/]    {name}: {escape(await check(settings))}"
         except SpanwiseError as error:
-            healthy = False
+            is_healthy = False
             verdict = f"[red]wrong[/] {name}: {escape(error.message)}"
         console.print(verdict, highlight=False, soft_wrap=True)
-    return healthy
+    return is_healthy
 
 
 async def _rebuild_rollup(settings: Settings) -> str:
@@ -99,7 +99,7 @@ async def _check_secret(settings: Settings) -> str:
     if settings.secret_key is not None:
         return "from the settings"
     if not secret_file(settings).exists():
-        return "not created yet; the first start does that"
+        return "not created yet; the first start creates it"
     load_secret_key(settings)
     return "from the data folder"
 
@@ -142,4 +142,4 @@ async def _check_counters(settings: Settings) -> str:
     url = settings.redis_url.get_secret_value() if settings.redis_url else None
     counters = await open_counters(url)
     await counters.close()
-    return "in this process" if url is None else "Redis answers"
+    return "in this process" if url is None else "Redis responds"

@@ -1,4 +1,4 @@
-"""Logging: one structured line per event, as JSON unless stderr is a terminal."""
+"""Configures logging: one structured line per event, as JSON unless stderr is a terminal."""
 
 import json
 import logging
@@ -49,5 +49,5 @@ def _write_json(event: Mapping[str, object], default: Callable[[object], object]
     try:
         return orjson.dumps(event, default, orjson.OPT_NON_STR_KEYS).decode()
     except orjson.JSONEncodeError:
-        # Lone surrogates and integers beyond 64 bits, which orjson rejects.
+        # orjson rejects lone surrogates and integers beyond 64 bits.
         return json.dumps(event, default=default)

@@ -1,4 +1,4 @@
-"""Progress bar for rows, on stderr so that stdout can be piped."""
+"""Progress bar of export and import, on stderr so that stdout can be piped."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Shared code of `spanwise export` and `spanwise import`."""
+"""Runs an export or an import, for `spanwise export` and `spanwise import`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping

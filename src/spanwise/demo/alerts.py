@@ -41,7 +41,7 @@ RULES: dict[str, list[AlertRule]] = {
     ],
     FLIGHTS_AGENT: [
         AlertRule(
-            name="Searches fail",
+            name="Flight searches fail",
             metric=AlertMetric.ERROR_RATE,
             condition=Condition.ABOVE,
             threshold=0.1,
@@ -52,7 +52,7 @@ RULES: dict[str, list[AlertRule]] = {
     ],
     LAYOUT_AGENT: [
         AlertRule(
-            name="Extraction is off",
+            name="Low extraction accuracy",
             metric=AlertMetric.SIGNAL,
             signal_name="extraction_accuracy",
             condition=Condition.BELOW,
@@ -64,7 +64,7 @@ RULES: dict[str, list[AlertRule]] = {
     ],
     "research-analyst": [
         AlertRule(
-            name="Budget of a day",
+            name="Daily budget",
             metric=AlertMetric.COST,
             condition=Condition.ABOVE,
             threshold=40.0,

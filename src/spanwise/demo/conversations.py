@@ -99,7 +99,7 @@ class Conversation:
         question = fill_slots(exchange.question, self._slots)
         self._history.append(text_message("user", question))
         answer, failure = "", None
-        recording.log(LogLevel.DEBUG, f"turn of {self.session} begins", user=self.user)
+        recording.log(LogLevel.DEBUG, f"turn of {self.session} started", user=self.user)
         try:
             answer = self._answer(recording, exchange, question)
         except TurnFailed as error:
@@ -176,32 +176,32 @@ class Conversation:
             if self.rng.random() >= rate:
                 break
             failure = OVERLOADED if is_incident else self.rng.choice((RATE_LIMIT, OVERLOADED))
-            self._refuse(recording, failure)
+            self._add_failed_call(recording, failure)
             if attempt == 2:  # noqa: PLR2004 -- one retry
                 raise TurnFailed(failure)
             recording.log(LogLevel.WARN, f"{failure.message}; trying again", attempt=attempt)
             recording.advance(recording.draw_ms(1800, 0.2))
             rate = max(rate, _RETRY_FAILURE_RATE)
         if not is_incident and self.rng.random() < self.agent.model_failure_rate / 4:
-            self._refuse(recording, CONTENT_FILTER)
+            self._add_failed_call(recording, CONTENT_FILTER)
             raise TurnFailed(CONTENT_FILTER)
-        self._reply(recording, reply, slowdown=_INCIDENT_SLOWDOWN if is_incident else 1.0)
+        self._add_model_call(recording, reply, slowdown=_INCIDENT_SLOWDOWN if is_incident else 1.0)
 
-    def _refuse(self, recording: Recording, failure: Failure) -> None:
+    def _add_failed_call(self, recording: Recording, failure: Failure) -> None:
         began = recording.now
         recording.advance(recording.draw_ms(700))
         attributes = chat_attributes(self._model, self.session)
         attributes["gen_ai.input.messages"] = dump(self._history)
         recording.add_span(f"chat {self._model.name}", began, attributes, failure=failure)
 
-    def _reply(self, recording: Recording, reply: Message, slowdown: float) -> None:
+    def _add_model_call(self, recording: Recording, reply: Message, slowdown: float) -> None:
         model, began = self._model, recording.now
         factor = self.agent.output_factor * self.treatment.output_factor
         output = max(12, round(count_tokens([reply]) * factor * self.rng.uniform(0.8, 1.3)))
         reasoning = 0
         if model.provider in _REASONING_PROVIDERS:
             reasoning = round(recording.draw_ms(260, 0.6))
-        spoken = round(count_tokens(self._history) * 1.1)
+        history_tokens = round(count_tokens(self._history) * 1.1)
         cached = self.agent.context_tokens if len(self._history) > 1 else 0
         first = recording.draw_ms(model.first_token_ms * slowdown, 0.3)
         pace = model.tokens_per_second / slowdown
@@ -211,7 +211,7 @@ class Conversation:
             began,
             {
                 **chat_attributes(model, self.session),
-                "gen_ai.usage.input_tokens": self.agent.context_tokens + spoken,
+                "gen_ai.usage.input_tokens": self.agent.context_tokens + history_tokens,
                 "gen_ai.usage.cache_read.input_tokens": cached or None,
                 "gen_ai.usage.output_tokens": output + reasoning,
                 "gen_ai.usage.reasoning.output_tokens": reasoning or None,
@@ -351,8 +351,8 @@ class Conversation:
         if rating.scale == 0:
             spread = self.rng.betavariate(6, 2) - 0.75
             return round(min(1.0, max(0.0, rating.mean + shift + 0.2 * spread)), 3)
-        liked = 1.5 if failed else rating.mean + shift
-        return float(min(rating.scale, max(1, round(self.rng.gauss(liked, 0.9)))))
+        mean = 1.5 if failed else rating.mean + shift
+        return float(min(rating.scale, max(1, round(self.rng.gauss(mean, 0.9)))))
 
 
 _COMMENTS = {

@@ -123,7 +123,7 @@ def plan_experiments(timeline: Timeline, rng: Random) -> DemoExperiments:
         agent_id="research-analyst",
         status=ExperimentStatus.DRAFT,
         variants=[
-            _variant("control", "As found", rerank=False),
+            _variant("control", "Search order", rerank=False),
             _variant("rerank", "Reranked", rerank=True),
             _variant("rerank-top3", "Reranked, three pages", rerank=True, pages=3),
         ],

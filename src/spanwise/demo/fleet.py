@@ -87,12 +87,14 @@ _BAD_ARGUMENTS = Failure(
     "ValidationError", "pydantic.ValidationError", "1 validation error: field required"
 )
 _NOT_FOUND = Failure("404", "NotFoundError", "404 no such record")
-_ASSERTION = Failure("AssertionError", "AssertionError", "3 checks did not hold")
+_ASSERTION = Failure("AssertionError", "AssertionError", "3 assertions failed")
 RATE_LIMIT = Failure(
     "429", "RateLimitError", "429 rate limit exceeded, retry after 2 s: tokens per minute"
 )
 OVERLOADED = Failure("529", "InternalServerError", "529 the provider's servers are busy, try later")
-CONTENT_FILTER = Failure("content_filter", "ContentFiltered", "the answer was withheld by policy")
+CONTENT_FILTER = Failure(
+    "content_filter", "ContentFiltered", "the response was blocked by the content policy"
+)
 
 FLEET = (
     AgentProfile(

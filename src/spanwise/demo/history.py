@@ -131,11 +131,11 @@ class History:
             yield at, number
 
     def _generate(self, sessions: Iterator[Conversation]) -> Batch | None:
-        some = list(islice(sessions, _SESSIONS_PER_BATCH))
-        if not some:
+        batch_sessions = list(islice(sessions, _SESSIONS_PER_BATCH))
+        if not batch_sessions:
             return None
-        batch = Batch(until=some[-1].begins)
-        for session in some:
+        batch = Batch(until=batch_sessions[-1].begins)
+        for session in batch_sessions:
             # Turns that would end in the future are left out.
             batch.turns += [turn for turn in session.turns() if turn.ends_at < self._timeline.end]
             batch.exposures += self._expose(session)

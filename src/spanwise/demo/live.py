@@ -18,7 +18,7 @@ from spanwise.model.errors import SpanwiseError
 from spanwise.model.record import utc_now
 
 SECONDS_BETWEEN_SESSIONS = 20.0
-# A longer silence would look like a fault.
+# A longer gap would look like an outage.
 _MAX_PAUSE_SECONDS = 30.0
 
 
@@ -37,7 +37,7 @@ async def send_live_traffic(
         now = utc_now()
         if now >= next_session:
             # Starts in the past, so that the first turn ends soon.
-            session = _begin(now - timedelta(seconds=5), timeline, experiments, rng)
+            session = _start_session(now - timedelta(seconds=5), timeline, experiments, rng)
             await _assign(services, caller, session)
             for turn in session.turns():
                 heapq.heappush(waiting, (turn.ends_at.timestamp(), next(numbers), turn))
@@ -52,11 +52,11 @@ async def send_live_traffic(
         await asyncio.sleep(1)
 
 
-def _begin(
+def _start_session(
     at: datetime, timeline: Timeline, experiments: DemoExperiments, rng: Random
 ) -> Conversation:
-    busy = [profile.sessions_per_day * profile.hours[at.hour] for profile in FLEET]
-    return Conversation(rng.choices(FLEET, busy)[0], at, timeline, experiments, rng)
+    weights = [profile.sessions_per_day * profile.hours[at.hour] for profile in FLEET]
+    return Conversation(rng.choices(FLEET, weights)[0], at, timeline, experiments, rng)
 
 
 async def _assign(services: Services, caller: Principal, session: Conversation) -> None:

@@ -1,4 +1,4 @@
-"""Texts of the demo: questions of users, tool calls and answers of agents.
+"""Scripted conversations of the demo: questions of users, tool calls and answers of agents.
 
 Placeholders such as `{order}` are filled once per conversation, so that all turns agree.
 """
@@ -38,7 +38,7 @@ class Script:
 
 
 def choose_slots(rng: Random) -> dict[str, str]:
-    """Draw names, places and amounts for one conversation."""
+    """Choose names, cities, amounts and so on for one conversation."""
     return {
         "order": f"A-{rng.randrange(40_000, 99_999)}",
         "name": rng.choice(("Mina", "Jonas", "Aylin", "Tom", "Priya", "Luca", "Sofia", "Ben")),
@@ -151,7 +151,7 @@ SUPPORT = (
             Exchange(
                 "This is the third time I explain this. I want to talk to a person.",
                 (
-                    (Call("escalate_to_human", {"reason": "customer asks", "orderId": "{order}"},
+                    (Call("escalate_to_human", {"reason": "customer request", "orderId": "{order}"},
                           {"ticket": "T-{pull}", "waitMinutes": 6}),),
                 ),
                 "I understand. A colleague will take over in about six minutes; they can see "
@@ -198,7 +198,7 @@ RESEARCH = (
         "competitor",
         (
             Exchange(
-                "What did {company} enqueue_notifications this quarter, and does it matter to us?",
+                "What did {company} announce this quarter, and does it matter to us?",
                 (
                     (Call("web_search", {"query": "{company} announcement"},
                           {"results": [{"title": "{company} opens second plant", "rank": 1},
@@ -208,7 +208,7 @@ RESEARCH = (
                 ),
                 "Two things: a second plant (capacity +30 % from spring) and **6 % lower prices** on "
                 "annual contracts. The second matters now: our offer for {market} is then 4 % "
-                "dearer.",
+                "more expensive.",
             ),
         ),
     ),
@@ -342,7 +342,7 @@ TRAVEL = (
                 ),
                 "Yes: 20:45 with SAS, the change costs **34 EUR**. Shall I rebook?",
             ),
-            Exchange("No, too late. Keep the old one.", (), "Kept as it is. Safe travels, {name}!"),
+            Exchange("No, too late. Keep the old one.", (), "Your booking is unchanged. Safe travels, {name}!"),
         ),
     ),
 )  # fmt: skip

@@ -79,7 +79,7 @@ async def prepare_demo(
 
 
 async def continue_traffic(services: Services, state: DemoState) -> None:
-    """Keep traffic coming until cancelled."""
+    """Send live traffic until cancelled."""
     rng = Random(f"{state.seed}/{utc_now().isoformat()}")
     caller = await _find_caller(services)
     if caller is not None:

@@ -1,4 +1,4 @@
 """Domain types: frozen API models, filters, time ranges, errors with codes.
 
-Imports no other package of Spanwise, does no I/O and knows nothing of HTTP or SQL.
+Imports no other package of Spanwise, does no I/O and does not depend on HTTP or SQL.
 """

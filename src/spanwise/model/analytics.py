@@ -1,4 +1,4 @@
-"""Analytics: the query, and the results of each endpoint."""
+"""Analytics: the query, and the result of each endpoint."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime

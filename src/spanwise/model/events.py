@@ -6,7 +6,7 @@ from typing import Any
 
 from spanwise.model.record import ApiModel, UtcTime
 
-# Actor of events that the service causes itself.
+# Actor of events caused by the service itself.
 SERVICE = "spanwise"
 
 
@@ -39,7 +39,7 @@ class Event(ApiModel):
 
 
 class Webhook(ApiModel):
-    """A subscription: events of these types are posted to the URL; no types = all events."""
+    """A subscription: events of these types are posted to the URL; no types means all events."""
 
     id: str
     url: str

@@ -1,11 +1,11 @@
-"""How much of the acknowledged data an answer must include."""
+"""How old the data in a response may be."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Freshness:
-    """An answer includes everything acknowledged more than `max_age_seconds` ago."""
+    """A response includes everything acknowledged more than `max_age_seconds` ago."""
 
     max_age_seconds: float = 0
 

@@ -8,7 +8,7 @@ from spanwise.model.record import ApiModel
 
 T = TypeVar("T")
 
-# No list is this long, and every store accepts it as an offset.
+# Longer than any list, and the largest offset that every store accepts.
 MAX_SKIP = 2**31 - 1
 
 

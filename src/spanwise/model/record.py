@@ -22,7 +22,7 @@ class ApiModel(BaseModel):
 
 
 def _in_utc(value: datetime) -> datetime:
-    """Convert to UTC; a time without a zone is taken as UTC."""
+    """Convert to UTC; a time without a zone is treated as UTC."""
     try:
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     except OverflowError:

@@ -28,7 +28,7 @@ class Readiness:
         self._failure: Unavailable | None = None
 
     async def check(self) -> list[str]:
-        """Return the names of the stores; raises Unavailable if one of them fails."""
+        """Check every store and return their names; raises Unavailable if one fails."""
         async with self._lock:
             if time.monotonic() - self._checked_at >= _CACHE_SECONDS:
                 self._failure = await self._find_failure()

@@ -23,7 +23,7 @@ class _Entry(Generic[T]):
 
 @dataclass(frozen=True)
 class Load:
-    """A load in progress: when it started, and which invalidations preceded it."""
+    """A load in progress: its start, and the number of invalidations before it."""
 
     generation: int
     started: float
@@ -37,12 +37,12 @@ class TtlCache(Generic[K, T]):
         self._generation = 0
 
     def get(self, key: K) -> T | None:
-        """Return the cached value; None if it is missing or the caller has to reload it."""
+        """Return the cached value; None if it is missing or the caller should reload it."""
         entry = self._entries.get(key)
         return entry.value if entry is not None and time.monotonic() < entry.refresh_at else None
 
     def start_load(self, key: K) -> Load:
-        """Announce a load: until its result is put, others get the cached value up to its TTL."""
+        """Start a load: until `put`, other callers get the cached value up to its TTL."""
         if (entry := self._entries.get(key)) is not None:
             entry.refresh_at = entry.expires_at
         return Load(self._generation, time.monotonic())

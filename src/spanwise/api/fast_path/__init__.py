@@ -1,6 +1,6 @@
-"""Fast paths: frequent requests answered inside the HTTP protocol, without middleware and routing.
+"""Fast paths: serve frequent requests inside the HTTP protocol, without middleware and routing.
 
-A fast path waits for no store but the journal: key, experiment and rate limit are in memory.
-Its only response is 200, with the headers and the body that the normal request path would send.
-It never rejects: whatever it cannot answer goes to the normal request path, counted once.
+The key, the experiment and the rate limit are read from memory; only the journal is waited for.
+A fast path responds only with 200, with the same headers and body as the normal request path.
+It never rejects: a request that it cannot handle takes the normal path, and is counted once.
 """

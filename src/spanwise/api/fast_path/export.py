@@ -62,5 +62,5 @@ class ExportFastPath(FastPath):
 
 
 def _first_headers(scope: Scope) -> dict[bytes, bytes]:
-    """Return the headers by name; of a repeated one the first counts, as on the normal path."""
+    """Return headers by name; the first of a repeated header wins, as on the normal path."""
     return dict(scope["headers"][::-1])

@@ -77,7 +77,7 @@ class FastPath(ABC):
         """Handle the whole request, or return None without any effect."""
 
     def match(self, scope: Scope) -> FastPathRequest | None:
-        """Check the head of a request; None leaves it to the normal path."""
+        """Check method, path and headers; None leaves the request to the normal path."""
         if not self.is_candidate(scope):
             return None
         started = time.perf_counter()
@@ -101,7 +101,7 @@ class FastPath(ABC):
         except SpanwiseError:
             return None
         except Exception:
-            # Raised into the parser, it would be reported as invalid HTTP.
+            # The parser would report an exception as invalid HTTP.
             log.exception("fast_path_crashed", path=request.scope["path"])
             return None
 

@@ -1,7 +1,7 @@
 """Limits on a request whose caller is not authenticated yet: at most 256 KiB of memory.
 
-Headers of the largest size are held twice, raw and parsed. In addition one read of the body is
-buffered until a handler asks for it.
+Headers of the maximum size are held twice, raw and parsed. In addition, up to two reads of the body
+are buffered until a handler reads it.
 """
 
 MAX_HEAD_BYTES = 65_536
@@ -11,9 +11,9 @@ MAX_URL_BYTES = 16_384
 MAX_PARAMETERS = 256
 # Bodies of routes without authentication. Parsed JSON takes up to 24 times its size.
 MAX_BODY_BYTES = 8_192
-# Apart from two reads of this size, a body stays in the kernel until a handler asks for it.
+# Apart from two reads of this size, a body stays in the kernel until a handler reads it.
 READ_BYTES = 65_536
-# Pipelined requests per connection that are parsed, each with its own state.
+# Pipelined requests that are parsed ahead per connection; each one has its own state.
 MAX_PIPELINED = 32
 # Time for the headers to arrive, and for a body that is read before authentication.
 REQUEST_SECONDS = 30.0

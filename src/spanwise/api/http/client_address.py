@@ -26,7 +26,7 @@ class TrustedProxies:
     def find_client(self, peer: str, forwarded_for: Iterable[str]) -> str:
         """Walk back from the peer through the forwarded addresses until one is not trusted.
 
-        Whatever stands before an untrusted address could be forged by the caller.
+        Everything before an untrusted address could be forged by the caller.
         """
         hops = ",".join(forwarded_for).rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]
         client = peer

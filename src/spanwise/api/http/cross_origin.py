@@ -20,7 +20,7 @@ _READABLE = [
 
 
 class CrossOrigin(CORSMiddleware):
-    """Answers preflight requests; rejected ones get the envelope."""
+    """Handles CORS and preflight requests; a rejected preflight gets an error in the envelope."""
 
     def __init__(self, app: ASGIApp, allow_origins: Sequence[str]) -> None:
         super().__init__(
@@ -35,4 +35,4 @@ class CrossOrigin(CORSMiddleware):
         response = super().preflight_response(request_headers)
         if response.status_code == 200:  # noqa: PLR2004
             return response
-        return error_response(Invalid("this origin may not call the API that way"))
+        return error_response(Invalid("this origin, method or header is not allowed"))

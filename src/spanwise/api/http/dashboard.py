@@ -1,4 +1,4 @@
-"""Serves the built dashboard, which is part of this package."""
+"""Serves the files of the built dashboard, which are part of this package."""
 
 from collections.abc import Mapping
 from mimetypes import guess_type
@@ -59,10 +59,10 @@ class Dashboard:
         # Uptime checks and curl request `/` without accepting HTML.
         if name and (name.partition("/")[0] in {"api", "assets"} or not _is_browser(headers)):
             return None
-        page = {"Cache-Control": "no-cache", "Content-Security-Policy": _POLICY}
+        page_headers = {"Cache-Control": "no-cache", "Content-Security-Policy": _POLICY}
         if not self._has(_INDEX):
-            return HTMLResponse(_NOT_BUILT, status_code=404, headers=page)
-        return self._send(_INDEX, headers, page)
+            return HTMLResponse(_NOT_BUILT, status_code=404, headers=page_headers)
+        return self._send(_INDEX, headers, page_headers)
 
     def _has(self, name: str) -> bool:
         # Checked on every request, so that a new build is served without a restart.
@@ -71,15 +71,16 @@ class Dashboard:
         return Path(path).is_relative_to(self._folder) and isfile(path)  # noqa: PTH113
 
     def _send(self, name: str, request_headers: Headers, headers: Mapping[str, str]) -> Response:
-        given = {**headers, "Vary": "Accept-Encoding"}
+        response_headers = {**headers, "Vary": "Accept-Encoding"}
         path = self._folder / name
         accepted = {word.strip() for word in request_headers.get("accept-encoding", "").split(",")}
         for encoding, suffix in _ENCODINGS.items():
             if encoding in accepted and self._has(name + suffix):
-                path, given["Content-Encoding"] = self._folder / (name + suffix), encoding
+                path = self._folder / (name + suffix)
+                response_headers["Content-Encoding"] = encoding
                 break
         media_type = guess_type(name)[0] or "application/octet-stream"
-        return FileResponse(path, headers=given, media_type=media_type)
+        return FileResponse(path, headers=response_headers, media_type=media_type)
 
 
 def _is_browser(headers: Headers) -> bool:

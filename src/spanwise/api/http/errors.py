@@ -34,7 +34,7 @@ SERVICE_UNAVAILABLE = 503
 
 
 def error_response(error: SpanwiseError) -> Response:
-    """Put an error into the envelope; temporary failures are 503 whatever their code."""
+    """Put an error into the envelope; a temporary failure is always 503."""
     status = SERVICE_UNAVAILABLE if isinstance(error, Unavailable) else STATUS[error.code]
     problem = Problem(message=error.message, code=error.code, details=list(error.details) or None)
     headers = {}
@@ -51,7 +51,7 @@ def error_response(error: SpanwiseError) -> Response:
 def crash_response() -> Response:
     """Return the response to an unexpected exception, which must not reveal its text."""
     return error_response(
-        SpanwiseError("something went wrong on our side; the log has it under the request id")
+        SpanwiseError("internal error; the server log has the details under the request id")
     )
 
 

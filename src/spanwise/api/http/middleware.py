@@ -69,7 +69,7 @@ class RequestContext:
 
 
 def _route_template(scope: Scope) -> str:
-    """Return the path with placeholders: with ids in it, every id would add a metric series."""
+    """Return the path with placeholders; with ids, each id would add a metric series."""
     template: str | None = getattr(scope.get("route"), "path", None)
     if template is None:
         return "unmatched"
@@ -86,7 +86,7 @@ def _client_of(scope: Scope) -> str:
 class CallerLimits:
     """Authenticates the caller and counts the request against the rate limit.
 
-    Failed authentication is stored in the scope, because some routes need no caller.
+    A failed authentication is stored in the scope and not raised: some routes need no caller.
     """
 
     def __init__(self, app: ASGIApp, services: Services) -> None:
@@ -102,7 +102,7 @@ class CallerLimits:
         scope["state"]["principal"] = principal
         counted = await self._count(scope, principal)
         if counted is not None:
-            # RequestContext sends them, so that a response after a crash has them too.
+            # RequestContext adds them, so that the response to a crash has them too.
             scope["state"]["limit_headers"] = counted.headers
             if counted.is_exceeded:
                 await _rejection(counted.to_error(), scope)(scope, receive, send)
@@ -116,7 +116,7 @@ class CallerLimits:
             return error
 
     async def _count(self, scope: Scope, principal: object) -> CountedRequest | None:
-        # A fast path may have counted it before it left the request to this one.
+        # A fast path may have counted the request before passing it on.
         counted: CountedRequest | None = scope["state"].get("counted")
         if counted is not None:
             return counted

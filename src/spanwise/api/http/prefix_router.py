@@ -14,7 +14,7 @@ API_PREFIX = "/api"
 class PrefixRouter(APIRouter):
     """Tries its routes only for paths under its prefix; each route checks its caller.
 
-    Otherwise every request would be matched against all earlier routes, which takes 0.5 ms.
+    Without it, every request would be matched against all earlier routes, which takes 0.5 ms.
     """
 
     def __init__(self, tag: str, prefix: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Rate limits in three tiers, counted per account, per key, or per address of unknown callers."""
+"""Rate limits in three tiers, counted per account, API key, or address of anonymous callers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ class RateLimits:
         return CountedRequest(limit, await self._counters.hit(limit, caller))
 
     def count_in_memory(self, tier: Tier, caller: str) -> CountedRequest | None:
-        """Count a request without waiting; None, and not counted, when Redis has the counters."""
+        """Count a request without I/O; None, without counting, when counters are in Redis."""
         limit = self._limits[tier]
         count = self._counters.hit_nowait(limit, caller)
         return None if count is None else CountedRequest(limit, count)

@@ -19,7 +19,7 @@ _FIRST_ERROR_STATUS = 400
 class RequestLog:
     def __init__(self, metrics: RequestMetrics) -> None:
         self._metrics = metrics
-        # Bound once: an unbound logger looks its configuration up for every line.
+        # Bound once, because an unbound logger looks up its configuration for every line.
         self._log = log.bind()
 
     def record(self, scope: Scope, route: str, status: int, started: float, **fields: str) -> None:

@@ -1,4 +1,4 @@
-"""Headers that every response carries: its request id and the security headers."""
+"""Headers of every response: request id, rate limit and security headers."""
 
 import random
 import re
@@ -10,7 +10,7 @@ RawHeader = tuple[bytes, bytes]
 
 _API_PREFIX = "/api/"
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_-]{8,64}")
-# Request ids are no secrets; a system call for random bytes would release the GIL.
+# Request ids are not secret, and a system call for random bytes would release the GIL.
 _random = random.Random()  # noqa: S311
 
 SECURITY_HEADERS: list[RawHeader] = [
@@ -28,7 +28,7 @@ API_HEADERS: list[RawHeader] = [*SECURITY_HEADERS, (b"cache-control", b"no-store
 
 
 def encode_headers(headers: Iterable[RawHeader]) -> bytes:
-    """Write headers as they go over the wire."""
+    """Encode headers as HTTP/1.1 header lines."""
     return b"".join(b"%b: %b\r\n" % header for header in headers)
 
 
@@ -56,7 +56,7 @@ def complete_headers(
 
 
 def find_request_id(scope: Scope) -> str:
-    """Return the valid id that the request carries, or a new one."""
+    """Return the request's own id if it is valid, else a new one."""
     for name, value in scope["headers"]:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             request_id: str = value.decode()

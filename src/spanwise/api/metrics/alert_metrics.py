@@ -9,11 +9,11 @@ from spanwise.services.alerts.evaluation_health import AlertJobs
 
 
 class AlertCollector(Collector):
-    def __init__(self, watch: AlertJobs) -> None:
-        self._watch = watch
+    def __init__(self, jobs: AlertJobs) -> None:
+        self._jobs = jobs
 
     def collect(self) -> Iterable[Metric]:
-        health = self._watch.health
+        health = self._jobs.health
         last = health.last_success_at.timestamp() if health.last_success_at else 0.0
         yield CounterMetricFamily(
             "spanwise_alert_evaluations", "Evaluations that succeeded.", value=health.passes
@@ -23,10 +23,10 @@ class AlertCollector(Collector):
         )
         gauges = {
             "evaluation_healthy": ("1 unless evaluation fails or stalls.", health.state == "ok"),
-            "evaluation_last_success_timestamp_seconds": ("When it last succeeded.", last),
-            "evaluation_seconds": ("How long the last one took.", health.last_seconds),
-            "rules": ("Rules that are switched on.", health.rules),
-            "notifications_pending": ("Messages in the outbox.", self._watch.count_pending()),
+            "evaluation_last_success_timestamp_seconds": ("Time of the last success.", last),
+            "evaluation_seconds": ("Duration of the last evaluation.", health.last_seconds),
+            "rules": ("Enabled alert rules.", health.rules),
+            "notifications_pending": ("Messages in the outbox.", self._jobs.count_pending()),
         }
         for name, (text, value) in gauges.items():
             yield GaugeMetricFamily(f"spanwise_alert_{name}", text, value=float(value))

@@ -20,7 +20,7 @@ class RequestMetrics:
             registry=registry,
             buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
         )
-        # Cached: finding a series by its labels takes longer than counting in it.
+        # Cached, because looking a series up by its labels takes longer than incrementing it.
         self._series: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:

@@ -18,11 +18,11 @@ class ServiceCollector(Collector):
         self._services = services
 
     def collect(self) -> Iterator[Metric]:
-        yield from self._intake()
-        yield from self._queue()
+        yield from self._ingest()
+        yield from self._ingest_queue()
         yield from self._repricing()
 
-    def _intake(self) -> Iterator[Metric]:
+    def _ingest(self) -> Iterator[Metric]:
         counters = self._services.ingest_counters
         for name, text, counts in (
             ("items", "Spans, logs, metrics and signals acknowledged.", counters.accepted),
@@ -48,7 +48,7 @@ class ServiceCollector(Collector):
             counters.refused_records,
         )
 
-    def _queue(self) -> Iterator[Metric]:
+    def _ingest_queue(self) -> Iterator[Metric]:
         load = self._services.pipeline.load()
         for name, text, value in (
             ("waiting_bytes", "Bytes waiting for the journal.", load.waiting_bytes),

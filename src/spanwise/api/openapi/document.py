@@ -1,4 +1,4 @@
-"""Builds the OpenAPI document, and adds what FastAPI does not know: credentials and errors."""
+"""Builds the OpenAPI document, and adds what FastAPI leaves out: security schemes and errors."""
 
 from functools import cache
 from typing import Any
@@ -62,7 +62,7 @@ def build_document(app: FastAPI) -> dict[str, Any]:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if method in _METHODS:
-                _complete(operation, path, method)
+                _add_error_responses(operation, path, method)
                 schemas.update(_take_definitions(operation))
     document["paths"].update(OTLP_PATHS)
     for generated in ("HTTPValidationError", "ValidationError"):
@@ -77,7 +77,7 @@ def build_document(app: FastAPI) -> dict[str, Any]:
     return document
 
 
-def _complete(operation: dict[str, Any], path: str, method: str) -> None:
+def _add_error_responses(operation: dict[str, Any], path: str, method: str) -> None:
     responses = operation["responses"]
     responses.pop("422", None)
     statuses = {400, 500, 503}
@@ -89,7 +89,7 @@ def _complete(operation: dict[str, Any], path: str, method: str) -> None:
         statuses |= {401, 403}
     if tier_of(path) is not None:
         statuses.add(429)
-    # A route that responds in another shape declares its errors itself.
+    # Routes without the envelope declare their own errors.
     for status in sorted(statuses - {int(known) for known in responses}):
         responses[str(status)] = {
             "description": _DESCRIPTIONS[status],

@@ -36,7 +36,7 @@ def _operation(kind: str) -> dict[str, Any]:
     return {
         "tags": ["otlp"],
         "summary": f"Export {kind}",
-        "description": "OTLP over HTTP, protobuf or JSON, plain or gzip.",
+        "description": "OTLP over HTTP: protobuf or JSON, plain, gzip, deflate or zstd.",
         "operationId": f"export_{kind}",
         "requestBody": {"required": True, **_message("An export request.", f"{package}Request")},
         "responses": responses,
@@ -45,7 +45,7 @@ def _operation(kind: str) -> dict[str, Any]:
     }
 
 
-# The other paths in PATHS are aliases for exporters set up for another product.
+# The other paths in PATHS are aliases for exporters configured for another product.
 OTLP_PATHS = {
     path: {"post": _operation(kind.name.lower())}
     for path, kind in PATHS.items()

@@ -98,7 +98,7 @@ class ExportHandler:
         self._rate_limits = RateLimits(services.settings, services.counters)
         self._proxies = TrustedProxies(services.settings.trusted_proxies)
         self._request_seconds = request_seconds
-        # By default 10 s, after which exporters give up.
+        # By default 10 s, the default timeout of exporters.
         self._slot_seconds = request_seconds / 3
         # The size of a message is unknown until all of it is received, so each one being read is
         # assumed to be as large as allowed.
@@ -154,7 +154,7 @@ class ExportHandler:
                     await held_slots.enter_async_context(slots)
                     await held_slots.enter_async_context(self._read_slots)
             except TimeoutError:
-                raise Unavailable("too much is being received") from None
+                raise Unavailable("too many messages are being received") from None
             try:
                 async with asyncio.timeout(self._request_seconds):
                     message = await context.read()
@@ -189,7 +189,7 @@ class ExportHandler:
 
 
 async def _abort(context: Any, error: SpanwiseError) -> bytes:  # noqa: ANN401
-    """End the call with a status; exporters retry only if it contains a delay."""
+    """End the call with an error status; exporters retry only if it contains a delay."""
     code = to_rpc_code(error)
     if isinstance(error, RateLimited | Unavailable):
         status = Status(code=code, message=error.message)

@@ -73,7 +73,7 @@ def otlp_response(message: Message, media_type: str, status: int = 200) -> Respo
 
 
 def otlp_error_response(error: SpanwiseError, content_type: str) -> Response:
-    """Encode an error like the request, or as JSON when that encoding is unknown.
+    """Encode an error in the request's format, or as JSON when that format is unknown.
 
     Exporters drop data on 400 and retry on 429 and 503, so invalid data is never 5xx and a
     temporary failure is always 503.
@@ -92,8 +92,8 @@ def otlp_error_response(error: SpanwiseError, content_type: str) -> Response:
 
 
 def crash_error() -> SpanwiseError:
-    """Return what an exporter sees of an unexpected exception."""
-    return SpanwiseError("something went wrong on our side; the log has it")
+    """Return the error sent to an exporter after an unexpected exception."""
+    return SpanwiseError("internal error; the server log has the details")
 
 
 def to_rpc_code(error: SpanwiseError) -> int:

@@ -1,4 +1,4 @@
-"""JSON bodies of ingest routes, which may be larger than others and compressed."""
+"""Reads the JSON bodies of ingest routes, which may be compressed and larger than other bodies."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ from spanwise.model.errors import Invalid
 
 @asynccontextmanager
 async def json_body(request: Request) -> AsyncIterator[bytes]:
-    """Read and decompress a JSON body, whose memory is accounted for until the block ends."""
+    """Read and decompress a JSON body; its memory stays reserved until the block ends."""
     if parse_media_type(request.headers.get("content-type", "")) != "application/json":
         raise Invalid.field("Content-Type", "must be application/json")
     encoding = parse_encoding(request.headers)
@@ -20,4 +20,4 @@ async def json_body(request: Request) -> AsyncIterator[bytes]:
         async with get_services(request).body_memory.read(request.stream(), encoding) as body:
             yield body
     except ClientDisconnect:
-        raise Invalid("the connection ended before the body did") from None
+        raise Invalid("the connection was closed before the whole body arrived") from None

@@ -81,7 +81,7 @@ async def change_agent(
     caller: Writer,
     use: Use,
 ) -> Success[Agent]:
-    """Change the given fields. Traces, old ones included, are matched by name."""
+    """Change the given fields. Traces, including old ones, are matched by name."""
     changes = body.model_dump(by_alias=False, exclude_unset=True)
     return succeed(await use.agents.change(caller, agent_id, changes))
 

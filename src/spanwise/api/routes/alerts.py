@@ -40,7 +40,7 @@ Filtered = Annotated[AlertFilter, Depends(_alert_filter)]
 async def list_alerts(
     caller: Reader, use: Use, page: Paged, wanted: Filtered
 ) -> SuccessPage[Alert]:
-    """List alerts, newest first; dates refer to when they were triggered."""
+    """List alerts, newest first; the period refers to when they were triggered."""
     return succeed_page(page, await use.alerts.list(caller, wanted, page))
 
 
@@ -68,5 +68,5 @@ async def acknowledge_alert(
 async def reopen_alert(
     alert_id: AlertId, caller: Writer, use: Use, body: AlertNote | None = None
 ) -> Success[Alert]:
-    """Reopen an alert; it resolves after another breach or 15 quiet minutes."""
+    """Reopen an alert. It resolves when a new breach clears, or after 15 minutes without one."""
     return succeed(await use.alerts.reopen(caller, alert_id, body.note if body else None))

@@ -1,4 +1,4 @@
-"""Routes for events of the workspace, webhooks and deliveries."""
+"""Routes for workspace events, webhooks and deliveries."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ from spanwise.model.record import ApiModel
 router = PrefixRouter("events", "/events")
 
 WebhookId = Annotated[str, Path(alias="webhookId")]
-Status = Annotated[DeliveryStatus | None, Query(description="Deliveries in this state only.")]
+Status = Annotated[DeliveryStatus | None, Query(description="Only deliveries with this status.")]
 
 
 class NewWebhook(ApiModel):

@@ -123,7 +123,7 @@ async def get_assignment(
     use: Use,
     fresh: Fresh,
 ) -> Success[Assignment]:
-    """Assign a variant to a unit: always the same one; the first time stores an exposure."""
+    """Assign a variant to a unit, always the same one; the first call records an exposure."""
     assignment = await use.assignments.assign(caller.workspace_id, id, unit_id, freshness=fresh)
     return succeed(assignment)
 
@@ -135,7 +135,7 @@ async def assign_batch(
     caller: Ingester,
     use: Use,
 ) -> Success[list[Assignment]]:
-    """Assign variants to up to 1000 units; the result has the order of `unitIds`."""
+    """Assign variants to up to 1000 units; returns them in the order of `unitIds`."""
     return succeed(await use.assignments.assign_many(caller.workspace_id, id, body.unit_ids))
 
 

@@ -74,7 +74,7 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
     openapi_extra=describe_body(EvaluationRequest),
 )
 async def evaluate_flag(key: str, caller: Ingester, use: Use, request: Request) -> Response:
-    """Assign a variant to the targeting key, like `assign`."""
+    """Evaluate one flag: assigns a variant to the targeting key, like `assign`."""
     try:
         experiment = await use.experiments.find_flag(caller.workspace_id, key)
         unit_id = await _read_unit(request)
@@ -97,7 +97,7 @@ async def evaluate_flag(key: str, caller: Ingester, use: Use, request: Request) 
     openapi_extra=describe_body(EvaluationRequest),
 )
 async def evaluate_flags(caller: Ingester, use: Use, request: Request) -> Response:
-    """Evaluate every started experiment; each counts as an assignment."""
+    """Evaluate every started experiment; each evaluation is an assignment."""
     try:
         unit_id = await _read_unit(request)
     except _BadContext as error:
@@ -126,7 +126,7 @@ async def _read_unit(request: Request) -> str:
     if unit_id is None or unit_id == "":
         raise _BadContext("TARGETING_KEY_MISSING", "the context has no targetingKey")
     if not isinstance(unit_id, str) or len(unit_id) > MAX_UNIT_ID or "\x00" in unit_id:
-        details = f"the targetingKey must be a text of at most {MAX_UNIT_ID} characters"
+        details = f"the targetingKey must be a string of at most {MAX_UNIT_ID} characters"
         raise _BadContext("INVALID_CONTEXT", details)
     return unit_id
 

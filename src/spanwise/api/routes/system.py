@@ -36,7 +36,7 @@ async def get_health() -> Success[Health]:
 
 @router.get("/ready")
 async def get_ready(use: Use) -> Success[Readiness]:
-    """Check that every store accepts writes and queries, else 503. Jobs are only reported."""
+    """Check that every store accepts writes and queries; 503 if not. Failing jobs do not count."""
     stores = await use.readiness.check()
     jobs = {"alerts": use.alert_jobs.health.state}
     return succeed(Readiness(stores=dict.fromkeys(stores, "ok"), jobs=jobs))

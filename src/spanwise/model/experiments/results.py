@@ -1,4 +1,4 @@
-"""Results of an experiment, final or so far."""
+"""Results of an experiment, running or stopped."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Sums over an experiment's units: the only data that statistics need from the store."""
+"""Sums over an experiment's units: all that the statistics need from the store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

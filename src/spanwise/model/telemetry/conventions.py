@@ -1,7 +1,7 @@
 """The convention table: which attributes of which instrumentations map to which span field.
 
 The SQL that extracts fields, the JSON expansion in ingest and `docs/conventions.md` are all
-generated from it. To support a new convention, add one name to one row.
+generated from it. To support another attribute, add its name to one row.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 class Inside:
     """A value inside a JSON attribute; the values in `plus` are added to it.
 
-    Ingest copies it to a separate attribute, so it can be ordered among the other sources.
+    Ingest copies it to a separate attribute, which the SQL reads like any other source.
     """
 
     document: str

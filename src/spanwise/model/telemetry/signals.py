@@ -4,7 +4,7 @@ from typing import Any
 
 from spanwise.model.record import ApiModel, UtcTime
 
-# Statistics use third powers of sums; up to this value they cannot overflow.
+# Statistics use third powers of sums, which cannot overflow up to this value.
 MAX_SIGNAL = 1e15
 
 

@@ -94,7 +94,7 @@ class Accounts:
 
     async def verify_email(self, token: str, address: str | None) -> User:
         async with self._catalog.write() as tx:
-            user_id = await _take_token(tx, TokenPurpose.VERIFY_EMAIL, token)
+            user_id = await _consume_token(tx, TokenPurpose.VERIFY_EMAIL, token)
             await stored.update_user(tx, user_id, {"email_verified": True})
             await audit.record(tx, "email.verified", actor=user_id, address=address)
             account = await _require(tx, user_id)
@@ -134,7 +134,7 @@ class Accounts:
         check_password(password)
         password_hash = await hash_password(password)
         async with self._catalog.write() as tx:
-            user_id = await _take_token(tx, TokenPurpose.RESET_PASSWORD, token)
+            user_id = await _consume_token(tx, TokenPurpose.RESET_PASSWORD, token)
             await self._set_password(tx, user_id, password_hash)
             # Using the mailed link proves access to the mailbox.
             await stored.update_user(tx, user_id, {"email_verified": True})
@@ -251,9 +251,9 @@ class Accounts:
             to=user.email,
             subject="Reset your password",
             text=(
-                f"Someone, hopefully you, asked for a new password.\n\n"
-                f"Choose one within the hour:\n{link}\n\n"
-                f"If it was not you, ignore this mail: nothing has changed.\n"
+                f"A password reset was requested for your account.\n\n"
+                f"Choose a new password within one hour:\n{link}\n\n"
+                f"If you did not request it, ignore this mail: nothing has changed.\n"
             ),
             link=link,
         )
@@ -290,7 +290,7 @@ def _new_account(email: str, name: str, password_hash: str, *, is_first: bool) -
     )
 
 
-async def _take_token(tx: Transaction, purpose: TokenPurpose, token: str) -> str:
+async def _consume_token(tx: Transaction, purpose: TokenPurpose, token: str) -> str:
     user_id = await stored.consume_token(tx, purpose, hash_secret(token), utc_now())
     if user_id is None:
         raise Invalid.field("token", "is unknown, already used or expired; request a new one")

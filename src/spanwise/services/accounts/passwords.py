@@ -38,7 +38,7 @@ async def hash_password(password: str) -> str:
 
 
 async def verify_password(password: str, password_hash: str | None) -> bool:
-    """Return whether the password matches. Without a hash (unknown user) takes the same time."""
+    """Return whether the password matches; takes as long without a hash (unknown user)."""
     matches = await anyio.to_thread.run_sync(
         _hasher.verify, password, password_hash or DUMMY_HASH, limiter=_slots
     )

@@ -12,8 +12,8 @@ from spanwise.model.errors import Unauthorized
 _ALGORITHM = "HS256"
 _ISSUER = "spanwise"
 _AUDIENCE = "spanwise-api"
-# Our tokens have about 250 characters. The library parses a token's JSON before it checks the
-# signature, which may take twenty times its size in memory.
+# Our tokens have about 250 characters. The library parses a token's JSON, which may take twenty
+# times its size in memory, before it checks the signature.
 _MAX_CHARACTERS = 512
 
 

@@ -109,7 +109,7 @@ class Alerts:
             )
             if not await stored.reopen_alert(tx, caller.workspace_id, alert, move):
                 raise Invalid("a newer alert of the same rule is open")
-            # The stored rule state predates the reopening: the rule has to become clear again.
+            # Forgets what the rule observed before the reopening, which must not resolve the alert.
             await stored.delete_rule_states(tx, [(alert.agent_id, alert.rule_id)])
             alert = await _require(tx, caller, alert_id)
             await _record(tx, caller, EventType.ALERT_REOPENED, alert, now)
@@ -152,7 +152,7 @@ class Alerts:
 
 
 def _merge(old: AlertSettings, changes: Mapping[str, Any]) -> AlertSettings:
-    settings = {**old.model_dump(by_alias=False), **{k: changes[k] for k in changes}}
+    settings = {**old.model_dump(by_alias=False), **changes}
     notify = {**old.notify.model_dump(by_alias=False), **(changes.get("notify") or {})}
     known = {webhook.url: webhook.secret for webhook in old.notify.webhooks}
     urls = dict.fromkeys(webhook["url"] for webhook in notify["webhooks"])
@@ -174,12 +174,14 @@ def check_rules(rules: Sequence[AlertRule]) -> None:
     problems = []
     seen: set[str] = set()
     for number, rule in enumerate(rules):
-        what = f"rule {rule.name!r}: " if rule.name else ""
+        prefix = f"rule {rule.name!r}: " if rule.name else ""
         for field, message in _problems_of(rule):
-            problems.append(FieldProblem(field=f"rules.{number}.{field}", message=what + message))
+            problems.append(FieldProblem(field=f"rules.{number}.{field}", message=prefix + message))
         if rule.id is not None and rule.id in seen:
             problems.append(
-                FieldProblem(field=f"rules.{number}.id", message=f"{what}another rule has this id")
+                FieldProblem(
+                    field=f"rules.{number}.id", message=f"{prefix}another rule has this id"
+                )
             )
         seen.add(rule.id or "")
     _raise_if_any(problems)

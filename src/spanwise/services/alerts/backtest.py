@@ -52,19 +52,19 @@ class Backtests:
         )
         buckets: Mapping[int, Window] = {}
         if rule.condition is Condition.ANOMALY:
-            learned = start - timedelta(weeks=REFERENCE_WEEKS, days=1)
+            learn_from = start - timedelta(weeks=REFERENCE_WEEKS, days=1)
             buckets = await self._read(
                 workspace,
                 agent,
                 rule,
-                (int(learned.timestamp()), period[1]),
+                (int(learn_from.timestamp()), period[1]),
                 Buckets.within_hours(rule.window_minutes),
             )
         since = max(period[0], int(first_seen.timestamp()))
-        ends = _ends(since, period[1], step * 60)
+        times = _evaluation_times(since, period[1], step * 60)
         replay = replay_rule(
             rule,
-            ((moment, windows.get(moment, Window())) for moment in ends),
+            ((moment, windows.get(moment, Window())) for moment in times),
             buckets,
             int(first_seen.timestamp()),
         )
@@ -95,10 +95,10 @@ class Backtests:
 
 def _minutes_between_evaluations(rule: AlertRule) -> int:
     step = -(-rule.window_minutes // _EVALUATIONS_PER_WINDOW)
-    # Scores that are further apart are not combined into an anomaly.
+    # Scores further apart than this are not combined into an anomaly.
     return min(step, RECENT_BUCKETS) if rule.condition is Condition.ANOMALY else step
 
 
-def _ends(start: int, end: int, step: int) -> Iterator[int]:
+def _evaluation_times(start: int, end: int, step: int) -> Iterator[int]:
     first = start - start % step + step
     return iter(range(first, end + 1, step))

@@ -1,5 +1,5 @@
 """Experiments: lifecycle, variant assignment and results.
 
 An assignment is a pure function of experiment, unit and settings; exposures are journalled before
-the answer is sent.
+the response is sent.
 """

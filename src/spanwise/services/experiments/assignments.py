@@ -73,7 +73,7 @@ class Exposure:
 
 
 class _RecentExposures:
-    """Times of the latest first exposures that this process has stored.
+    """Times of the first exposures that this process stored most recently.
 
     They are already in the journal, so repeated assignments of these units need no write.
     """
@@ -152,7 +152,7 @@ class Assignments:
                 keys = [variant.key for variant in experiment.variants]
                 final = keys.index(experiment.winner) if experiment.winner else 0
                 return [
-                    _to_assignment(experiment, unit_id, final, now, inside=False)
+                    _to_assignment(experiment, unit_id, final, now, in_experiment=False)
                     for unit_id in unit_ids
                 ]
 
@@ -165,14 +165,14 @@ class Assignments:
         new: dict[str, int] = {}
         for unit_id in unit_ids:
             if not is_in_traffic(experiment.id, unit_id, experiment.traffic_percent):
-                assignments.append(_to_assignment(experiment, unit_id, 0, now, inside=False))
+                assignments.append(_to_assignment(experiment, unit_id, 0, now, in_experiment=False))
                 continue
             variant = _choose(experiment, unit_id)
             earlier = self._recent_exposures.get(experiment.id, unit_id)
             if earlier is None:
                 new[unit_id] = variant
             assignments.append(
-                _to_assignment(experiment, unit_id, variant, earlier or now, inside=True)
+                _to_assignment(experiment, unit_id, variant, earlier or now, in_experiment=True)
             )
         if not new:
             return assignments, None
@@ -184,9 +184,11 @@ class Assignments:
 
         Raises Unavailable, with nothing stored, if the queue cannot accept it.
         """
-        self._pipeline.enqueue([exposure.record], partial(self._note_stored, exposure, on_commit))
+        self._pipeline.enqueue(
+            [exposure.record], partial(self._remember_stored, exposure, on_commit)
+        )
 
-    def _note_stored(
+    def _remember_stored(
         self, exposure: Exposure, on_commit: CommitCallback, failure: Unavailable | None
     ) -> None:
         if failure is None:
@@ -207,7 +209,7 @@ class Assignments:
         return [
             _to_assignment(experiment, unit_id, _choose(experiment, unit_id), exposed[unit_id])
             if unit_id in exposed
-            else _to_assignment(experiment, unit_id, 0, now, inside=False)
+            else _to_assignment(experiment, unit_id, 0, now, in_experiment=False)
             for unit_id in unit_ids
         ]
 
@@ -218,7 +220,12 @@ def _choose(experiment: Experiment, unit_id: str) -> int:
 
 
 def _to_assignment(
-    experiment: Experiment, unit_id: str, variant_index: int, at: datetime, *, inside: bool = True
+    experiment: Experiment,
+    unit_id: str,
+    variant_index: int,
+    at: datetime,
+    *,
+    in_experiment: bool = True,
 ) -> Assignment:
     variant = experiment.variants[variant_index]
     return Assignment(
@@ -226,6 +233,6 @@ def _to_assignment(
         unit_id=unit_id,
         variant=variant.key,
         config=variant.config,
-        in_experiment=inside,
+        in_experiment=in_experiment,
         assigned_at=at,
     )

@@ -34,7 +34,7 @@ from spanwise.storage.telemetry.experiments.outcomes import (
 )
 
 # Tolerance for spans of clients whose clock runs ahead.
-_AHEAD = timedelta(days=1)
+_MAX_CLOCK_SKEW = timedelta(days=1)
 
 
 class Results:
@@ -49,28 +49,28 @@ class Results:
         await self._pipeline.wait_until_visible(freshness)
         scope = await self._scope(workspace, experiment)
         exposed = await count_exposed(self._engine, scope)
-        measured, torn = await self._measure(experiment, scope)
+        measured, conflicting = await self._measure(experiment, scope)
         variants = experiment.variants
         counts = [
-            max(0, exposed.units.get(index, 0) - torn.get(index, 0))
+            max(0, exposed.units.get(index, 0) - conflicting.get(index, 0))
             for index in range(len(variants))
         ]
         units = sum(counts)
         metrics = compare(measured, variants)
         srm = check_sample_ratio(counts, [variant.weight for variant in variants])
-        ahead = None
+        projection = None
         if experiment.status is not ExperimentStatus.STOPPED:
-            ahead = forecast(measured, units, _active_days(experiment))
+            projection = forecast(measured, units, _active_days(experiment))
         return ExperimentResults(
             experiment_id=experiment.id,
             status=experiment.status,
             units=units,
-            excluded_units=exposed.mixed + sum(torn.values()),
+            excluded_units=exposed.mixed + sum(conflicting.values()),
             per_variant=count_units(variants, counts),
             srm=srm,
             metrics=metrics,
-            verdict=decide(Facts(experiment.status, units, srm, metrics, ahead)),
-            forecast=ahead,
+            verdict=decide(Facts(experiment.status, units, srm, metrics, projection)),
+            forecast=projection,
         )
 
     async def _scope(self, workspace: str, experiment: Experiment) -> OutcomeScope:
@@ -83,7 +83,7 @@ class Results:
             variants=tuple(variant.key for variant in experiment.variants),
             agent_name=await self._agents.resolve_name(workspace, agent) if agent else None,
             started_at=experiment.started_at or now,
-            until=experiment.stopped_at or now + _AHEAD,
+            until=experiment.stopped_at or now + _MAX_CLOCK_SKEW,
         )
 
     async def _measure(
@@ -95,14 +95,16 @@ class Results:
             for metric in experiment.metrics
             if metric.metric is not None and metric.metric is not TraceMetric.P95_LATENCY
         ]
-        # Queried even without such a metric, because it also finds torn units.
+        # Queried even without such a metric, because it also finds units with several variants.
         traces = await sum_traces(self._engine, scope, means or [TraceMetric.SUCCESS_RATE])
         sums: dict[TraceMetric, MetricSums] = dict(zip(means, traces.sums, strict=False))
         measured = []
         for metric in experiment.metrics:
             if metric.source is MetricSource.SIGNAL:
-                name, has_torn = metric.signal_name or "", bool(traces.conflicting)
-                signals = await sum_signals(self._engine, scope, name, exclude_conflicting=has_torn)
+                name, has_conflicts = metric.signal_name or "", bool(traces.conflicting)
+                signals = await sum_signals(
+                    self._engine, scope, name, exclude_conflicting=has_conflicts
+                )
                 measured.append(measure(metric, experiment.variants, signals.sums[0]))
             elif metric.metric is TraceMetric.P95_LATENCY:
                 arms = await self._quantile_arms(scope)

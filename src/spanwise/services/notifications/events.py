@@ -1,4 +1,4 @@
-"""Records events in the transaction of the change, and enqueues them for subscribed webhooks."""
+"""Records events in the transaction of the change, and enqueues messages to subscribed webhooks."""
 
 import hashlib
 from collections.abc import Sequence

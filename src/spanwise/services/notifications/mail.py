@@ -72,7 +72,7 @@ class OutboxFolderTransport:
 
 
 class Mailer:
-    """Sends mails. In the background, response times do not reveal whether one was sent."""
+    """Sends mails, in the background so that response times do not reveal whether one was sent."""
 
     def __init__(self, transport: MailTransport, sender: str) -> None:
         self._transport = transport
@@ -110,7 +110,7 @@ class Mailer:
             log.error("mail_failed", to=mail.to, subject=mail.subject, error=repr(error))
 
     def _compose(self, mail: Mail) -> EmailMessage:
-        # The policy keeps addresses such as jürgen@example.com as they are (RFC 6532).
+        # This policy allows non-ASCII addresses such as jürgen@example.com (RFC 6532).
         message = EmailMessage(policy=SMTPUTF8)
         message["From"] = self._sender
         message["To"] = mail.to
@@ -118,6 +118,6 @@ class Mailer:
         message["Date"] = formatdate()
         message["Message-ID"] = make_msgid(domain="spanwise")
         # By default the library wraps long lines, which would break links in outbox files.
-        plain = mail.text.isascii()
-        message.set_content(mail.text, cte="7bit" if plain else "quoted-printable")
+        is_ascii = mail.text.isascii()
+        message.set_content(mail.text, cte="7bit" if is_ascii else "quoted-printable")
         return message

@@ -1,4 +1,4 @@
-"""Alert notifications: enqueued in the outbox in the transaction of the alert's change."""
+"""Alert notifications: enqueued in the outbox in the transaction that changes the alert."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -57,7 +57,7 @@ async def enqueue_notifications(
             address,
             first.transition,
             first.alert.id,
-            {"alerts": [_line(item) for item in items]},
+            {"alerts": [_mail_entry(item) for item in items]},
             at,
         )
         keys = sorted(item.key(at) for item in items)
@@ -70,7 +70,7 @@ def _payload(item: Notification, at: datetime) -> dict[str, Any]:
     return {"type": item.transition, "timestamp": stamp, "data": alert}
 
 
-def _line(item: Notification) -> dict[str, str]:
+def _mail_entry(item: Notification) -> dict[str, str]:
     return {
         "id": item.alert.id,
         "transition": item.transition,
@@ -80,7 +80,7 @@ def _line(item: Notification) -> dict[str, str]:
     }
 
 
-_WORDS = {
+_LABELS = {
     EventType.ALERT_TRIGGERED: "Triggered",
     EventType.ALERT_REOPENED: "Reopened",
     EventType.ALERT_RESOLVED: "Resolved",
@@ -90,15 +90,15 @@ _WORDS = {
 
 def write_mail(content: dict[str, Any], public_address: str) -> tuple[str, str]:
     """Return subject and text of a mail about one or more alerts."""
-    lines: list[dict[str, str]] = content["alerts"]
+    entries: list[dict[str, str]] = content["alerts"]
     paragraphs = [
-        f"{_WORDS[line['transition']]} ({line['severity']}): {line['title']}\n"
-        f"{line['description']}\n{public_address}/alerts/{line['id']}"
-        for line in lines
+        f"{_LABELS[entry['transition']]} ({entry['severity']}): {entry['title']}\n"
+        f"{entry['description']}\n{public_address}/alerts/{entry['id']}"
+        for entry in entries
     ]
-    first = lines[0]
-    subject = f"{_WORDS[first['transition']]}: {first['title']}"
-    if len(lines) > 1:
-        subject = f"{len(lines)} alerts, the first: {first['title']}"
+    first = entries[0]
+    subject = f"{_LABELS[first['transition']]}: {first['title']}"
+    if len(entries) > 1:
+        subject = f"{len(entries)} alerts, the first: {first['title']}"
     # A line break in a name must not inject mail headers.
     return " ".join(subject.split())[:200], "\n\n".join(paragraphs) + "\n"

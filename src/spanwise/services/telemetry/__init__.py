@@ -1,4 +1,4 @@
-"""Traces, logs, signals, agents, sessions, prices, analytics; workspace export and import.
+"""Services for traces, logs, signals, agents, sessions, prices, analytics, export and import.
 
 Reads wait until acknowledged data is visible (see `model/freshness.py`).
 """

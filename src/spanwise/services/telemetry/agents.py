@@ -63,7 +63,7 @@ class AgentDirectory:
             ids = await stored.find_agent_ids(tx, workspace_id)
         now = time.monotonic()
         if len(self._cached) >= _MAX_CACHED_WORKSPACES:
-            self._cached = {of: entry for of, entry in self._cached.items() if entry[0] > now}
+            self._cached = {key: entry for key, entry in self._cached.items() if entry[0] > now}
         self._cached[workspace_id] = (now + _CACHE_SECONDS, ids)
         return ids
 
@@ -140,11 +140,11 @@ class AgentDirectory:
                 _merge(self._activities, collected)
 
     async def _write(self, activities: Sequence[AgentActivity]) -> None:
-        """Extend the activity of known agents; create unknown and deleted ones."""
+        """Update the activity of existing agents, and create the others."""
         async with self._catalog.write() as tx:
             unknown = await stored.update_seen_times(tx, activities)
-            made, full = await stored.add_seen_agents(tx, unknown)
-            for workspace_id, agents in groupby(made, key=lambda entry: entry[0]):
+            created, full = await stored.add_seen_agents(tx, unknown)
+            for workspace_id, agents in groupby(created, key=lambda entry: entry[0]):
                 events = [
                     new_event(
                         EventType.AGENT_CREATED, actor=SERVICE, subject=agent.id, name=agent.name
@@ -152,17 +152,20 @@ class AgentDirectory:
                     for _, agent in agents
                 ]
                 await record_events(tx, workspace_id, events)
-            names = {of: await self._record_limit_reached(tx, of) for of in full}
+            names_by_workspace = {
+                workspace_id: await self._record_limit_reached(tx, workspace_id)
+                for workspace_id in full
+            }
         ignored = {(seen.workspace_id, seen.name) for seen in unknown if seen.workspace_id in full}
         with self._lock:
             if len(self._known) >= _MAX_KNOWN:
                 self._known, self._full_until = set(), {}
             pairs = {(seen.workspace_id, seen.name) for seen in activities}
             self._known |= pairs - ignored
-            for workspace_id, of_workspace in names.items():
-                self._known |= {(workspace_id, name) for name in of_workspace}
+            for workspace_id, names in names_by_workspace.items():
+                self._known |= {(workspace_id, name) for name in names}
                 self._full_until[workspace_id] = time.monotonic() + _FULL_SECONDS
-        for workspace_id, _ in made:
+        for workspace_id, _ in created:
             self._cached.pop(workspace_id, None)
 
     async def _record_limit_reached(self, tx: Transaction, workspace_id: str) -> Iterable[str]:
@@ -179,7 +182,7 @@ class AgentDirectory:
         return await stored.find_agent_ids(tx, workspace_id)
 
     def invalidate(self, workspace_id: str) -> None:
-        """Make a change to a workspace's agents take effect at once."""
+        """Drop all cached data about a workspace's agents, after a change to them."""
         self._cached.pop(workspace_id, None)
         with self._lock:
             self._full_until.pop(workspace_id, None)
@@ -213,13 +216,13 @@ class Agents:
         await self._wait_until_visible(freshness)
         async with self._catalog.read() as tx:
             found = await stored.list_agents(tx, caller.workspace_id, search, page)
-        return Listing(await self._complete(caller.workspace_id, found.items), found.total)
+        return Listing(await self._with_stats(caller.workspace_id, found.items), found.total)
 
     async def get(self, caller: Principal, agent: str, *, freshness: Freshness = LATEST) -> Agent:
         await self._wait_until_visible(freshness)
         async with self._catalog.read() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
-        [complete] = await self._complete(caller.workspace_id, [found])
+        [complete] = await self._with_stats(caller.workspace_id, [found])
         return complete
 
     async def create(self, caller: Principal, fields: Mapping[str, Any]) -> Agent:
@@ -237,7 +240,7 @@ class Agents:
             if not await stored.can_add_agent(tx, caller.workspace_id):
                 raise Invalid(f"a workspace has at most {MAX_AGENTS:,} agents; delete some first")
             if not await stored.add_agent(tx, caller.workspace_id, agent):
-                raise _taken(agent.name)
+                raise _name_taken(agent.name)
             await record_event(
                 tx,
                 caller.workspace_id,
@@ -257,7 +260,7 @@ class Agents:
             if changes and not await stored.change_agent(
                 tx, caller.workspace_id, found.id, dict(changes), utc_now()
             ):
-                raise _taken(changes["name"])
+                raise _name_taken(changes["name"])
         self._directory.invalidate(caller.workspace_id)
         return await self.get(caller, found.id)
 
@@ -279,11 +282,11 @@ class Agents:
         return found.id
 
     async def _wait_until_visible(self, freshness: Freshness) -> None:
-        # Makes the agents of acknowledged traces, and their activity, visible.
+        # The agents of acknowledged traces and their activity must be visible too.
         await self._pipeline.wait_until_visible(freshness)
         await self._directory.flush_activity()
 
-    async def _complete(self, workspace_id: str, found: Sequence[Agent]) -> Sequence[Agent]:
+    async def _with_stats(self, workspace_id: str, found: Sequence[Agent]) -> Sequence[Agent]:
         """Add statistics and remove webhook secrets."""
         names = [agent.name for agent in found]
         stats = await read_agent_stats(self._engine, workspace_id, names, utc_now())
@@ -305,5 +308,5 @@ async def require_agent(tx: Transaction, workspace_id: str, agent: str) -> Agent
     return found
 
 
-def _taken(name: str) -> Invalid:
+def _name_taken(name: str) -> Invalid:
     return Invalid.field("name", f"an agent named {name!r} already exists")

@@ -1,4 +1,4 @@
-"""Analytics: waits until acknowledged data is visible, then aggregates traces by the rollup."""
+"""Analytics: waits until acknowledged data is visible, then queries the rollup."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,7 +36,7 @@ from spanwise.storage.telemetry.rollup.measures import LATENCY_BOUNDS_MS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 
 _LATENCY_BUCKETS = ("<200ms", "200-500ms", "500ms-1s", "1-2s", "2-5s", "5s+")
-# Relative difference between sums of the same costs in another order.
+# Sums of the same costs in a different order differ by at most this share.
 _ROUNDING = 1e-9
 
 
@@ -58,7 +58,7 @@ class Analytics:
     async def metrics(
         self, workspace: str, question: Question, *, compare: bool, freshness: Freshness = LATEST
     ) -> Metrics:
-        """Return the key metrics, with `compare` also those of the period before."""
+        """Return the key metrics; with `compare`, also those of the preceding period."""
         resolved = await self._prepare(workspace, question, freshness)
         totals, alerts = await asyncio.gather(
             self._rollup.answer(workspace, resolved, queries.TOTALS, freshness),
@@ -207,20 +207,20 @@ class Analytics:
         *,
         freshness: Freshness = LATEST,
     ) -> AsyncIterator[bytes]:
-        """Return the chunks of a file with all the traces, newest first."""
+        """Return a file of all traces, newest first, in chunks."""
         await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
         wanted = await self._with_agent_name(workspace, wanted)
         return await export_traces(self._engine, workspace, wanted, ids, form)
 
     async def _prepare(self, workspace: str, question: Question, freshness: Freshness) -> Question:
-        """Wait until the data is visible, and return the question with the agent's name."""
+        """Wait until the data is visible; return the query with the agent's name resolved."""
         await self._pipeline.wait_until_visible(freshness)
         wanted = await self._with_agent_name(workspace, question.wanted)
         return replace(question, wanted=wanted)
 
     async def _with_agent_name(self, workspace: str, wanted: TraceFilter) -> TraceFilter:
-        """Replace the id of an agent by its name."""
+        """Replace an agent id with the agent's name."""
         if wanted.agent_name is None:
             return wanted
         name = await self._agents.resolve_name(workspace, wanted.agent_name)

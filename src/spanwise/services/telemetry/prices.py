@@ -1,4 +1,4 @@
-"""Workspace prices of models: stored in the catalog, copied to the telemetry engine."""
+"""Model prices set by workspaces: stored in the catalog, copied to the telemetry engine."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -71,13 +71,13 @@ class Prices:
         catalog: Catalog,
         engine: Engine,
         pipeline: Pipeline,
-        book: PriceSync,
+        price_sync: PriceSync,
         wake: Callable[[], None],
     ) -> None:
         self._catalog = catalog
         self._engine = engine
         self._pipeline = pipeline
-        self._price_sync = book
+        self._price_sync = price_sync
         self._wake = wake
 
     async def put(
@@ -98,7 +98,7 @@ class Prices:
                 address=address,
                 **price.model_dump(mode="json", exclude={"model", "updated_at"}),
             )
-        await self._take_effect(key)
+        await self._apply_change(key)
         async with self._catalog.read() as tx:
             [described] = await _describe(tx, caller.workspace_id, [price])
         return described
@@ -113,7 +113,7 @@ class Prices:
             await audit.record(
                 tx, "price.deleted", actor=caller.user_id, subject=model, address=address
             )
-        await self._take_effect(key)
+        await self._apply_change(key)
 
     async def list(self, workspace: str, page: PageRequest) -> Listing[OwnPrice]:
         async with self._catalog.read() as tx:
@@ -136,7 +136,7 @@ class Prices:
         await self._pipeline.wait_until_visible(freshness)
         return await find_seen_models(self._engine, workspace, period, page)
 
-    async def _take_effect(self, key: PriceKey) -> None:
+    async def _apply_change(self, key: PriceKey) -> None:
         # New spans use the price at once; the job reprices stored ones.
         await self._price_sync.sync(key)
         self._wake()

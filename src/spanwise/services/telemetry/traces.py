@@ -32,7 +32,7 @@ from spanwise.storage.telemetry.spans.locations import TraceLocation, find_locat
 from spanwise.storage.telemetry.traces import trace_queries as stored
 from spanwise.storage.telemetry.traces.filter_values import filter_values
 
-# With this many pages of recent traces, a page is read directly, without a key lookup first.
+# If recent traces fill this many pages, a page is read directly, without a key lookup first.
 _MANY_PAGES = 20
 
 
@@ -61,7 +61,7 @@ class Traces:
             name = await self._agents.resolve_name(workspace, wanted.agent_name)
             wanted = replace(wanted, agent_name=name)
         busy_since = self._rollup.busy_since(workspace, wanted, _MANY_PAGES * page.limit)
-        # Counted by the rollup: reading millions of traces one by one would take most of the time.
+        # The rollup counts: counting millions of traces one by one would take most of the time.
         question = Question(wanted.period.or_all(), wanted)
         counting = self._rollup.answer(workspace, question, TRACE_COUNT, freshness)
         return await stored.find_traces(
@@ -73,14 +73,14 @@ class Traces:
     ) -> WholeTrace:
         await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
-        place, signals, log_count = await asyncio.gather(
-            self._find_place(workspace, trace_id),
+        location, signals, log_count = await asyncio.gather(
+            self._find_location(workspace, trace_id),
             stored_signals.find_signals_of_trace(self._engine, workspace, trace_id, ids),
             stored_logs.count_logs(self._engine, workspace, trace_id),
         )
         spans, trace = await asyncio.gather(
-            stored_spans.find_spans(self._engine, place, ids, has_logs=log_count > 0),
-            stored.find_trace(self._engine, place, ids),
+            stored_spans.find_spans(self._engine, location, ids, has_logs=log_count > 0),
+            stored.find_trace(self._engine, location, ids),
         )
         if not spans:
             raise NotFound("no such trace")
@@ -93,17 +93,17 @@ class Traces:
     ) -> Span:
         await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
-        place = await self._find_place(workspace, trace_id)
-        span = await stored_spans.find_span(self._engine, place, span_id, ids)
+        location = await self._find_location(workspace, trace_id)
+        span = await stored_spans.find_span(self._engine, location, span_id, ids)
         if span is None:
             raise NotFound("no such span")
         return span
 
-    async def _find_place(self, workspace: str, trace_id: str) -> TraceLocation:
-        place = await find_location(self._engine, workspace, trace_id)
-        if place is None:
+    async def _find_location(self, workspace: str, trace_id: str) -> TraceLocation:
+        location = await find_location(self._engine, workspace, trace_id)
+        if location is None:
             raise NotFound("no such trace")
-        return place
+        return location
 
     async def find_filters(
         self, workspace: str, period: TimeRange, *, freshness: Freshness = LATEST
@@ -123,7 +123,7 @@ class Traces:
 
 
 def bind_to_experiment(trace: Trace, spans: list[SpanFields]) -> Trace:
-    """Take experiment and variant from the first span that has them."""
+    """Copy experiment and variant from the first span that has them."""
     for span in spans:
         if span["experimentId"] is not None:
             flag = {"experiment_id": span["experimentId"], "variant": span["variant"]}

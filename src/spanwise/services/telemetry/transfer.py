@@ -47,16 +47,16 @@ class Transfer:
         if folder.exists() and any(folder.iterdir()):
             raise Invalid(f"{folder} is not empty")
         folder.mkdir(parents=True, exist_ok=True)
-        pieces = self._writer.run_exclusively(lambda client: stored.split_tables(client, workspace))
-        total, done = sum(piece.rows for piece in pieces), 0
+        chunks = self._writer.run_exclusively(lambda client: stored.split_tables(client, workspace))
+        total, done = sum(chunk.rows for chunk in chunks), 0
         rows = dict.fromkeys(stored.TABLES, 0)
-        for number, piece in enumerate(pieces, 1):
+        for number, chunk in enumerate(chunks, 1):
             data = self._writer.run_exclusively(
-                partial(stored.export_chunk, workspace=workspace, chunk=piece)
+                partial(stored.export_chunk, workspace=workspace, chunk=chunk)
             )
-            (folder / f"{piece.table}-{number:06}.parquet").write_bytes(data)
-            rows[piece.table] += piece.rows
-            done += piece.rows
+            (folder / f"{chunk.table}-{number:06}.parquet").write_bytes(data)
+            rows[chunk.table] += chunk.rows
+            done += chunk.rows
             progress(done, total)
         manifest = {"spanwise": __version__, "exportedAt": utc_now(), "rows": rows}
         # Written last: a folder without a manifest is incomplete.
@@ -66,7 +66,7 @@ class Transfer:
     async def import_folder(
         self, workspace: str, folder: Path, progress: Progress
     ) -> Mapping[str, int]:
-        """Import an export into a workspace; idempotent."""
+        """Import an exported folder into a workspace; idempotent."""
         rows = await asyncio.to_thread(self._import_folder, workspace, folder, progress)
         await self._register_agents(workspace)
         return rows

@@ -1,4 +1,4 @@
-"""Gives requests to the fast paths before uvicorn starts a task for the ASGI application."""
+"""Tries the fast paths before uvicorn starts a task for the ASGI application."""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,11 +35,11 @@ class FastPathDispatch(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        # The normal path counts and logs a request that was cut off.
+        # The normal path counts and logs a request whose connection was lost.
         self._start_pending_normally()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        # Set when the previous request was answered from within the same packet.
+        # The timer runs if the previous request of the same packet already has its response.
         self._unset_keepalive_if_required()
         # A response sent from here would start the next pipelined request recursively.
         if self.pipeline or cycle.flow.write_paused or cycle.waiting_for_100_continue:

@@ -1,7 +1,8 @@
-"""Bounds what a connection costs before its caller is authenticated, and rejects invalid HTTP.
+"""Limits what a connection may use before authentication, and rejects invalid HTTP.
 
-Headers are bounded in number, size and time; pipelined requests wait unparsed; a response that is
-not read ends the connection. Errors of HTTP itself get the envelope, and upgrades are ignored.
+The number, size and arrival time of headers are limited, excess pipelined requests stay unparsed,
+and a client that does not read its response is disconnected. Invalid HTTP gets an error in the
+envelope, and upgrades are ignored.
 """
 
 import asyncio
@@ -83,7 +84,7 @@ class RequestLimits(HttpToolsProtocol):
             if self._is_upgrade():
                 self._ignore_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
-            # An exception of our own callbacks is in the context.
+            # An exception raised in our callbacks is the context of the parser's error.
             cause = error.__context__ if isinstance(error.__context__, Invalid) else None
             self._reject(cause or Invalid("this is not a valid HTTP request"))
         else:
@@ -112,7 +113,7 @@ class RequestLimits(HttpToolsProtocol):
     def _send_rejection(self) -> None:
         if self._rejection is None or self.transport.is_closing():
             return
-        # Within another response it would be read as part of that.
+        # In the middle of another response it would be read as part of that response.
         if self._is_idle() or not self.cycle.response_started:
             response = error_response(self._rejection)
             headers = encode_headers([*response.raw_headers, (b"connection", b"close")])
@@ -130,7 +131,7 @@ class RequestLimits(HttpToolsProtocol):
 
     def _end_slow_headers(self) -> None:
         if self.flow.read_paused or self._backlog:
-            # We are not reading, so the delay is not the client's.
+            # Reading is paused, so the delay is not the client's.
             self._start_header_timer()
         elif self._is_in_headers:
             self._reject(Invalid(f"the headers did not arrive within {self.request_seconds:g} s"))

@@ -131,6 +131,6 @@ async def list_audit(
     period: Period,
     action: Annotated[str | None, Query(description="Only this action.")] = None,
 ) -> SuccessPage[AuditEntry]:
-    """List sign-ins (also failed ones), key changes and role changes, newest first."""
+    """List sign-ins (including failed ones), key changes and role changes, newest first."""
     async with use.catalog.read() as tx:
         return succeed_page(page, await stored_audit.list_entries(tx, period, action, page))

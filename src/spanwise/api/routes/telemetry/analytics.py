@@ -1,4 +1,4 @@
-"""Analytics: aggregates of the traces of a period."""
+"""Routes for analytics: metrics, series and breakdowns of the traces of a period."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -97,7 +97,7 @@ async def get_metrics(
     question: Asked,
     fresh: Fresh,
     compare: Annotated[
-        Compare | None, Query(description="Also give the figures of the period before.")
+        Compare | None, Query(description="Also return the metrics of the preceding period.")
     ] = None,
 ) -> Success[Metrics]:
     """Key metrics: traces, success, latency, agents, alerts, tokens and cost."""
@@ -111,7 +111,7 @@ async def get_metrics(
 async def get_success_failure(
     caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
 ) -> Success[Outcomes]:
-    """How many traces succeeded and failed, in all and over time."""
+    """Successful and failed traces, in total and over time."""
     return succeed(await use.analytics.outcomes(caller.workspace_id, question, freshness=fresh))
 
 
@@ -127,7 +127,7 @@ async def get_requests_over_time(
 async def get_latency_percentiles(
     caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
 ) -> Success[list[PercentilesPoint]]:
-    """Latency of traces over time in milliseconds; null where there was none."""
+    """Latency percentiles over time in milliseconds; null for buckets without traces."""
     return succeed(await use.analytics.percentiles(caller.workspace_id, question, freshness=fresh))
 
 
@@ -151,7 +151,7 @@ async def get_token_usage(
 async def get_costs(
     caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
 ) -> Success[Costs]:
-    """Cost in all, by model and over time, and the models that have no price."""
+    """Cost in total, by model and over time, and the models without a price."""
     return succeed(await use.analytics.costs(caller.workspace_id, question, freshness=fresh))
 
 
@@ -159,7 +159,7 @@ async def get_costs(
 async def get_errors_by_type(
     caller: Reader, use: Use, question: Asked, fresh: Fresh
 ) -> Success[ErrorsByType]:
-    """Failed traces by the type of their error, the commonest first."""
+    """Failed traces by error type, most frequent first."""
     return succeed(await use.analytics.errors(caller.workspace_id, question, freshness=fresh))
 
 
@@ -175,7 +175,7 @@ async def get_error_rate(
 async def get_tool_usage(
     caller: Reader, use: Use, question: Asked, fresh: Fresh
 ) -> Success[ToolUsage]:
-    """Calls of each tool by agent."""
+    """Number of tool calls by agent and tool."""
     return succeed(await use.analytics.tools(caller.workspace_id, question, freshness=fresh))
 
 
@@ -195,7 +195,7 @@ _MEDIA_TYPES = {
 }
 _DOWNLOADS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "One page; with `format`, a file of all the traces without the envelope.",
+        "description": "One page; with `format`, a file of all traces, without the envelope.",
         "content": {
             media.partition(";")[0]: {"schema": {"type": "string", "format": "binary"}}
             for media in _MEDIA_TYPES.values()
@@ -216,24 +216,24 @@ async def list_analyzed_traces(
     order: Order = Order.DESC,
     form: Annotated[
         ExportFormat | None,
-        Query(alias="format", description="Download all the traces, newest first, as a file."),
+        Query(alias="format", description="Download all traces as a file, newest first."),
     ] = None,
 ) -> StreamingResponse | SuccessPage[Trace]:
-    """The traces behind the figures, by pages or as a file."""
+    """List the traces of the period, or download them as a file."""
     wanted = replace(wanted, period=question.wanted.period)
     if form is not None:
-        pieces = await use.analytics.export(caller.workspace_id, wanted, form, freshness=fresh)
-        return _download(pieces, question.period, form)
+        chunks = await use.analytics.export(caller.workspace_id, wanted, form, freshness=fresh)
+        return _download(chunks, question.period, form)
     listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order, freshness=fresh)
     return succeed_page(page, listing)
 
 
 def _download(
-    pieces: AsyncIterator[bytes], period: BoundedRange, form: ExportFormat
+    chunks: AsyncIterator[bytes], period: BoundedRange, form: ExportFormat
 ) -> StreamingResponse:
     name = f"spanwise-traces-{period.start:%Y%m%d}-{period.end:%Y%m%d}.{form}"
     return StreamingResponse(
-        pieces,
+        chunks,
         media_type=_MEDIA_TYPES[form],
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

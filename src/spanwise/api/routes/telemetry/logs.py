@@ -26,7 +26,7 @@ class NewLogs(ApiModel):
 
 async def _log_filter(
     period: Period,
-    level: Annotated[LogLevel | None, Query(description="That level and above.")] = None,
+    level: Annotated[LogLevel | None, Query(description="This level and above.")] = None,
     search: Annotated[Text, Query(description="Words that must all occur in the message.")] = None,
     trace_id: Annotated[Text, Query(alias="traceId")] = None,
     agent_id: AgentId = None,

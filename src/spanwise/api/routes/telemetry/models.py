@@ -1,4 +1,4 @@
-"""Routes for the models that a workspace uses and their prices."""
+"""Routes for the models used by a workspace, and their prices."""
 
 from typing import Annotated
 
@@ -39,7 +39,7 @@ class PriceChange(ApiModel):
 async def list_models(
     caller: Reader, use: Use, page: Paged, period: Period, fresh: Fresh
 ) -> SuccessPage[SeenModel]:
-    """List the models in spans, the most used first, with today's price and its source."""
+    """List the models found in spans, most used first, with today's price and its source."""
     listing = await use.prices.find_models(caller.workspace_id, period, page, freshness=fresh)
     return succeed_page(page, listing)
 
@@ -66,12 +66,12 @@ async def delete_price(
     use: Use,
     address: ClientAddress,
 ) -> Success[Deleted]:
-    """Return to the list price, also for earlier spans."""
+    """Delete a workspace price; the list price applies again, also to earlier spans."""
     await use.prices.delete(caller, model, address)
     return succeed(Deleted(id=model))
 
 
 @router.get("/repricing")
 async def list_repricing(caller: Reader, use: Use, page: Paged) -> SuccessPage[Repricing]:
-    """List price changes, the latest first, and how many months of spans are repriced."""
+    """List price changes, latest first, with the progress of repricing earlier spans."""
     return succeed_page(page, await use.prices.list_repricing(caller.workspace_id, page))

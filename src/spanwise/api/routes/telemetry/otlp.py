@@ -30,7 +30,7 @@ async def export(request: Request) -> Response:
     except SpanwiseError as error:
         failure = error
     except ClientDisconnect:
-        failure = Invalid("the connection ended before the body did")
+        failure = Invalid("the connection was closed before the whole body arrived")
     except Exception:
         log.exception("export_crashed", path=request.scope["path"])
         failure = crash_error()

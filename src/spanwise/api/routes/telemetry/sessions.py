@@ -35,7 +35,7 @@ async def list_sessions(
     fresh: Fresh,
     wanted: Annotated[SessionFilter, Depends(_session_filter)],
 ) -> SuccessPage[Session]:
-    """List sessions, the one with the latest trace first; only matching traces count."""
+    """List sessions by their latest trace, newest first; only matching traces count."""
     listing = await use.sessions.find(caller.workspace_id, wanted, page, freshness=fresh)
     return succeed_page(page, listing)
 

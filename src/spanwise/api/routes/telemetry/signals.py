@@ -88,7 +88,7 @@ async def summarize_signals(
     fresh: Fresh,
     granularity: Granularity = Granularity.DAILY,
 ) -> Success[list[SignalSummary]]:
-    """Aggregate the signals per name, by default over the last 30 days."""
+    """Summarize signals by name, by default over the last 30 days."""
     summaries = await use.signals.summarize(
         caller.workspace_id, wanted, granularity, freshness=fresh
     )

@@ -103,5 +103,5 @@ async def delete_trace(
 async def list_filters(
     caller: Reader, use: Use, period: Period, fresh: Fresh
 ) -> Success[TraceFilters]:
-    """List the values that occur in traces, for filter menus; by default of all time."""
+    """List the distinct values in traces, for filter menus; by default over all time."""
     return succeed(await use.traces.find_filters(caller.workspace_id, period, freshness=fresh))
