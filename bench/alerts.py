@@ -16,9 +16,9 @@ from clickhouse_connect.driver.client import Client
 from sqlalchemy import insert, update
 
 from spanwise.api.services import Services
-from spanwise.cli.logs import configure_logs
+from spanwise.cli.log_setup import configure_logs
 from spanwise.jobs.alert_evaluation import AlertEvaluator
-from spanwise.model.record import new_id, utc_now
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.settings import load_settings
 from spanwise.storage.catalog.tables import agents
 from spanwise.wiring.services import open_services

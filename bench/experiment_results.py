@@ -16,10 +16,10 @@ from clickhouse_connect.driver.client import Client
 
 from spanwise.api.requests.experiments import NewExperiment
 from spanwise.api.services import Services
-from spanwise.cli.logs import configure_logs
+from spanwise.cli.log_setup import configure_logs
 from spanwise.model.accounts import Principal
+from spanwise.model.api_model import utc_now
 from spanwise.model.experiments.definition import Experiment
-from spanwise.model.record import utc_now
 from spanwise.settings import load_settings
 from spanwise.wiring.services import open_services
 

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.analysis.clusters import to_arm
 from spanwise.analysis.experiments import Measured, check_sample_ratio, compare
+from spanwise.analysis.variant_statistics import to_arm
 from spanwise.model.experiments.definition import Direction, ExperimentMetric, MetricSource, Variant
 from spanwise.model.experiments.results import VariantResult
 from spanwise.model.experiments.sums import ClusterSums

@@ -1,7 +1,7 @@
 """Alert evaluation runs once per installation, with few queries, and reports its failures."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -250,3 +250,46 @@ async def test_a_backtest_finds_anomalies_in_long_windows_too(
     [firing] = replayed["firings"]
     started = datetime.fromisoformat(firing["start"])
     assert slow_from < started < slow_from + timedelta(minutes=45)
+
+
+async def test_the_examples_of_a_signal_that_is_unusually_low_are_the_lowest(
+    service: Service, clock: Clock
+) -> None:
+    ann = await service.sign_up()
+    clock.now = clock.now.replace(minute=30, second=0, microsecond=0)
+    first = clock.now - timedelta(hours=24)
+
+    async def send_votes(votes: Sequence[tuple[datetime, float]]) -> list[str]:
+        spans = [make_span("planner", start=at) for at, _ in votes]
+        await send_traces(ann, spans)
+        signals = [
+            {
+                "signalName": "liked",
+                "value": value,
+                "traceId": span["traceId"],
+                "timestamp": at.isoformat(),
+            }
+            for span, (at, value) in zip(spans, votes, strict=True)
+        ]
+        for part in range(0, len(signals), 1000):
+            await ann.data("POST", "/signals/batch", json={"signals": signals[part : part + 1000]})
+        return [span["traceId"] for span in spans]
+
+    usual = [(first + timedelta(seconds=15 * n), 5 + n % 3 / 10) for n in range(24 * 60 * 4)]
+    await send_votes(usual)
+    await watch(
+        ann, {"id": "liked", "metric": "signal", "signalName": "liked", "condition": "anomaly"}
+    )
+    alerts: list[dict[str, Any]] = []
+    lowest = ""
+    for _ in range(6):
+        now = clock.turn(minutes=1)
+        low = [(now - timedelta(seconds=30 - n), 1.0) for n in range(19)]
+        *_, lowest = await send_votes([*low, (now - timedelta(seconds=5), 0.1)])
+        await service.services.alert_jobs.evaluate()
+        alerts = await ann.data("GET", "/spans/alerts")
+        if alerts:
+            break
+    [alert] = alerts
+    assert alert["value"] < alert["baseline"]
+    assert alert["exampleTraceIds"][0] == lowest

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from spanwise.model.record import utc_now
+from spanwise.model.api_model import utc_now
 from spanwise.storage.catalog.tables import api_keys
 from support.service import Person, Service, assert_error
 

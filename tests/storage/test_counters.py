@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import redis.exceptions
 
+from spanwise.model.api_model import new_id
 from spanwise.model.errors import StartError
-from spanwise.model.record import new_id
 from spanwise.storage.counters import Counters, Limit, MemoryCounters, open_counters
 from support.polling import until
 from support.servers import free_port, run_redis

@@ -1,7 +1,7 @@
 """Accounts as storage sees them."""
 
 from spanwise.model.accounts import Account, AdminUser, Role
-from spanwise.model.record import new_id, utc_now
+from spanwise.model.api_model import new_id, utc_now
 
 
 def make_account(

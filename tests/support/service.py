@@ -19,7 +19,7 @@ import httpx
 from fastapi import FastAPI
 
 from spanwise.api.services import Services
-from spanwise.model.record import utc_now
+from spanwise.model.api_model import utc_now
 from spanwise.settings import load_settings
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migrate

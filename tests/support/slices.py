@@ -5,7 +5,7 @@ from datetime import timedelta
 from spanwise.model.analytics import Question
 from spanwise.model.freshness import LATEST, Freshness
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.rollup.source import Source, read_traces
+from spanwise.storage.telemetry.rollup.source import Source, traces_source
 from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.service import Service
 
@@ -32,4 +32,4 @@ class TracesOnly(Rollup):
     async def choose_source(
         self, workspace: str, question: Question, freshness: Freshness = LATEST
     ) -> Source:
-        return read_traces(workspace, question)
+        return traces_source(workspace, question)

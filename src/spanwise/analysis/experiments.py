@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanwise.analysis.clusters import Adjustment, find_adjustment, to_arm
 from spanwise.analysis.comparison import (
     ALPHA,
     SRM_ALPHA,
@@ -19,6 +18,7 @@ from spanwise.analysis.comparison import (
     sample_ratio_p_value,
     sequential_p_value,
 )
+from spanwise.analysis.variant_statistics import Adjustment, find_adjustment, to_arm
 from spanwise.model.experiments.definition import Direction, ExperimentMetric, TraceMetric, Variant
 from spanwise.model.experiments.results import (
     Bounds,

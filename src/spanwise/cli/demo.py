@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from spanwise.api.services import Services
 from spanwise.cli.flags import new_command, with_settings
-from spanwise.cli.logs import configure_logs
+from spanwise.cli.log_setup import configure_logs
 from spanwise.cli.serve import listen, run_service
 from spanwise.demo.alerts import ReplayClock
 from spanwise.demo.setup import EMAIL, MARKER, PASSWORD, DemoState, continue_traffic, prepare_demo

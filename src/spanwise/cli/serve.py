@@ -20,9 +20,9 @@ from spanwise.api.http.protocol.server_protocol import new_protocol_factory
 from spanwise.api.otlp.grpc import start_grpc, stop_grpc
 from spanwise.api.services import Services
 from spanwise.cli.flags import new_command, with_settings
-from spanwise.cli.logs import configure_logs
+from spanwise.cli.log_setup import configure_logs
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import StartError
-from spanwise.model.record import utc_now
 from spanwise.services.alerts.alerts import Clock
 from spanwise.settings import Settings
 from spanwise.wiring.http import create_app, create_fast_paths

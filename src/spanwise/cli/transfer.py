@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from spanwise.cli.logs import configure_logs
+from spanwise.cli.log_setup import configure_logs
 from spanwise.cli.progress import show_progress
 from spanwise.services.accounts.accounts import normalize_email
 from spanwise.services.telemetry.transfer import Progress, Transfer

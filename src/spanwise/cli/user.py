@@ -7,7 +7,7 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from spanwise.api.requests.fields import Email
-from spanwise.cli.logs import configure_logs
+from spanwise.cli.log_setup import configure_logs
 from spanwise.model.accounts import Role, User
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings, load_settings

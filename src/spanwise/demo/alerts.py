@@ -15,8 +15,8 @@ from spanwise.model.alerts import (
     Condition,
     Severity,
 )
+from spanwise.model.api_model import utc_now
 from spanwise.model.page import PageRequest
-from spanwise.model.record import utc_now
 
 RULES: dict[str, list[AlertRule]] = {
     INCIDENT_AGENT: [

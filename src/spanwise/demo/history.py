@@ -25,8 +25,8 @@ from spanwise.ingest.rest.to_otlp import to_any_value
 from spanwise.model.accounts import Principal
 from spanwise.model.agents import Agent
 from spanwise.model.alerts import AlertSettings
+from spanwise.model.api_model import new_id
 from spanwise.model.events import SERVICE, EventType
-from spanwise.model.record import new_id
 from spanwise.services.notifications.events import record_event
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.catalog import experiments as stored_experiments

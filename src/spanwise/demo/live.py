@@ -14,8 +14,8 @@ from spanwise.demo.fleet import FLEET
 from spanwise.demo.history import send
 from spanwise.demo.timeline import Timeline
 from spanwise.model.accounts import Principal
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import SpanwiseError
-from spanwise.model.record import utc_now
 
 SECONDS_BETWEEN_SESSIONS = 20.0
 # A longer gap would look like an outage.

@@ -14,9 +14,9 @@ from spanwise.demo.history import History
 from spanwise.demo.live import send_live_traffic
 from spanwise.demo.timeline import Timeline
 from spanwise.model.accounts import Principal
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, StartError
 from spanwise.model.keys import Scope
-from spanwise.model.record import utc_now
 from spanwise.storage.catalog import users as stored_users
 
 EMAIL = "demo@example.com"

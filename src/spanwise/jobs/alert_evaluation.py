@@ -20,22 +20,27 @@ from spanwise.model.alerts import (
     Alert,
     AlertMove,
     AlertStatus,
+    Condition,
     Notify,
     RuleState,
     WatchedRule,
     Window,
 )
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.events import SERVICE, EventType
-from spanwise.model.record import new_id, utc_now
 from spanwise.services.alerts.evaluation_health import EvaluationHealth
+from spanwise.services.notifications.alert_notifications import (
+    REPEATED,
+    Notification,
+    enqueue_notifications,
+)
 from spanwise.services.notifications.events import record_event
-from spanwise.services.notifications.outbox import REPEATED, Notification, enqueue_notifications
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.catalog import alerts as stored
 from spanwise.storage.catalog.leases import keep_lease, release_lease, take_lease
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.traces.measurements import find_examples
+from spanwise.storage.telemetry.traces.alert_windows import find_examples
 
 log = structlog.get_logger()
 
@@ -120,7 +125,9 @@ class AlertEvaluator:
         self.health.rules = len(snapshot.rules)
         windows = await self._measurer.measure(snapshot.rules, snapshot.states, now)
         planned = self._judge(snapshot, windows, now)
-        examples = await find_examples(self._engine, [fired[0] for fired in planned.fired], now)
+        low = {watched.key for watched, _, judged in planned.fired if _is_low(watched, judged)}
+        fired = [watched for watched, _, _ in planned.fired]
+        examples = await find_examples(self._engine, fired, now, low)
         reminders_due = [
             entry
             for entry in snapshot.open_alerts.values()
@@ -206,6 +213,12 @@ class AlertEvaluator:
                 notify = await _find_notify_settings(tx, alert)
                 notifications.append(Notification(workspace_id, current, REPEATED, notify))
         await enqueue_notifications(tx, notifications, now)
+
+
+def _is_low(watched: WatchedRule, judged: Judgement) -> bool:
+    if watched.rule.condition is not Condition.ANOMALY:
+        return watched.rule.condition is Condition.BELOW
+    return (judged.value or 0.0) < (judged.baseline or 0.0)
 
 
 def _plan_verdict(

@@ -18,7 +18,7 @@ from spanwise.model.alerts import AlertMetric, AlertRule, Condition, RuleState, 
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import alerts as stored
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.traces.measurements import (
+from spanwise.storage.telemetry.traces.alert_windows import (
     Buckets,
     Series,
     SeriesKey,

@@ -20,10 +20,10 @@ async def start_alerting(
     evaluator: AlertEvaluator,
     sender: NotificationSender,
     *,
-    is_alone: bool,
+    is_only_process: bool,
 ) -> AlertJobs:
-    """Start the jobs; the stack stops them. `is_alone`: no other process uses the stores."""
-    if is_alone:
+    """Start the jobs; the stack stops them. `is_only_process`: no other process uses the stores."""
+    if is_only_process:
         await sender.release_claims()
     jobs = [
         Periodic(

@@ -15,10 +15,10 @@ import orjson
 import structlog
 from standardwebhooks import Webhook as Signer
 
+from spanwise.model.api_model import utc_now
 from spanwise.model.events import Channel, DeliveryStatus, OutboxMessage
-from spanwise.model.record import utc_now
+from spanwise.services.notifications.alert_notifications import write_mail
 from spanwise.services.notifications.mail import Mail, Mailer
-from spanwise.services.notifications.outbox import write_mail
 from spanwise.services.notifications.webhook_guard import (
     ATTEMPT_SECONDS,
     AddressRefused,

@@ -14,7 +14,7 @@ from functools import partial
 import structlog
 
 from spanwise.ingest.commit.versions import next_version
-from spanwise.model.record import new_id, utc_now
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod, RepricingTask
 from spanwise.services.telemetry.prices import PriceSync, RepricingProgress, own_periods
 from spanwise.storage.catalog import Catalog
@@ -40,7 +40,7 @@ _MAX_PROVIDER, _MAX_MODEL = 200, 512
 
 
 class Repricer:
-    """`is_alone`: no other process uses the engine, so claims found at start are stale."""
+    """`is_only_process`: no other process uses the engine, so claims found at start are stale."""
 
     def __init__(
         self,
@@ -49,13 +49,13 @@ class Repricer:
         price_sync: PriceSync,
         find_prices: PriceFinder,
         *,
-        is_alone: bool,
+        is_only_process: bool,
     ) -> None:
         self._catalog = catalog
         self._writer = writer
         self._price_sync = price_sync
         self._find_prices = find_prices
-        self._is_alone = is_alone
+        self._is_alone = is_only_process
         self._worker_id = new_id("wrk")
         self._wake = asyncio.Event()
         self._stopping = False

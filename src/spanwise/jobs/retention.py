@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from spanwise.model.record import utc_now
+from spanwise.model.api_model import utc_now
 from spanwise.services.accounts import audit
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry.engine.client_pool import Engine

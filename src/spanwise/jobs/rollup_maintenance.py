@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import structlog
 
-from spanwise.storage.telemetry.rollup.maintenance import Maintenance
+from spanwise.storage.telemetry.rollup.maintenance.runs import Maintenance
 
 log = structlog.get_logger()
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from spanwise.model.api_model import ApiModel, UtcTime
 from spanwise.model.keys import Scope
-from spanwise.model.record import ApiModel, UtcTime
 
 
 class Role(StrEnum):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from spanwise.model.alerts import AlertSettings
-from spanwise.model.record import ApiModel, UtcTime
+from spanwise.model.api_model import ApiModel, UtcTime
 
 MAX_NAME = 512
 # Per workspace. At the limit, new names stay on their traces but create no agent.

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from spanwise.model.record import ApiModel, UtcTime, without_nul
+from spanwise.model.api_model import ApiModel, UtcTime, without_nul
 
 MAX_RULES = 50
 MAX_EMAILS = 20

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from spanwise.model.record import ApiModel
+from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.telemetry.spans import ErrorType
 from spanwise.model.times import EARLIEST, BoundedRange, Granularity, TimeRange, bucket_label

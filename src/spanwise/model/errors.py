@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from spanwise.model.record import ApiModel
+from spanwise.model.api_model import ApiModel
 
 
 class Code(StrEnum):

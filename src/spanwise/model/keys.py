@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from spanwise.model.record import ApiModel, UtcTime
+from spanwise.model.api_model import ApiModel, UtcTime
 
 
 class Scope(StrEnum):

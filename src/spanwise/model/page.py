@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from spanwise.model.record import ApiModel
+from spanwise.model.api_model import ApiModel
 
 T = TypeVar("T")
 

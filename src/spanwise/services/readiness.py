@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Unavailable
-from spanwise.model.record import utc_now
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.leases import touch_lease
 

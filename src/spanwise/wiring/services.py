@@ -19,7 +19,7 @@ from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
 from spanwise.jobs.retention import Retention
 from spanwise.jobs.rollup_maintenance import RollupMaintenance
-from spanwise.model.record import new_id, utc_now
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.keys import Keys
@@ -97,8 +97,10 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         reaggregate = partial(asyncio.to_thread, writer.reaggregate_settled)
         _start(stack, Periodic("reaggregate_traces", REAGGREGATION_SECONDS, reaggregate))
         price_sync = PriceSync(catalog, writer)
-        is_alone = engine.address.folder is not None
-        repricer = Repricer(catalog, writer, price_sync, find_list_prices, is_alone=is_alone)
+        is_only_process = engine.address.folder is not None
+        repricer = Repricer(
+            catalog, writer, price_sync, find_list_prices, is_only_process=is_only_process
+        )
         _start(stack, repricer)
         receiver = Receiver(pipeline, ingest_counters)
         rollup = Rollup(
@@ -118,10 +120,10 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             engine,
             pipeline,
             settings.alert_interval_seconds,
-            holder="embedded" if is_alone else new_id("rep"),
+            holder="embedded" if is_only_process else new_id("rep"),
             clock=clock,
         )
-        alert_jobs = await start_alerting(stack, evaluator, sender, is_alone=is_alone)
+        alert_jobs = await start_alerting(stack, evaluator, sender, is_only_process=is_only_process)
         yield Services(
             settings=settings,
             catalog=catalog,

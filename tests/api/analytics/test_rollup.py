@@ -11,7 +11,7 @@ from spanwise.model.analytics import Question
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.rollup import aggregate_cache
-from spanwise.storage.telemetry.rollup.maintenance import merge_quiet_month
+from spanwise.storage.telemetry.rollup.maintenance.runs import merge_quiet_month
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rollup.source import Source
 from support.service import Person, Service

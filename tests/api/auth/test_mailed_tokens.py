@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from spanwise.model.record import utc_now
+from spanwise.model.api_model import utc_now
 from spanwise.storage.catalog.tables import one_time_tokens
 from support.service import (
     OPERATOR,

@@ -7,7 +7,7 @@ import pytest
 
 from spanwise.ingest.exposures import prepare_exposures
 from spanwise.ingest.rest.bodies import NewSignal
-from spanwise.model.record import utc_now
+from spanwise.model.api_model import utc_now
 from support.experiments import create, start
 from support.outcomes import make_trace, send_signals, send_traces
 from support.service import Person, Service, assert_error

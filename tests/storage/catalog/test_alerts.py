@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from spanwise.model.alerts import Alert, AlertFilter, AlertMove, AlertStatus, RuleState
+from spanwise.model.api_model import new_id
 from spanwise.model.page import PageRequest
-from spanwise.model.record import new_id
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import alerts as stored
 

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from spanwise.model.accounts import Account
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.keys import ApiKey, KeyStatus, Scope
 from spanwise.model.page import PageRequest
-from spanwise.model.record import new_id, utc_now
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import keys as stored
 from spanwise.storage.catalog import users as stored_users

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
+from spanwise.model.api_model import utc_now
 from spanwise.model.page import PageRequest
-from spanwise.model.record import utc_now
 from spanwise.model.telemetry.prices import PriceKey, RepricingState, RepricingTask
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import repricing as tasks

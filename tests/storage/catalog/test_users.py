@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from spanwise.model.accounts import Role, TokenPurpose
+from spanwise.model.api_model import utc_now
 from spanwise.model.page import PageRequest
-from spanwise.model.record import utc_now
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import users as stored
 from support.accounts import make_account

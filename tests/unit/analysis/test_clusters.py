@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from spanwise.analysis.clusters import find_adjustment, to_arm, to_quantile_arm
 from spanwise.analysis.comparison import Arm, estimate
+from spanwise.analysis.variant_statistics import find_adjustment, to_arm, to_quantile_arm
 from spanwise.model.experiments.sums import QUANTILE_LEVELS, ClusterSums
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.analysis.replay import replay_rule
+from spanwise.analysis.backtest import backtest_rule
 from spanwise.model.alerts import AlertRule, BacktestPoint, Firing
 from support.series import DAY_MINUTES, MINUTE, ORIGIN, Traffic, disturb, make_traffic
 
@@ -16,7 +16,7 @@ def replay(traffic: Traffic, metric: str, first: int = 0, **fields: Any) -> list
         {"metric": metric, "condition": "anomaly", "windowMinutes": WINDOW, **fields}
     )
     windows, buckets = traffic.windows(WINDOW, first), traffic.buckets(WINDOW)
-    return replay_rule(rule, windows, buckets, ORIGIN).firings
+    return backtest_rule(rule, windows, buckets, ORIGIN).firings
 
 
 def minutes_after(firing: Firing, minute: int) -> float:
@@ -113,7 +113,7 @@ def test_a_higher_sensitivity_fires_earlier() -> None:
 def points_of(traffic: Traffic, first: int, **fields: Any) -> list[BacktestPoint]:
     rule = AlertRule.model_validate({"windowMinutes": WINDOW, **fields})
     windows, buckets = traffic.windows(WINDOW, first), traffic.buckets(WINDOW)
-    return replay_rule(rule, windows, buckets, ORIGIN).points
+    return backtest_rule(rule, windows, buckets, ORIGIN).points
 
 
 def test_points_show_the_most_extreme_value_of_each_hour() -> None:
@@ -141,3 +141,12 @@ def test_a_band_has_an_edge_where_an_anomaly_would_fire() -> None:
     )
     for w, n in zip(wide, narrow, strict=True):
         assert (w.lower or 0) < (n.lower or 0) < (n.upper or 0) < (w.upper or 0)
+
+
+def test_a_point_shows_the_value_farthest_from_the_band_on_either_side() -> None:
+    first = 28 * DAY_MINUTES
+    calm = make_traffic(29, seed=5, per_minute=900)
+    traffic = disturb(calm, first + 80, first + 90, requests=0.1)
+    usual = points_of(calm, first, metric="requestCount", condition="anomaly")
+    missing = points_of(traffic, first, metric="requestCount", condition="anomaly")
+    assert (missing[1].value or 0) < 0.5 * (usual[1].value or 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from spanwise.cli.logs import configure_logs
+from spanwise.cli.log_setup import configure_logs
 from spanwise.settings import load_settings
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from pydantic import ValidationError
 
-from spanwise.model.record import ApiModel, UtcTime, new_id
+from spanwise.model.api_model import ApiModel, UtcTime, new_id
 
 
 class Sample(ApiModel):

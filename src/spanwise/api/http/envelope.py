@@ -7,9 +7,9 @@ import orjson
 from starlette.responses import Response
 
 from spanwise.ingest.rest.bodies import MAX_PROBLEMS, Parsed
+from spanwise.model.api_model import ApiModel
 from spanwise.model.errors import Code, FieldProblem
 from spanwise.model.page import Listing, PageRequest, Pagination
-from spanwise.model.record import ApiModel
 
 T = TypeVar("T")
 

@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from spanwise.api.requests.fields import LongText, Name
 from spanwise.ingest.rest.bodies import JsonObject, Number
+from spanwise.model.api_model import ApiModel
 from spanwise.model.experiments.definition import (
     DEFAULT_METRICS,
     Direction,
@@ -15,7 +16,6 @@ from spanwise.model.experiments.definition import (
     TraceMetric,
     Variant,
 )
-from spanwise.model.record import ApiModel
 
 MIN_VARIANTS, MAX_VARIANTS = 2, 10
 MAX_METRICS = 20

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
+from spanwise.model.api_model import without_nul
 from spanwise.model.errors import Invalid
-from spanwise.model.record import without_nul
 from spanwise.model.times import parse_moment
 from spanwise.services.accounts.passwords import MAX_CHARACTERS, MIN_CHARACTERS
 

@@ -14,7 +14,7 @@ from spanwise.api.requests.parameters import Paged
 from spanwise.api.services import Use
 from spanwise.model.agents import MAX_NAME, Agent
 from spanwise.model.alerts import MAX_EMAILS, MAX_RULES, MAX_WEBHOOKS, AlertRule, Backtest
-from spanwise.model.record import ApiModel, without_nul
+from spanwise.model.api_model import ApiModel, without_nul
 
 router = PrefixRouter("agents", "/agents")
 

@@ -11,7 +11,7 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.alerts import Alert, AlertFilter, AlertStatus, AlertSummary, Severity
-from spanwise.model.record import ApiModel, without_nul
+from spanwise.model.api_model import ApiModel, without_nul
 
 router = PrefixRouter("alerts", "/spans/alerts")
 

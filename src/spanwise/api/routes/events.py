@@ -10,6 +10,7 @@ from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, s
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
+from spanwise.model.api_model import ApiModel
 from spanwise.model.events import (
     Delivery,
     DeliveryStatus,
@@ -18,7 +19,6 @@ from spanwise.model.events import (
     Webhook,
     WebhookWithSecret,
 )
-from spanwise.model.record import ApiModel
 
 router = PrefixRouter("events", "/events")
 

@@ -14,9 +14,9 @@ from spanwise.api.auth import Ingester
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
 from spanwise.api.services import Use
+from spanwise.model.api_model import ApiModel
 from spanwise.model.errors import NotFound
 from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
-from spanwise.model.record import ApiModel
 from spanwise.services.experiments.assignments import MAX_UNIT_ID
 
 router = PrefixRouter("ofrep", "/ofrep/v1/evaluate/flags")

@@ -51,7 +51,7 @@ class Backlog:
             raise Unavailable("the store cannot take more at the moment", 5)
 
     def add(self, records: Iterable[Record], sequence: int) -> None:
-        """Add one journal group; `enqueue_notifications` then wakes the inserting thread."""
+        """Add one journal group; `notify_inserter` then wakes the inserting thread."""
         size = 0
         for record in records:
             self._records.append((sequence, record))
@@ -59,7 +59,7 @@ class Backlog:
         self.size_bytes += size
         self._untaken_bytes += size
 
-    def enqueue_notifications(self) -> None:
+    def notify_inserter(self) -> None:
         """Wake the inserting thread."""
         self._has_records.notify()
         if self._has_enough():

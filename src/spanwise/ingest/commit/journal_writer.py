@@ -45,7 +45,7 @@ class JournalWriter:
             size = sum(request.size_bytes for request in group)
             with self._lock:
                 self._queue.finish_group(size)
-                self._backlog.enqueue_notifications()
+                self._backlog.notify_inserter()
             self._loop.call_soon_threadsafe(_acknowledge, group, failure)
 
     def _commit(self, records: Sequence[Record]) -> Unavailable | None:

@@ -25,8 +25,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from spanwise.model.api_model import ApiModel, UtcTime, utc_now
 from spanwise.model.errors import FieldProblem, Invalid
-from spanwise.model.record import ApiModel, UtcTime, utc_now
 from spanwise.model.telemetry.logs import LogLevel
 from spanwise.model.telemetry.signals import MAX_SIGNAL
 from spanwise.model.telemetry.spans import ErrorType, SpanKind, SpanStatus

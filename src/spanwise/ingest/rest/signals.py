@@ -9,7 +9,7 @@ import orjson
 
 from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.rest.bodies import NewSignal
-from spanwise.model.record import new_id, utc_now
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.telemetry.signals import Signal
 
 # The end of a row without a version.

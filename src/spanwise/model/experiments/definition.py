@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from spanwise.model.record import ApiModel, UtcTime
+from spanwise.model.api_model import ApiModel, UtcTime
 
 
 class ExperimentStatus(StrEnum):

@@ -2,8 +2,8 @@
 
 from enum import StrEnum
 
+from spanwise.model.api_model import ApiModel
 from spanwise.model.experiments.definition import Direction, ExperimentStatus
-from spanwise.model.record import ApiModel
 
 
 class Decision(StrEnum):

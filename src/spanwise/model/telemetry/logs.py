@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Any
 
-from spanwise.model.record import ApiModel, UtcTime
+from spanwise.model.api_model import ApiModel, UtcTime
 
 
 class LogLevel(StrEnum):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from spanwise.model.record import ApiModel, UtcTime
+from spanwise.model.api_model import ApiModel, UtcTime
 
 Dollars = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from spanwise.model.record import ApiModel, UtcTime
+from spanwise.model.api_model import ApiModel, UtcTime
 
 # Statistics use third powers of sums, which cannot overflow up to this value.
 MAX_SIGNAL = 1e15

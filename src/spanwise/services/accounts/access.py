@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from spanwise.model.accounts import Account, Principal
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Unauthorized
 from spanwise.model.keys import KeyGrant
-from spanwise.model.record import utc_now
 from spanwise.services.accounts.tokens import TokenSigner, hash_secret
 from spanwise.services.ttl_cache import TtlCache
 from spanwise.storage.catalog import Catalog

@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from spanwise.model.accounts import Account, AdminUser, Principal, Role, TokenPurpose, User
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import Forbidden, Invalid, NotFound, RateLimited, Unauthorized
-from spanwise.model.record import new_id, utc_now
 from spanwise.services.accounts import audit
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.passwords import check_password, hash_password, verify_password

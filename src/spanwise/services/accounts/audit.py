@@ -3,7 +3,7 @@
 from typing import Any
 
 from spanwise.model.accounts import AuditEntry
-from spanwise.model.record import new_id, utc_now
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.storage.catalog import Transaction
 from spanwise.storage.catalog.audit import add_entry
 

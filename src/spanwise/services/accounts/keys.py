@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from spanwise.model.accounts import Principal
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import EventType
 from spanwise.model.keys import ApiKey, ApiKeyWithSecret, KeyStatus, Scope
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import new_id, utc_now
 from spanwise.services.accounts import audit
 from spanwise.services.accounts.access import KEY_PREFIX, Access
 from spanwise.services.accounts.tokens import hash_secret

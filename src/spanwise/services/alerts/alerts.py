@@ -21,12 +21,12 @@ from spanwise.model.alerts import (
     Condition,
     NotifyWebhook,
 )
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import FieldProblem, Invalid, NotFound
 from spanwise.model.events import EventType
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import new_id, utc_now
+from spanwise.services.notifications.alert_notifications import Notification, enqueue_notifications
 from spanwise.services.notifications.events import record_event
-from spanwise.services.notifications.outbox import Notification, enqueue_notifications
 from spanwise.services.notifications.webhook_guard import WebhookGuard
 from spanwise.services.telemetry.agents import Agents, require_agent
 from spanwise.storage.catalog import Catalog, Transaction

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from spanwise.analysis.alert_rules import REFERENCE_WEEKS
+from spanwise.analysis.backtest import backtest_rule
 from spanwise.analysis.baseline import RECENT_BUCKETS
-from spanwise.analysis.replay import replay_rule
 from spanwise.model.accounts import Principal
 from spanwise.model.agents import Agent
 from spanwise.model.alerts import AlertMetric, AlertRule, Backtest, Condition, RuleBacktest, Window
-from spanwise.model.record import utc_now
+from spanwise.model.api_model import utc_now
 from spanwise.services.alerts.alerts import Clock, check_rules
 from spanwise.services.telemetry.agents import Agents
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.traces.measurements import Buckets, measure_signals, measure_traces
+from spanwise.storage.telemetry.traces.alert_windows import Buckets, measure_signals, measure_traces
 
 DAYS = 14
 # Anomaly detection needs five evaluations per window.
@@ -62,7 +62,7 @@ class Backtests:
             )
         since = max(period[0], int(first_seen.timestamp()))
         times = _evaluation_times(since, period[1], step * 60)
-        replay = replay_rule(
+        replay = backtest_rule(
             rule,
             ((moment, windows.get(moment, Window())) for moment in times),
             buckets,

@@ -10,10 +10,10 @@ from spanwise.ingest.commit.journal import Record
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.queue import CommitCallback
 from spanwise.ingest.exposures import prepare_exposures
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, NotFound, Unavailable
 from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
 from spanwise.model.freshness import LATEST, Freshness
-from spanwise.model.record import utc_now
 from spanwise.services.ttl_cache import TtlCache
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import experiments as stored

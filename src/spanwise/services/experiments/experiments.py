@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spanwise.model.accounts import Principal
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import EventType
 from spanwise.model.experiments.definition import Experiment, ExperimentStatus
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import new_id, utc_now
 from spanwise.model.times import TimeRange
 from spanwise.services.experiments.assignments import ExperimentCache
 from spanwise.services.notifications.events import record_event

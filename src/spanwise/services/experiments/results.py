@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-from spanwise.analysis.clusters import to_quantile_arm
 from spanwise.analysis.comparison import Arm
 from spanwise.analysis.experiments import (
     Measured,
@@ -11,8 +10,10 @@ from spanwise.analysis.experiments import (
     count_units,
     measure,
 )
+from spanwise.analysis.variant_statistics import to_quantile_arm
 from spanwise.analysis.verdicts import Facts, decide, forecast
 from spanwise.ingest.commit.pipeline import Pipeline
+from spanwise.model.api_model import utc_now
 from spanwise.model.experiments.definition import (
     Experiment,
     ExperimentStatus,
@@ -22,7 +23,6 @@ from spanwise.model.experiments.definition import (
 from spanwise.model.experiments.results import ExperimentResults
 from spanwise.model.experiments.sums import MetricSums
 from spanwise.model.freshness import LATEST, Freshness
-from spanwise.model.record import utc_now
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.experiments.outcomes import (

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.events import (
     Channel,
     Delivery,
@@ -13,7 +14,6 @@ from spanwise.model.events import (
     EventType,
     OutboxMessage,
 )
-from spanwise.model.record import new_id, utc_now
 from spanwise.storage.catalog import Transaction
 from spanwise.storage.catalog import events as stored
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import aiosmtplib
 import structlog
 
-from spanwise.model.record import new_id
+from spanwise.model.api_model import new_id
 from spanwise.settings import Settings
 
 log = structlog.get_logger()

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from spanwise.model.accounts import Principal
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import (
     Channel,
@@ -15,7 +16,6 @@ from spanwise.model.events import (
     WebhookWithSecret,
 )
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import new_id, utc_now
 from spanwise.model.times import TimeRange
 from spanwise.services.alerts.alerts import new_webhook_secret
 from spanwise.services.notifications.events import deduplication_key, new_outbox_message
@@ -64,7 +64,7 @@ class Webhooks:
 
     async def delete(self, caller: Principal, webhook_id: str) -> None:
         async with self._catalog.write() as tx:
-            if not await stored.delete_webhook(tx, caller.workspace_id, webhook_id):
+            if not await stored.delete_webhook(tx, caller.workspace_id, webhook_id, utc_now()):
                 raise NotFound("no such webhook")
 
     async def list_deliveries(

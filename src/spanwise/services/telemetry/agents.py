@@ -13,17 +13,17 @@ from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.model.accounts import Principal
 from spanwise.model.agents import MAX_AGENTS, Agent, AgentActivity
 from spanwise.model.alerts import AlertSettings
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import SERVICE, EventType
 from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import new_id, utc_now
 from spanwise.services.notifications.events import new_event, record_event, record_events
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import agents as stored
 from spanwise.storage.catalog.events import has_event
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.traces.agents import read_agent_stats
+from spanwise.storage.telemetry.traces.agent_stats import read_agent_stats
 
 log = structlog.get_logger()
 

@@ -12,10 +12,10 @@ from pydantic.alias_generators import to_camel
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.versions import next_version
 from spanwise.model.accounts import Principal
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import FieldProblem, Invalid, NotFound
 from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import utc_now
 from spanwise.model.telemetry.prices import (
     ModelPrice,
     OwnPrice,

@@ -6,10 +6,10 @@ from dataclasses import replace
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.rest.bodies import NewSignal, load_json, parse_signal, parse_signals
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import NotFound
 from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import utc_now
 from spanwise.model.telemetry.filters import SignalFilter
 from spanwise.model.telemetry.signals import Signal, SignalSummary
 from spanwise.model.times import Granularity, TimeRange

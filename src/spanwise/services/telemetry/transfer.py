@@ -11,8 +11,8 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise import __version__
 from spanwise.model.agents import AgentActivity
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, NotFound
-from spanwise.model.record import utc_now
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.agents import add_seen_agents
 from spanwise.storage.catalog.users import find_account_by_email

@@ -10,8 +10,8 @@ from sqlalchemy.exc import IntegrityError
 
 from spanwise.model.agents import MAX_AGENTS, Agent, AgentActivity
 from spanwise.model.alerts import AlertSettings, WatchedRule, settings_from
+from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import new_id, utc_now
 from spanwise.storage.catalog.database import Transaction, serialize_writers
 from spanwise.storage.catalog.tables import UtcDateTime, agents
 

@@ -30,8 +30,8 @@ from spanwise.model.alerts import (
     RuleState,
     Severity,
 )
+from spanwise.model.api_model import new_id
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import new_id
 from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import alert_moves, alerts, rule_states
 

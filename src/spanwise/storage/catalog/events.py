@@ -99,7 +99,7 @@ async def find_subscribers(
     ]
 
 
-async def delete_webhook(tx: Transaction, workspace_id: str, webhook_id: str) -> bool:
+async def delete_webhook(tx: Transaction, workspace_id: str, webhook_id: str, at: datetime) -> bool:
     """Delete a webhook; its pending deliveries fail."""
     await tx.execute(
         update(deliveries)
@@ -108,7 +108,12 @@ async def delete_webhook(tx: Transaction, workspace_id: str, webhook_id: str) ->
             deliveries.c.webhook_id == webhook_id,
             deliveries.c.status == DeliveryStatus.PENDING,
         )
-        .values(status=DeliveryStatus.FAILED, next_attempt_at=None, error="the webhook was deleted")
+        .values(
+            status=DeliveryStatus.FAILED,
+            next_attempt_at=None,
+            finished_at=at,
+            error="the webhook was deleted",
+        )
     )
     removed = await tx.execute(
         delete(webhooks).where(webhooks.c.workspace_id == workspace_id, webhooks.c.id == webhook_id)

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, func, insert, or_, select, update
 
+from spanwise.model.api_model import utc_now
 from spanwise.model.keys import ApiKey, KeyGrant, Scope, status_at
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import utc_now
 from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import UtcDateTime, api_keys, users
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, func, insert, or_, select, true, update
 
+from spanwise.model.api_model import utc_now
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import utc_now
 from spanwise.model.telemetry.prices import PriceKey, RepricingState, RepricingTask
 from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import repricing

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from spanwise.model.api_model import utc_now
 from spanwise.model.experiments.definition import (
     DEFAULT_METRICS,
     Experiment,
     ExperimentStatus,
     Variant,
 )
-from spanwise.model.record import utc_now
 
 
 def experiment(*configs: dict[str, Any]) -> Experiment:

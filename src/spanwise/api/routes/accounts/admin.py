@@ -15,7 +15,7 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.accounts import AdminUser, AuditEntry, Role
-from spanwise.model.record import ApiModel
+from spanwise.model.api_model import ApiModel
 from spanwise.storage.catalog import audit as stored_audit
 from spanwise.storage.catalog import users as stored_users
 from spanwise.storage.telemetry.engine.table_sizes import measure_tables

@@ -10,7 +10,7 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Email, Name, NewPassword
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
-from spanwise.model.record import ApiModel
+from spanwise.model.api_model import ApiModel
 from spanwise.services.accounts.accounts import SignIn
 
 router = PrefixRouter("auth", "/auth")

@@ -10,8 +10,8 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Moment, Name
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.services import Use
+from spanwise.model.api_model import ApiModel
 from spanwise.model.keys import ApiKey, ApiKeyWithSecret, Scope
-from spanwise.model.record import ApiModel
 
 router = PrefixRouter("keys", "/keys")
 

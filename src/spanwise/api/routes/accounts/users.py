@@ -7,7 +7,7 @@ from spanwise.api.requests.fields import Name, NewPassword
 from spanwise.api.routes.accounts.auth import LoginAnswer, login_response
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
-from spanwise.model.record import ApiModel
+from spanwise.model.api_model import ApiModel
 
 router = PrefixRouter("users", "/users")
 

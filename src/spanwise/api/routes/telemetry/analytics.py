@@ -28,8 +28,8 @@ from spanwise.model.analytics import (
     TokensPoint,
     ToolUsage,
 )
+from spanwise.model.api_model import utc_now
 from spanwise.model.page import MAX_SKIP, PageRequest
-from spanwise.model.record import utc_now
 from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import BoundedRange, Granularity, TimeRange

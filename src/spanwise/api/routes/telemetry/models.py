@@ -11,7 +11,7 @@ from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, s
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
-from spanwise.model.record import ApiModel, without_nul
+from spanwise.model.api_model import ApiModel, without_nul
 from spanwise.model.telemetry.prices import Dollars, OwnPrice, Repricing, SeenModel
 
 router = PrefixRouter("models", "/models")

@@ -13,7 +13,7 @@ from spanwise.api.requests.parameters import AgentId, Paged, Period, Text, Trace
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.services import Use
 from spanwise.ingest.rest.bodies import NewSignal
-from spanwise.model.record import ApiModel
+from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import SignalFilter
 from spanwise.model.telemetry.signals import Signal, SignalSummary
 from spanwise.model.times import Granularity

@@ -21,7 +21,7 @@ from spanwise.api.requests.parameters import Filtered, Paged, Period, SpanId, Tr
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.services import Use
 from spanwise.ingest.rest.bodies import NewSpan
-from spanwise.model.record import ApiModel
+from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import Order, TraceSort
 from spanwise.model.telemetry.spans import Span, Trace, TraceFilters, TraceWithSpans
 

@@ -19,7 +19,7 @@ from spanwise.storage.telemetry.rollup.aggregation import (
     merge_results,
 )
 from spanwise.storage.telemetry.rollup.dirty_ranges import DirtyRanges
-from spanwise.storage.telemetry.rollup.maintenance import (
+from spanwise.storage.telemetry.rollup.maintenance.runs import (
     MIN_SLICE_TRACES,
     QUIET_SECONDS,
     Maintenance,
@@ -30,7 +30,7 @@ from spanwise.storage.telemetry.rollup.source import (
     Source,
     can_use_rollup,
     compile_plan,
-    read_traces,
+    traces_source,
 )
 from spanwise.storage.telemetry.rollup.time_ranges import HOUR, clamp
 from spanwise.storage.telemetry.rollup.watermarks import SLICE_LOOKBACK, WatermarkStore
@@ -91,14 +91,14 @@ class Rollup:
         watermarks = await self._watermarks.read()
         are_slices_fresh = self._watermarks.are_slices_fresh(watermarks, freshness)
         if watermarks is None or not can_use_rollup(question.wanted):
-            return read_traces(workspace, question)
+            return traces_source(workspace, question)
         period = clamp(question.period)
         if watermarks.slices is None and period.end - period.start < 2 * HOUR:
-            return read_traces(workspace, question)
+            return traces_source(workspace, question)
         dirty_hours = await self._dirty.find_hours(workspace, period, watermarks)
         plan = make_plan(period, dirty_hours, question.granularity)
         if plan is None:
-            return read_traces(workspace, question)
+            return traces_source(workspace, question)
         if watermarks.slices is not None:
             dirty_slices = (
                 set()

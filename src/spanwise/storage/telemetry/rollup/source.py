@@ -76,7 +76,7 @@ def can_use_rollup(wanted: TraceFilter) -> bool:
     return wanted == supported
 
 
-def read_traces(workspace: str, question: Question) -> Source:
+def traces_source(workspace: str, question: Question) -> Source:
     """Return a source of raw traces only, which supports every filter."""
     where = trace_conditions(workspace, question.wanted)
     return Source(where.sql, parameters=where.parameters)

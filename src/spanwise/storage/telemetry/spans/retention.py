@@ -16,7 +16,7 @@ from clickhouse_connect.driver.client import Client
 from spanwise.model.times import Granularity, floor_time
 from spanwise.storage.telemetry.engine.conditions import to_engine_time
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.rollup.expiry import expire_rollup
+from spanwise.storage.telemetry.rollup.maintenance.expiry import expire_rollup
 from spanwise.storage.telemetry.traces.aggregates import recompute_traces
 
 

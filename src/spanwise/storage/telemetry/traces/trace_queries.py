@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from spanwise.model.api_model import utc_now
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.record import utc_now
 from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import TimeRange

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from spanwise.model.times import BoundedRange
-from spanwise.storage.telemetry.rollup.maintenance import MAX_BATCH_TRACES, batch_days
+from spanwise.storage.telemetry.rollup.maintenance.runs import MAX_BATCH_TRACES, batch_days
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -63,7 +63,7 @@ def recompute(
     for resolution in resolutions:
         changed = f"{_MOMENT_WITHIN} AND (workspace, moment) IN ({_changed_buckets(resolution)})"
         rows = _select_traces() if resolution == "hour" else _select_finer(resolution)
-        sql = insert_aggregates("trace_rollup", resolution, rows, changed)
+        sql = insert_aggregates_sql("trace_rollup", resolution, rows, changed)
         client.command(sql, parameters=parameters)
 
 
@@ -74,12 +74,12 @@ def recompute_slices(client: Client, ranges: Sequence[BoundedRange]) -> None:
     moments = " OR ".join(compile_ranges("moment", "DateTime('UTC')", ranges))
     rows = f"SELECT workspace, {SLICE_START} AS moment, {measures} FROM traces FINAL WHERE {starts}"
     client.command(
-        insert_aggregates("trace_slices", "slice", rows, f"({moments})"),
+        insert_aggregates_sql("trace_slices", "slice", rows, f"({moments})"),
         parameters={**bind_ranges(ranges), "version": time.time_ns()},
     )
 
 
-def insert_aggregates(table: str, resolution: str, rows: str, changed: str) -> str:
+def insert_aggregates_sql(table: str, resolution: str, rows: str, changed: str) -> str:
     """SQL that inserts the aggregates of rows by key, and zeros for keys that have no rows left.
 
     One statement does both, so that a reader never sees an intermediate state.

@@ -42,21 +42,26 @@ class Replay:
         is_new = last is None or last.at.replace(minute=0, second=0) != at.replace(
             minute=0, second=0
         )
+        lower, upper = find_band(rule, history, window.samples)
         if last is not None and not is_new:
-            if value is None or not _is_more_extreme(rule, value, last.value):
+            if value is None or not _is_more_extreme(rule, value, last.value, (lower, upper)):
                 return
             self.points.pop()
-        lower, upper = find_band(rule, history, window.samples)
         self.points.append(BacktestPoint(at=at, value=value, lower=lower, upper=upper))
 
 
-def _is_more_extreme(rule: AlertRule, value: float, than: float | None) -> bool:
+def _is_more_extreme(
+    rule: AlertRule, value: float, than: float | None, band: tuple[float | None, float | None]
+) -> bool:
     if than is None:
         return True
+    lower, upper = band
+    if lower is not None and upper is not None:
+        return max(lower - value, value - upper) > max(lower - than, than - upper)
     return value < than if rule.condition is Condition.BELOW else value > than
 
 
-def replay_rule(
+def backtest_rule(
     rule: AlertRule,
     windows: Iterable[tuple[int, Window]],
     buckets: Mapping[int, Window],

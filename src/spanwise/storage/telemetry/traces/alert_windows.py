@@ -4,12 +4,12 @@ A trace is stored after it ended, so a window over start times would miss long t
 sorted by start; an index on end times finds the hours in which the matching traces started.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from spanwise.model.alerts import AlertMetric, Condition, WatchedRule, Window
+from spanwise.model.alerts import AlertMetric, WatchedRule, Window
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.spans.locations import binary_trace_id, trace_starts_condition
 
@@ -157,34 +157,38 @@ def _engine_time(seconds: int) -> str:
 
 
 async def find_examples(
-    engine: Engine, rules: Sequence[WatchedRule], end: datetime
+    engine: Engine,
+    rules: Sequence[WatchedRule],
+    end: datetime,
+    low: Collection[tuple[str, str]] = (),
 ) -> dict[tuple[str, str], list[str]]:
     """Return ids of example traces by rule, the most extreme first.
 
-    Rules with the same metric, condition and window share one query.
+    `low` has the keys of rules whose value is too low: their examples have the lowest values. Rules
+    with the same metric, direction and window share one query.
     """
-    groups: dict[tuple[AlertMetric, str | None, Condition, int], list[WatchedRule]] = {}
+    groups: dict[tuple[AlertMetric, str | None, bool, int], list[WatchedRule]] = {}
     for watched in rules:
         rule = watched.rule
-        group_key = rule.metric, rule.signal_name, rule.condition, rule.window_minutes
+        group_key = rule.metric, rule.signal_name, watched.key in low, rule.window_minutes
         groups.setdefault(group_key, []).append(watched)
     examples: dict[tuple[str, str], list[str]] = {}
-    for group in groups.values():
-        found = await _find_group_examples(engine, group, end)
+    for (_, _, is_low, _), group in groups.items():
+        found = await _find_group_examples(engine, group, end, is_low=is_low)
         for watched in group:
             examples[watched.key] = found.get((watched.workspace_id, watched.agent_name), [])
     return examples
 
 
 async def _find_group_examples(
-    engine: Engine, rules: Sequence[WatchedRule], end: datetime
+    engine: Engine, rules: Sequence[WatchedRule], end: datetime, *, is_low: bool
 ) -> dict[tuple[str, str], list[str]]:
     rule = rules[0].rule
     # Up to the end of the current second, like the measured windows.
     until = int(end.timestamp()) + 1
     period = until - rule.window_minutes * 60, until
     sql = (
-        _signal_examples(rule.condition, period)
+        _signal_examples(period, is_low=is_low)
         if rule.metric is AlertMetric.SIGNAL
         else _trace_examples(rule.metric, period)
     )
@@ -209,7 +213,6 @@ _TRACE_ORDER = {
     AlertMetric.TOTAL_TOKENS: "input_tokens + output_tokens DESC",
     AlertMetric.REQUEST_COUNT: "start DESC",
 }
-_SIGNAL_ORDER = {Condition.BELOW: "ASC", Condition.ABOVE: "DESC", Condition.ANOMALY: "DESC"}
 
 
 def _trace_examples(metric: AlertMetric, period: tuple[int, int]) -> str:
@@ -218,7 +221,7 @@ def _trace_examples(metric: AlertMetric, period: tuple[int, int]) -> str:
         ORDER BY {_TRACE_ORDER[metric]} LIMIT {EXAMPLES} BY workspace, agent_name"""
 
 
-def _signal_examples(condition: Condition, period: tuple[int, int]) -> str:
+def _signal_examples(period: tuple[int, int], *, is_low: bool) -> str:
     start, end = map(_engine_time, period)
     signals = f"""signals FINAL WHERE {_IN_WORKSPACES} AND name = {{signal:String}}
         AND time >= {start} AND time < {end}"""
@@ -229,5 +232,5 @@ def _signal_examples(condition: Condition, period: tuple[int, int]) -> str:
             WHERE {_IN_WORKSPACES} AND agent_name IN {{agents:Array(String)}}
                 AND {_signal_traces_condition(signals)}
         ) AS t ON t.workspace = s.workspace AND t.id = s.trace_id
-        ORDER BY value {_SIGNAL_ORDER[condition]}, time DESC
+        ORDER BY value {"ASC" if is_low else "DESC"}, time DESC
         LIMIT {EXAMPLES} BY workspace, agent_name"""

@@ -21,8 +21,8 @@ from spanwise.model.times import BoundedRange, Granularity, floor_time, next_buc
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.rollup.expiry import drop_slices
-from spanwise.storage.telemetry.rollup.recompute import recompute, recompute_slices
+from spanwise.storage.telemetry.rollup.maintenance.expiry import drop_slices
+from spanwise.storage.telemetry.rollup.maintenance.recompute import recompute, recompute_slices
 from spanwise.storage.telemetry.rollup.time_ranges import DAY, HOUR, SLICE_START, join_slices
 from spanwise.storage.telemetry.rollup.watermarks import (
     BEGINNING,

@@ -8,13 +8,13 @@ from clickhouse_connect.driver.client import Client
 from spanwise.model.times import Granularity, floor_time, next_bucket
 from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.rollup.measures import MEASURES
-from spanwise.storage.telemetry.rollup.recompute import (
+from spanwise.storage.telemetry.rollup.maintenance.recompute import (
     BUCKET_STARTS,
     FINER_RESOLUTIONS,
     ZEROS,
-    insert_aggregates,
+    insert_aggregates_sql,
 )
+from spanwise.storage.telemetry.rollup.measures import MEASURES
 
 _IS_EXPIRED = """(step = 'hour' AND moment < {hour_edge:DateTime('UTC')}
     OR step = 'day' AND moment < {day_edge:DateTime('UTC')})"""
@@ -70,7 +70,7 @@ def _recompute_partial(resolution: str) -> str:
             SELECT * FROM trace_rollup FINAL
             WHERE step = '{finer}' AND moment >= {{{finer}_edge:DateTime('UTC')}}
             AND {BUCKET_STARTS[resolution].format("moment")} = {edge})"""
-    return f"""{insert_aggregates("trace_rollup", resolution, rows, f"moment = {edge}")}
+    return f"""{insert_aggregates_sql("trace_rollup", resolution, rows, f"moment = {edge}")}
     UNION ALL
     SELECT workspace, toString(step), moment, agent_name, environment, {{version:UInt64}},
         {ZEROS}
