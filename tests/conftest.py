@@ -23,12 +23,12 @@ from support.service import OPERATOR, Service, migrated_catalog, start_service
 # The files whose tests take longest, started first so that no worker is left alone with one.
 SLOW_FILES = (
     "browser/",
-    "storage/telemetry/schema/test_schema_upgrades.py",
+    "storage/telemetry/schema/migrate/test_upgrades.py",
     "crash/",
     "api/test_schemathesis.py",
     "e2e/",
     "api/test_statements.py",
-    "api/analytics/",
+    "api/routes/telemetry/analytics/",
 )
 
 

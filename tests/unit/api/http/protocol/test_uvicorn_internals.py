@@ -31,7 +31,7 @@ from spanwise.api.http.protocol import (
 )
 from spanwise.api.http.protocol.server_protocol import ServerProtocol
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[5]
 MIXINS = (fast_path_dispatch, joined_writes, request_limits)
 
 

@@ -11,7 +11,7 @@ from support.ids import new_trace_id
 from support.service import Person, Service
 from support.telemetry import make_span
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "otel-genai"
+GOLDEN = Path(__file__).parents[4] / "golden" / "otel-genai"
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from support.service import (
     start_service,
 )
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[5]
 NEW_PASSWORD = "another horse battery"
 
 
