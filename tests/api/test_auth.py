@@ -44,7 +44,7 @@ WRITE = ("POST", "/probe/write")
 
 @pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[Service]:
-    """A service with one route a scope."""
+    """A service with one route per scope."""
     async with start_service(tmp_path) as running:
         running.app.include_router(router)
         yield running
@@ -97,7 +97,7 @@ async def test_a_key_takes_precedence_over_a_token(service: Service) -> None:
 async def test_a_cached_key_needs_no_database(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # However slow the machine is.
+    # Independent of the speed of the machine.
     monkeypatch.setattr(access, "CACHE_SECONDS", 60.0)
     ann = await service.sign_up()
     secret = (await ann.new_key())["key"]
@@ -108,7 +108,7 @@ async def test_a_cached_key_needs_no_database(
     for _ in range(20):
         assert (await service.call_with_key(secret, *ROUTES["read"])).status_code == 200
         await ann.data(*ROUTES["read"])
-    # Jobs in the background have statements of their own.
+    # Background jobs run statements, too.
     assert [text for text in statements if re.search(r"\b(users|api_keys)\b", text)] == []
 
 

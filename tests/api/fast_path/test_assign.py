@@ -10,7 +10,7 @@ import pytest
 from spanwise.services.accounts import access
 from spanwise.services.experiments import assignments
 from support.experiments import create, start
-from support.listening import Listening, a_journal_that_waits, lasting_headers, listening, raw
+from support.listening import Listening, listening, paused_journal, raw, stable_headers
 from support.service import Person, Service, assert_error, start_service
 
 
@@ -31,7 +31,7 @@ async def assign(
 async def warm_up(here: Listening, experiment: dict[str, Any], key: str) -> None:
     """Cache key and experiment, which the fast path needs."""
     assert (await assign(here, experiment, "the first", key)).is_success
-    here.taken.clear()
+    here.handled.clear()
 
 
 def get(experiment: dict[str, Any], unit: str, key: str, *headers: str) -> bytes:
@@ -44,13 +44,13 @@ def get(experiment: dict[str, Any], unit: str, key: str, *headers: str) -> bytes
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-async def someone(service: Service) -> tuple[Person, str]:
+async def sign_up_with_key(service: Service) -> tuple[Person, str]:
     ann = await service.sign_up()
     return ann, (await ann.new_key(scopes=["ingest"]))["key"]
 
 
 async def test_the_fast_path_responds_like_the_normal_path(service: Service) -> None:
-    ann, key = await someone(service)
+    ann, key = await sign_up_with_key(service)
     variants = [{"key": "a", "config": {"m": "x"}}, {"key": "b", "config": {"m": "y"}}]
     running = await start(ann, variants=variants)
     async with listening(service) as here:
@@ -62,18 +62,18 @@ async def test_the_fast_path_responds_like_the_normal_path(service: Service) -> 
             params = {"unitId": unit}
             normal = await service.http.get(path, params=params, headers=headers)
             assert new.json() == normal.json() == (await assign(here, running, unit, key)).json()
-            assert lasting_headers(new) == lasting_headers(normal)
-        assert here.taken == [True] * 6
+            assert stable_headers(new) == stable_headers(normal)
+        assert here.handled == [True] * 6
 
 
 async def test_an_exposure_is_stored_once_before_the_response(service: Service) -> None:
-    ann, key = await someone(service)
+    ann, key = await sign_up_with_key(service)
     running = await start(ann)
     async with listening(service) as here:
         await warm_up(here, running, key)
         units = [f"user-{number % 50}" for number in range(200)]
         await asyncio.gather(*(assign(here, running, unit, key) for unit in units))
-        assert all(here.taken)
+        assert all(here.handled)
     await service.services.pipeline.wait_until_visible()
     rows = await service.services.engine.fetch(
         "SELECT uniqExact(unit_id) AS units FROM exposures WHERE experiment_id = {id:String}",
@@ -83,7 +83,7 @@ async def test_an_exposure_is_stored_once_before_the_response(service: Service) 
 
 
 async def test_other_requests_take_the_normal_path(service: Service) -> None:
-    ann, key = await someone(service)
+    ann, key = await sign_up_with_key(service)
     running, draft = await start(ann), await create(ann)
     path = f"/api/experiments/{running['id']}/assign"
     async with listening(service) as here:
@@ -102,13 +102,13 @@ async def test_other_requests_take_the_normal_path(service: Service) -> None:
         assert_error(await http.post(f"{path}?unitId=u", headers=headers), 404)
         odd = {b"authorization": "Basic é".encode("latin-1")}
         assert_error(await http.get(f"{path}?unitId=u", headers=odd), 401)
-        assert not any(here.taken)
+        assert not any(here.handled)
 
 
 async def test_other_workspaces_and_revoked_keys_are_rejected(service: Service) -> None:
-    ann, key = await someone(service)
+    ann, key = await sign_up_with_key(service)
     running = await start(ann)
-    bob, bobs = await someone(service)
+    bob, bobs = await sign_up_with_key(service)
     theirs = await start(bob)
     async with listening(service) as here:
         await warm_up(here, running, key)
@@ -117,22 +117,22 @@ async def test_other_workspaces_and_revoked_keys_are_rejected(service: Service) 
         ours = (await ann.data("GET", "/keys"))[0]
         await ann.data("POST", f"/keys/{ours['id']}/revoke")
         assert_error(await assign(here, running, "u", key), 401)
-        assert not any(here.taken)
+        assert not any(here.handled)
 
 
 async def test_a_pause_takes_effect_at_once(service: Service) -> None:
-    ann, key = await someone(service)
+    ann, key = await sign_up_with_key(service)
     running = await start(ann)
     async with listening(service) as here:
         await warm_up(here, running, key)
         await ann.data("POST", f"/experiments/{running['id']}/pause")
         assert (await assign(here, running, "late", key)).json()["data"]["inExperiment"] is False
-        assert here.taken == [False]
+        assert here.handled == [False]
 
 
 async def test_the_fast_path_counts_rate_limits(tmp_path: Path) -> None:
     async with start_service(tmp_path, rate_limit_standard=8) as service:
-        ann, key = await someone(service)
+        ann, key = await sign_up_with_key(service)
         running, unknown = await start(ann), await start(ann)
         async with listening(service) as here:
             await warm_up(here, running, key)
@@ -141,12 +141,12 @@ async def test_the_fast_path_counts_rate_limits(tmp_path: Path) -> None:
         left = [int(answer.headers["x-ratelimit-remaining"]) for answer in answers]
         assert left[:7] == [6, 5, 4, 3, 2, 1, 0]
         assert [answer.status_code for answer in answers] == [200] * 7 + [429] * 2
-        assert here.taken == [False] + [True] * 6 + [False] * 2
+        assert here.handled == [False] + [True] * 6 + [False] * 2
 
 
 async def test_a_failing_journal_is_reported_and_counted_once(tmp_path: Path) -> None:
     async with start_service(tmp_path, rate_limit_standard=100) as service:
-        ann, key = await someone(service)
+        ann, key = await sign_up_with_key(service)
         running = await start(ann)
         async with listening(service) as here:
             await warm_up(here, running, key)
@@ -160,11 +160,11 @@ async def test_a_failing_journal_is_reported_and_counted_once(tmp_path: Path) ->
             accepted = await assign(here, running, "user-1", key)
             assert accepted.is_success
             assert accepted.headers["x-ratelimit-remaining"] == "97"
-            assert here.taken == [True, True]
+            assert here.handled == [True, True]
 
 
 async def test_pipelined_requests_are_answered_in_order(service: Service) -> None:
-    ann, key = await someone(service)
+    ann, key = await sign_up_with_key(service)
     running = await start(ann)
     async with listening(service) as here:
         await warm_up(here, running, key)
@@ -178,12 +178,12 @@ async def test_pipelined_requests_are_answered_in_order(service: Service) -> Non
             assigned = [part.partition('"')[0] for part in answer.split('"unitId":"')[1:]]
             assert assigned == [*units, "the-last"]
             assert answer.count("connection: close") == 1
-    assert here.taken.count(True) >= 2000
+    assert here.handled.count(True) >= 2000
 
 
 @pytest.mark.own_service
 async def test_the_request_id_is_returned_and_requests_are_counted(service: Service) -> None:
-    ann, key = await someone(service)
+    ann, key = await sign_up_with_key(service)
     running = await start(ann)
     async with listening(service) as here:
         await warm_up(here, running, key)
@@ -193,7 +193,7 @@ async def test_the_request_id_is_returned_and_requests_are_counted(service: Serv
         assert answer.headers["x-request-id"] == "my-request-1"
         from_page = await here.http.get(path, headers={**headers, "origin": "https://a.example"})
         assert from_page.is_success
-        assert here.taken == [True]
+        assert here.handled == [True]
         text = (await here.http.get("/metrics")).text
         label = 'method="GET",route="/api/experiments/{id}/assign",status="200"'
         assert f"spanwise_http_requests_total{{{label}}} 3.0" in text
@@ -202,36 +202,36 @@ async def test_the_request_id_is_returned_and_requests_are_counted(service: Serv
 async def test_shutdown_finishes_a_request_that_waits_for_the_journal(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ann, key = await someone(service)
+    ann, key = await sign_up_with_key(service)
     running = await start(ann)
     async with listening(service) as here:
         await warm_up(here, running, key)
-        async with a_journal_that_waits(service, monkeypatch) as (is_writing, may_write):
-            asking = asyncio.create_task(raw(here.port, get(running, "user-1", key)))
+        async with paused_journal(service, monkeypatch) as (is_writing, may_write):
+            sending = asyncio.create_task(raw(here.port, get(running, "user-1", key)))
             await asyncio.to_thread(is_writing.wait, 20)
             here.server.should_exit = True
             await asyncio.sleep(0.3)
-            assert not asking.done()
+            assert not sending.done()
             may_write.set()
             # The connection closes only after the whole response.
-            answer = await asking
+            answer = await sending
         assert b"connection: close" in answer
         assert answer.endswith(b"}}")
-        assert here.taken == [True]
+        assert here.handled == [True]
 
 
 async def test_the_keep_alive_timeout_does_not_end_a_pipelined_request(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ann, key = await someone(service)
+    ann, key = await sign_up_with_key(service)
     running = await start(ann)
     async with listening(service, keep_alive_seconds=0.2) as here:
         await warm_up(here, running, key)
-        async with a_journal_that_waits(service, monkeypatch) as (is_writing, may_write):
+        async with paused_journal(service, monkeypatch) as (is_writing, may_write):
             both = get(running, "the%20first", key) + get(running, "user-1", key)
-            asking = asyncio.create_task(raw(here.port, both))
+            sending = asyncio.create_task(raw(here.port, both))
             await asyncio.to_thread(is_writing.wait, 20)
             # Longer than the keep-alive timeout.
             await asyncio.sleep(0.6)
             may_write.set()
-            assert (await asking).count(b"HTTP/1.1 200 OK") == 2
+            assert (await sending).count(b"HTTP/1.1 200 OK") == 2

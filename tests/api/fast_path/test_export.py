@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanwise.api.fast_path.export import MAX_BODY_BYTES
 from spanwise.api.http.protocol import fast_path_dispatch
 from spanwise.services.accounts import access
-from support.listening import Listening, a_journal_that_waits, lasting_headers, listening, raw
+from support.listening import Listening, listening, paused_journal, raw, stable_headers
 from support.otlp import (
     JSON,
     PROTOBUF,
@@ -48,7 +48,7 @@ class Sender:
         person = await here.service.sign_up()
         exporter = Exporter(here.http, (await person.new_key(scopes=["ingest"]))["key"])
         assert (await exporter.post(b"")).status_code == 200
-        here.taken.clear()
+        here.handled.clear()
         return cls(person, exporter)
 
     def request(self, body: bytes, *headers: str) -> tuple[bytes, bytes]:
@@ -82,12 +82,12 @@ async def test_the_fast_path_responds_like_the_normal_path(service: Service, pre
             fast, other = await sender.exporter.post(body, path), await normal.post(body, path)
             assert fast.status_code == other.status_code == 200
             assert fast.content == other.content == b""
-            assert lasting_headers(fast) == lasting_headers(other)
+            assert stable_headers(fast) == stable_headers(other)
             packed = gzip.compress(body.SerializeToString())
             fast = await sender.exporter.post(packed, path, content_encoding="gzip")
             assert fast.status_code == 200
-            assert lasting_headers(fast) == lasting_headers(other)
-        assert here.taken == [True] * 6
+            assert stable_headers(fast) == stable_headers(other)
+        assert here.handled == [True] * 6
     assert len(await sender.person.data("GET", "/spans/traces")) == 1
     assert len(await sender.person.data("GET", "/logs")) == 1
 
@@ -98,14 +98,14 @@ async def test_an_export_is_stored_before_it_is_acknowledged(
 ) -> None:
     async with listening(service) as here:
         sender = await Sender.of(here)
-        async with a_journal_that_waits(service, monkeypatch) as (is_writing, may_write):
+        async with paused_journal(service, monkeypatch) as (is_writing, may_write):
             sending = asyncio.create_task(sender.exporter.post(traces("kept")))
             await asyncio.to_thread(is_writing.wait, 20)
             await asyncio.sleep(0.2)
             assert not sending.done()
             may_write.set()
             assert (await sending).status_code == 200
-        assert here.taken == [True]
+        assert here.handled == [True]
         text = (await here.http.get("/metrics")).text
     assert 'http_requests_total{method="POST",route="/api/otlp/v1/traces",status="200"} 2.0' in text
     assert 'spanwise_ingest_items_total{kind="traces"} 1.0' in text
@@ -136,7 +136,7 @@ async def test_other_exports_take_the_normal_path(service: Service) -> None:
         assert status_of(await post(b"\xff\xff")).code == code_pb2.INVALID_ARGUMENT
         assert "/v1/logs" in status_of(await post(make_logs())).message
         assert (await post(traces("x"), x_api_key="sw_" + "0" * 48)).status_code == 401
-        assert not any(here.taken)
+        assert not any(here.handled)
     assert await sender.names() == ["deflated", "half", "large", "of a page", "packed"]
 
 
@@ -144,7 +144,7 @@ async def test_other_exports_take_the_normal_path(service: Service) -> None:
     ("encodings", "status"),
     [(("", "gzip"), 400), (("gzip", ""), 200), (("gzip", "deflate"), 200)],
 )
-async def test_of_two_content_encodings_the_first_counts_on_either_path(
+async def test_the_first_of_two_content_encodings_applies_on_both_paths(
     service: Service, encodings: tuple[str, str], status: int
 ) -> None:
     async with listening(service) as here:
@@ -167,7 +167,7 @@ async def test_the_body_may_arrive_in_parts(
         head, body = sender.request(traces("in pieces"), "Connection: close")
         answer = await raw(here.port, head[:20], head[20:], body[:9], body[9:])
         assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
-        assert here.taken == [True]
+        assert here.handled == [True]
         # A slow body takes the normal path, with its longer timeout.
         monkeypatch.setattr(fast_path_dispatch, "BODY_WAIT_SECONDS", 0.05)
         head, body = sender.request(traces("slowly"), "Connection: close")
@@ -176,7 +176,7 @@ async def test_the_body_may_arrive_in_parts(
         asks = sender.request(traces("asks first"), "Connection: close", "Expect: 100-continue")
         answer = await raw(here.port, *asks)
         assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
-        assert here.taken == [True]
+        assert here.handled == [True]
     assert await sender.names() == ["asks first", "in pieces", "slowly"]
 
 
@@ -197,7 +197,7 @@ async def test_a_connection_that_ends_early_is_counted_and_stores_nothing(servic
 
         await until(is_counted)
         assert (await sender.exporter.post(traces("next"))).status_code == 200
-        assert here.taken == [True]
+        assert here.handled == [True]
     assert await sender.names() == ["next"]
 
 
@@ -212,7 +212,7 @@ async def test_an_upgrade_is_ignored_and_the_export_stored(service: Service, pac
         sent.append(b"".join(sender.request(traces("next"), "Connection: close")))
         answer = await raw(here.port, *sent)
         assert answer.count(b"HTTP/1.1 200 OK") == 2
-        assert here.taken == [True, True]
+        assert here.handled == [True, True]
     assert await sender.names() == ["next", "offered"]
 
 
@@ -226,7 +226,7 @@ async def test_shutdown_finishes_exports_in_progress(
         reader, held = await asyncio.open_connection("127.0.0.1", here.port)
         for writer in (unfinished, held):
             writer.write(head)
-        async with a_journal_that_waits(service, monkeypatch) as (is_writing, may_write):
+        async with paused_journal(service, monkeypatch) as (is_writing, may_write):
             waiting = asyncio.create_task(
                 raw(here.port, b"".join(sender.request(traces("waiting"))))
             )
@@ -257,7 +257,7 @@ async def test_pipelined_exports_are_answered_in_order(service: Service) -> None
         ids = [part.split("\r\n")[0] for part in answer.split("x-request-id: request-")[1:]]
         assert ids == [*(name[-3:] for name in names), "end"]
         assert answer.count("HTTP/1.1 200 OK") == 201
-        assert here.taken.count(True) >= 1
+        assert here.handled.count(True) >= 1
     total = (await sender.person.call("GET", "/spans/traces")).json()["pagination"]["total"]
     assert total == 201
 
@@ -273,7 +273,7 @@ async def test_limits_are_counted_once_on_either_path(tmp_path: Path) -> None:
         assert [answer.status_code for answer in answers] == [200, 400, 200, 200, 200, 429]
         left = [int(answer.headers["x-ratelimit-remaining"]) for answer in answers]
         assert left == [4, 3, 2, 1, 0, 0]
-        assert here.taken == [True, False, True, True, True, False]
+        assert here.handled == [True, False, True, True, True, False]
 
 
 async def test_a_failing_journal_is_reported_and_counted_once(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ async def test_a_failing_journal_is_reported_and_counted_once(tmp_path: Path) ->
         disk._min_free_bytes = 0
         kept = await sender.exporter.post(traces("kept"))
         assert (kept.status_code, kept.headers["x-ratelimit-remaining"]) == (200, "6")
-        assert here.taken == [True, True]
+        assert here.handled == [True, True]
         assert await sender.names() == ["kept"]
 
 
@@ -305,5 +305,5 @@ async def test_revoked_and_read_only_keys_are_rejected(service: Service) -> None
             await sender.person.data("POST", f"/keys/{key['id']}/revoke")
         answers.append(await sender.exporter.post(traces("x")))
         assert [answer.status_code for answer in answers] == [403, 403, 401]
-        assert not any(here.taken)
+        assert not any(here.handled)
     assert await sender.names() == []

@@ -1,4 +1,4 @@
-"""Clients behind a trusted proxy are told apart by their own address."""
+"""Clients behind a trusted proxy are identified by their forwarded address."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ LIMIT = 3
 
 
 async def statuses(service: Service, peer: str, clients: list[str]) -> list[int]:
-    """Ask once for each client through the proxy at this address."""
+    """Send one request per client through the proxy at this address."""
     async with service.client_at(peer) as proxy:
         return [
             (await proxy.get("/api/users/profile", headers={"X-Forwarded-For": client})).status_code
@@ -20,7 +20,7 @@ async def statuses(service: Service, peer: str, clients: list[str]) -> list[int]
         ]
 
 
-async def test_callers_behind_a_trusted_proxy_have_limits_of_their_own(tmp_path: Path) -> None:
+async def test_callers_behind_a_trusted_proxy_have_separate_limits(tmp_path: Path) -> None:
     limits = {"rate_limit_standard": LIMIT, "trusted_proxies": "10.0.0.0/8"}
     async with start_service(tmp_path, **limits) as service:
         many = [f"198.51.100.{number}" for number in range(LIMIT + 2)]
@@ -29,7 +29,7 @@ async def test_callers_behind_a_trusted_proxy_have_limits_of_their_own(tmp_path:
         assert await statuses(service, "10.1.2.3", one) == [401] * LIMIT + [429]
 
 
-async def test_a_caller_cannot_name_its_own_address(tmp_path: Path) -> None:
+async def test_a_caller_cannot_choose_its_address(tmp_path: Path) -> None:
     async with start_service(tmp_path, rate_limit_standard=LIMIT) as service:
         made_up = [f"198.51.100.{number}" for number in range(LIMIT + 1)]
         assert await statuses(service, "203.0.113.1", made_up) == [401] * LIMIT + [429]
@@ -48,7 +48,7 @@ async def test_the_audit_trail_has_the_address_behind_the_proxy(tmp_path: Path) 
         assert "203.0.113.1" not in str(trail)
 
 
-async def test_uvicorns_own_variable_does_not_count(
+async def test_the_environment_variable_of_uvicorn_is_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")

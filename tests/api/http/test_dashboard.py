@@ -77,8 +77,8 @@ async def test_only_hashed_files_are_cached_forever(built: httpx.AsyncClient) ->
 async def test_a_compressed_file_is_sent_to_clients_that_accept_it(
     built: httpx.AsyncClient,
 ) -> None:
-    asked = {"Accept-Encoding": "gzip, br"}
-    async with built.stream("GET", "/assets/app-1a2b.js", headers=asked) as answer:
+    accepted = {"Accept-Encoding": "gzip, br"}
+    async with built.stream("GET", "/assets/app-1a2b.js", headers=accepted) as answer:
         assert answer.headers["Content-Encoding"] == "br"
         assert answer.headers["Vary"] == "Accept-Encoding"
         assert [piece async for piece in answer.aiter_raw()] == [b"not really brotli"]
@@ -94,7 +94,7 @@ async def test_no_path_leads_out_of_the_folder(
     assert_error(await built.get(path), 404)
 
 
-async def test_without_a_build_the_page_says_how_to_make_one(tmp_path: Path) -> None:
+async def test_without_a_build_the_page_explains_how_to_create_one(tmp_path: Path) -> None:
     app = FastAPI()
     install_dashboard(app, tmp_path / "nothing")
     transport = httpx.ASGITransport(app)

@@ -57,12 +57,12 @@ async def login(service: Service, content: bytes, **headers: str) -> httpx.Respo
         b'{"a":' * 1_200 + b"1" + b"}" * 1_200,
     ],
 )
-async def test_a_body_that_is_no_json_is_400(service: Service, content: bytes) -> None:
+async def test_a_body_that_is_not_json_is_400(service: Service, content: bytes) -> None:
     assert_error(await login(service, content), 400, "body")
 
 
 @pytest.mark.parametrize("content", [b"[]", b'"text"', b"7", b"null", b"true", b""])
-async def test_json_that_is_no_object_is_400(service: Service, content: bytes) -> None:
+async def test_json_that_is_not_an_object_is_400(service: Service, content: bytes) -> None:
     assert_error(await login(service, content), 400, "body")
 
 
@@ -91,7 +91,9 @@ async def test_another_content_type_is_400(service: Service, media_type: str) ->
 @pytest.mark.parametrize(
     "media_type", ["application/json", "Application/JSON; charset=utf-8", "application/json;v=1"]
 )
-async def test_json_with_parameters_is_fine(service: Service, media_type: str) -> None:
+async def test_json_with_content_type_parameters_is_accepted(
+    service: Service, media_type: str
+) -> None:
     ann = await service.sign_up()
     content = f'{{"email": "{ann.email}", "password": "{PASSWORD}"}}'.encode()
     response = await login(service, content, **{"Content-Type": media_type})
@@ -109,7 +111,7 @@ async def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_400(service: S
     assert "larger than 1,048,576 bytes" in response.json()["error"]["message"]
 
 
-async def test_every_wrong_field_is_named_with_what_is_wrong(service: Service) -> None:
+async def test_every_invalid_field_is_named_with_its_problem(service: Service) -> None:
     ann = await service.sign_up()
     body = {"name": 5, "scopes": ["full", 3], "expiresAt": []}
     response = await ann.call("POST", "/keys", json=body)
@@ -141,7 +143,7 @@ async def test_a_nul_in_the_url_is_400(service: Service, path: str) -> None:
     assert_error(await ann.call("DELETE", "/keys/a%00b"), 400)
 
 
-async def test_an_id_of_any_shape_that_is_not_there_is_404(service: Service) -> None:
+async def test_an_unknown_id_of_any_shape_is_404(service: Service) -> None:
     ann = await service.sign_up()
     for key_id in ("x" * 5_000, "%F0%9F%94%91", "%FF", "'; DROP TABLE users; --", "..%2f.."):
         assert_error(await ann.call("DELETE", f"/keys/{key_id}"), 404)

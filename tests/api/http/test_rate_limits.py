@@ -42,18 +42,16 @@ def limits_of(response: httpx.Response) -> tuple[int, int, int]:
         ("/logs", INGESTION),
     ],
 )
-async def test_a_tier_lets_its_limit_through_and_no_more(
-    service: Service, path: str, limit: int
-) -> None:
+async def test_a_tier_allows_exactly_its_limit(service: Service, path: str, limit: int) -> None:
     responses = [await service.call("GET", path) for _ in range(limit + 2)]
     assert [r.status_code == 429 for r in responses] == [False] * limit + [True, True]
-    told = [limits_of(r) for r in responses]
-    assert {each[0] for each in told} == {limit}
-    assert [each[1] for each in told] == [*range(limit - 1, -1, -1), 0, 0]
-    assert len({each[2] for each in told}) == 1
+    shown = [limits_of(r) for r in responses]
+    assert {each[0] for each in shown} == {limit}
+    assert [each[1] for each in shown] == [*range(limit - 1, -1, -1), 0, 0]
+    assert len({each[2] for each in shown}) == 1
 
 
-async def test_a_refused_request_says_when_to_come_back(service: Service) -> None:
+async def test_a_refused_request_has_a_retry_delay(service: Service) -> None:
     for _ in range(STRICT):
         assert "Retry-After" not in (await service.call("GET", "/keys")).headers
     refused = await service.call("GET", "/keys")
@@ -64,13 +62,13 @@ async def test_a_refused_request_says_when_to_come_back(service: Service) -> Non
     assert 1 <= int(refused.headers["Retry-After"]) <= 61
 
 
-async def test_tiers_are_counted_apart(service: Service) -> None:
+async def test_tiers_are_counted_separately(service: Service) -> None:
     for _ in range(STRICT + 1):
         await service.call("GET", "/keys")
     assert (await service.call("GET", "/users/profile")).status_code == 401
 
 
-async def test_callers_are_counted_apart(service: Service) -> None:
+async def test_callers_are_counted_separately(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     key, other_key = await ann.new_key(), await ann.new_key()
 
@@ -93,7 +91,7 @@ async def test_two_tokens_of_one_account_are_one_caller(service: Service) -> Non
     assert (limits_of(first)[1], limits_of(second)[1]) == (STANDARD - 1, STANDARD - 2)
 
 
-async def test_the_unknown_are_counted_by_address(service: Service) -> None:
+async def test_anonymous_callers_are_counted_by_address(service: Service) -> None:
     for _ in range(STRICT + 1):
         response = await service.call("GET", "/keys", headers={"x-api-key": "sw_invented"})
     assert response.status_code == 429

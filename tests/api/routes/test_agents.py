@@ -15,7 +15,7 @@ async def agent_of(person: Person, name: str) -> dict[str, Any]:
     return agent
 
 
-async def test_the_first_trace_of_a_name_makes_its_agent(service: Service) -> None:
+async def test_the_first_trace_of_a_name_creates_its_agent(service: Service) -> None:
     ann = await service.sign_up()
     start = datetime.now(UTC) - timedelta(minutes=3)
     await send_trace(ann, agent="planner", start=start, status="error")
@@ -40,7 +40,7 @@ async def test_stats_are_of_the_last_day_only(service: Service) -> None:
     assert datetime.fromisoformat(agent["lastSeenAt"]) == old
 
 
-async def test_a_trace_that_is_late_moves_the_first_sight_only(service: Service) -> None:
+async def test_a_late_trace_changes_only_first_seen(service: Service) -> None:
     ann = await service.sign_up()
     now = datetime.now(UTC)
     for hours in (1, 5, 3):
@@ -77,13 +77,13 @@ async def test_a_name_is_unique_in_its_workspace(service: Service) -> None:
     await ann.data("POST", "/agents", json={"name": "planner"})
     assert_error(await ann.call("POST", "/agents", json={"name": "planner"}), 400, "name")
     await ann.data("POST", "/agents", json={"name": "writer"})
-    taken = await ann.call("PUT", "/agents/writer", json={"name": "planner"})
-    assert_error(taken, 400, "name")
+    conflict = await ann.call("PUT", "/agents/writer", json={"name": "planner"})
+    assert_error(conflict, 400, "name")
     assert (await agent_of(ann, "writer"))["name"] == "writer"
     assert (await bob.call("POST", "/agents", json={"name": "planner"})).status_code == 201
 
 
-async def test_a_put_changes_what_is_given(service: Service) -> None:
+async def test_a_put_changes_only_the_given_fields(service: Service) -> None:
     ann = await service.sign_up()
     body = {"name": "planner", "description": "plans", "tags": ["a"], "metadata": {"k": 1}}
     made = await ann.data("POST", "/agents", json=body)
@@ -110,7 +110,9 @@ async def test_a_put_changes_what_is_given(service: Service) -> None:
         ({"name": "a", "metadata": []}, "metadata"),
     ],
 )
-async def test_a_wrong_field_is_named(service: Service, body: dict[str, Any], field: str) -> None:
+async def test_an_invalid_field_is_named(
+    service: Service, body: dict[str, Any], field: str
+) -> None:
     ann = await service.sign_up()
     assert_error(await ann.call("POST", "/agents", json=body), 400, field)
     assert await ann.data("GET", "/agents") == []
@@ -143,7 +145,7 @@ async def test_the_list_is_paged_newest_first_and_searched(service: Service) -> 
     assert [agent["name"] for agent in found] == ["beta_1"]
 
 
-async def test_agents_of_others_are_out_of_reach(service: Service) -> None:
+async def test_agents_of_another_workspace_are_404(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     await send_trace(ann, agent="planner", status="error")
     await send_trace(bob, agent="planner")

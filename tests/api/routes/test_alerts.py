@@ -15,7 +15,7 @@ RULE = {"id": "errors", "metric": "errorRate", "condition": "above", "threshold"
 
 
 class Watched:
-    """Somebody with an agent, and the clock by which its rules are evaluated."""
+    """A user with an agent, and the clock of the rule evaluation."""
 
     def __init__(self, service: Service, person: Person, clock: Clock) -> None:
         self.service = service
@@ -29,7 +29,7 @@ class Watched:
         return [span["traceId"] for span in spans]
 
     async def evaluate(self, **by: float) -> list[dict[str, Any]]:
-        """Turn the clock, evaluate, and return the alerts, the latest first."""
+        """Advance the clock, evaluate, and return the alerts, latest first."""
         self.clock.turn(**by)
         await self.service.services.alert_jobs.evaluate()
         alerts: list[dict[str, Any]] = await self.person.data("GET", "/spans/alerts")
@@ -56,7 +56,7 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
 
 @pytest.fixture
 async def unwatched(service: Service) -> Watched:
-    """The same on the shared service, for tests in which nothing is evaluated."""
+    """The same on the shared service, for tests without an evaluation."""
     return Watched(service, await service.sign_up(), Clock())
 
 
@@ -146,7 +146,7 @@ async def test_every_metric_can_raise_an_alert(watched: Watched) -> None:
     assert all(alert["exampleTraceIds"] == [trace] for alert in alerts)
 
 
-async def test_a_signal_counts_for_its_own_agent_alone(watched: Watched) -> None:
+async def test_a_signal_counts_only_for_its_agent(watched: Watched) -> None:
     rating = {"metric": "signal", "signalName": "rating", "condition": "below", "threshold": 2}
     agent = await watched.watch({**rating, "minSamples": 3})
     [mine] = await watched.send("ok")
@@ -179,7 +179,7 @@ async def test_silence_is_a_low_number_of_requests(watched: Watched) -> None:
     assert alert["status"] == "resolved"
 
 
-async def test_acknowledge_and_reopen_move_an_alert_and_keep_its_history(
+async def test_acknowledging_and_reopening_keep_the_history_of_an_alert(
     watched: Watched,
 ) -> None:
     await watched.watch(RULE)
@@ -221,7 +221,9 @@ async def test_an_acknowledged_alert_resolves_and_cannot_be_acknowledged_then(
     assert_error(await watched.person.call("PUT", path, json={}), 400)
 
 
-async def test_a_reopened_alert_stays_until_it_is_clear_for_a_while(watched: Watched) -> None:
+async def test_a_reopened_alert_stays_open_until_it_has_recovered_for_a_while(
+    watched: Watched,
+) -> None:
     await watched.watch(RULE)
     await watched.send("error")
     await watched.evaluate()
@@ -254,9 +256,7 @@ async def test_there_is_no_second_open_alert_for_a_rule(watched: Watched) -> Non
 
 
 @pytest.mark.parametrize("body", [{"enabled": False}, {"rules": []}])
-async def test_an_alert_of_a_rule_that_is_gone_resolves(
-    watched: Watched, body: dict[str, Any]
-) -> None:
+async def test_an_alert_of_a_deleted_rule_resolves(watched: Watched, body: dict[str, Any]) -> None:
     await watched.watch(RULE)
     await watched.send("error")
     await watched.evaluate()
@@ -266,7 +266,7 @@ async def test_an_alert_of_a_rule_that_is_gone_resolves(
     assert alert["history"][-1]["note"] == "the rule was removed or switched off"
 
 
-async def test_alerts_are_filtered_and_summed_up(watched: Watched) -> None:
+async def test_alerts_are_filtered_and_summarized(watched: Watched) -> None:
     await watched.watch(RULE, {**RULE, "id": "cost", "metric": "requestCount", "threshold": 0})
     await watched.send("error")
     first, second = await watched.evaluate()
@@ -334,7 +334,7 @@ BAD_RULES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("change", "field"), BAD_RULES)
-async def test_a_bad_rule_is_named_and_the_old_settings_stay(
+async def test_an_invalid_rule_is_named_and_the_old_settings_are_kept(
     unwatched: Watched, change: dict[str, Any], field: str
 ) -> None:
     before = await unwatched.watch(RULE)
@@ -365,7 +365,7 @@ async def test_settings_with_too_much_or_the_wrong_receivers_are_refused(
     assert await unwatched.person.data("GET", "/agents/planner") == before
 
 
-async def test_settings_change_in_parts_and_show_secrets_once(watched: Watched) -> None:
+async def test_settings_can_be_changed_in_parts_and_show_secrets_once(watched: Watched) -> None:
     hook = {"url": "https://hooks.invalid/hook"}
     agent = await watched.watch(RULE, emails=["ann@example.com"], webhooks=[hook])
     [shown] = agent["alertSettings"]["notify"]["webhooks"]
@@ -383,7 +383,7 @@ async def test_settings_change_in_parts_and_show_secrets_once(watched: Watched) 
     assert settings["enabled"] is False
 
 
-async def test_a_back_test_says_when_rules_would_have_fired(watched: Watched) -> None:
+async def test_a_backtest_returns_when_rules_would_have_fired(watched: Watched) -> None:
     await watched.watch()
     now = watched.clock.now
     for days in (10, 3):

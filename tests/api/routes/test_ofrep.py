@@ -1,4 +1,4 @@
-"""An experiment as a feature flag, asked for by the real OpenFeature SDK and by plain requests."""
+"""An experiment evaluated as a feature flag, by the OpenFeature SDK and by plain requests."""
 
 import asyncio
 from typing import Any
@@ -35,7 +35,7 @@ async def test_the_openfeature_sdk_evaluates_an_experiment(service: Service) -> 
     await start(ann, name="plain")
     key = (await ann.new_key(scopes=["ingest"]))["key"]
 
-    def ask(base_url: str) -> dict[str, FlagEvaluationDetails[Any]]:
+    def evaluate_flags(base_url: str) -> dict[str, FlagEvaluationDetails[Any]]:
         api.set_provider(OFREPProvider(base_url, headers_factory=lambda: {"x-api-key": key}))
         client, user = api.get_client(), EvaluationContext(targeting_key="user-1")
         return {
@@ -48,7 +48,7 @@ async def test_the_openfeature_sdk_evaluates_an_experiment(service: Service) -> 
         }
 
     async with listen(service) as base_url:
-        found = await asyncio.to_thread(ask, base_url)
+        found = await asyncio.to_thread(evaluate_flags, base_url)
     expected = VARIANTS[choose_variant(running["id"], "user-1", [1, 1])]
     for name in ("object", "by id"):
         assert found[name].variant == expected["key"]
@@ -62,8 +62,8 @@ async def test_the_openfeature_sdk_evaluates_an_experiment(service: Service) -> 
     assert found["nobody"].error_code == ErrorCode.TARGETING_KEY_MISSING
 
 
-async def test_every_user_of_a_flag_gets_a_value_of_its_type(service: Service) -> None:
-    """No user gets the caller's default because of the variant that chance gave them."""
+async def test_every_user_gets_a_value_of_the_flags_type(service: Service) -> None:
+    """No variant has a value of another type, for which the SDK would return the default."""
     ann = await service.sign_up()
     texts = [{"key": "a", "config": {"value": "x"}}, {"key": "b", "config": {"value": "y"}}]
     await start(ann, name="text", variants=texts)
@@ -71,7 +71,7 @@ async def test_every_user_of_a_flag_gets_a_value_of_its_type(service: Service) -
     await start(ann, name="object", variants=VARIANTS)
     key = (await ann.new_key(scopes=["ingest"]))["key"]
 
-    def ask(base_url: str) -> list[FlagEvaluationDetails[Any]]:
+    def evaluate_flags(base_url: str) -> list[FlagEvaluationDetails[Any]]:
         api.set_provider(OFREPProvider(base_url, headers_factory=lambda: {"x-api-key": key}))
         client = api.get_client()
         users = [EvaluationContext(targeting_key=f"user-{n}") for n in range(10)]
@@ -86,7 +86,7 @@ async def test_every_user_of_a_flag_gets_a_value_of_its_type(service: Service) -
         ]
 
     async with listen(service) as base_url:
-        found = await asyncio.to_thread(ask, base_url)
+        found = await asyncio.to_thread(evaluate_flags, base_url)
     assert {details.error_code for details in found} == {None}
     assert {details.variant for details in found[:2]} <= {"a", "b", "control", "treatment"}
     mixed = [{"key": "control"}, {"key": "short", "config": {"prompt": "v2"}}]
@@ -121,7 +121,7 @@ async def test_reasons_follow_the_state_of_the_experiment(service: Service) -> N
     assert (draft.status_code, draft.json()["errorCode"]) == (404, "FLAG_NOT_FOUND")
 
 
-async def test_a_bad_context_is_told_in_the_words_of_the_protocol(service: Service) -> None:
+async def test_an_invalid_context_gets_the_error_codes_of_ofrep(service: Service) -> None:
     ann = await service.sign_up()
     await start(ann, name="flag")
     json = {"Content-Type": "application/json"}
@@ -140,7 +140,7 @@ async def test_a_bad_context_is_told_in_the_words_of_the_protocol(service: Servi
         assert (bulk.status_code, bulk.json()["errorCode"]) == (400, code), content
 
 
-async def test_all_flags_at_once_and_again_when_nothing_changed(service: Service) -> None:
+async def test_bulk_evaluation_is_304_when_nothing_changed(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     await start(ann, name="one")
     await start(ann, name="two")
@@ -157,7 +157,7 @@ async def test_all_flags_at_once_and_again_when_nothing_changed(service: Service
     assert (changed.status_code, len(changed.json()["flags"])) == (200, 3)
 
 
-async def test_the_flags_of_others_are_not_found(service: Service) -> None:
+async def test_flags_of_another_workspace_are_not_found(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     running = await start(ann, name="flag")
     for key in ("flag", running["id"]):

@@ -16,7 +16,7 @@ from support.service import Service, assert_error, start_service
 from support.spans import span
 
 
-async def test_health_and_version_answer_in_the_envelope(service: Service) -> None:
+async def test_health_and_version_use_the_envelope(service: Service) -> None:
     health = (await service.call("GET", "/health")).json()
     assert health == {"success": True, "data": {"status": "ok"}}
     version = (await service.call("GET", "/version")).json()
@@ -29,7 +29,7 @@ async def test_ready_names_every_store(service: Service) -> None:
     assert ready["stores"] == dict.fromkeys(("catalog", "counters", "journal", "telemetry"), "ok")
 
 
-async def test_ready_is_503_while_a_store_does_not_answer(tmp_path: Path) -> None:
+async def test_ready_is_503_while_a_store_is_unavailable(tmp_path: Path) -> None:
     with run_redis(tmp_path) as redis:
         async with start_service(tmp_path, redis_url=redis.url) as service:
             assert (await service.call("GET", "/ready")).status_code == 200
@@ -39,7 +39,7 @@ async def test_ready_is_503_while_a_store_does_not_answer(tmp_path: Path) -> Non
             async def is_noticed() -> bool:
                 return (await service.call("GET", "/ready")).status_code == 503
 
-            # What was found out is good for a second.
+            # The result is cached for a second.
             await until(is_noticed)
             response = await service.call("GET", "/ready")
             assert_error(response, 503)
@@ -49,7 +49,7 @@ async def test_ready_is_503_while_a_store_does_not_answer(tmp_path: Path) -> Non
 
 
 @pytest.mark.own_service
-async def test_ready_is_503_while_the_store_takes_nothing(service: Service) -> None:
+async def test_ready_is_503_while_the_store_rejects_writes(service: Service) -> None:
     service.services.pipeline._backlog.is_stalled = True
     response = await service.call("GET", "/ready")
     assert_error(response, 503)
@@ -57,7 +57,7 @@ async def test_ready_is_503_while_the_store_takes_nothing(service: Service) -> N
 
 
 @pytest.mark.own_service
-async def test_asking_often_whether_it_is_ready_writes_once(service: Service) -> None:
+async def test_frequent_readiness_checks_write_once(service: Service) -> None:
     writes: list[str] = []
 
     def count(*arguments: Any) -> None:
@@ -90,7 +90,7 @@ async def test_metrics_count_requests_by_route_and_not_by_path(service: Service)
 
 
 @pytest.mark.own_service
-async def test_metrics_count_what_ingest_takes_in(service: Service) -> None:
+async def test_metrics_count_ingested_items(service: Service) -> None:
     ann = await service.sign_up()
     before = (await service.http.get("/metrics")).text
     assert "spanwise_ingest_stalled 0.0" in before
@@ -118,7 +118,7 @@ async def test_the_docs_page_loads_nothing_from_elsewhere(service: Service) -> N
         assert (await service.http.get(path)).status_code == 200
     start = (await service.http.get("/api/docs/start.js")).text
     assert not re.search(r"https?://", start)
-    # Left out, Swagger would ask its makers' server whether the document is valid.
+    # Without it, Swagger UI sends the document to an external validator.
     assert "validatorUrl: null" in start
 
 

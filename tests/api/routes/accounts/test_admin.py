@@ -96,7 +96,7 @@ async def test_a_disabled_admin_does_not_count_as_the_last_admin(service: Servic
         ({"disabled": 1}, "disabled"),
     ],
 )
-async def test_a_wrong_field_is_named(
+async def test_an_invalid_field_is_named(
     service: Service, body: dict[str, object], field: str
 ) -> None:
     admin = await service.log_in(OPERATOR)
@@ -111,7 +111,7 @@ async def test_omitted_fields_do_not_change(service: Service) -> None:
     assert (await bob.call("GET", "/users/profile")).status_code == 200
 
 
-async def test_a_user_who_does_not_exist_is_404(service: Service) -> None:
+async def test_an_unknown_user_is_404(service: Service) -> None:
     admin = await service.log_in(OPERATOR)
     assert_error(await admin.call("PUT", "/admin/users/usr_nobody", json={}), 404)
 
@@ -144,9 +144,7 @@ async def test_stats_contain_stored_rows_and_ingest_rate(service: Service) -> No
     assert "ClickHouse" in stats["versions"]["telemetry"]
 
 
-async def test_stats_work_where_no_store_made_the_data_folder(
-    tmp_path: Path, postgres_database: str
-) -> None:
+async def test_stats_work_without_a_data_folder(tmp_path: Path, postgres_database: str) -> None:
     away = {"catalog_url": postgres_database, "secret_key": "s" * 32}
     async with start_service(tmp_path / "not" / "made", **away) as service:
         admin = await service.sign_up()
@@ -167,9 +165,9 @@ async def test_the_audit_trail_records_who_did_what(service: Service) -> None:
     await bob.data("PUT", "/users/password", json=body)
     await admin.data("PUT", f"/admin/users/{bob.user['id']}", json={"role": "admin"})
     entries = await audit_of(admin)
-    told = [(e["action"], e["actor"], e["subject"], e["data"]) for e in reversed(entries)]
+    recorded = [(e["action"], e["actor"], e["subject"], e["data"]) for e in reversed(entries)]
     a, b, k = admin.user["id"], bob.user["id"], key["id"]
-    assert told == [
+    assert recorded == [
         ("account.registered", a, None, {}),
         ("login.succeeded", a, None, {}),
         ("account.registered", b, None, {}),
@@ -216,7 +214,7 @@ async def test_the_audit_trail_is_filtered_and_paged(service: Service) -> None:
         ("skip=99999999999999999999", "skip"),
     ],
 )
-async def test_a_wrong_parameter_is_named(service: Service, query: str, field: str) -> None:
+async def test_an_invalid_parameter_is_named(service: Service, query: str, field: str) -> None:
     admin = await service.log_in(OPERATOR)
     assert_error(await admin.call("GET", f"/admin/audit?{query}"), 400, field)
 

@@ -60,7 +60,7 @@ async def test_only_a_hash_of_the_secret_is_stored(service: Service) -> None:
     assert key["key"].removeprefix("sw_") not in str(row)
 
 
-async def test_scopes_and_expiry_are_kept_as_given(service: Service) -> None:
+async def test_scopes_and_expiry_are_stored(service: Service) -> None:
     ann = await service.sign_up()
     key = await ann.new_key(
         scopes=["read", "ingest", "read"], expiresAt="2099-01-31T12:00:00+01:00"
@@ -88,7 +88,7 @@ async def test_scopes_and_expiry_are_kept_as_given(service: Service) -> None:
         ({"name": "k", "expiresAt": "9999-12-31T23:59:59-14:00"}, "expiresAt"),
     ],
 )
-async def test_a_wrong_field_is_named_and_no_key_is_made(
+async def test_an_invalid_field_is_named_and_no_key_is_created(
     service: Service, body: object, field: str
 ) -> None:
     ann = await service.sign_up()
@@ -104,7 +104,7 @@ async def test_keys_are_listed_newest_first_a_page_at_a_time(service: Service) -
     assert response["pagination"] == {"total": 3, "limit": 2, "skip": 1, "hasMore": False}
 
 
-async def test_refresh_keeps_the_id_and_ends_the_old_secret_at_once(service: Service) -> None:
+async def test_refresh_keeps_the_id_and_invalidates_the_old_secret(service: Service) -> None:
     ann = await service.sign_up()
     key = await ann.new_key()
     renewed = await ann.data("PUT", f"/keys/{key['id']}/refresh")
@@ -131,7 +131,7 @@ async def test_refresh_with_grace_lets_both_secrets_work_for_a_while(service: Se
 
 
 @pytest.mark.parametrize("grace", [-1, 86_401, 1.5, "60", None, True])
-async def test_a_grace_out_of_bounds_is_refused_and_rotates_nothing(
+async def test_a_grace_period_out_of_bounds_is_refused_and_rotates_nothing(
     service: Service, grace: object
 ) -> None:
     ann = await service.sign_up()
@@ -142,7 +142,7 @@ async def test_a_grace_out_of_bounds_is_refused_and_rotates_nothing(
 
 
 @pytest.mark.parametrize("grace", [0, 86_400])
-async def test_a_grace_at_its_bounds_is_taken(service: Service, grace: int) -> None:
+async def test_a_grace_period_at_its_bounds_is_accepted(service: Service, grace: int) -> None:
     ann = await service.sign_up()
     key = await ann.new_key()
     await ann.data("PUT", f"/keys/{key['id']}/refresh", json={"graceSeconds": grace})
@@ -210,7 +210,7 @@ async def test_no_key_can_manage_keys(service: Service, scope: str) -> None:
 
 
 async def works(service: Service, secret: str) -> bool:
-    """A key that is known gets 403 on a path for people; one that is not gets 401."""
+    """Return whether a key is valid: on a path for users a valid key is 403, others are 401."""
     response = await service.call_with_key(secret, "GET", "/users/profile")
     assert response.status_code in {401, 403}
     return response.status_code == 403

@@ -5,7 +5,7 @@ import pytest
 from support.service import PASSWORD, Service, assert_error
 
 
-async def test_the_profile_is_the_user_without_anything_secret(service: Service) -> None:
+async def test_the_profile_contains_no_secrets(service: Service) -> None:
     ann = await service.sign_up()
     profile = await ann.data("GET", "/users/profile")
     assert profile == ann.user
@@ -29,13 +29,13 @@ async def test_the_name_can_be_changed_and_nothing_else(service: Service) -> Non
 
 
 @pytest.mark.parametrize("body", [{}, {"name": None}])
-async def test_what_is_not_given_stays(service: Service, body: object) -> None:
+async def test_omitted_fields_do_not_change(service: Service, body: object) -> None:
     ann = await service.sign_up()
     assert await ann.data("PUT", "/users/profile", json=body) == ann.user
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00b", 7, True])
-async def test_a_name_that_cannot_be_one_is_refused(service: Service, name: object) -> None:
+async def test_an_invalid_name_is_refused(service: Service, name: object) -> None:
     ann = await service.sign_up()
     assert_error(await ann.call("PUT", "/users/profile", json={"name": name}), 400, "name")
     assert await ann.data("GET", "/users/profile") == ann.user
@@ -62,7 +62,7 @@ async def test_a_refused_password_change_changes_nothing(
     await service.log_in(ann.email)
 
 
-async def test_a_key_does_not_open_the_account(service: Service) -> None:
+async def test_a_key_cannot_access_the_account(service: Service) -> None:
     ann = await service.sign_up()
     key = await ann.new_key()
     assert_error(await service.call_with_key(key["key"], "GET", "/users/profile"), 403)

@@ -1,4 +1,4 @@
-"""Assignment: the same variant always, stored before it is told, by the state of the experiment."""
+"""Assignment: deterministic, stored before the response, dependent on the experiment's status."""
 
 from collections import Counter
 from pathlib import Path
@@ -28,7 +28,7 @@ async def assign_all(
 
 
 async def exposures(service: Service, experiment: dict[str, Any]) -> dict[str, int]:
-    """The units that are stored as exposed, each with the number of its rows."""
+    """Return the number of stored exposure rows per unit."""
     await service.services.pipeline.wait_until_visible()
     rows = await service.services.engine.fetch(
         "SELECT unit_id, count() AS rows FROM exposures WHERE experiment_id = {id:String} "
@@ -38,7 +38,7 @@ async def exposures(service: Service, experiment: dict[str, Any]) -> dict[str, i
     return {row["unit_id"]: row["rows"] for row in rows}
 
 
-async def test_a_unit_gets_the_variant_that_the_hash_says_and_keeps_it(service: Service) -> None:
+async def test_a_unit_keeps_the_variant_of_its_hash(service: Service) -> None:
     ann = await service.sign_up()
     variants = [{"key": "a", "config": {"model": "x"}}, {"key": "b", "config": {"model": "y"}}]
     running = await start(ann, variants=variants)
@@ -57,7 +57,7 @@ async def test_a_unit_gets_the_variant_that_the_hash_says_and_keeps_it(service: 
         assert await assign(ann, running, unit) == first
 
 
-async def test_an_exposure_is_stored_once_however_often_a_unit_asks(service: Service) -> None:
+async def test_an_exposure_is_stored_once_per_unit(service: Service) -> None:
     ann = await service.sign_up()
     running = await start(ann)
     for _ in range(3):
@@ -67,7 +67,7 @@ async def test_an_exposure_is_stored_once_however_often_a_unit_asks(service: Ser
 
 
 @pytest.mark.own_service
-async def test_another_process_gives_the_same_variants(service: Service, tmp_path: Path) -> None:
+async def test_another_process_assigns_the_same_variants(service: Service, tmp_path: Path) -> None:
     ann = await service.sign_up()
     running = await start(ann)
     here = await assign_all(ann, running, UNITS[:50])
@@ -90,7 +90,7 @@ async def test_a_batch_is_answered_in_order_and_split_by_weight(service: Service
     assert set(await exposures(service, running)) == set(UNITS)
 
 
-async def test_units_outside_of_the_traffic_get_the_control_and_do_not_count(
+async def test_units_outside_the_traffic_get_the_control_without_exposure(
     service: Service,
 ) -> None:
     ann = await service.sign_up()
@@ -102,7 +102,7 @@ async def test_units_outside_of_the_traffic_get_the_control_and_do_not_count(
     assert set(await exposures(service, running)) == inside
 
 
-async def test_more_traffic_moves_nobody_who_is_in(service: Service) -> None:
+async def test_more_traffic_keeps_existing_assignments(service: Service) -> None:
     ann = await service.sign_up()
     running = await start(ann, trafficPercent=30)
     before = {a["unitId"]: a for a in await assign_all(ann, running, UNITS) if a["inExperiment"]}
@@ -114,7 +114,7 @@ async def test_more_traffic_moves_nobody_who_is_in(service: Service) -> None:
     assert {unit: after[unit] for unit in before} == before
 
 
-async def test_a_paused_experiment_keeps_who_is_in_and_takes_nobody_new(service: Service) -> None:
+async def test_a_paused_experiment_keeps_its_units_and_adds_none(service: Service) -> None:
     ann = await service.sign_up()
     running = await start(ann)
     inside = await assign_all(ann, running, UNITS[:20])
@@ -126,7 +126,7 @@ async def test_a_paused_experiment_keeps_who_is_in_and_takes_nobody_new(service:
     assert await assign(ann, running, UNITS[3]) == inside[3]
 
 
-async def test_a_stopped_experiment_gives_everybody_the_winner(service: Service) -> None:
+async def test_a_stopped_experiment_assigns_the_winner_to_all_units(service: Service) -> None:
     ann = await service.sign_up()
     for winner, expected in (("treatment", "treatment"), (None, "control")):
         running = await start(ann)
@@ -137,7 +137,7 @@ async def test_a_stopped_experiment_gives_everybody_the_winner(service: Service)
         assert set(await exposures(service, running)) == set(UNITS[:20])
 
 
-async def test_what_cannot_be_assigned_is_refused_by_name(service: Service) -> None:
+async def test_invalid_assignments_are_refused_with_the_field(service: Service) -> None:
     ann = await service.sign_up()
     draft, running = await create(ann), await start(ann)
     path = f"/experiments/{running['id']}/assign"
@@ -158,7 +158,7 @@ async def test_what_cannot_be_assigned_is_refused_by_name(service: Service) -> N
     assert await exposures(service, running) == {}
 
 
-async def test_an_ingesting_key_may_ask_for_a_variant(service: Service) -> None:
+async def test_an_ingest_key_may_assign(service: Service) -> None:
     ann = await service.sign_up()
     running = await start(ann)
     key = (await ann.new_key(scopes=["ingest"]))["key"]
@@ -166,7 +166,9 @@ async def test_an_ingesting_key_may_ask_for_a_variant(service: Service) -> None:
     assert (await service.call_with_key(key, "GET", path)).status_code == 200
 
 
-async def test_nobody_is_assigned_in_the_experiments_of_others(service: Service) -> None:
+async def test_an_experiment_of_another_workspace_is_404_and_stores_no_exposure(
+    service: Service,
+) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     running = await start(ann)
     path = f"/experiments/{running['id']}/assign"

@@ -1,4 +1,4 @@
-"""Experiments: create, change, move from state to state, delete; and every refusal."""
+"""Experiments: create, change, move between states, delete; and every error."""
 
 from itertools import product
 from typing import Any
@@ -24,7 +24,7 @@ FIELDS = {
 }
 
 
-async def test_a_new_experiment_is_a_draft_with_everything_filled_in(service: Service) -> None:
+async def test_a_new_experiment_is_a_draft_with_defaults(service: Service) -> None:
     ann = await service.sign_up()
     response = await ann.call("POST", "/experiments", json={"name": "prompt", "variants": TWO})
     assert response.status_code == 201
@@ -47,7 +47,7 @@ async def test_a_new_experiment_is_a_draft_with_everything_filled_in(service: Se
     assert await ann.data("GET", f"/experiments/{made['id']}") == made
 
 
-async def test_what_is_given_is_kept(service: Service) -> None:
+async def test_given_fields_are_stored(service: Service) -> None:
     ann = await service.sign_up()
     given = {
         "name": "model",
@@ -74,7 +74,7 @@ async def test_what_is_given_is_kept(service: Service) -> None:
     assert {name: made[name] for name in given} == given
 
 
-async def test_metrics_take_their_key_and_direction_from_what_they_measure(
+async def test_default_key_and_direction_follow_the_measure(
     service: Service,
 ) -> None:
     ann = await service.sign_up()
@@ -102,7 +102,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"variants": [{"key": "a", "weight": "5"}, {"key": "b"}]}, "variants.0.weight"),
     ({"variants": [{"key": "a", "weight": 0}, {"key": "b", "weight": 0}]}, "variants"),
     ({"variants": [{"key": "a", "config": 5}, {"key": "b"}]}, "variants.0.config"),
-    # As flags, the variants would have values of different types.
+    # As a flag, the variants would have values of different types.
     ({"variants": [{"key": "a"}, {"key": "b", "config": {"m": 1}}]}, "variants"),
     ({"variants": [{"key": c, "config": {"value": v}} for c, v in _MIXED]}, "variants"),
     (
@@ -123,7 +123,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-async def test_bad_input_is_refused_by_name(service: Service) -> None:
+async def test_invalid_input_is_refused_with_the_field(service: Service) -> None:
     ann = await service.sign_up()
     draft = await create(ann)
     for fields, problem in BAD:
@@ -134,7 +134,7 @@ async def test_bad_input_is_refused_by_name(service: Service) -> None:
     assert await ann.data("GET", "/experiments") == [draft]
 
 
-async def test_a_signal_without_its_source_is_told_what_is_missing(service: Service) -> None:
+async def test_a_signal_metric_without_a_source_is_refused_with_the_field(service: Service) -> None:
     ann = await service.sign_up()
     body = {"name": "prompt", "variants": TWO, "metrics": [{"signalName": "rating"}]}
     answer = await ann.call("POST", "/experiments", json=body)
@@ -142,7 +142,7 @@ async def test_a_signal_without_its_source_is_told_what_is_missing(service: Serv
     assert "or the source signal and a signalName" in answer.json()["error"]["message"]
 
 
-async def test_a_draft_can_be_changed_field_by_field(service: Service) -> None:
+async def test_fields_of_a_draft_can_be_changed_one_by_one(service: Service) -> None:
     ann = await service.sign_up()
     draft = await create(ann, description="before", hypothesis="kept")
     changes = {"description": None, "trafficPercent": 5, "variants": [{"key": "x"}, {"key": "y"}]}
@@ -154,7 +154,7 @@ async def test_a_draft_can_be_changed_field_by_field(service: Service) -> None:
     assert await ann.data("GET", f"/experiments/{draft['id']}") == changed
 
 
-async def test_what_an_experiment_cannot_do_without_cannot_be_taken_away(
+async def test_required_fields_cannot_be_removed(
     service: Service,
 ) -> None:
     ann = await service.sign_up()
@@ -164,7 +164,7 @@ async def test_what_an_experiment_cannot_do_without_cannot_be_taken_away(
         assert_error(refused, 400, field)
 
 
-# From which state which move is possible, and where it leads.
+# The possible transitions from each state, and the states they lead to.
 MOVES = {
     ("draft", "start"): "running",
     ("paused", "start"): "running",
@@ -188,7 +188,7 @@ async def bring_to(person: Person, state: str) -> dict[str, Any]:
     return experiment
 
 
-async def test_every_move_from_every_state(service: Service) -> None:
+async def test_every_transition_from_every_state(service: Service) -> None:
     ann = await service.sign_up()
     stamps = {"start": "startedAt", "pause": "pausedAt", "stop": "stoppedAt"}
     for state, move in product(PATHS, stamps):
@@ -205,7 +205,7 @@ async def test_every_move_from_every_state(service: Service) -> None:
             assert await ann.data("GET", path) == experiment
 
 
-async def test_only_a_draft_is_changed_and_only_a_running_one_cannot_be_deleted(
+async def test_only_drafts_can_be_changed_and_running_experiments_cannot_be_deleted(
     service: Service,
 ) -> None:
     ann = await service.sign_up()
@@ -225,7 +225,7 @@ async def test_only_a_draft_is_changed_and_only_a_running_one_cannot_be_deleted(
             assert_error(await ann.call("GET", path), 404)
 
 
-async def test_starting_again_keeps_the_first_start(service: Service) -> None:
+async def test_restarting_keeps_the_first_start_time(service: Service) -> None:
     ann = await service.sign_up()
     first = await start(ann)
     path = f"/experiments/{first['id']}"
@@ -234,7 +234,7 @@ async def test_starting_again_keeps_the_first_start(service: Service) -> None:
     assert again["startedAt"] == first["startedAt"]
 
 
-async def test_traffic_may_rise_but_not_fall_when_going_on(service: Service) -> None:
+async def test_traffic_may_rise_but_not_fall_on_resume(service: Service) -> None:
     ann = await service.sign_up()
     path = f"/experiments/{(await start(ann, trafficPercent=10))['id']}"
     await ann.data("POST", f"{path}/pause")
@@ -268,7 +268,7 @@ async def test_the_list_is_newest_first_and_filtered_by_state(service: Service) 
     assert_error(await ann.call("GET", "/experiments", params={"status": "odd"}), 400, "status")
 
 
-async def test_nobody_sees_or_moves_the_experiments_of_others(service: Service) -> None:
+async def test_experiments_of_another_workspace_are_404(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     path = f"/experiments/{(await create(ann))['id']}"
     assert await bob.data("GET", "/experiments") == []
@@ -278,7 +278,7 @@ async def test_nobody_sees_or_moves_the_experiments_of_others(service: Service) 
     assert (await ann.data("GET", path))["name"] == "shorter prompt"
 
 
-async def test_every_move_is_in_the_event_feed(service: Service) -> None:
+async def test_every_transition_is_in_the_event_feed(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     made = await create(ann, name="prompt")
     path = f"/experiments/{made['id']}"

@@ -1,4 +1,4 @@
-"""Results: which outcomes count for whom, and what is said of them."""
+"""Results: which outcomes count for which unit, and the statistics of them."""
 
 import math
 from typing import Any
@@ -37,7 +37,7 @@ async def units_with_outcomes(
     return {key: v["units"] for key, v in by_variant(results, metric).items()}
 
 
-async def test_an_experiment_without_units_says_so(service: Service) -> None:
+async def test_results_without_units_are_null_with_a_reason(service: Service) -> None:
     ann = await service.sign_up()
     for experiment in (await create(ann), await start(ann)):
         results = await results_of(ann, experiment)
@@ -87,7 +87,7 @@ async def test_means_are_over_traces_and_units_are_counted_once(service: Service
     assert await units_with_outcomes(ann, experiment) == counts
 
 
-async def test_outcomes_are_bound_by_user_session_attribute_or_flag(service: Service) -> None:
+async def test_outcomes_are_matched_by_user_session_attribute_or_flag(service: Service) -> None:
     ann = await service.sign_up()
     experiment = await start(ann, name="prompt-length", metrics=SUCCESS)
     units = await assign(ann, experiment, "by-user", "by-session", "by-both")
@@ -115,14 +115,14 @@ async def test_outcomes_are_bound_by_user_session_attribute_or_flag(service: Ser
     assert (await results_of(ann, experiment))["units"] == 3
 
 
-async def test_only_what_comes_after_the_first_exposure_counts(service: Service) -> None:
+async def test_only_outcomes_after_the_first_exposure_count(service: Service) -> None:
     ann = await service.sign_up()
     experiment = await start(ann, metrics=SUCCESS)
     before = [make_trace(ago_seconds=3600, userId="early"), make_trace(ago_seconds=5, userId="u")]
     await send_traces(ann, before)
     await assign(ann, experiment, "early", "u", "under-way")
     assert sum((await units_with_outcomes(ann, experiment)).values()) == 0
-    # A trace that had begun when its unit was assigned, as when the agent itself asks.
+    # A trace that started before its unit was assigned, as when the agent itself assigns.
     await send_traces(ann, [make_trace(ago_seconds=2, ms=60_000, userId="under-way")])
     assert sum((await units_with_outcomes(ann, experiment)).values()) == 1
     await send_traces(ann, [make_trace(userId="u")])
@@ -150,7 +150,7 @@ async def test_a_unit_exposed_to_two_variants_is_excluded_once(service: Service)
     experiment = await start(ann, metrics=SUCCESS)
     units = await assign(ann, experiment, *(f"u{n}" for n in range(10)))
     workspace = (await service.services.access.by_token(ann.token)).workspace_id
-    # As from a replica that still had other variants.
+    # Like the exposure of a replica that still had other variants cached.
     for variant in (0, 1):
         exposed = prepare_exposures(workspace, experiment["id"], utc_now(), [("u0", variant)])
         await service.services.pipeline.submit([exposed])
@@ -160,13 +160,15 @@ async def test_a_unit_exposed_to_two_variants_is_excluded_once(service: Service)
     assert sum(variant["units"] for variant in results["perVariant"]) == 9
 
 
-async def test_a_unit_torn_by_signals_alone_is_excluded_and_counted(service: Service) -> None:
+async def test_a_unit_with_signals_of_two_variants_is_excluded_and_counted(
+    service: Service,
+) -> None:
     ann = await service.sign_up()
     metrics = [*SUCCESS, {"source": "signal", "signalName": "stars"}]
     experiment = await start(ann, metrics=metrics)
     units = await assign(ann, experiment, *(f"u{n}" for n in range(10)))
     other = {"control": "treatment", "treatment": "control"}
-    # Two have traces and one has none; the word that tears them is not of any metric.
+    # Two units have traces and one has none; the conflicting signal belongs to no metric.
     traces = {unit: make_trace(userId=unit) for unit in units if unit != "u2"}
     await send_traces(ann, list(traces.values()))
     named = {"signalName": "thumbs", "value": 1, "experimentId": experiment["id"]}
@@ -209,7 +211,7 @@ async def test_signals_count_by_user_variant_or_trace(service: Service) -> None:
     assert total > 0
 
 
-async def test_an_experiment_about_an_agent_looks_at_its_traces_only(service: Service) -> None:
+async def test_an_experiment_on_an_agent_counts_only_its_traces(service: Service) -> None:
     ann = await service.sign_up()
     experiment = await start(ann, metrics=SUCCESS, agentId="shop")
     await assign(ann, experiment, "u1", "u2")
@@ -220,7 +222,7 @@ async def test_an_experiment_about_an_agent_looks_at_its_traces_only(service: Se
     assert sum((await units_with_outcomes(ann, experiment)).values()) == 1
 
 
-async def test_what_comes_after_the_stop_does_not_count(service: Service) -> None:
+async def test_outcomes_after_the_stop_do_not_count(service: Service) -> None:
     ann = await service.sign_up()
     experiment = await start(ann, metrics=SUCCESS)
     await assign(ann, experiment, "u1", "u2")
@@ -234,7 +236,7 @@ async def test_what_comes_after_the_stop_does_not_count(service: Service) -> Non
     assert results["forecast"] is None
 
 
-async def test_a_split_that_cannot_be_chance_is_invalid(service: Service) -> None:
+async def test_a_sample_ratio_mismatch_is_invalid(service: Service) -> None:
     ann = await service.sign_up()
     experiment = await start(ann, metrics=SUCCESS)
     candidates = [f"u{n}" for n in range(1000)]
@@ -268,7 +270,7 @@ async def test_degenerate_data_gives_null_with_a_reason(service: Service) -> Non
     assert results["verdict"]["decision"] == "keep_running"
 
 
-async def test_results_of_others_are_not_found_and_their_data_not_counted(
+async def test_results_of_another_workspace_are_404_and_its_data_does_not_count(
     service: Service,
 ) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
@@ -299,8 +301,8 @@ async def test_a_variant_that_always_fails_has_results_and_is_worse(service: Ser
     assert (results["verdict"]["decision"], results["verdict"]["variant"]) == ("ship", "control")
 
 
-async def test_large_values_that_differ_little_keep_their_spread(service: Service) -> None:
-    """Units with one to three signals near 1e9, which differ by one or so."""
+async def test_large_values_with_small_differences_keep_their_variance(service: Service) -> None:
+    """Units with one to three signals near 1e9 that differ by about one."""
     ann = await service.sign_up()
     experiment = await start(ann, metrics=[{"source": "signal", "signalName": "bytes"}])
     units = await assign(ann, experiment, *(f"u{n}" for n in range(300)))
@@ -323,7 +325,7 @@ async def test_large_values_that_differ_little_keep_their_spread(service: Servic
         assert variant["ci"]["lower"] < 1e9 + mean < variant["ci"]["upper"]
 
 
-async def test_costs_that_are_all_the_same_have_no_spread(service: Service) -> None:
+async def test_equal_costs_have_no_variance(service: Service) -> None:
     ann = await service.sign_up()
     experiment = await start(ann, metrics=[{"metric": "cost"}])
     units = await assign(ann, experiment, *(f"u{n}" for n in range(200)))
@@ -334,7 +336,7 @@ async def test_costs_that_are_all_the_same_have_no_spread(service: Service) -> N
     assert "same value" in found["reason"]
 
 
-async def test_signals_stored_before_they_were_limited_do_not_count(service: Service) -> None:
+async def test_stored_signals_beyond_the_limit_do_not_count(service: Service) -> None:
     ann = await service.sign_up()
     experiment = await start(ann, metrics=[{"source": "signal", "signalName": "stars"}])
     units = await assign(ann, experiment, *(f"u{n}" for n in range(50)))

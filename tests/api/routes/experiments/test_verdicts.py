@@ -1,4 +1,4 @@
-"""What is said of an experiment, from stored traces to the verdict; and what history is worth."""
+"""Verdicts from stored traces, and the effect of CUPED."""
 
 import random
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Outcome = Callable[[random.Random, bool], dict[str, Any]]
 
 
 async def run(person: Person, outcome: Outcome, units: int) -> tuple[str, dict[str, Any]]:
-    """Give units their variant and an outcome each; return the path and the results."""
+    """Assign units and send one outcome for each; return the path and the results."""
     experiment = await start(person, metrics=LATENCY_AND_COST)
     path = f"/experiments/{experiment['id']}"
     unit_ids = [f"user-{number}" for number in range(units)]
@@ -62,7 +62,7 @@ def unclear(chance: random.Random, treated: bool) -> dict[str, Any]:
         (quicker, 20, "keep_running", None, "too early"),
     ],
 )
-async def test_the_verdict_follows_from_what_is_stored(
+async def test_the_verdict_follows_from_stored_traces(
     service: Service, outcome: Outcome, units: int, decision: str, variant: str | None, reason: str
 ) -> None:
     ann = await service.sign_up()
@@ -72,7 +72,7 @@ async def test_the_verdict_follows_from_what_is_stored(
     assert reason in verdict["reason"].lower()
 
 
-async def test_an_experiment_stopped_while_unclear_has_no_winner(service: Service) -> None:
+async def test_an_experiment_stopped_without_significance_has_no_winner(service: Service) -> None:
     ann = await service.sign_up()
     path, _ = await run(ann, unclear, 400)
     await ann.data("POST", f"{path}/stop")
@@ -81,7 +81,7 @@ async def test_an_experiment_stopped_while_unclear_has_no_winner(service: Servic
     assert verdict["reason"].startswith("Stopped without a certain winner")
 
 
-async def test_what_units_did_before_narrows_the_answer(service: Service) -> None:
+async def test_earlier_behaviour_of_units_narrows_the_interval(service: Service) -> None:
     ann = await service.sign_up()
     chance = random.Random(20260131)
     usual = {f"user-{n}": chance.lognormvariate(6, 1) for n in range(600)}
@@ -91,7 +91,7 @@ async def test_what_units_did_before_narrows_the_answer(service: Service) -> Non
         ms = usual[user] * factor * chance.gauss(1, 0.02)
         return make_trace(userId=user, ms=ms, ago_seconds=days * DAY)
 
-    # The last hundred are newcomers, or were here too long ago to count.
+    # The last hundred units are new, or their history is too old to count.
     await send_traces(ann, [answer(user, days=chance.uniform(1, 10)) for user in known])
     await send_traces(ann, [answer(user, days=20) for user in list(usual)[550:]])
     experiment = await start(ann, metrics=[{"metric": "latency"}])
@@ -106,7 +106,7 @@ async def test_what_units_did_before_narrows_the_answer(service: Service) -> Non
     assert metric["cuped"]["varianceReduction"] > 0.5
     treated = metric["variants"][1]
     assert treated["liftCi"]["lower"] < -0.1 < treated["liftCi"]["upper"]
-    # Single users differ tenfold: without their history nothing could be said of a tenth.
+    # Users differ tenfold: without their history a lift of 10 % would not be significant.
     raw = {key: [usual[a["unitId"]] for a in assigned if a["variant"] == key] for key in factors}
     spread = max(map(max, raw.values())) / min(map(min, raw.values()))
     assert spread > 10

@@ -1,4 +1,4 @@
-"""A whole experiment of 10,000 users through the public API alone, with a known effect."""
+"""A complete experiment with 10,000 users and a known effect, using only the public API."""
 
 import random
 
@@ -16,7 +16,7 @@ METRICS = [
 SUCCESS = {"control": 0.6, "treatment": 0.66}
 
 
-async def test_a_known_effect_on_ten_thousand_users_comes_out_right(service: Service) -> None:
+async def test_a_known_effect_on_ten_thousand_users_is_detected(service: Service) -> None:
     ann = await service.sign_up()
     chance = random.Random(20260131)
     experiment = await start(ann, name="prompt", metrics=METRICS)

@@ -1,4 +1,4 @@
-"""Logs in and out: levels, search, dates, pages, resends and borders."""
+"""Logs: levels, search, dates, pages, resends and workspace isolation."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ async def _messages(person: Person, **filters: Any) -> set[str]:
     return {log["message"] for log in await person.data("GET", "/logs", params=filters)}
 
 
-async def test_a_log_comes_back_with_every_field(ann: Person) -> None:
+async def test_every_field_of_a_log_is_returned(ann: Person) -> None:
     await ann.data("POST", "/spans", json=make_span(agentName="planner"))
     [agent] = (await ann.data("GET", "/spans/filters"))["agents"]
     sent = {
@@ -45,13 +45,13 @@ async def test_a_log_comes_back_with_every_field(ann: Person) -> None:
     assert log == {**sent, "agentId": agent["id"]}
 
 
-async def test_a_message_is_all_that_a_log_needs(ann: Person) -> None:
+async def test_only_the_message_of_a_log_is_required(ann: Person) -> None:
     await ann.data("POST", "/logs", json={"message": ""})
     [log] = await ann.data("GET", "/logs")
     assert (log["level"], log["message"], log["traceId"]) == ("info", "", None)
 
 
-async def test_a_level_means_that_one_and_above(ann: Person) -> None:
+async def test_the_level_filter_includes_higher_levels(ann: Person) -> None:
     levels = ["trace", "debug", "info", "warn", "error", "fatal"]
     await _record(ann, *(_log(level, level=level) for level in levels))
     for place, level in enumerate(levels):
@@ -68,13 +68,13 @@ async def test_a_search_finds_messages_with_all_the_words(ann: Person) -> None:
     assert await _messages(ann, search="refused, connection!") == {texts[0]}
     assert await _messages(ann, search="über grösse") == {texts[2]}
     assert await _messages(ann, search="評価") == {texts[2]}
-    # Words, not parts of words, and punctuation alone is no word.
+    # Only whole words match, and punctuation is not a word.
     assert await _messages(ann, search="connect") == set()
     assert await _messages(ann, search="%") == set()
     assert await _messages(ann, search="' OR 1=1 --") == set()
 
 
-async def test_the_same_log_sent_again_counts_once(ann: Person) -> None:
+async def test_a_resent_log_counts_once(ann: Person) -> None:
     trace_id = new_trace_id()
     log = _log(traceId=trace_id, attributes={"a": 1})
     for _ in range(3):
@@ -86,7 +86,7 @@ async def test_the_same_log_sent_again_counts_once(ann: Person) -> None:
     assert len({log["id"] for log in answer.json()["data"]}) == 3
 
 
-async def test_an_agent_is_meant_by_id_or_name(ann: Person) -> None:
+async def test_the_agent_filter_accepts_id_or_name(ann: Person) -> None:
     await ann.data("POST", "/spans", json=make_span(agentName="planner"))
     [agent] = (await ann.data("GET", "/spans/filters"))["agents"]
     await _record(
@@ -119,7 +119,7 @@ async def test_pages_are_complete_in_both_orders(ann: Person) -> None:
         assert ids == sorted(ids, reverse=order == "desc")
 
 
-async def test_dates_include_their_first_and_last_moment(ann: Person) -> None:
+async def test_date_ranges_include_both_ends(ann: Person) -> None:
     await _record(
         ann,
         _log("first", timestamp="2026-03-10T00:00:00Z"),
@@ -134,7 +134,7 @@ async def test_dates_include_their_first_and_last_moment(ann: Person) -> None:
     assert_error(await ann.call("GET", "/logs", params=wrong), 400, "startDate")
 
 
-async def test_wrong_logs_are_named_and_none_is_stored(ann: Person) -> None:
+async def test_a_batch_with_invalid_logs_names_them_and_stores_none(ann: Person) -> None:
     good = _log()
     cases: list[tuple[Any, str]] = [
         ({"level": "info"}, "message"),
@@ -167,7 +167,7 @@ async def test_wrong_logs_are_named_and_none_is_stored(ann: Person) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-async def test_a_log_that_cannot_be_stored_is_rejected_alone(
+async def test_only_the_log_that_cannot_be_stored_is_rejected(
     ann: Person, bad: dict[str, Any], reason: str
 ) -> None:
     data = await ann.data("POST", "/logs", json={"logs": [_log("a"), bad, _log("b")]})
@@ -178,7 +178,7 @@ async def test_a_log_that_cannot_be_stored_is_rejected_alone(
     assert await _messages(ann) == {"a", "b"}
 
 
-async def test_logs_of_a_trace_need_a_trace_that_is_known(service: Service, ann: Person) -> None:
+async def test_logs_of_an_unknown_trace_are_404(service: Service, ann: Person) -> None:
     trace_id = new_trace_id()
     assert_error(await ann.call("GET", f"/logs/trace/{trace_id}"), 404)
     assert_error(await ann.call("GET", "/logs/trace/abc"), 400, "traceId")

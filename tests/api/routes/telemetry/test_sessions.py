@@ -1,4 +1,4 @@
-"""Conversations: lists, one of them, and borders."""
+"""Conversations: lists, details and workspace isolation."""
 
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +18,7 @@ def _turn(session: str, minute: int, **fields: Any) -> dict[str, Any]:
     return make_span(sessionId=session, startTime=f"2026-03-10T12:{minute:02}:00Z", **fields)
 
 
-async def test_a_conversation_adds_up_its_traces(ann: Person) -> None:
+async def test_a_conversation_aggregates_its_traces(ann: Person) -> None:
     call = {"kind": "llm", "model": "m", "cost": 0.25, "inputTokens": 3, "outputTokens": 4}
     turns = [
         _turn("talk", 5, agentName="b", status="error", input="third", output="last"),
@@ -48,7 +48,7 @@ async def test_a_conversation_adds_up_its_traces(ann: Person) -> None:
     assert one == listed[1]
 
 
-async def test_filters_say_which_traces_count(ann: Person) -> None:
+async def test_filters_apply_to_the_traces_of_a_conversation(ann: Person) -> None:
     turns = [
         _turn("one", 0, agentName="a", userId="u"),
         _turn("one", 30, agentName="b"),
@@ -81,7 +81,7 @@ async def test_pages_are_complete_and_the_latest_is_first(ann: Person) -> None:
     assert seen == [f"s{n:02}" for n in reversed(range(25))]
 
 
-async def test_any_text_may_be_an_id(ann: Person) -> None:
+async def test_any_text_is_a_valid_session_id(ann: Person) -> None:
     names = ["a/b", "größe 👍", "x?y#z", "100%", "..", "it's"]
     await ann.data("POST", "/spans", json={"spans": [_turn(name, 0) for name in names]})
     for name in names[:4] + names[5:]:

@@ -23,7 +23,7 @@ async def is_refused(person: Person) -> bool:
     return (await person.call("GET", "/users/profile")).status_code == 401
 
 
-async def test_login_answers_a_bearer_token_and_the_user(service: Service) -> None:
+async def test_login_returns_a_bearer_token_and_the_user(service: Service) -> None:
     ann = await service.sign_up()
     body = {"email": ann.email.upper(), "password": PASSWORD}
     data = (await service.call("POST", "/auth/login", json=body)).json()["data"]
@@ -33,7 +33,7 @@ async def test_login_answers_a_bearer_token_and_the_user(service: Service) -> No
     assert data["user"]["lastLoginAt"] >= data["user"]["createdAt"]
 
 
-async def test_wrong_password_unknown_and_disabled_account_answer_the_same(
+async def test_wrong_password_unknown_and_disabled_account_get_the_same_response(
     service: Service,
 ) -> None:
     admin = await service.log_in(OPERATOR)
@@ -60,11 +60,11 @@ async def test_wrong_password_unknown_and_disabled_account_answer_the_same(
         ({"email": ["ann@example.com"], "password": PASSWORD}, "email"),
     ],
 )
-async def test_a_wrong_field_is_named(service: Service, body: object, field: str) -> None:
+async def test_an_invalid_field_is_named(service: Service, body: object, field: str) -> None:
     assert_error(await service.call("POST", "/auth/login", json=body), 400, field)
 
 
-async def test_a_token_ends_after_the_configured_time(tmp_path: Path) -> None:
+async def test_a_token_expires_after_the_configured_time(tmp_path: Path) -> None:
     async with start_service(tmp_path, jwt_hours=2 / 3600) as service:
         ann = await service.sign_up()
         await until(lambda: is_refused(ann), seconds=60)
@@ -85,11 +85,11 @@ async def test_a_token_ends_after_the_configured_time(tmp_path: Path) -> None:
         {"x-api-key": ""},
     ],
 )
-async def test_credentials_that_are_none_are_401(service: Service, headers: dict[str, str]) -> None:
+async def test_malformed_credentials_are_401(service: Service, headers: dict[str, str]) -> None:
     assert_error(await service.call("GET", "/users/profile", headers=headers), 401)
 
 
-async def test_a_token_of_a_user_who_is_gone_is_401(service: Service) -> None:
+async def test_a_token_of_a_deleted_user_is_401(service: Service) -> None:
     ann = await service.sign_up()
     async with service.services.catalog.write() as tx:
         await tx.execute(delete(users).where(users.c.id == ann.user["id"]))
@@ -97,7 +97,9 @@ async def test_a_token_of_a_user_who_is_gone_is_401(service: Service) -> None:
     assert_error(await ann.call("GET", "/users/profile"), 401)
 
 
-async def test_a_password_change_ends_earlier_tokens_and_gives_a_new_one(service: Service) -> None:
+async def test_a_password_change_invalidates_earlier_tokens_and_returns_a_new_one(
+    service: Service,
+) -> None:
     ann = await service.sign_up()
     elsewhere = await service.log_in(ann.email)
     answer = await ann.data(
@@ -112,7 +114,7 @@ async def test_a_password_change_ends_earlier_tokens_and_gives_a_new_one(service
     await service.log_in(ann.email, "another horse battery")
 
 
-async def test_a_reset_ends_earlier_tokens(service: Service) -> None:
+async def test_a_password_reset_invalidates_earlier_tokens(service: Service) -> None:
     ann = await service.sign_up()
     await service.call("POST", "/auth/forgot-password", json={"email": ann.email})
     token = link_token((await service.mails_to(ann.email))[-1])
@@ -121,7 +123,7 @@ async def test_a_reset_ends_earlier_tokens(service: Service) -> None:
     assert await is_refused(ann)
 
 
-async def test_a_disabled_account_ends_its_tokens_and_they_stay_dead(service: Service) -> None:
+async def test_disabling_an_account_invalidates_its_tokens_for_good(service: Service) -> None:
     admin, bob = await service.log_in(OPERATOR), await service.sign_up()
     path = f"/admin/users/{bob.user['id']}"
     await admin.data("PUT", path, json={"disabled": True})
@@ -131,7 +133,9 @@ async def test_a_disabled_account_ends_its_tokens_and_they_stay_dead(service: Se
     await service.log_in(bob.email)
 
 
-async def test_an_unverified_address_waits_when_the_installation_says_so(tmp_path: Path) -> None:
+async def test_an_unverified_address_cannot_log_in_if_verification_is_required(
+    tmp_path: Path,
+) -> None:
     async with start_service(tmp_path, require_verified_email=True) as service:
         body = {"email": "ann@example.com", "password": PASSWORD}
         await service.call("POST", "/auth/register", json=body)

@@ -1,4 +1,4 @@
-"""After twenty failed logins an account is locked for a while, for every caller."""
+"""An account is locked for 15 minutes after twenty failed logins, for every caller."""
 
 import asyncio
 from typing import Any
@@ -13,26 +13,26 @@ async def try_login(service: Service, email: str, password: str) -> Any:
     return await service.call("POST", "/auth/login", json=body)
 
 
-async def test_after_twenty_failures_even_the_right_password_waits(service: Service) -> None:
+async def test_after_twenty_failures_even_the_right_password_is_429(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     for _ in range(LIMIT):
         assert_error(await try_login(service, ann.email.upper(), "wrong password"), 401)
     for password in ("wrong password", PASSWORD):
-        braked = await try_login(service, ann.email, password)
-        assert_error(braked, 429)
-        assert 1 <= int(braked.headers["Retry-After"]) <= 15 * 60 + 1
+        locked = await try_login(service, ann.email, password)
+        assert_error(locked, 429)
+        assert 1 <= int(locked.headers["Retry-After"]) <= 15 * 60 + 1
     await service.log_in(bob.email)
     assert (await ann.call("GET", "/users/profile")).status_code == 200
 
 
 async def test_an_unknown_account_is_limited_the_same(service: Service) -> None:
-    nobody = new_email()
+    unknown = new_email()
     for _ in range(LIMIT):
-        assert_error(await try_login(service, nobody, PASSWORD), 401)
-    assert_error(await try_login(service, nobody, PASSWORD), 429)
+        assert_error(await try_login(service, unknown, PASSWORD), 401)
+    assert_error(await try_login(service, unknown, PASSWORD), 429)
 
 
-async def test_guesses_made_at_once_are_counted_too(service: Service) -> None:
+async def test_concurrent_failures_are_all_counted(service: Service) -> None:
     ann = await service.sign_up()
     answers = await asyncio.gather(
         *(try_login(service, ann.email, f"guess number {number}") for number in range(LIMIT + 10)),
@@ -41,7 +41,7 @@ async def test_guesses_made_at_once_are_counted_too(service: Service) -> None:
     assert (statuses.count(401), statuses.count(429)) == (LIMIT, 10)
 
 
-async def test_a_success_among_many_failures_at_once_does_not_get_through(
+async def test_a_success_among_concurrent_failures_does_not_reset_the_count(
     service: Service,
 ) -> None:
     ann = await service.sign_up()

@@ -91,7 +91,7 @@ async def test_a_verification_link_lasts_48_hours(service: Service) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=nonsense", "?token=%ED%A0%80"])
-async def test_a_link_without_a_good_token_is_400(service: Service, query: str) -> None:
+async def test_an_invalid_token_is_400(service: Service, query: str) -> None:
     assert_error(await service.call("GET", f"/auth/verify-email{query}"), 400, "token")
 
 
@@ -105,20 +105,20 @@ async def test_resending_replaces_the_link(service: Service) -> None:
 
 
 @pytest.mark.parametrize("path", ["/auth/forgot-password", "/auth/resend-verification"])
-async def test_known_unknown_and_disabled_addresses_get_the_same_answer(
+async def test_known_unknown_and_disabled_addresses_get_the_same_response(
     service: Service, path: str
 ) -> None:
-    admin, nobody = await service.log_in(OPERATOR), new_email()
+    admin, unknown = await service.log_in(OPERATOR), new_email()
     ann, bob = await service.sign_up(), await service.sign_up()
     await admin.data("PUT", f"/admin/users/{bob.user['id']}", json={"disabled": True})
     before = len(await service.mails_to(bob.email))
     answers = [
         await service.call("POST", path, json={"email": email})
-        for email in (ann.email, bob.email, nobody)
+        for email in (ann.email, bob.email, unknown)
     ]
     assert [answer.status_code for answer in answers] == [200, 200, 200]
     assert len({answer.text for answer in answers}) == 1
-    assert await service.mails_to(nobody) == []
+    assert await service.mails_to(unknown) == []
     assert len(await service.mails_to(bob.email)) == before
     assert len(await service.mails_to(ann.email)) == 2
 
@@ -131,7 +131,7 @@ async def test_a_verified_address_gets_no_further_mail(service: Service) -> None
 
 
 @pytest.mark.parametrize("path", ["/auth/forgot-password", "/auth/resend-verification"])
-async def test_what_is_no_address_is_400(service: Service, path: str) -> None:
+async def test_an_invalid_address_is_400(service: Service, path: str) -> None:
     assert_error(await service.call("POST", path, json={"email": "ann"}), 400, "email")
     assert_error(await service.call("POST", path, json={}), 400, "email")
 
@@ -157,7 +157,7 @@ async def test_a_reset_token_lasts_one_hour(service: Service) -> None:
     assert_error(await reset(service, token), 400, "token")
 
 
-async def test_a_weak_password_does_not_use_the_token_up(service: Service) -> None:
+async def test_a_weak_password_does_not_consume_the_token(service: Service) -> None:
     ann = await service.sign_up()
     token = await request_reset(service, ann.email)
     assert_error(await reset(service, token, "password"), 400, "password")
@@ -166,14 +166,14 @@ async def test_a_weak_password_does_not_use_the_token_up(service: Service) -> No
     assert (await reset(service, token)).status_code == 200
 
 
-async def test_asking_again_replaces_the_reset_token(service: Service) -> None:
+async def test_a_second_request_replaces_the_reset_token(service: Service) -> None:
     ann = await service.sign_up()
     first, second = [await request_reset(service, ann.email) for _ in range(2)]
     assert_error(await reset(service, first), 400, "token")
     assert (await reset(service, second)).status_code == 200
 
 
-async def test_a_password_change_ends_an_open_reset(service: Service) -> None:
+async def test_a_password_change_invalidates_the_reset_token(service: Service) -> None:
     ann = await service.sign_up()
     token = await request_reset(service, ann.email)
     body = {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD}
@@ -181,7 +181,7 @@ async def test_a_password_change_ends_an_open_reset(service: Service) -> None:
     assert_error(await reset(service, token), 400, "token")
 
 
-async def test_a_token_serves_its_own_purpose_only(service: Service) -> None:
+async def test_a_token_is_valid_for_one_purpose(service: Service) -> None:
     ann = await service.sign_up()
     verification = link_token((await service.mails_to(ann.email))[0])
     assert_error(await reset(service, verification), 400, "token")

@@ -16,7 +16,7 @@ async def register(service: Service, **body: object) -> dict[str, object]:
     return user
 
 
-async def test_registering_answers_the_user(service: Service) -> None:
+async def test_registering_returns_the_user(service: Service) -> None:
     user = await register(service, name="Ann")
     assert set(user) == {
         "id",
@@ -39,7 +39,7 @@ async def test_the_first_account_is_admin_and_later_ones_are_members(service: Se
 
 
 @pytest.mark.own_service
-async def test_of_two_first_accounts_at_once_one_is_admin(service: Service) -> None:
+async def test_one_of_two_concurrent_first_accounts_is_admin(service: Service) -> None:
     users = await asyncio.gather(
         *(register(service, email=f"p{number}@example.com") for number in range(4))
     )
@@ -47,7 +47,7 @@ async def test_of_two_first_accounts_at_once_one_is_admin(service: Service) -> N
 
 
 @pytest.mark.own_service
-async def test_without_a_name_the_address_gives_one(service: Service) -> None:
+async def test_the_default_name_comes_from_the_address(service: Service) -> None:
     assert (await register(service, email="ann@example.com"))["name"] == "ann"
 
 
@@ -58,7 +58,7 @@ async def test_addresses_are_compared_without_case(service: Service) -> None:
     assert_error(await service.call("POST", "/auth/register", json=again), 400, "email")
 
 
-async def test_an_address_registered_twice_at_once_makes_one_account(service: Service) -> None:
+async def test_concurrent_registrations_of_an_address_create_one_account(service: Service) -> None:
     body = {"email": new_email(), "password": PASSWORD}
     answers = await asyncio.gather(
         *(service.call("POST", "/auth/register", json=body) for _ in range(4))
@@ -69,15 +69,13 @@ async def test_an_address_registered_twice_at_once_makes_one_account(service: Se
 @pytest.mark.parametrize(
     "email", ["ann", "@example.com", "ann@", "a b@example.com", "ann@ex ample.com", "", "a\x00@b.c"]
 )
-async def test_what_is_no_address_is_refused(service: Service, email: str) -> None:
+async def test_an_invalid_address_is_refused(service: Service, email: str) -> None:
     body = {"email": email, "password": PASSWORD}
     assert_error(await service.call("POST", "/auth/register", json=body), 400, "email")
 
 
 @pytest.mark.parametrize("email", ["ann@corp.local", "ann@localhost", "jürgen@exämple.com"])
-async def test_addresses_inside_a_firewall_and_beyond_ascii_are_fine(
-    service: Service, email: str
-) -> None:
+async def test_internal_and_non_ascii_addresses_are_accepted(service: Service, email: str) -> None:
     await register(service, email=email)
     assert (await service.log_in(email)).user["email"] == email
     assert len(await service.mails_to(email)) == 1
@@ -87,7 +85,7 @@ async def test_addresses_inside_a_firewall_and_beyond_ascii_are_fine(
 @pytest.mark.parametrize(
     "password", ["short", " " * 12, "x" * 129, "password", "PassWord", "12345678"]
 )
-async def test_a_weak_password_is_refused_and_leaves_nothing(
+async def test_a_weak_password_is_refused_and_creates_no_account(
     service: Service, password: str
 ) -> None:
     body = {"email": "ann@example.com", "password": password}
@@ -96,13 +94,15 @@ async def test_a_weak_password_is_refused_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("password", ["q7#kzp0w", "ж" * 128])
-async def test_eight_to_128_characters_are_enough(service: Service, password: str) -> None:
+async def test_passwords_of_8_to_128_characters_are_accepted(
+    service: Service, password: str
+) -> None:
     user = await register(service, password=password)
     await service.log_in(str(user["email"]), password)
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 201, "a\x00b", 7, ["Ann"]])
-async def test_a_name_that_cannot_be_one_is_refused(service: Service, name: object) -> None:
+async def test_an_invalid_name_is_refused(service: Service, name: object) -> None:
     body = {"email": new_email(), "password": PASSWORD, "name": name}
     assert_error(await service.call("POST", "/auth/register", json=body), 400, "name")
 
@@ -119,7 +119,7 @@ async def test_unknown_fields_are_ignored(service: Service) -> None:
     assert user["id"] != "usr_mine"
 
 
-async def test_a_closed_installation_takes_its_first_account_only(tmp_path: Path) -> None:
+async def test_closed_registration_accepts_only_the_first_account(tmp_path: Path) -> None:
     async with start_service(tmp_path, open_registration=False) as service:
         await service.sign_up()
         body = {"email": "bob@example.com", "password": PASSWORD}

@@ -1,4 +1,4 @@
-"""Every figure of analytics, on traces that are sent and asked for through the API."""
+"""Analytics endpoints, on traces that are sent through the API."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -30,7 +30,7 @@ SERIES = (
 
 @pytest.fixture(autouse=True)
 async def _no_rollup(service: Service) -> None:
-    """Percentiles are exact before the first update, which another test may have run."""
+    """Invalidate the rollup, because percentiles are exact only before its first update."""
     engine = service.services.engine
     await engine.run(lambda client: client.command("TRUNCATE TABLE rollup_sweeps"))
     await engine.run(lambda client: client.command("TRUNCATE TABLE slice_sweeps"))
@@ -42,11 +42,11 @@ async def ada(service: Service) -> Person:
     return await service.sign_up()
 
 
-async def ask(person: Person, path: str, **parameters: Any) -> Any:
+async def get(person: Person, path: str, **parameters: Any) -> Any:
     return await person.data("GET", f"/analytics{path}", params={**RANGE, **parameters})
 
 
-def a_call(root: dict[str, Any], model: str = "gpt-4o", **fields: Any) -> dict[str, Any]:
+def make_call(root: dict[str, Any], model: str = "gpt-4o", **fields: Any) -> dict[str, Any]:
     usage = {"inputTokens": 1000, "outputTokens": 100, "provider": "openai"}
     return child_of(root, kind="llm", model=model, **{**usage, **fields})
 
@@ -55,8 +55,8 @@ async def test_metrics_aggregate_the_traces_of_the_period(ada: Person) -> None:
     fine = new_span(DAY, 100, agentName="planner", status="ok")
     broken = new_span(DAY + timedelta(hours=3), 300, agentName="coder", status="error")
     outside = new_span(DAY + timedelta(days=3), 9000, agentName="other")
-    await send(ada, fine, a_call(fine, cost=0.25), broken, a_call(broken, cost=0.5), outside)
-    assert await ask(ada, "/metrics") == {
+    await send(ada, fine, make_call(fine, cost=0.25), broken, make_call(broken, cost=0.5), outside)
+    assert await get(ada, "/metrics") == {
         "totalTraces": 2,
         "successRate": 0.5,
         "avgLatency": 200,
@@ -71,7 +71,7 @@ async def test_metrics_aggregate_the_traces_of_the_period(ada: Person) -> None:
 async def test_metrics_compare_with_the_period_of_the_same_length_before(ada: Person) -> None:
     await send(ada, new_span(DAY, 100), new_span(DAY - timedelta(days=2), 400))
     await send(ada, new_span(DAY - timedelta(days=5), 800))
-    metrics = await ask(ada, "/metrics", compare="previous")
+    metrics = await get(ada, "/metrics", compare="previous")
     assert (metrics["totalTraces"], metrics["avgLatency"]) == (1, 100)
     before = metrics["previous"]
     assert (before["totalTraces"], before["avgLatency"], before["p95Latency"]) == (1, 400, 400)
@@ -79,14 +79,14 @@ async def test_metrics_compare_with_the_period_of_the_same_length_before(ada: Pe
 
 async def test_an_agent_span_that_repeats_the_sum_of_its_calls_is_not_counted(ada: Person) -> None:
     root = new_span(DAY, kind="agent", inputTokens=1000, outputTokens=100, model="gpt-4o", cost=9)
-    await send(ada, root, a_call(root, cost=0.25))
-    metrics = await ask(ada, "/metrics")
+    await send(ada, root, make_call(root, cost=0.25))
+    metrics = await get(ada, "/metrics")
     assert (metrics["totalTokens"], metrics["estimatedCost"]) == (1100, 0.25)
 
 
-async def test_success_and_failure_in_all_and_by_day(ada: Person) -> None:
+async def test_success_and_failure_are_counted_in_total_and_per_day(ada: Person) -> None:
     await send(ada, new_span(DAY), new_span(DAY), new_span(DAY - timedelta(days=1), status="error"))
-    assert await ask(ada, "/traces/success-failure") == {
+    assert await get(ada, "/traces/success-failure") == {
         "total": 3,
         "success": 2,
         "failure": 1,
@@ -103,7 +103,7 @@ async def test_success_and_failure_in_all_and_by_day(ada: Person) -> None:
 async def test_requests_are_counted_by_the_name_of_the_agent(ada: Person) -> None:
     await send(ada, *(new_span(DAY, agentName="coder") for _ in range(3)))
     await send(ada, new_span(DAY, agentName="planner"), new_span(DAY))
-    assert (await ask(ada, "/traces/requests-over-time"))[1] == {
+    assert (await get(ada, "/traces/requests-over-time"))[1] == {
         "date": "2026-03-10",
         "total": 5,
         "byAgent": {"coder": 3, "planner": 1, "unknown": 1},
@@ -112,7 +112,7 @@ async def test_requests_are_counted_by_the_name_of_the_agent(ada: Person) -> Non
 
 async def test_percentiles_lie_between_the_nearest_traces(ada: Person) -> None:
     await send(ada, *(new_span(DAY, milliseconds) for milliseconds in range(1, 102)))
-    before, day, after = await ask(ada, "/traces/latency-percentiles")
+    before, day, after = await get(ada, "/traces/latency-percentiles")
     assert day == {"date": "2026-03-10", "p50": 51, "p95": 96, "p99": 100}
     assert before == {"date": "2026-03-09", "p50": None, "p95": None, "p99": None}
     assert after["p50"] is None
@@ -122,7 +122,7 @@ async def test_a_latency_on_a_boundary_belongs_to_the_upper_bucket(ada: Person) 
     bounds = (200, 500, 1000, 2000, 5000)
     await send(ada, *(new_span(DAY, bound) for bound in bounds))
     await send(ada, *(new_span(DAY, bound - 0.001) for bound in bounds))
-    buckets = await ask(ada, "/traces/latency-distribution")
+    buckets = await get(ada, "/traces/latency-distribution")
     assert [b["bucket"] for b in buckets] == [
         *("<200ms", "200-500ms", "500ms-1s", "1-2s", "2-5s", "5s+")
     ]
@@ -135,8 +135,8 @@ async def test_a_latency_on_a_boundary_belongs_to_the_upper_bucket(ada: Person) 
 async def test_tokens_belong_to_the_day_on_which_their_trace_starts(ada: Person) -> None:
     root = new_span(DAY.replace(hour=23, minute=59))
     late = (DAY + timedelta(days=1)).isoformat()
-    await send(ada, root, a_call(root, startTime=late, endTime=late))
-    _, day, after = await ask(ada, "/traces/token-usage")
+    await send(ada, root, make_call(root, startTime=late, endTime=late))
+    _, day, after = await get(ada, "/traces/token-usage")
     assert day == {
         "date": "2026-03-10",
         "inputTokens": 1000,
@@ -149,13 +149,13 @@ async def test_tokens_belong_to_the_day_on_which_their_trace_starts(ada: Person)
 async def test_costs_by_model_and_the_models_without_a_price(ada: Person) -> None:
     root = new_span(DAY)
     calls = (
-        a_call(root, "gpt-4o", cost=0.5),
-        a_call(root, "gpt-4o-mini", cost=0.25),
-        a_call(root, "my-own-model"),
+        make_call(root, "gpt-4o", cost=0.5),
+        make_call(root, "gpt-4o-mini", cost=0.25),
+        make_call(root, "my-own-model"),
         child_of(root, kind="llm", cost=0.125),
     )
     await send(ada, root, *calls)
-    costs = await ask(ada, "/costs")
+    costs = await get(ada, "/costs")
     assert costs["totalCost"] == pytest.approx(0.875)
     assert costs["byModel"] == {
         "gpt-4o": 0.5,
@@ -171,7 +171,7 @@ async def test_failed_traces_by_the_type_of_their_error(ada: Person) -> None:
     kinds = ("timeout", "timeout", "timeout", "rate_limit")
     await send(ada, *(new_span(DAY, status="error", errorType=kind) for kind in kinds))
     await send(ada, new_span(DAY))
-    assert (await ask(ada, "/traces/errors-by-type"))["errors"] == [
+    assert (await get(ada, "/traces/errors-by-type"))["errors"] == [
         {"type": "timeout", "count": 3, "percentage": 75},
         {"type": "rate_limit", "count": 1, "percentage": 25},
     ]
@@ -179,7 +179,7 @@ async def test_failed_traces_by_the_type_of_their_error(ada: Person) -> None:
 
 async def test_error_rate_over_time(ada: Person) -> None:
     await send(ada, new_span(DAY, status="error"), *(new_span(DAY) for _ in range(3)))
-    rates = await ask(ada, "/traces/error-rate")
+    rates = await get(ada, "/traces/error-rate")
     assert rates[1] == {"date": "2026-03-10", "total": 4, "errors": 1, "errorRate": 0.25}
     assert rates[2] == {"date": "2026-03-11", "total": 0, "errors": 0, "errorRate": 0}
 
@@ -188,18 +188,18 @@ async def test_tools_are_counted_by_the_agent_of_the_trace(ada: Person) -> None:
     root = new_span(DAY, agentName="planner")
     searches = [child_of(root, kind="tool", toolName="search") for _ in range(2)]
     await send(ada, root, *searches, child_of(root, kind="tool", toolName="read"))
-    assert (await ask(ada, "/traces/tool-usage")) == {
+    assert (await get(ada, "/traces/tool-usage")) == {
         "heatmap": {"planner": {"search": 2, "read": 1}}
     }
 
 
 async def test_weeks_start_on_monday_and_hours_are_times(ada: Person) -> None:
     await send(ada, new_span(DAY))
-    weeks = await ask(ada, "/traces/requests-over-time", granularity="weekly")
+    weeks = await get(ada, "/traces/requests-over-time", granularity="weekly")
     assert [(w["date"], w["total"]) for w in weeks] == [("2026-03-09", 1)]
-    months = await ask(ada, "/traces/requests-over-time", granularity="monthly")
+    months = await get(ada, "/traces/requests-over-time", granularity="monthly")
     assert [(m["date"], m["total"]) for m in months] == [("2026-03-01", 1)]
-    hours = await ask(ada, "/traces/requests-over-time", granularity="hourly")
+    hours = await get(ada, "/traces/requests-over-time", granularity="hourly")
     assert len(hours) == 72
     assert hours[36] == {"date": "2026-03-10T12:00:00Z", "total": 1, "byAgent": {"unknown": 1}}
 
@@ -208,10 +208,10 @@ async def test_both_ends_of_a_range_are_exact_to_the_second(ada: Person) -> None
     moments = [DAY + timedelta(seconds=seconds) for seconds in (-1, 0, 1, 2)]
     await send(ada, *(new_span(moment) for moment in moments))
     between = {"startDate": "2026-03-10T12:00:00Z", "endDate": "2026-03-10T12:00:02Z"}
-    assert (await ask(ada, "/metrics", **between))["totalTraces"] == 2
+    assert (await get(ada, "/metrics", **between))["totalTraces"] == 2
 
 
-async def test_without_dates_the_last_thirty_days_are_meant(ada: Person) -> None:
+async def test_the_default_range_is_the_last_thirty_days(ada: Person) -> None:
     now = datetime.now(UTC)
     await send(ada, new_span(now), new_span(now - timedelta(days=29)))
     await send(ada, new_span(now - timedelta(days=31)))
@@ -232,7 +232,9 @@ async def test_without_dates_the_last_thirty_days_are_meant(ada: Person) -> None
         ("variant", "b"),
     ],
 )
-async def test_every_filter_narrows_every_answer(ada: Person, parameter: str, value: str) -> None:
+async def test_every_filter_applies_to_every_endpoint(
+    ada: Person, parameter: str, value: str
+) -> None:
     meant = {
         "agentName": "planner",
         "environment": "production",
@@ -244,29 +246,31 @@ async def test_every_filter_narrows_every_answer(ada: Person, parameter: str, va
     root = new_span(DAY, 100, status="error", errorType="timeout", **meant)
     tool = child_of(root, kind="tool", toolName="search")
     other = new_span(DAY, 700, agentName="coder", experimentId="e-2", variant="a")
-    await send(ada, root, tool, a_call(root, cost=1), other, a_call(other, "gpt-4o-mini", cost=2))
+    await send(
+        ada, root, tool, make_call(root, cost=1), other, make_call(other, "gpt-4o-mini", cost=2)
+    )
     wanted = {parameter: value}
-    assert (await ask(ada, "/metrics", **wanted))["totalTraces"] == 1
-    assert (await ask(ada, "/costs", **wanted))["byModel"] == {"gpt-4o": 1}
-    assert (await ask(ada, "/traces/tool-usage", **wanted))["heatmap"] == {"planner": {"search": 1}}
-    assert (await ask(ada, "/traces/errors-by-type", **wanted))["errors"][0]["count"] == 1
-    assert (await ask(ada, "/traces/latency-distribution", **wanted))[0]["count"] == 1
-    assert (await ask(ada, "/traces/latency-percentiles", **wanted))[1]["p99"] == 100
-    assert (await ask(ada, "/traces/token-usage", **wanted))[1]["totalTokens"] == 1100
-    assert (await ask(ada, "/traces/error-rate", **wanted))[1]["errorRate"] == 1
-    assert (await ask(ada, "/traces/success-failure", **wanted))["failure"] == 1
-    assert (await ask(ada, "/traces/requests-over-time", **wanted))[1]["byAgent"] == {"planner": 1}
-    assert [t["name"] for t in await ask(ada, "/traces/list", **wanted)] == ["a span"]
+    assert (await get(ada, "/metrics", **wanted))["totalTraces"] == 1
+    assert (await get(ada, "/costs", **wanted))["byModel"] == {"gpt-4o": 1}
+    assert (await get(ada, "/traces/tool-usage", **wanted))["heatmap"] == {"planner": {"search": 1}}
+    assert (await get(ada, "/traces/errors-by-type", **wanted))["errors"][0]["count"] == 1
+    assert (await get(ada, "/traces/latency-distribution", **wanted))[0]["count"] == 1
+    assert (await get(ada, "/traces/latency-percentiles", **wanted))[1]["p99"] == 100
+    assert (await get(ada, "/traces/token-usage", **wanted))[1]["totalTokens"] == 1100
+    assert (await get(ada, "/traces/error-rate", **wanted))[1]["errorRate"] == 1
+    assert (await get(ada, "/traces/success-failure", **wanted))["failure"] == 1
+    assert (await get(ada, "/traces/requests-over-time", **wanted))[1]["byAgent"] == {"planner": 1}
+    assert [t["name"] for t in await get(ada, "/traces/list", **wanted)] == ["a span"]
 
 
-async def test_an_agent_is_meant_by_its_id_too_and_an_unknown_one_is_empty(ada: Person) -> None:
+async def test_an_agent_is_found_by_name_or_id_and_an_unknown_one_is_empty(ada: Person) -> None:
     await send(ada, new_span(DAY, agentName="planner"), new_span(DAY, agentName="coder"))
-    traces = await ask(ada, "/traces/list", agentId="planner")
-    by_id = await ask(ada, "/metrics", agentId=traces[0]["agentId"])
+    traces = await get(ada, "/traces/list", agentId="planner")
+    by_id = await get(ada, "/metrics", agentId=traces[0]["agentId"])
     assert by_id["totalTraces"] == 1
-    nothing = await ask(ada, "/metrics", agentId="agt_nobody")
+    nothing = await get(ada, "/metrics", agentId="agt_nobody")
     assert (nothing["totalTraces"], nothing["successRate"], nothing["p95Latency"]) == (0, 0, 0)
-    assert await ask(ada, "/traces/tool-usage", agentId="agt_nobody") == {"heatmap": {}}
+    assert await get(ada, "/traces/tool-usage", agentId="agt_nobody") == {"heatmap": {}}
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -274,11 +278,11 @@ async def test_nothing_of_another_workspace_is_counted(
     service: Service, ada: Person, path: str
 ) -> None:
     bob = await service.sign_up()
-    before = await ask(bob, path)
+    before = await get(bob, path)
     root = new_span(DAY, agentName="planner", status="error")
-    await send(ada, root, a_call(root, cost=1), child_of(root, kind="tool", toolName="search"))
-    assert await ask(bob, path) == before
-    assert await ask(ada, path) != before
+    await send(ada, root, make_call(root, cost=1), child_of(root, kind="tool", toolName="search"))
+    assert await get(bob, path) == before
+    assert await get(ada, path) != before
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -291,7 +295,7 @@ async def test_nothing_of_another_workspace_is_counted(
         ({"agentId": "x" * 513}, "agentId"),
     ],
 )
-async def test_a_bad_range_or_filter_is_refused(
+async def test_an_invalid_range_or_filter_is_refused(
     ada: Person, path: str, parameters: dict[str, str], field: str
 ) -> None:
     response = await ada.call("GET", f"/analytics{path}", params={**RANGE, **parameters})
@@ -315,12 +319,12 @@ async def test_an_unknown_comparison_or_format_is_refused(ada: Person) -> None:
     assert_error(response, 400, "format")
 
 
-async def test_a_range_from_the_first_to_the_last_possible_day_is_answered(ada: Person) -> None:
+async def test_the_longest_possible_range_is_accepted(ada: Person) -> None:
     await send(ada, new_span(DAY))
     forever = {"startDate": "1970-01-01", "endDate": "2199-12-31"}
-    metrics = await ask(ada, "/metrics", **forever, compare="previous")
+    metrics = await get(ada, "/metrics", **forever, compare="previous")
     assert (metrics["totalTraces"], metrics["previous"]["totalTraces"]) == (1, 0)
-    months = await ask(ada, "/traces/error-rate", **forever, granularity="monthly")
+    months = await get(ada, "/traces/error-rate", **forever, granularity="monthly")
     assert sum(month["total"] for month in months) == 1
     assert len(months) == 230 * 12
 
@@ -328,4 +332,4 @@ async def test_a_range_from_the_first_to_the_last_possible_day_is_answered(ada: 
 async def test_a_trace_whose_id_ends_in_zeros_is_listed_like_any_other(ada: Person) -> None:
     zeros = "0e583be2c91222abe34b610a24980000"
     await send(ada, new_span(DAY, traceId=zeros), new_span(DAY))
-    assert zeros in [trace["traceId"] for trace in await ask(ada, "/traces/list")]
+    assert zeros in [trace["traceId"] for trace in await get(ada, "/traces/list")]

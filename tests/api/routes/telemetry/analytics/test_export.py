@@ -1,4 +1,4 @@
-"""Traces as files: the same rows as the list, whole, in three formats."""
+"""Trace downloads in three formats, with the same rows as the list."""
 
 import csv
 import io
@@ -53,7 +53,7 @@ async def send_some(person: Person) -> None:
     await send(person, root, *calls, tool, failed)
 
 
-async def test_jsonl_has_the_very_rows_of_the_list(ada: Person) -> None:
+async def test_jsonl_has_the_rows_of_the_list(ada: Person) -> None:
     await send_some(ada)
     response = await download(ada, "jsonl")
     assert [json.loads(line) for line in response.text.splitlines()] == await listed(ada)
@@ -109,7 +109,7 @@ _STARTERS = ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
     ],
     ids=repr,
 )
-async def test_no_text_of_a_csv_is_a_formula(ada: Person, start: str) -> None:
+async def test_csv_texts_cannot_be_formulas(ada: Person, start: str) -> None:
     text = f"{start}cmd|' /C calc'!A0"
     root = new_span(DAY, name=text, agentName=text, sessionId=text, userId=text, input=text)
     await send(ada, root, child_of(root, kind="llm", model=text))
@@ -130,7 +130,7 @@ async def test_parquet_has_typed_columns(ada: Person) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-async def test_no_traces_make_a_file_without_rows(ada: Person, form: str) -> None:
+async def test_a_download_without_traces_has_no_rows(ada: Person, form: str) -> None:
     content = (await download(ada, form)).content
     match form:
         case "csv":
@@ -144,11 +144,11 @@ async def test_no_traces_make_a_file_without_rows(ada: Person, form: str) -> Non
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-async def test_many_chunks_make_one_file_with_every_trace_once(
+async def test_a_download_in_many_chunks_has_every_trace_once(
     ada: Person, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analytics_export, "CHUNK_TRACES", 3)
-    # One crowded instant, and quiet hours around it.
+    # Many traces at one time, and few in the hours around it.
     spans = [new_span(DAY) for _ in range(10)]
     spans += [new_span(DAY + timedelta(hours=hour, seconds=5)) for hour in range(-9, 9)]
     await send(ada, *spans)
@@ -165,7 +165,7 @@ async def test_many_chunks_make_one_file_with_every_trace_once(
     assert sorted(ids) == sorted(span["traceId"] for span in spans)
 
 
-async def test_a_file_holds_only_what_the_filters_leave(service: Service, ada: Person) -> None:
+async def test_a_download_is_filtered(service: Service, ada: Person) -> None:
     bob = await service.sign_up()
     await send(bob, new_span(DAY, name="of another workspace", agentName="planner"))
     failed = new_span(DAY, name="failed", agentName="planner", status="error")
@@ -186,7 +186,7 @@ async def test_a_file_holds_only_what_the_filters_leave(service: Service, ada: P
         {"status": "error"},
     ],
 )
-async def test_the_file_has_what_the_list_of_traces_would_show(
+async def test_a_download_supports_the_filters_of_the_trace_list(
     ada: Person, wish: dict[str, Any]
 ) -> None:
     wanted = new_span(DAY, 1000, name="wanted", input="a zebra crossing", status="error")
@@ -201,7 +201,7 @@ async def test_the_file_has_what_the_list_of_traces_would_show(
     assert table.column("name").to_pylist() == ["wanted"]
 
 
-async def test_the_list_takes_up_to_a_thousand_a_page(ada: Person) -> None:
+async def test_the_list_allows_pages_of_a_thousand(ada: Person) -> None:
     await send(ada, *(new_span(DAY) for _ in range(3)))
     response = await ada.call("GET", "/analytics/traces/list", params={**RANGE, "limit": 5000})
     assert response.json()["pagination"] == {

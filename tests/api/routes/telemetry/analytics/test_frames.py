@@ -72,7 +72,7 @@ class StackRecorder:
         task = asyncio.current_task()
         assert task is not None
         frames = [*running_frames(sys._getframe()), *awaiting_frames(task)]
-        # Up to the route function; what is outside of it handles every request.
+        # Up to the route function; the frames outside are the same for every request.
         files = [frame.co_filename.startswith(ROUTES) for frame in frames]
         if any(files):
             self.stacks.append([name_of(code) for code in frames[: files.index(True) + 1]])
@@ -111,7 +111,7 @@ def recorder(service: Service, monkeypatch: pytest.MonkeyPatch) -> StackRecorder
 
 @pytest.fixture
 async def ada(service: Service) -> Person:
-    """Somebody with traces in clean hours, in clean slices, and in dirty ones."""
+    """A user with traces in clean hours, in clean slices and in dirty ones."""
     ada = await service.sign_up()
     rollup = await slice_everything(service, service.services.prices._price_sync._writer)
     service.services.analytics._rollup = rollup
@@ -122,7 +122,7 @@ async def ada(service: Service) -> Person:
     await rollup.maintenance.update()
     await rollup.maintenance.update_slices()
     await send(ada, new_span(DAY))
-    # What is dirty, and up to when, is now cached.
+    # Dirty ranges and watermarks are cached from here on.
     await ada.data("GET", "/analytics/traces/list", params=RANGE)
     await ada.data("GET", "/analytics/traces/error-rate", params={**RANGE, "granularity": "weekly"})
     return ada

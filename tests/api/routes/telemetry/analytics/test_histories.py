@@ -1,5 +1,5 @@
-"""Random histories with late, repeated, changed, deleted and re-priced spans: both ways of reading
-agree with a computation in plain Python, whatever of it has been swept into the rollup."""
+"""Random histories with late, resent, changed, deleted and repriced spans: reads of traces and of
+the rollup match a computation in plain Python, whichever part has been aggregated."""
 
 import asyncio
 import math
@@ -47,7 +47,7 @@ SEEDS_OF_RETENTION = [FIRST_SEED, *(pytest.param(FIRST_SEED + n, marks=MANY) for
 
 
 @pytest.mark.parametrize("first", SEEDS)
-async def test_every_answer_is_that_of_plain_python(service: Service, first: int) -> None:
+async def test_every_response_matches_plain_python(service: Service, first: int) -> None:
     seeds = range(first, first + HISTORIES)
     people = {seed: await service.sign_up() for seed in seeds}
     histories = {seed: make_history(seed) for seed in seeds}
@@ -63,14 +63,14 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
             await service.services.pipeline.wait_until_visible()
             await rollup.maintenance.update_slices()
         if dice.random() < 0.5:
-            # What it finds dirty now is cached.
+            # Dirty ranges are cached from here on.
             for seed in seeds:
                 workspace = await _workspace(service, people[seed])
                 await rollup.choose_source(workspace, histories[seed].question)
     for seed in seeds:
         for way in (TracesOnly(service.services.engine), rollup):
             await _check(service, people[seed], histories[seed], way, seed)
-    # Slices are read although dirty where they are fresh enough for the answer.
+    # Dirty slices are read if they are fresh enough for the request.
     await service.services.pipeline.wait_until_visible()
     await rollup.maintenance.update_slices()
     for seed in seeds:
@@ -80,14 +80,14 @@ async def test_every_answer_is_that_of_plain_python(service: Service, first: int
 
 
 @pytest.mark.parametrize("seed", SEEDS_OF_RETENTION)
-async def test_all_granularities_lists_and_exports_agree_on_what_retention_leaves(
+async def test_granularities_lists_and_exports_agree_after_retention(
     tmp_path: Path, seed: int
 ) -> None:
     dice = random.Random(seed)
     histories = [make_history(100 * seed + number) for number in range(2)]
     emails: list[str] = []
     for numbers in ((0, 1), (2, 3), ()):
-        # Each time a new start, on what the one before left.
+        # Each round starts on the data of the one before.
         async with start_service(tmp_path) as service:
             if not emails:
                 emails += [(await service.sign_up()).email for _ in histories]
@@ -102,7 +102,7 @@ async def test_all_granularities_lists_and_exports_agree_on_what_retention_leave
                 await service.services.pipeline.wait_until_visible()
                 if dice.random() < 0.8:
                     await rollup.maintenance.update()
-                # What is cached now must not be returned later.
+                # Results cached now must not be returned later.
                 for person in people:
                     await _count(service, person, rollup)
                 await _removing(service, rollup).remove_before(limit)
@@ -123,7 +123,7 @@ def _removing(service: Service, rollup: Rollup) -> Retention:
 
 
 async def _count(service: Service, person: Person, rollup: Rollup) -> Answer:
-    """How many traces there are when, and how much they cost, wherever one may look."""
+    """Count traces and costs over time, from every endpoint that returns them."""
     workspace, use = await _workspace(service, person), service.services
     analytics = Analytics(use.engine, rollup, use.pipeline, use.analytics._agents, use.catalog)
     traces = Traces(use.engine, use.pipeline, use.analytics._agents, rollup)
@@ -165,7 +165,7 @@ def _counts(traces: list[OracleTrace]) -> Answer:
 async def _take(service: Service, person: Person, step: Step) -> None:
     workspace = await _workspace(service, person)
     if step.spans:
-        # In one to three requests.
+        # Split into one to three requests.
         cut = max(1, len(step.spans) // 3)
         for place in range(0, len(step.spans), cut):
             body = orjson.dumps({"spans": step.spans[place : place + cut]})
@@ -175,7 +175,7 @@ async def _take(service: Service, person: Person, step: Step) -> None:
         await person.data("PUT", "/models/prices", json=price)
         await until(lambda: _is_repriced(person), 60)
     for trace_id in step.deleted:
-        # Not there when it has not come yet, or retention took it.
+        # Missing if it was not sent yet, or was removed by retention.
         deleted = await person.call("DELETE", f"/spans/traces/{trace_id}")
         assert deleted.is_success or deleted.status_code == 404, deleted.text
 
@@ -204,7 +204,7 @@ async def _check(
     tolerance = 1e-9 if isinstance(way, TracesOnly) else 0.005
     question = history.question
     where = f"seed {seed}, {type(way).__name__}, {freshness}, {question}"
-    found = await _ask(analytics, workspace, question, freshness)
+    found = await _query(analytics, workspace, question, freshness)
     latency = found["metrics"].pop("p95Latency")
     assert latency == pytest.approx(p95(traces, question), rel=tolerance), where
     for name, expected in answers(traces, question).items():
@@ -225,7 +225,7 @@ async def _check_percentiles(
         assert _same(point.model_dump(by_alias=True), expected, tolerance), (point, expected)
 
 
-async def _ask(
+async def _query(
     analytics: Analytics, workspace: str, question: Question, freshness: Freshness
 ) -> Answer:
     metrics = await analytics.metrics(workspace, question, compare=False, freshness=freshness)
@@ -254,7 +254,7 @@ def _plain(points: list[Any]) -> list[Answer]:
 
 
 def _same(found: Any, expected: Any, tolerance: float = 1e-9) -> bool:
-    """Equal, but that numbers which are not whole may differ by rounding."""
+    """Compare values; floats may differ by rounding."""
     if isinstance(expected, dict):
         return found.keys() == expected.keys() and all(
             _same(found[key], expected[key], tolerance) for key in expected

@@ -1,4 +1,4 @@
-"""The rollup: whatever part of it is up to date, every answer equals that of the traces."""
+"""The rollup: responses equal those computed from traces, whichever part is up to date."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ RANGE = {"startDate": "2026-03-08T06:30:00Z", "endDate": "2026-03-12T18:45:00Z"}
 
 @pytest.fixture(autouse=True)
 def _restored_rollup(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests put their own rollup into the shared service; afterwards it gets its own back."""
+    """Restore the rollup of the shared service, which tests replace."""
     for reader in (service.services.analytics, service.services.traces):
         monkeypatch.setattr(reader, "_rollup", reader._rollup)
 
@@ -36,7 +36,7 @@ async def ada(service: Service) -> Person:
 
 @pytest.fixture
 def rollup(service: Service) -> Rollup:
-    """A rollup that does not wait for hours to go quiet."""
+    """A rollup that also aggregates hours with recent writes."""
     eager = Rollup(service.services.engine, quiet_seconds=0)
     service.services.analytics._rollup = eager
     return eager
@@ -48,25 +48,27 @@ async def update(service: Service, rollup: Rollup) -> int:
     return await rollup.maintenance.update()
 
 
-async def ask(person: Person, path: str, **parameters: Any) -> Any:
+async def get(person: Person, path: str, **parameters: Any) -> Any:
     return await person.data("GET", f"/analytics{path}", params={**RANGE, **parameters})
 
 
 async def source_of(service: Service, rollup: Rollup, person: Person, **filters: Any) -> Source:
-    """Return the source of an answer for the range."""
+    """Return the source that is chosen for the range."""
     workspace = (await service.services.access.by_token(person.token)).workspace_id
     period = TimeRange.parse(RANGE["startDate"], RANGE["endDate"])
     question = Question(period.or_last_days(30, DAY), TraceFilter(period, **filters))
     return await rollup.choose_source(workspace, question)
 
 
-async def test_updated_days_answer_as_before(service: Service, ada: Person, rollup: Rollup) -> None:
+async def test_metrics_are_the_same_after_an_update(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
     for hours in range(-80, 80, 7):
         root = new_span(DAY + timedelta(hours=hours), 100 + abs(hours), agentName="planner")
         await send(ada, root, child_of(root, kind="llm", model="m", inputTokens=hours + 100))
-    before = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
+    before = await get(ada, "/metrics"), await get(ada, "/traces/requests-over-time")
     assert await update(service, rollup) > 0
-    after = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
+    after = await get(ada, "/metrics"), await get(ada, "/traces/requests-over-time")
     assert after[1] == before[1]
     assert after[0].pop("p95Latency") == pytest.approx(before[0].pop("p95Latency"), rel=0.005)
     assert after[0] == pytest.approx(before[0])
@@ -104,7 +106,7 @@ async def test_clean_hours_are_not_read_from_the_traces(
     await update(service, rollup)
     source = await source_of(service, rollup, ada)
     assert source.rollup is not None
-    # Only the two hours that the range cuts.
+    # Only the two partial hours of the range.
     hours = ["2026-03-08 06:00:00", "2026-03-12 18:00:00"]
     assert source.parameters["trace_hours"] == hours
 
@@ -115,14 +117,14 @@ async def test_a_dirty_hour_is_read_from_the_traces(
     await send(ada, new_span(DAY), new_span(DAY - timedelta(hours=5)))
     await update(service, rollup)
     await send(ada, new_span(DAY))
-    assert (await ask(ada, "/metrics"))["totalTraces"] == 3
+    assert (await get(ada, "/metrics"))["totalTraces"] == 3
     source = await source_of(service, rollup, ada)
     assert "2026-03-10 12:00:00" in source.parameters["trace_hours"]
     assert source.parameters["excluded_days"] == ["2026-03-10 00:00:00"]
     assert "2026-03-10 07:00:00" in source.parameters["hours"]
 
 
-async def test_a_deleted_trace_and_its_agent_are_gone_before_and_after_an_update(
+async def test_a_deleted_trace_does_not_count_before_or_after_an_update(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     gone, stays = new_span(DAY, agentName="gone"), new_span(DAY, agentName="stays")
@@ -130,18 +132,18 @@ async def test_a_deleted_trace_and_its_agent_are_gone_before_and_after_an_update
     await update(service, rollup)
     await ada.data("DELETE", f"/spans/traces/{gone['traceId']}")
     for _ in range(2):
-        assert (await ask(ada, "/traces/requests-over-time"))[2]["byAgent"] == {"stays": 1}
-        assert (await ask(ada, "/metrics"))["activeAgents"] == 1
+        assert (await get(ada, "/traces/requests-over-time"))[2]["byAgent"] == {"stays": 1}
+        assert (await get(ada, "/metrics"))["activeAgents"] == 1
         await update(service, rollup)
 
 
-async def test_months_stay_right_when_something_changes_in_them(
+async def test_monthly_rollups_follow_changes(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     year = {"startDate": "2025-09-15", "endDate": "2026-03-20", "granularity": "monthly"}
     roots = [new_span(DAY - timedelta(days=5 * n), 100, agentName="planner") for n in range(30)]
     await send(ada, *roots)
-    counts = [point["total"] for point in await ask(ada, "/traces/requests-over-time", **year)]
+    counts = [point["total"] for point in await get(ada, "/traces/requests-over-time", **year)]
     assert sum(counts) == 30
     await update(service, rollup)
     for change in (None, "late", "deleted"):
@@ -152,9 +154,9 @@ async def test_months_stay_right_when_something_changes_in_them(
             await ada.data("DELETE", f"/spans/traces/{roots[2]['traceId']}")
             counts[-2] -= 1
         for _ in range(2):
-            points = await ask(ada, "/traces/requests-over-time", **year)
+            points = await get(ada, "/traces/requests-over-time", **year)
             assert [point["total"] for point in points] == counts
-            assert (await ask(ada, "/metrics", **year))["totalTraces"] == sum(counts)
+            assert (await get(ada, "/metrics", **year))["totalTraces"] == sum(counts)
             await update(service, rollup)
     stored = """SELECT sum(traces) AS traces FROM trace_rollup FINAL
         WHERE step = 'month' AND workspace = {workspace:String}"""
@@ -172,10 +174,10 @@ async def test_spans_of_many_months_are_stored_and_aggregated(
     for number in range(0, 150, 13):
         await send(ada, *spans[number : number + 13])
     years = {"startDate": "2003-01-01", "endDate": "2017-01-01", "granularity": "monthly"}
-    assert (await ask(ada, "/metrics", **years))["totalTraces"] == 150
+    assert (await get(ada, "/metrics", **years))["totalTraces"] == 150
     assert await update_slices(service, slices) >= 150
     assert await update(service, slices) >= 150
-    assert (await ask(ada, "/metrics", **years))["totalTraces"] == 150
+    assert (await get(ada, "/metrics", **years))["totalTraces"] == 150
 
 
 async def test_filters_that_the_rollup_lacks_are_read_from_the_traces(
@@ -190,7 +192,7 @@ async def test_filters_that_the_rollup_lacks_are_read_from_the_traces(
     assert (await source_of(service, rollup, ada, model="m")).is_traces_only
 
 
-async def test_an_hour_that_is_not_quiet_is_left_for_later(
+async def test_a_busy_hour_is_not_aggregated_yet(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     await update(service, rollup)
@@ -198,7 +200,7 @@ async def test_an_hour_that_is_not_quiet_is_left_for_later(
     await service.services.pipeline.wait_until_visible()
     patient = Rollup(service.services.engine, quiet_seconds=600)
     assert await patient.maintenance.update() == 0
-    assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+    assert (await get(ada, "/metrics"))["totalTraces"] == 1
 
 
 async def test_a_rebuild_recomputes_everything(
@@ -206,23 +208,23 @@ async def test_a_rebuild_recomputes_everything(
 ) -> None:
     await send(ada, new_span(DAY), new_span(DAY + timedelta(days=1)))
     await update(service, rollup)
-    # As if files had been tampered with.
+    # Simulate lost rollup rows.
     await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
-    assert (await ask(ada, "/metrics"))["totalTraces"] == 0
+    assert (await get(ada, "/metrics"))["totalTraces"] == 0
     assert await rollup.maintenance.rebuild() >= 2
-    assert (await ask(ada, "/metrics"))["totalTraces"] == 2
+    assert (await get(ada, "/metrics"))["totalTraces"] == 2
 
 
 async def test_clean_aggregates_are_cached_until_they_change(
     service: Service, ada: Person, rollup: Rollup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def count() -> int:
-        return int((await ask(ada, "/metrics"))["totalTraces"])
+        return int((await get(ada, "/metrics"))["totalTraces"])
 
     await send(ada, new_span(DAY), new_span(DAY + timedelta(days=1)))
     await update(service, rollup)
     assert await count() == 2
-    # From here on only the cache can answer.
+    # From here on only the cache has the values.
     await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
     assert await count() == 2
     # The day of the change is read from the traces, and an update replaces its cached aggregates.
@@ -250,26 +252,26 @@ async def test_the_cache_has_a_limit(
     monkeypatch.setattr(aggregate_cache, "MAX_VALUES", 100)
     for path in ("/traces/requests-over-time", "/traces/error-rate", "/costs", "/metrics"):
         for agent in ({}, {"agentId": "a1"}, {"agentId": "a2"}):
-            await ask(ada, path, **agent)
+            await get(ada, path, **agent)
             entries = rollup._cache._entries.values()
             sizes = [aggregate_cache.count_values(aggregates) for _, aggregates in entries]
             assert 0 < sum(sizes) <= 100
     # Of fifteen aggregations (metrics are two) the first are evicted, and computed again.
     assert len(sizes) < 15
-    assert len(await ask(ada, "/traces/requests-over-time")) == 5
+    assert len(await get(ada, "/traces/requests-over-time")) == 5
 
 
-async def test_a_trace_that_moves_to_another_hour_and_is_deleted_leaves_nothing_in_either(
+async def test_a_moved_and_deleted_trace_counts_in_neither_hour(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     late = new_span(DAY)
     await send(ada, late, new_span(DAY))
     await update(service, rollup)
-    # Its first root comes later, and is deleted before an update sees it.
+    # The earlier root arrives later, and is deleted before an update sees it.
     await send(ada, new_span(DAY - timedelta(hours=1), traceId=late["traceId"]))
     await ada.data("DELETE", f"/spans/traces/{late['traceId']}")
     await update(service, rollup)
-    assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+    assert (await get(ada, "/metrics"))["totalTraces"] == 1
 
 
 async def test_an_interrupted_update_does_not_advance_the_watermark(
@@ -283,16 +285,16 @@ async def test_an_interrupted_update_does_not_advance_the_watermark(
     await rollup.maintenance.update_and_merge()
     rollup._watermarks.expire()
     assert await rollup._watermarks.read() == watermarks
-    assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+    assert (await get(ada, "/metrics"))["totalTraces"] == 1
 
 
 async def test_a_trace_of_the_last_second_of_a_day_is_aggregated(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
-    # Alone in its part: the engine would skip the part, if the day's end were in whole seconds.
+    # Alone in its part, which the engine would skip if the day ended at a whole second.
     await send(ada, new_span(datetime(2026, 3, 9, 23, 59, 59, 500_000, tzinfo=UTC)))
     await update(service, rollup)
-    assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+    assert (await get(ada, "/metrics"))["totalTraces"] == 1
 
 
 @pytest.fixture
@@ -308,21 +310,21 @@ async def update_slices(service: Service, rollup: Rollup) -> int:
     return await rollup.maintenance.update_slices()
 
 
-async def test_an_hour_that_is_written_to_is_read_by_slices(
+async def test_an_hour_with_recent_writes_is_read_from_slices(
     service: Service, ada: Person, slices: Rollup
 ) -> None:
     for seconds in range(0, 100, 7):
         await send(ada, new_span(DAY + timedelta(seconds=seconds), 100, agentName="planner"))
-    before = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
+    before = await get(ada, "/metrics"), await get(ada, "/traces/requests-over-time")
     assert await update_slices(service, slices) >= 15
     source = await source_of(service, slices, ada)
     assert source.slices is not None
     bound = source.parameters
     sliced = [(bound[f"first_slices_{n}"], bound[f"end_slices_{n}"]) for n in range(2)]
     assert any(first <= "2026-03-10 12:00:00" < end for first, end in sliced)
-    # Nothing has changed since, and the range begins and ends with a slice.
+    # Nothing has changed since, and the range consists of whole slices.
     assert "first_range_0" not in source.parameters
-    after = await ask(ada, "/metrics"), await ask(ada, "/traces/requests-over-time")
+    after = await get(ada, "/metrics"), await get(ada, "/traces/requests-over-time")
     assert after[1] == before[1]
     assert after[0].pop("p95Latency") == pytest.approx(before[0].pop("p95Latency"), rel=0.005)
     assert after[0] == pytest.approx(before[0])
@@ -337,7 +339,7 @@ async def test_a_dirty_slice_is_read_from_the_traces(
     await send(ada, new_span(DAY, agentName="late"))
     await ada.data("DELETE", f"/spans/traces/{gone['traceId']}")
     for _ in range(2):
-        points = await ask(ada, "/traces/requests-over-time")
+        points = await get(ada, "/traces/requests-over-time")
         assert points[2]["byAgent"] == {"stays": 1, "late": 1}
         await update_slices(service, slices)
 
@@ -354,7 +356,7 @@ async def test_a_range_that_cuts_a_slice_is_exact(
             "startDate": f"{DAY + timedelta(seconds=first):%Y-%m-%dT%H:%M:%SZ}",
             "endDate": f"{DAY + timedelta(seconds=end):%Y-%m-%dT%H:%M:%SZ}",
         }
-        answer = await ask(ada, "/traces/success-failure", **period, granularity=granularity)
+        answer = await get(ada, "/traces/success-failure", **period, granularity=granularity)
         assert answer["total"] == end - first
 
 
@@ -363,7 +365,7 @@ async def test_slices_are_dropped_when_hours_are_read_instead(
 ) -> None:
     await send(ada, new_span(DAY))
     await update_slices(service, slices)
-    # Not of today: the traces of other tests are.
+    # Not today, when traces of other tests start.
     days = """SELECT uniqExact(toDate(moment)) AS days FROM trace_slices
         WHERE moment < '2026-06-01'"""
     engine = service.services.engine
@@ -372,10 +374,10 @@ async def test_slices_are_dropped_when_hours_are_read_instead(
     service.services.analytics._rollup = usual
     assert await usual.maintenance.update() > 0
     assert (await engine.fetch(days, {}))[0]["days"] == 0
-    assert (await ask(ada, "/metrics"))["totalTraces"] == 1
+    assert (await get(ada, "/metrics"))["totalTraces"] == 1
 
 
-async def test_a_few_traces_are_not_worth_slices(
+async def test_slices_are_not_created_for_few_traces(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
     await update(service, rollup)
@@ -386,7 +388,7 @@ async def test_a_few_traces_are_not_worth_slices(
 async def test_traces_written_while_slices_are_updated_are_not_lost(
     service: Service, ada: Person
 ) -> None:
-    """The writer says up to when all is visible; a row of the same millisecond may follow."""
+    """A row may follow in the millisecond up to which the writer reports everything visible."""
     writer = service.services.prices._price_sync._writer
     rollup = await slice_everything(service, writer)
     service.services.analytics._rollup = rollup
@@ -397,10 +399,10 @@ async def test_traces_written_while_slices_are_updated_are_not_lost(
             sent += 1
         await rollup.maintenance.update_slices()
         today = {"startDate": "2026-01-01", "endDate": "2099-01-01", "granularity": "monthly"}
-        assert (await ask(ada, "/metrics", **today))["totalTraces"] == sent
+        assert (await get(ada, "/metrics", **today))["totalTraces"] == sent
 
 
-async def test_slices_that_are_fresh_enough_are_read_although_dirty(
+async def test_dirty_slices_are_read_if_they_are_fresh_enough(
     service: Service, ada: Person
 ) -> None:
     rollup = await slice_everything(service, service.services.prices._price_sync._writer)
@@ -422,7 +424,7 @@ async def test_slices_that_are_fresh_enough_are_read_although_dirty(
     assert await count(1) == 3
 
 
-async def test_slices_are_never_fresh_where_other_processes_write(
+async def test_slices_are_never_fresh_if_other_processes_write(
     service: Service, ada: Person, slices: Rollup
 ) -> None:
     await send(ada, new_span(DAY))
@@ -440,7 +442,7 @@ async def test_a_quiet_month_becomes_one_part(service: Service, ada: Person) -> 
     start = datetime(2019, 7, 3, tzinfo=UTC)
     for day in range(3):
         await send(ada, new_span(start + timedelta(days=day)))
-        # Not in one batch: that would be one part.
+        # In several batches, because one batch is one part.
         await service.services.pipeline.wait_until_visible()
     engine = service.services.engine
     parts = """SELECT count() AS parts FROM system.parts

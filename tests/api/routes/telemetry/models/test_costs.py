@@ -1,4 +1,4 @@
-"""What a call costs: list prices, checked against the price list's own computation."""
+"""The cost of a call at list prices, checked against the library of the price list."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +14,7 @@ NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
 def list_cost(provider: str, model: str, tokens: dict[str, int], at: datetime = NOW) -> float:
-    """The independent computation."""
+    """Compute the expected cost with the library of the price list."""
     names = {
         "input": "input_tokens",
         "cached": "cache_read_tokens",
@@ -32,7 +32,7 @@ async def send(person: Person, *spans: dict[str, Any]) -> None:
 
 
 async def cost_of(person: Person, sent: dict[str, Any]) -> float:
-    """The cost of a span, which must be the cost of its trace as well."""
+    """Return the cost of a span, and check that its trace has the same."""
     trace = await person.data("GET", f"/spans/traces/{sent['traceId']}")
     cost: float = trace["spans"][0]["cost"]
     assert trace["cost"] == pytest.approx(cost, abs=1e-15)
@@ -69,7 +69,7 @@ CALLS = [
 @pytest.mark.parametrize(
     ("provider", "model", "tokens"), [c[1:] for c in CALLS], ids=[c[0] for c in CALLS]
 )
-async def test_a_call_costs_what_the_price_list_says(
+async def test_a_call_has_its_list_price(
     service: Service, provider: str, model: str, tokens: dict[str, int]
 ) -> None:
     person = await service.sign_up()
@@ -80,7 +80,7 @@ async def test_a_call_costs_what_the_price_list_says(
     assert await cost_of(person, call) == pytest.approx(expected, rel=1e-9)
 
 
-async def test_a_price_that_changed_counts_from_its_day_on(service: Service) -> None:
+async def test_a_changed_list_price_applies_from_its_date(service: Service) -> None:
     person = await service.sign_up()
     tokens = {"input": 1000, "output": 1000}
     before = datetime(2026, 6, 15, 23, 59, 59, tzinfo=UTC)
@@ -97,7 +97,7 @@ async def test_a_price_that_changed_counts_from_its_day_on(service: Service) -> 
         assert cost == pytest.approx(expected, rel=1e-9)
 
 
-async def test_a_cost_that_the_span_reports_beats_the_computed_one(service: Service) -> None:
+async def test_a_reported_cost_takes_precedence_over_the_computed_one(service: Service) -> None:
     person = await service.sign_up()
     call = llm_call("gpt-4o", "openai", {"input": 1000, "output": 1000}, cost=1.25)
     await send(person, call)

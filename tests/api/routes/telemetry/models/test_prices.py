@@ -1,4 +1,4 @@
-"""A workspace's own prices: set, changed, removed, and what becomes of earlier spans."""
+"""Custom prices: set, changed and removed, and repricing of earlier spans."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -29,7 +29,7 @@ async def repriced(person: Person, model: str = MODEL) -> None:
 
 
 async def costs(person: Person) -> list[float]:
-    """The costs of all traces, newest first, after checking them against their spans."""
+    """Return the costs of all traces, newest first, checked against their spans."""
     traces = await person.data("GET", "/spans/traces")
     for trace in traces:
         whole = await person.data("GET", f"/spans/traces/{trace['traceId']}")
@@ -37,7 +37,7 @@ async def costs(person: Person) -> list[float]:
     return [trace["cost"] for trace in traces]
 
 
-async def test_an_own_price_counts_for_later_calls_at_every_rate(service: Service) -> None:
+async def test_a_custom_price_applies_to_later_calls_at_every_rate(service: Service) -> None:
     person = await service.sign_up()
     rates = {
         "cachedInputPerMillion": 0.5,
@@ -46,19 +46,21 @@ async def test_an_own_price_counts_for_later_calls_at_every_rate(service: Servic
     }
     await person.data("PUT", "/models/prices", json={**PRICE, **rates})
     await send(person, llm_call(MODEL, "acme", TOKENS))
-    # 5,000 plain, 4,000 cached, 1,000 written, 1,500 out, 500 thought.
+    # 5,000 plain, 4,000 cached, 1,000 cache write, 1,500 output, 500 reasoning.
     expected = (5000 * 2 + 4000 * 0.5 + 1000 * 3 + 1500 * 10 + 500 * 20) / 1e6
     assert await costs(person) == [pytest.approx(expected)]
 
 
-async def test_rates_that_are_not_given_follow_from_input_and_output(service: Service) -> None:
+async def test_missing_rates_are_derived_from_input_and_output(service: Service) -> None:
     person = await service.sign_up()
     await person.data("PUT", "/models/prices", json=PRICE)
     await send(person, llm_call(MODEL, "acme", TOKENS))
     assert await costs(person) == [pytest.approx((10_000 * 2 + 2000 * 10) / 1e6)]
 
 
-async def test_an_own_price_beats_the_list_price_also_for_earlier_spans(service: Service) -> None:
+async def test_a_custom_price_replaces_the_list_price_for_earlier_spans_too(
+    service: Service,
+) -> None:
     person = await service.sign_up()
     await send(person, llm_call("gpt-4o", "openai", {"input": 1_000_000}))
     (list_cost,) = await costs(person)
@@ -79,7 +81,7 @@ async def until_costs(person: Person, expected: list[float]) -> None:
     assert await costs(person) == pytest.approx(expected)
 
 
-async def test_deleting_the_only_price_ever_needed_falls_back_to_the_list(
+async def test_deleting_the_only_custom_price_restores_the_list_price(
     service: Service,
 ) -> None:
     person = await service.sign_up()
@@ -117,7 +119,7 @@ async def test_a_reported_cost_survives_repricing(service: Service) -> None:
     assert await costs(person) == [7.5]
 
 
-async def test_a_price_changed_again_counts_in_the_end(service: Service) -> None:
+async def test_the_last_of_several_price_changes_applies(service: Service) -> None:
     person = await service.sign_up()
     await send(person, llm_call(MODEL, "acme", {"input": 1_000_000}))
     for dollars in (1.0, 2.0, 3.0):
@@ -128,7 +130,7 @@ async def test_a_price_changed_again_counts_in_the_end(service: Service) -> None
     assert await costs(person) == [3.0]
 
 
-async def test_a_span_sent_again_after_repricing_changes_nothing(service: Service) -> None:
+async def test_a_span_resent_after_repricing_keeps_its_cost(service: Service) -> None:
     person = await service.sign_up()
     call = llm_call(MODEL, "acme", {"input": 1_000_000})
     await send(person, call)
@@ -154,7 +156,7 @@ async def test_another_workspace_keeps_its_costs_and_sees_no_prices(service: Ser
     assert [m["priceSource"] for m in await bob.data("GET", "/models")] == ["none"]
 
 
-async def test_a_change_leaves_the_rates_that_it_does_not_name(service: Service) -> None:
+async def test_omitted_rates_do_not_change(service: Service) -> None:
     person = await service.sign_up()
     await person.data("PUT", "/models/prices", json={**PRICE, "cachedInputPerMillion": 0.1})
     changed = await person.data(
@@ -181,7 +183,7 @@ async def test_a_change_leaves_the_rates_that_it_does_not_name(service: Service)
         ({"model": "m", "inputPerMillion": True, "outputPerMillion": 1}, "inputPerMillion"),
     ],
 )
-async def test_a_wrong_price_is_refused_by_its_field(
+async def test_an_invalid_price_is_refused_with_the_field(
     service: Service, body: dict[str, Any], field: str
 ) -> None:
     person = await service.sign_up()
@@ -189,7 +191,7 @@ async def test_a_wrong_price_is_refused_by_its_field(
     assert await person.data("GET", "/models/prices") == []
 
 
-async def test_a_reading_key_sees_prices_and_cannot_set_them(service: Service) -> None:
+async def test_a_read_key_may_list_prices_but_not_set_them(service: Service) -> None:
     person = await service.sign_up()
     key = (await person.new_key(scopes=["read"]))["key"]
     assert (await service.call_with_key(key, "GET", "/models/prices")).status_code == 200
@@ -197,7 +199,7 @@ async def test_a_reading_key_sees_prices_and_cannot_set_them(service: Service) -
     assert_error(answer, 403)
 
 
-async def test_prices_come_in_pages_by_name(service: Service) -> None:
+async def test_prices_are_paged_by_name(service: Service) -> None:
     person = await service.sign_up()
     for name in ("c", "a", "b"):
         await person.data("PUT", "/models/prices", json={**PRICE, "model": name})

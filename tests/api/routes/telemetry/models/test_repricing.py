@@ -1,4 +1,4 @@
-"""Re-pricing goes on after a restart, and follows a newer price list."""
+"""Repricing continues after a restart, and applies a newer price list."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ async def costs(person: Person) -> list[float]:
     return [trace["cost"] for trace in traces]
 
 
-async def test_repricing_that_was_cut_off_is_finished_by_the_next_process(
+async def test_interrupted_repricing_is_finished_by_the_next_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime.now(UTC)
@@ -41,7 +41,7 @@ async def test_repricing_that_was_cut_off_is_finished_by_the_next_process(
         person = await service.sign_up()
         calls = [llm_call(MODEL, "acme", {"input": 1000}, start=at) for at in months]
         await person.data("POST", "/spans", json={"spans": calls})
-        # Spans that are still on their way have the new price from the beginning.
+        # Spans that are not stored yet would get the new price without repricing.
         await service.services.pipeline.wait_until_visible()
         with monkeypatch.context() as patch:
             patch.setattr(job, "reprice_hours", fail_after_one_month)
@@ -52,7 +52,7 @@ async def test_repricing_that_was_cut_off_is_finished_by_the_next_process(
                 return (task["monthsDone"], task["monthsTotal"]) == (1, 3)
 
             await until(is_under_way, 30)
-            # While it still fails: it is tried again and again.
+            # It is retried while it still fails.
             assert await costs(person) == [pytest.approx(0.002), 0, 0]
             (task,) = await person.data("GET", "/models/repricing")
             assert task["state"] == "running"
@@ -68,7 +68,7 @@ async def test_repricing_that_was_cut_off_is_finished_by_the_next_process(
         assert await costs(person) == [pytest.approx(0.002)] * 3
 
 
-async def test_spans_get_their_cost_when_a_newer_price_list_knows_the_model(
+async def test_spans_are_priced_when_a_newer_price_list_has_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def older_list(provider: str, model: str) -> Sequence[PricePeriod]:

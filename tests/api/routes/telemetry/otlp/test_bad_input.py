@@ -51,7 +51,7 @@ def assert_refused(response: httpx.Response, status: int, words: str) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
-async def test_a_bomb_is_413_and_stores_nothing(
+async def test_a_decompression_bomb_is_413_and_stores_nothing(
     exporter: Exporter, person: Person, pack: Any
 ) -> None:
     encoding = "gzip" if pack is gzip.compress else "zstd"
@@ -87,7 +87,7 @@ async def test_a_truncated_message_is_400(exporter: Exporter, person: Person) ->
 
 
 @pytest.mark.parametrize("count", [10_000, 10_001])
-async def test_ten_thousand_spans_are_taken_and_one_more_is_not(
+async def test_ten_thousand_spans_are_accepted_and_one_more_is_not(
     exporter: Exporter, person: Person, count: int
 ) -> None:
     trace_id, start = os.urandom(16), time.time_ns()
@@ -137,7 +137,7 @@ async def test_invalid_utf8_is_400(exporter: Exporter, person: Person) -> None:
 
 
 @pytest.mark.parametrize("year", [1970, 1999, 2201])
-async def test_times_that_no_clock_shows_are_refused_clearly(
+async def test_impossible_times_are_refused_with_a_clear_message(
     exporter: Exporter, person: Person, year: int
 ) -> None:
     start = (year - 1970) * 31_556_952 * SECOND + 1
@@ -156,7 +156,7 @@ async def test_a_clock_that_is_a_day_off_is_accepted(
 
 
 @pytest.mark.parametrize("end", [0, 1, 2**64 - 1])
-async def test_an_absurd_end_gives_no_absurd_duration(
+async def test_an_extreme_end_time_gives_no_negative_duration(
     exporter: Exporter, person: Person, end: int
 ) -> None:
     span = make_span()
@@ -168,9 +168,7 @@ async def test_an_absurd_end_gives_no_absurd_duration(
     assert [found["traceId"] for found in listed] == [span.trace_id.hex()]
 
 
-async def test_an_end_that_no_clock_shows_gives_no_duration(
-    exporter: Exporter, person: Person
-) -> None:
+async def test_an_impossible_end_time_gives_no_duration(exporter: Exporter, person: Person) -> None:
     for end in (2**64 - 1, time.time_ns() + 3 * DAY):
         span = make_span()
         span.end_time_unix_nano = end
@@ -179,7 +177,7 @@ async def test_an_end_that_no_clock_shows_gives_no_duration(
         assert trace["durationMs"] == 0
 
 
-async def test_partial_success_says_which_spans_were_rejected_and_why(
+async def test_partial_success_names_rejected_spans_and_reasons(
     exporter: Exporter, person: Person
 ) -> None:
     old, nameless = make_span(start=SECOND), make_span(span_id=b"")
@@ -197,7 +195,7 @@ async def test_partial_success_says_which_spans_were_rejected_and_why(
 
 
 @pytest.mark.parametrize("cost", [1e30, 1e6, -5.0, float("nan"), float("inf")])
-async def test_a_cost_that_cannot_be_kept_counts_as_none_and_its_attribute_stays(
+async def test_an_unusable_cost_is_ignored_and_its_attribute_kept(
     exporter: Exporter, person: Person, cost: float
 ) -> None:
     span = make_span(
@@ -213,9 +211,7 @@ async def test_a_cost_that_cannot_be_kept_counts_as_none_and_its_attribute_stays
     assert "gen_ai.usage.cost" in trace["spans"][0]["attributes"]
 
 
-async def test_cached_tokens_beyond_what_a_count_holds_do_not_wrap_around(
-    exporter: Exporter, person: Person
-) -> None:
+async def test_cached_tokens_do_not_overflow(exporter: Exporter, person: Person) -> None:
     span = make_span(
         gen_ai__operation__name="chat",
         gen_ai__usage__cache_read__input_tokens=2**32 - 1,
@@ -226,7 +222,7 @@ async def test_cached_tokens_beyond_what_a_count_holds_do_not_wrap_around(
     assert trace["inputTokens"] == 2**32 - 1
 
 
-async def test_nan_and_infinity_are_kept_as_attributes_and_harm_no_sum(
+async def test_nan_and_infinity_are_kept_as_attributes_and_not_summed(
     exporter: Exporter, person: Person
 ) -> None:
     span = make_span(
@@ -247,7 +243,7 @@ async def test_nan_in_json_is_not_json(exporter: Exporter) -> None:
     assert response.status_code == 400
 
 
-async def test_negative_and_huge_token_counts_harm_no_sum(
+async def test_negative_and_huge_token_counts_do_not_distort_sums(
     exporter: Exporter, person: Person
 ) -> None:
     span = make_span(
@@ -261,7 +257,7 @@ async def test_negative_and_huge_token_counts_harm_no_sum(
     assert trace["totalTokens"] >= 0
 
 
-async def test_ten_thousand_attributes_are_kept_and_the_fields_found(
+async def test_fields_are_found_among_ten_thousand_attributes(
     exporter: Exporter, person: Person
 ) -> None:
     span = make_span(gen_ai__operation__name="chat", gen_ai__request__model="gpt-4o")
@@ -306,7 +302,7 @@ async def test_an_id_of_zeros_is_no_id(exporter: Exporter, zero: str) -> None:
     assert_refused(await exporter.post(make_traces([make_span(**ids)])), 400, "traceId")
 
 
-async def test_fields_of_ours_in_a_body_do_not_move_it_to_another_workspace(
+async def test_internal_fields_in_a_body_do_not_change_its_workspace(
     service: Service, exporter: Exporter, person: Person
 ) -> None:
     victim = await service.sign_up()
@@ -336,7 +332,7 @@ def nested(depth: int) -> Any:
 
 
 @pytest.mark.parametrize("depth", [1, 20, 40])
-async def test_nested_values_come_back_as_they_were(
+async def test_nested_values_are_returned_unchanged(
     exporter: Exporter, person: Person, depth: int
 ) -> None:
     span = make_span(deep=nested(depth))
@@ -349,7 +345,7 @@ async def test_nested_values_come_back_as_they_were(
 async def test_values_nested_too_deep_are_400(
     exporter: Exporter, person: Person, depth: int
 ) -> None:
-    # Built by hand: the library would not go that deep either.
+    # Encoded by hand, because the library does not support this depth either.
     value = AnyValue(string_value="leaf").SerializeToString()
     for _ in range(depth):
         inner = b"\x0a" + _varint(len(value)) + value
@@ -393,7 +389,9 @@ async def test_json_nested_too_deep_is_400(exporter: Exporter, depth: int) -> No
         b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [{"key": 1}]}]}]}]}',
     ],
 )
-async def test_nulls_and_wrong_types_in_json_are_no_defect(exporter: Exporter, body: bytes) -> None:
+async def test_nulls_and_wrong_types_in_json_are_no_server_error(
+    exporter: Exporter, body: bytes
+) -> None:
     response = await exporter.post(body, content_type=JSON)
     assert response.status_code in {200, 400}, response.text
     if response.status_code == 400:
@@ -407,7 +405,7 @@ async def test_null_characters_in_texts_are_kept(exporter: Exporter, person: Per
     assert trace["spans"][0]["attributes"]["text"] == "c\x00d"
 
 
-async def test_an_empty_value_and_an_empty_key_are_no_defect(
+async def test_an_empty_value_and_an_empty_key_are_no_server_error(
     exporter: Exporter, person: Person
 ) -> None:
     span = make_span()
@@ -436,7 +434,7 @@ async def test_an_empty_value_and_an_empty_key_are_no_defect(
     ],
 )
 @pytest.mark.parametrize("moment", [0, 1, 2**64 - 1])
-async def test_a_strange_evaluation_event_does_not_cost_the_span(
+async def test_an_invalid_evaluation_event_does_not_reject_the_span(
     exporter: Exporter, person: Person, values: dict[str, Any], moment: int
 ) -> None:
     span = make_span()
@@ -459,7 +457,7 @@ async def test_a_log_with_an_odd_trace_id_is_kept_without_it(exporter: Exporter)
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.data())
-async def test_no_damage_to_a_body_is_ever_answered_with_a_server_error(
+async def test_a_corrupt_body_is_never_a_server_error(
     exporter: Exporter, data: st.DataObject
 ) -> None:
     request = data.draw(
@@ -493,7 +491,7 @@ async def test_items_of_more_than_13_months_in_one_request_are_refused(
     def months(count: int) -> list[int]:
         return [time.time_ns() - 31 * DAY * number for number in range(count)]
 
-    # Spans without a possible start are left out as ever, and are of no month.
+    # Spans with an impossible start time are rejected as usual, and belong to no month.
     good = make_traces([*(make_span(start=start) for start in months(13)), make_span(start=1)])
     assert (await exporter.post(good)).status_code == 200
     assert await stored_traces(person) == 13

@@ -34,7 +34,7 @@ TOKENS: dict[str, Any] = {
 
 @dataclass
 class Session:
-    """What Claude Code sends for one prompt: a call of the model, a tool, a second call."""
+    """What Claude Code sends for one prompt: a model call, a tool call and a second model call."""
 
     trace_id: bytes = field(default_factory=lambda: os.urandom(16))
     interaction: bytes = field(default_factory=lambda: os.urandom(8))
@@ -125,14 +125,14 @@ class Session:
 
 @pytest.fixture(autouse=True)
 def _restored_rollup(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests put their own rollup into the shared service; afterwards it gets its own back."""
+    """Restore the rollup of the shared service, which tests replace."""
     for reader in (service.services.analytics, service.services.traces):
         monkeypatch.setattr(reader, "_rollup", reader._rollup)
 
 
 @dataclass
 class Sender:
-    """A person with a key, who sends and reads."""
+    """A user with a key, who sends and reads."""
 
     service: Service
     person: Person
@@ -142,14 +142,14 @@ class Sender:
     @classmethod
     async def of(cls, service: Service, person: Person | None = None) -> "Sender":
         person = person or await service.sign_up()
-        # One that does not wait for hours to go quiet.
+        # One that also aggregates hours with recent writes.
         rollup = Rollup(service.services.engine, quiet_seconds=0)
         service.services.analytics._rollup = rollup
         key = (await person.new_key())["key"]
         return cls(service, person, Exporter(service.http, key), rollup)
 
     async def send(self, *requests: ExportRequest) -> None:
-        """Send requests at the same time; they share a batch, or come in any order."""
+        """Send requests concurrently; they share a batch or arrive in any order."""
         answers = await asyncio.gather(
             *(
                 self.exporter.post(
@@ -194,7 +194,7 @@ LOGS_ONLY: dict[str, Any] = {"calls": 2, "tools": 1, "spans": 3, "name": f"chat 
 COMPLETE: dict[str, Any] = {"calls": 2, "tools": 1, "spans": 5, "name": "claude_code.interaction"}
 
 
-async def test_records_of_a_trace_whose_spans_never_come_count(service: Service) -> None:
+async def test_records_without_spans_count(service: Service) -> None:
     sender, session = await Sender.of(service), Session()
     await sender.send(session.all_records())
     await sender.assert_counts(**LOGS_ONLY)
@@ -206,14 +206,14 @@ async def test_records_of_a_trace_whose_spans_never_come_count(service: Service)
     assert whole["agentName"] == "claude-code"
 
 
-async def test_spans_alone_count(service: Service) -> None:
+async def test_spans_without_records_count(service: Service) -> None:
     sender = await Sender.of(service)
     await sender.send(Session().all_spans())
     await sender.assert_counts(**COMPLETE)
 
 
 @pytest.mark.parametrize("order", ["records first", "spans first", "together", "records again"])
-async def test_a_call_that_both_tell_of_counts_once(service: Service, order: str) -> None:
+async def test_a_call_in_a_span_and_a_record_counts_once(service: Service, order: str) -> None:
     sender, session = await Sender.of(service), Session()
     records, spans = session.all_records(), session.all_spans()
     match order:
@@ -234,8 +234,8 @@ async def test_a_call_that_both_tell_of_counts_once(service: Service, order: str
     await sender.assert_counts(**COMPLETE)
 
 
-async def test_at_every_step_of_an_export_each_call_counts_once(service: Service) -> None:
-    """The calls' spans are exported as they end, their root at last."""
+async def test_each_call_counts_once_after_every_export(service: Service) -> None:
+    """The spans of the calls are exported as they end, and their root last."""
     sender, session = await Sender.of(service), Session()
     chat = f"chat {MODEL}"
     await sender.send(session.logs(session.call_record(1)))
@@ -254,7 +254,7 @@ async def test_at_every_step_of_an_export_each_call_counts_once(service: Service
     await sender.assert_counts(**COMPLETE)
 
 
-async def test_a_call_whose_span_is_missing_counts_beside_those_that_came(
+async def test_a_call_without_its_span_counts_beside_the_others(
     service: Service,
 ) -> None:
     sender, session = await Sender.of(service), Session()
@@ -263,9 +263,9 @@ async def test_a_call_whose_span_is_missing_counts_beside_those_that_came(
     await sender.assert_counts(calls=2, tools=1, spans=4, name="claude_code.interaction")
 
 
-async def test_records_within_an_application_s_own_trace_add_to_it(service: Service) -> None:
+async def test_records_within_an_application_trace_count_in_it(service: Service) -> None:
     sender, session = await Sender.of(service), Session()
-    # TRACEPARENT is of a span of the application that started the agent.
+    # TRACEPARENT names a span of the application that started the agent.
     own = make_span(session.trace_id, session.interaction, name="nightly job", start=session.at(0))
     await sender.send(session.all_records())
     await sender.send(make_traces([own]))
@@ -279,7 +279,7 @@ async def test_a_record_with_an_event_name_and_no_body_counts(service: Service) 
     await sender.assert_counts(**LOGS_ONLY)
 
 
-async def test_a_superseded_call_has_no_address(service: Service) -> None:
+async def test_a_superseded_call_cannot_be_fetched(service: Service) -> None:
     sender, session = await Sender.of(service), Session()
     await sender.send(session.all_records())
     path = f"/spans/traces/{session.trace_id.hex()}"
@@ -314,7 +314,7 @@ async def test_a_price_that_comes_later_counts_each_call_once(service: Service) 
 
 
 @pytest.mark.parametrize("values", [{"duration_ms": "1e400"}, {"duration_ms": "nan"}])
-async def test_an_absurd_duration_of_a_record_is_none(
+async def test_an_impossible_duration_of_a_record_is_ignored(
     service: Service, values: dict[str, Any]
 ) -> None:
     sender, session = await Sender.of(service), Session()
@@ -323,7 +323,7 @@ async def test_an_absurd_duration_of_a_record_is_none(
     assert trace["durationMs"] == 0
 
 
-async def test_a_record_without_a_time_is_a_log_alone(service: Service) -> None:
+async def test_a_record_without_a_time_is_only_a_log(service: Service) -> None:
     sender, session = await Sender.of(service), Session()
     request = session.logs(session.call_record(1))
     record = request.resource_logs[0].scope_logs[0].log_records[0]
@@ -352,7 +352,7 @@ async def test_a_restart_in_between_changes_nothing(
         await sender.send(requests[0])
         await sender.person.data("GET", "/spans/traces")
         if is_unapplied:
-            # Acknowledged, and in the journal alone when the service stops.
+            # Acknowledged, but only in the journal when the service stops.
             with monkeypatch.context() as patch:
                 patch.setattr(TelemetryWriter, "insert", _take_nothing)
                 await sender.send(requests[1])

@@ -33,7 +33,7 @@ def plain(shape: str, depth: int) -> Any:
 
 
 def encoded(shape: str, depth: int) -> bytes:
-    """The same as bytes of an AnyValue, by hand: the library does not go that deep."""
+    """Encode an AnyValue by hand, because the library does not support this depth."""
     value = AnyValue(int_value=LEAF).SerializeToString()
     for level in range(depth):
         if _is_map(shape, level):
@@ -62,7 +62,7 @@ def in_json(shape: str, depth: int) -> bytes:
 
 
 def traces_with(value: bytes) -> tuple[str, bytes]:
-    """An export whose span, event and resource have an attribute with this value."""
+    """Return an export whose span, event and resource have an attribute with this value."""
     span = make_span()
     pair = bytes_field(1, b"deep") + bytes_field(2, value)
     event = bytes_field(2, b"noted") + bytes_field(3, pair)
@@ -88,7 +88,7 @@ async def assert_reads_back(person: Person, trace_id: str, value: Any) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("depth", GOOD)
-async def test_64_levels_in_protobuf_come_back(
+async def test_64_levels_in_protobuf_are_returned(
     exporter: Exporter, person: Person, shape: str, depth: int
 ) -> None:
     trace_id, body = traces_with(encoded(shape, depth))
@@ -123,7 +123,7 @@ def json_traces(value: bytes) -> tuple[str, bytes]:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("depth", GOOD)
-async def test_64_levels_in_otlp_json_come_back(
+async def test_64_levels_in_otlp_json_are_returned(
     exporter: Exporter, person: Person, shape: str, depth: int
 ) -> None:
     trace_id, body = json_traces(in_json(shape, depth))
@@ -143,7 +143,7 @@ async def test_65_levels_in_otlp_json_are_refused(
     assert "nested deeper than 64 levels" in response.json()["message"]
 
 
-async def test_64_levels_over_grpc_come_back_and_65_are_refused(
+async def test_64_levels_over_grpc_are_returned_and_65_refused(
     service: Service, exporter: Exporter, person: Person
 ) -> None:
     port = free_port()
@@ -166,7 +166,7 @@ async def test_64_levels_over_grpc_come_back_and_65_are_refused(
 
 
 @pytest.mark.parametrize("is_json", [False, True])
-async def test_64_levels_in_the_body_of_a_log_record_come_back(
+async def test_64_levels_in_the_body_of_a_log_record_are_returned(
     exporter: Exporter, person: Person, *, is_json: bool
 ) -> None:
     now = time.time_ns()
@@ -190,8 +190,8 @@ async def test_64_levels_in_the_body_of_a_log_record_come_back(
 
 @pytest.mark.parametrize("shape", ["arrays", "maps"])
 @pytest.mark.parametrize("depth", [15, 16, 17, 63])
-async def test_64_levels_over_rest_come_back(person: Person, shape: str, depth: int) -> None:
-    # The attributes are the outermost level themselves.
+async def test_64_levels_over_rest_are_returned(person: Person, shape: str, depth: int) -> None:
+    # The attributes object is the outermost level.
     value = plain(shape, depth)
     sent = rest_span(
         attributes={"deep": value}, events=[{"name": "noted", "attributes": {"deep": value}}]

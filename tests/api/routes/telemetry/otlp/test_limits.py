@@ -30,7 +30,7 @@ async def test_a_request_over_the_rate_limit_is_429_as_otlp(tmp_path: Path, path
         assert as_json.json()["code"] == code_pb2.RESOURCE_EXHAUSTED
 
 
-async def test_a_disk_without_room_is_503_with_retry_after_and_reads_go_on(tmp_path: Path) -> None:
+async def test_a_full_disk_is_503_with_retry_after_and_reads_continue(tmp_path: Path) -> None:
     async with start_service(tmp_path, min_free_disk_mb=2**40) as service:
         person = await service.sign_up()
         exporter = Exporter(service.http, (await person.new_key())["key"])
@@ -54,7 +54,7 @@ async def test_a_disk_without_room_is_503_with_retry_after_and_reads_go_on(tmp_p
         assert await person.data("GET", "/spans/traces") == []
 
 
-async def test_what_is_being_received_is_bounded_together(tmp_path: Path) -> None:
+async def test_memory_for_bodies_in_flight_is_bounded(tmp_path: Path) -> None:
     memory = BodyMemory(max_bytes=100)
     release = asyncio.Event()
 
@@ -73,11 +73,11 @@ async def test_what_is_being_received_is_bounded_together(tmp_path: Path) -> Non
     assert 1 <= caught.value.retry_after_seconds <= 5
     release.set()
     assert await first == 60
-    # The place is free again, after success and after refusal.
+    # The memory is released after success and after refusal.
     assert await receive(100) == 100
 
 
-async def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_body_that_never_ends_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body_memory, "READ_SECONDS", 0.05)
 
     async def never() -> AsyncIterator[bytes]:
@@ -89,7 +89,7 @@ async def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatc
             pass
 
 
-async def test_the_answer_to_a_defect_is_a_status_too(
+async def test_a_server_error_is_a_status_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with start_service(tmp_path) as service:

@@ -1,4 +1,4 @@
-"""While the store is behind, small exports overtake large ones; trace summaries stay right."""
+"""While the store is behind, small exports overtake large ones; aggregates stay correct."""
 
 import asyncio
 from pathlib import Path
@@ -16,7 +16,7 @@ TRACES = 4
 
 
 def _large_and_small(trace_id: str) -> tuple[list[Span], list[Span]]:
-    """Most of a trace in 6 MB, and one failed call of it in a few bytes."""
+    """Return most of a trace in 6 MB, and one failed call of it in a few bytes."""
     trace, root = bytes.fromhex(trace_id), bytes.fromhex(new_span_id())
     large = [
         make_span(
@@ -34,10 +34,10 @@ def _large_and_small(trace_id: str) -> tuple[list[Span], list[Span]]:
     return large, [small]
 
 
-async def test_a_trace_is_whole_when_small_exports_overtake_its_large_ones(
+async def test_a_trace_is_complete_when_small_exports_overtake_large_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Overload made cheap: one large request is a full group, a full batch and a store behind.
+    # Lower the limits: one large request fills a group and a batch, and delays the store.
     for limit in ("PACED_BYTES", "LINGER_BYTES", "BATCH_BYTES"):
         monkeypatch.setattr(backlog, limit, 2**20)
     monkeypatch.setattr(queue, "GROUP_BYTES", 2**20)
@@ -51,7 +51,7 @@ async def test_a_trace_is_whole_when_small_exports_overtake_its_large_ones(
             assert response.status_code == 200
             stored.append(number)
 
-        # The pace is that of the last large batch.
+        # The throughput is measured on the last large batch.
         await send(-1, _large_and_small(new_trace_id())[0])
         await service.services.pipeline.wait_until_visible()
         ids = [new_trace_id() for _ in range(TRACES)]

@@ -44,7 +44,7 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
 
 
 def as_otlp_json(request: ExportTraceServiceRequest) -> bytes:
-    """OTLP's own JSON: ids in hex, not in base64."""
+    """Return OTLP/JSON, in which ids are hex instead of base64."""
     document = json_format.MessageToDict(request)
     for resource in document["resourceSpans"]:
         for scope in resource["scopeSpans"]:
@@ -62,7 +62,7 @@ async def count_traces(person: Person) -> int:
 
 
 @pytest.mark.parametrize(("path", "kind"), PATHS.items())
-async def test_every_path_takes_an_export_and_answers_with_no_bytes(
+async def test_every_path_accepts_an_export_with_an_empty_response(
     exporter: Exporter, path: str, kind: Kind
 ) -> None:
     response = await exporter.post(MAKE[kind](), path)
@@ -71,7 +71,7 @@ async def test_every_path_takes_an_export_and_answers_with_no_bytes(
 
 
 @pytest.mark.parametrize("path", [path for path, kind in PATHS.items() if kind is Kind.TRACES])
-async def test_what_came_through_any_path_can_be_read(
+async def test_exports_to_every_path_can_be_read(
     exporter: Exporter, person: Person, path: str
 ) -> None:
     span = make_span()
@@ -80,9 +80,7 @@ async def test_what_came_through_any_path_can_be_read(
     assert [found["spanId"] for found in trace["spans"]] == [span.span_id.hex()]
 
 
-async def test_json_is_taken_and_answered_with_an_empty_object(
-    exporter: Exporter, person: Person
-) -> None:
+async def test_json_is_accepted_with_an_empty_object(exporter: Exporter, person: Person) -> None:
     span = make_span()
     response = await exporter.post(as_otlp_json(make_traces([span])), content_type=JSON)
     assert (response.status_code, response.content) == (200, b"{}")
@@ -115,7 +113,7 @@ async def test_parameters_and_case_of_the_content_type_do_not_matter(
 
 @pytest.mark.parametrize("encoding", PACK)
 @pytest.mark.parametrize("content_type", [PROTOBUF, JSON])
-async def test_packed_exports_are_unpacked(
+async def test_compressed_exports_are_decompressed(
     exporter: Exporter, person: Person, encoding: str, content_type: str
 ) -> None:
     span = make_span()
@@ -138,7 +136,7 @@ async def test_an_empty_export_is_a_success(
     assert response.content == body
 
 
-async def test_bad_spans_are_counted_and_the_good_ones_kept(
+async def test_invalid_spans_are_counted_and_the_others_stored(
     exporter: Exporter, person: Person
 ) -> None:
     good = make_span()
@@ -163,7 +161,7 @@ async def test_partial_success_in_json_has_the_names_and_types_of_otlp_json(
 
 
 @pytest.mark.parametrize("content_type", [PROTOBUF, JSON])
-async def test_a_body_that_cannot_be_read_is_a_bad_request_with_a_status(
+async def test_an_unreadable_body_is_400_with_a_status(
     exporter: Exporter, content_type: str
 ) -> None:
     response = await exporter.post(b"\xff\xff\xff not a message", content_type=content_type)
@@ -178,7 +176,7 @@ async def test_a_body_that_cannot_be_read_is_a_bad_request_with_a_status(
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "", "application/grpc"])
-async def test_another_content_type_is_refused_in_words_a_person_can_read(
+async def test_another_content_type_is_refused_with_a_readable_message(
     exporter: Exporter, content_type: str
 ) -> None:
     response = await exporter.post(make_traces([make_span()]), content_type=content_type)
@@ -191,9 +189,7 @@ def basic(secret: str) -> str:
     return "Basic " + base64.b64encode(f"public:{secret}".encode()).decode()
 
 
-async def test_the_key_is_taken_from_each_of_its_places(
-    service: Service, exporter: Exporter
-) -> None:
+async def test_the_key_is_accepted_in_every_header(service: Service, exporter: Exporter) -> None:
     body = make_traces([make_span()]).SerializeToString()
     for headers in (
         {"x-api-key": exporter.key},
@@ -217,7 +213,7 @@ async def test_the_key_is_taken_from_each_of_its_places(
         {"Authorization": "Basic ???"},
     ],
 )
-async def test_no_valid_key_is_401_before_the_body_is_looked_at(
+async def test_an_invalid_key_is_401_before_the_body_is_read(
     service: Service, path: str, headers: dict[str, str]
 ) -> None:
     response = await service.http.post(
@@ -227,7 +223,7 @@ async def test_no_valid_key_is_401_before_the_body_is_looked_at(
     assert status_of(response).code == code_pb2.UNAUTHENTICATED
 
 
-async def test_a_key_that_may_only_read_is_403(service: Service, person: Person) -> None:
+async def test_a_read_key_is_403(service: Service, person: Person) -> None:
     reader = Exporter(service.http, (await person.new_key(scopes=["read"]))["key"])
     response = await reader.post(make_traces([make_span()]))
     assert response.status_code == 403
@@ -245,7 +241,7 @@ async def test_a_key_that_may_only_read_is_403(service: Service, person: Person)
         (Kind.TRACES, "/v1/metrics"),
     ],
 )
-async def test_an_export_to_the_path_of_another_kind_is_told_where_it_belongs(
+async def test_an_export_to_the_path_of_another_kind_names_the_right_path(
     exporter: Exporter, sent: Kind, path: str
 ) -> None:
     response = await exporter.post(MAKE[sent](), path)
@@ -253,14 +249,14 @@ async def test_an_export_to_the_path_of_another_kind_is_told_where_it_belongs(
     assert f"send it to /v1/{sent.name.lower()}" in status_of(response).message
 
 
-async def test_logs_with_trace_ids_sent_to_the_traces_path_are_told_so_too(
+async def test_logs_with_trace_ids_sent_to_the_traces_path_get_the_right_path_too(
     exporter: Exporter,
 ) -> None:
     response = await exporter.post(make_logs(trace_id=b"\x01" * 16), "/v1/traces")
     assert "send it to /v1/logs" in status_of(response).message
 
 
-async def test_json_logs_sent_to_the_traces_path_are_not_taken_for_an_empty_export(
+async def test_json_logs_sent_to_the_traces_path_are_not_an_empty_export(
     exporter: Exporter,
 ) -> None:
     body = json_format.MessageToJson(make_logs()).encode()
@@ -269,7 +265,7 @@ async def test_json_logs_sent_to_the_traces_path_are_not_taken_for_an_empty_expo
     assert "send it to /v1/logs" in response.json()["message"]
 
 
-async def test_get_on_an_export_path_answers_the_envelope(service: Service) -> None:
+async def test_get_on_an_export_path_gets_the_envelope(service: Service) -> None:
     response: httpx.Response = await service.http.get("/v1/traces")
     assert response.status_code == 404
     assert response.json()["error"]["code"] == "NOT_FOUND"

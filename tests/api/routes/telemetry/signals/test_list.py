@@ -1,4 +1,4 @@
-"""Listing signals: filters, pages, dates, borders, and what traces add to them."""
+"""Listing signals: filters, pages, dates, isolation, and fields that come from traces."""
 
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ FILTERS = {
 
 
 @pytest.mark.parametrize("signal_first", [True, False])
-async def test_a_signal_takes_from_its_trace_what_it_lacks_in_either_order(
+async def test_missing_fields_of_a_signal_come_from_its_trace_in_either_order(
     ann: Person, *, signal_first: bool
 ) -> None:
     trace_id = new_trace_id()
@@ -65,14 +65,14 @@ async def test_a_signal_takes_from_its_trace_what_it_lacks_in_either_order(
     assert {name: signal[name] for name in FILTERS} == {**FILTERS, "agentId": agent["id"]}
 
 
-async def test_what_a_signal_says_itself_stands_against_its_trace(ann: Person) -> None:
+async def test_fields_of_a_signal_take_precedence_over_its_trace(ann: Person) -> None:
     trace_id = new_trace_id()
     await ann.data("POST", "/spans", json=make_span(trace_id, **ABOUT))
     own = {"agentId": "other", "sessionId": "s", "userId": "u", "experimentId": "e"}
     await _record(ann, {"id": "own", "traceId": trace_id, **own})
     [signal] = await ann.data("GET", "/signals")
     assert {name: signal[name] for name in own} == own
-    # The variant is the trace's in another experiment: of this one nothing is known.
+    # The trace has a variant of another experiment, so none of this one is known.
     assert signal["variant"] is None
     for name, value in FILTERS.items():
         assert await _ids(ann, **{name: value}) == set(), name
@@ -80,7 +80,7 @@ async def test_what_a_signal_says_itself_stands_against_its_trace(ann: Person) -
         assert await _ids(ann, **{name: value}) == {"own"}, name
 
 
-async def test_a_signal_of_the_same_experiment_takes_the_variant(ann: Person) -> None:
+async def test_a_signal_of_the_same_experiment_gets_the_variant_of_its_trace(ann: Person) -> None:
     trace_id = new_trace_id()
     await ann.data("POST", "/spans", json=make_span(trace_id, **ABOUT))
     await _record(ann, {"id": "a", "traceId": trace_id, "experimentId": "exp_1"})
@@ -98,7 +98,7 @@ async def test_a_late_span_that_changes_the_trace_changes_its_signals(ann: Perso
     assert await _ids(ann, sessionId="late") == {"a"}
 
 
-async def test_an_agent_may_be_named_by_its_id_and_is_found_by_either(ann: Person) -> None:
+async def test_an_agent_may_be_given_by_id_and_is_found_by_id_or_name(ann: Person) -> None:
     await ann.data("POST", "/spans", json=make_span(agentName="planner"))
     [agent] = (await ann.data("GET", "/spans/filters"))["agents"]
     await _record(
@@ -133,7 +133,7 @@ async def test_another_workspace_sees_no_signal(service: Service, ann: Person) -
     assert_error(await bob.call("GET", f"/signals/trace/{trace_id}"), 404)
 
 
-async def test_signals_of_a_trace_need_a_trace_that_is_known(ann: Person) -> None:
+async def test_signals_of_an_unknown_trace_are_404(ann: Person) -> None:
     trace_id = new_trace_id()
     assert_error(await ann.call("GET", f"/signals/trace/{trace_id}"), 404)
     for wrong in ("abc", "g" * 32, "0" * 31, "0" * 33):
@@ -169,7 +169,7 @@ async def test_pages_are_newest_first_and_complete(ann: Person) -> None:
         assert_error(await ann.call("GET", "/signals", params=wrong), 400, *wrong)
 
 
-async def test_dates_include_their_first_and_last_moment(ann: Person) -> None:
+async def test_date_ranges_include_both_ends(ann: Person) -> None:
     await _record(
         ann,
         {"id": "first", "timestamp": "2026-03-10T00:00:00Z"},
@@ -189,7 +189,7 @@ async def test_dates_include_their_first_and_last_moment(ann: Person) -> None:
         )
 
 
-async def test_names_with_any_character_are_found_exactly(ann: Person) -> None:
+async def test_names_with_special_characters_are_matched_exactly(ann: Person) -> None:
     names = ["größe", "評価", "a'b\"c\\", "100% _x", "{workspace:String}", "👍🏽", " "]
     await _record(ann, *({"signalName": name, "id": name} for name in names))
     for name in names:
@@ -197,7 +197,7 @@ async def test_names_with_any_character_are_found_exactly(ann: Person) -> None:
     assert await _ids(ann, signalName="Größe") == set()
 
 
-async def test_signals_outlive_a_restart_with_what_their_traces_add(tmp_path: Path) -> None:
+async def test_signals_and_their_trace_fields_survive_a_restart(tmp_path: Path) -> None:
     first, second = new_trace_id(), new_trace_id()
     async with start_service(tmp_path) as service:
         ann = await service.sign_up()

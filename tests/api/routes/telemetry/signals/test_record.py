@@ -1,4 +1,4 @@
-"""Recording signals: one, many, again, and what is refused."""
+"""Recording signals: single, in batches, resent, and refused."""
 
 import gzip
 import math
@@ -42,7 +42,7 @@ async def test_a_recorded_signal_is_listed_with_every_field(ann: Person) -> None
     assert await _listed(ann) == [recorded]
 
 
-async def test_a_signal_needs_no_more_than_a_name_and_a_value(ann: Person) -> None:
+async def test_only_name_and_value_of_a_signal_are_required(ann: Person) -> None:
     recorded = await ann.data("POST", "/signals", json={"signalName": "n", "value": 0})
     assert recorded["value"] == 0
     assert recorded["traceId"] is None
@@ -51,7 +51,7 @@ async def test_a_signal_needs_no_more_than_a_name_and_a_value(ann: Person) -> No
     assert await _listed(ann) == [recorded]
 
 
-async def test_any_number_that_is_not_huge_comes_back_as_it_was(ann: Person) -> None:
+async def test_numbers_within_the_limit_are_returned_unchanged(ann: Person) -> None:
     values = [-1, 0, 3, 1.5, -2.25e-300, 1e15, -1e15, 2**49 + 1]
     signals = [{"id": str(n), "signalName": "n", "value": v} for n, v in enumerate(values)]
     await ann.data("POST", "/signals/batch", json=signals)
@@ -90,7 +90,7 @@ _REFUSED = [
 ]
 
 
-async def test_a_wrong_field_is_named_and_nothing_is_stored(ann: Person) -> None:
+async def test_an_invalid_field_is_named_and_nothing_is_stored(ann: Person) -> None:
     headers = {"Content-Type": "application/json"}
     for body, field in _REFUSED:
         answer = await ann.call("POST", "/signals", content=body, headers=headers)
@@ -116,7 +116,7 @@ async def test_another_content_type_is_refused(ann: Person) -> None:
     assert_error(answer, 400, "Content-Type")
 
 
-async def test_the_same_id_again_counts_once_and_the_later_value_stands(ann: Person) -> None:
+async def test_a_resent_id_counts_once_with_the_later_value(ann: Person) -> None:
     for value in (1, 1, 5):
         body = {"id": "feedback-7", "signalName": "rating", "value": value}
         assert (await ann.call("POST", "/signals", json=body)).status_code == 201
@@ -133,7 +133,7 @@ async def test_the_same_id_in_two_workspaces_is_two_signals(service: Service, an
     assert [s["value"] for s in await _listed(bob)] == [2]
 
 
-async def test_a_batch_of_1000_is_stored_whole(ann: Person) -> None:
+async def test_a_batch_of_1000_is_stored_completely(ann: Person) -> None:
     signals = [{"signalName": f"name {n % 7}", "value": n} for n in range(1000)]
     answer = await ann.data("POST", "/signals/batch", json={"signals": signals})
     assert answer["accepted"] == 1000
@@ -143,7 +143,7 @@ async def test_a_batch_of_1000_is_stored_whole(ann: Person) -> None:
     assert sum(s["sum"] for s in summaries) == sum(range(1000))
 
 
-async def test_a_batch_with_bad_signals_names_each_and_stores_none(ann: Person) -> None:
+async def test_a_batch_with_invalid_signals_names_each_and_stores_none(ann: Person) -> None:
     signals: list[Any] = [{"signalName": "n", "value": n} for n in range(10)]
     signals[3] = {"signalName": "n", "value": True}
     signals[5] = {"value": 1}
@@ -161,7 +161,7 @@ async def test_a_batch_must_be_a_list_of_1_to_1000(ann: Person) -> None:
     assert await _listed(ann) == []
 
 
-async def test_a_compressed_bare_array_is_taken(ann: Person) -> None:
+async def test_a_compressed_bare_array_is_accepted(ann: Person) -> None:
     body = gzip.compress(orjson.dumps([{"signalName": "n", "value": math.pi}]))
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
     answer = await ann.call("POST", "/signals/batch", content=body, headers=headers)

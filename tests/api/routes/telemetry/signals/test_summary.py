@@ -1,4 +1,4 @@
-"""What signals add up to."""
+"""Signal summaries."""
 
 from datetime import UTC, datetime, timedelta
 from statistics import fmean, pstdev
@@ -24,7 +24,7 @@ async def _summary(person: Person, **filters: Any) -> list[dict[str, Any]]:
     return found
 
 
-async def test_each_name_is_added_up_on_its_own(ann: Person) -> None:
+async def test_signals_are_summarized_per_name(ann: Person) -> None:
     values = [4.0, -1.5, 2.0, 10.0, 2.0]
     at = [f"2026-03-1{n}T12:00:00Z" for n in range(5)]
     await _record(ann, "rating", dict(zip(at, values, strict=True)))
@@ -50,7 +50,7 @@ async def test_each_name_is_added_up_on_its_own(ann: Person) -> None:
     assert (other["signalName"], other["count"], other["stddev"]) == ("other", 1, 0)
 
 
-async def test_empty_buckets_are_there_with_no_average(ann: Person) -> None:
+async def test_empty_buckets_are_included_without_an_average(ann: Person) -> None:
     await _record(ann, "r", {"2026-03-10T01:30:00Z": 2, "2026-03-10T01:40:00Z": 4})
     period = {"startDate": "2026-03-10T00:30:00Z", "endDate": "2026-03-10T03:00:00Z"}
     [summary] = await _summary(ann, granularity="hourly", **period)
@@ -83,7 +83,7 @@ async def test_weeks_start_on_monday_and_months_on_the_first(ann: Person) -> Non
     ]
 
 
-async def test_the_first_days_and_the_far_future_have_their_buckets(ann: Person) -> None:
+async def test_the_earliest_and_latest_dates_have_buckets(ann: Person) -> None:
     await _record(ann, "r", {"1970-01-01T00:00:00Z": 1, "2199-12-31T23:59:59Z": 3})
     period = {"startDate": "1970-01-01", "endDate": "2199-12-31"}
     [summary] = await _summary(ann, granularity="monthly", **period)
@@ -105,14 +105,14 @@ async def test_the_default_is_the_last_30_days_by_day(ann: Person) -> None:
     assert sum(t["count"] for t in summary["trend"]) == 1
 
 
-async def test_the_largest_values_that_are_taken_are_summed(ann: Person) -> None:
+async def test_the_largest_accepted_values_can_be_summed(ann: Person) -> None:
     await _record(ann, "r", {"2026-03-10T01:00:00Z": 1e15, "2026-03-10T02:00:00Z": 1e15})
     [summary] = await _summary(ann, startDate="2026-03-10", endDate="2026-03-10")
     assert summary["max"] == 1e15
     assert summary["sum"] == 2e15
 
 
-async def test_wrong_ranges_are_refused(ann: Person) -> None:
+async def test_invalid_ranges_are_refused(ann: Person) -> None:
     for field, query in (
         ("granularity", {"granularity": "yearly"}),
         ("startDate", {"startDate": "2026-03-11", "endDate": "2026-03-10"}),

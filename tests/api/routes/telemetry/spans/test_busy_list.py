@@ -1,4 +1,4 @@
-"""The latest page while much comes in: read at once from where it is busy, and just as exact."""
+"""The latest page under load is read from the busy period only, and is still exact."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ async def ada(service: Service) -> Person:
 
 @pytest.fixture
 async def spans(service: Service, ada: Person) -> list[Body]:
-    """A hundred traces, a second apart, the latest first; every tenth is of another agent."""
+    """Send a hundred traces, a second apart; every tenth has another agent. Latest first."""
     roots = [
         new_span(NOON - timedelta(seconds=n), agentName="rare" if n % 10 == 9 else "often")
         for n in range(TRACES)
@@ -39,7 +39,7 @@ def of(spans: list[Body], agent: str | None = None) -> list[str]:
     return [span["traceId"] for span in spans if agent in (None, span["agentName"])]
 
 
-async def test_it_is_known_where_it_is_busy(
+async def test_busy_since_needs_enough_recent_matching_traces(
     service: Service, ada: Person, spans: list[Body]
 ) -> None:
     workspace = (await service.services.access.by_token(ada.token)).workspace_id
@@ -59,14 +59,16 @@ async def test_the_latest_come_first(ada: Person, spans: list[Body]) -> None:
     assert await ids(ada, skip=4) == of(spans)[4:8]
 
 
-async def test_a_page_that_ends_earlier_or_is_not_full(ada: Person, spans: list[Body]) -> None:
+async def test_earlier_and_partial_pages_are_exact(ada: Person, spans: list[Body]) -> None:
     until = spans[10]["startTime"]
     assert await ids(ada, endDate=until) == of(spans)[11:15]
     since = spans[1]["startTime"]
     assert await ids(ada, startDate=since) == of(spans)[:2]
 
 
-async def test_changed_and_deleted_traces(ada: Person, spans: list[Body]) -> None:
+async def test_changed_and_deleted_traces_are_listed_correctly(
+    ada: Person, spans: list[Body]
+) -> None:
     await ada.data("DELETE", f"/spans/traces/{spans[0]['traceId']}")
     await send(ada, {**spans[1], "status": "error"})
     assert await ids(ada) == of(spans)[1:5]

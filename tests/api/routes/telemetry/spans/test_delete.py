@@ -1,4 +1,4 @@
-"""Deleting a trace: gone at once from everything, for good, and back when it is sent again."""
+"""Deleting a trace: gone everywhere at once, permanently, until it is sent again."""
 
 import asyncio
 from pathlib import Path
@@ -37,7 +37,7 @@ async def _send_all(person: Person, trace_id: str) -> None:
 
 
 async def _traces_seen(person: Person, trace_id: str) -> dict[str, int]:
-    """How often anything of a trace is seen, by the place it is seen at."""
+    """Count the occurrences of a trace per endpoint."""
     traces = await person.data("GET", "/spans/traces")
     found = await person.data("GET", "/spans/traces", params={"search": "zebra"})
     logs = await person.data("GET", "/logs")
@@ -53,7 +53,7 @@ async def _traces_seen(person: Person, trace_id: str) -> dict[str, int]:
     }
 
 
-async def test_a_deleted_trace_is_gone_from_everything_and_the_others_stay(ann: Person) -> None:
+async def test_a_deleted_trace_is_gone_everywhere_and_the_others_remain(ann: Person) -> None:
     gone, kept = new_trace_id(), new_trace_id()
     await _send_all(ann, gone)
     await _send_all(ann, kept)
@@ -84,7 +84,7 @@ async def test_values_of_a_deleted_trace_leave_the_filter_menus(ann: Person) -> 
     assert not any(filters.values())
 
 
-async def test_sums_that_were_made_before_forget_a_deleted_trace(
+async def test_existing_rollups_exclude_a_deleted_trace(
     service: Service, ann: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, kept = new_trace_id(), new_trace_id()
@@ -107,7 +107,7 @@ async def test_sums_that_were_made_before_forget_a_deleted_trace(
     assert await totals() == (1, 0.5)
 
 
-async def test_a_deleted_trace_that_is_sent_again_is_back_with_the_new_spans_alone(
+async def test_a_deleted_trace_sent_again_has_only_the_new_spans(
     ann: Person,
 ) -> None:
     trace_id = new_trace_id()
@@ -120,8 +120,8 @@ async def test_a_deleted_trace_that_is_sent_again_is_back_with_the_new_spans_alo
     assert (len(whole["spans"]), whole["signals"], whole["logCount"]) == (1, [], 0)
 
 
-async def test_sent_deleted_and_sent_again_in_one_breath_the_last_word_stands(ann: Person) -> None:
-    """Requests that share a batch keep their order."""
+async def test_a_trace_resent_after_its_deletion_has_only_the_new_span(ann: Person) -> None:
+    """Requests in one batch keep their order."""
     trace_id = new_trace_id()
     await _send_all(ann, trace_id)
     for number in range(5):
@@ -147,14 +147,16 @@ async def test_another_workspace_cannot_delete_a_trace(service: Service, ann: Pe
     trace_id = new_trace_id()
     await _send_all(ann, trace_id)
     assert_error(await bob.call("DELETE", f"/spans/traces/{trace_id}"), 404)
-    # Of two traces with one id each has its own owner.
+    # Two workspaces may have traces with the same id.
     await _send_all(bob, trace_id)
     await bob.data("DELETE", f"/spans/traces/{trace_id}")
     assert set((await _traces_seen(ann, trace_id)).values()) == {1}
     assert set((await _traces_seen(bob, trace_id)).values()) == {0}
 
 
-async def test_deleting_needs_a_full_key_and_an_id(service: Service, ann: Person) -> None:
+async def test_deleting_needs_a_full_access_key_and_a_valid_id(
+    service: Service, ann: Person
+) -> None:
     trace_id = new_trace_id()
     await _send_all(ann, trace_id)
     for scope in ("read", "ingest"):
@@ -165,7 +167,7 @@ async def test_deleting_needs_a_full_key_and_an_id(service: Service, ann: Person
     assert (await _traces_seen(ann, trace_id))["traces"] == 1
 
 
-async def test_a_deleted_trace_stays_gone_after_a_restart(tmp_path: Path) -> None:
+async def test_a_deleted_trace_stays_deleted_after_a_restart(tmp_path: Path) -> None:
     trace_id = new_trace_id()
     async with start_service(tmp_path) as service:
         ann = await service.sign_up()

@@ -11,7 +11,7 @@ async def ann(service: Service) -> Person:
     return await service.sign_up()
 
 
-async def test_every_value_that_occurs_is_there_once_and_in_order(ann: Person) -> None:
+async def test_values_are_distinct_and_sorted(ann: Person) -> None:
     spans = []
     for model, agent in (("m2", "ä agent"), ("m1", "planner"), ("m1", "planner")):
         root = make_span(agentName=agent, kind="agent", environment="prod", experimentId="exp_1")
@@ -40,7 +40,7 @@ async def test_every_value_that_occurs_is_there_once_and_in_order(ann: Person) -
     }
 
 
-async def test_dates_bound_the_traces_that_are_looked_at(ann: Person) -> None:
+async def test_dates_limit_the_values(ann: Person) -> None:
     early = make_span(startTime="2026-03-09T23:59:59.999999Z", environment="early")
     await ann.data("POST", "/spans", json={"spans": [early, make_span(environment="noon")]})
 

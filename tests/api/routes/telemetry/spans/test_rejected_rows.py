@@ -1,4 +1,4 @@
-"""Rows of a batch that cannot be stored are named, and the others are stored."""
+"""Rows of a batch that cannot be stored are reported, and the others are stored."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -22,7 +22,7 @@ async def _stored(person: Person) -> int:
     return total
 
 
-async def test_spans_that_are_too_old_are_named_and_the_others_stored(ann: Person) -> None:
+async def test_spans_that_are_too_old_are_reported_and_the_others_stored(ann: Person) -> None:
     batch = [span(startTime=TOO_OLD) if n % 5 else span() for n in range(250)]
     answer = await ann.call("POST", "/spans", json={"spans": batch})
     assert answer.status_code == 201
@@ -72,7 +72,7 @@ BAD_ROWS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("bad", "reason"), BAD_ROWS, ids=[reason for _, reason in BAD_ROWS])
-async def test_a_row_that_cannot_be_stored_is_rejected_alone(
+async def test_only_the_row_that_cannot_be_stored_is_rejected(
     ann: Person, bad: dict[str, Any], reason: str
 ) -> None:
     data = await ann.data("POST", "/spans", json={"spans": [span(), bad, span()]})
@@ -91,7 +91,7 @@ async def test_every_problem_of_a_row_is_in_its_reason(ann: Person) -> None:
     assert "cost: " in data["details"][0]["reason"]
 
 
-async def test_with_nothing_acceptable_the_request_is_refused(ann: Person) -> None:
+async def test_a_request_without_acceptable_rows_is_refused(ann: Person) -> None:
     batch = [span(startTime=TOO_OLD) for _ in range(150)]
     answer = await ann.call("POST", "/spans", json={"spans": batch})
     assert_error(answer, 400, *(f"spans[{n}].startTime" for n in range(100)))
@@ -121,12 +121,12 @@ async def test_a_field_of_the_wrong_type_refuses_the_whole_batch(
     assert await _stored(ann) == 0
 
 
-async def test_a_row_that_is_no_object_refuses_the_whole_batch(ann: Person) -> None:
+async def test_a_row_that_is_not_an_object_refuses_the_whole_batch(ann: Person) -> None:
     assert_error(await ann.call("POST", "/spans", json={"spans": [span(), 5]}), 400, "spans[1]")
     assert await _stored(ann) == 0
 
 
-async def test_a_batch_without_rejections_says_only_how_many_were_accepted(ann: Person) -> None:
+async def test_a_batch_without_rejections_returns_only_the_accepted_count(ann: Person) -> None:
     assert await ann.data("POST", "/spans", json={"spans": [span()]}) == {"accepted": 1}
 
 

@@ -1,4 +1,4 @@
-"""What is posted comes back equal, and only to its own workspace."""
+"""Posted spans are returned unchanged, and only to their workspace."""
 
 from datetime import UTC, datetime, timedelta
 from secrets import token_hex
@@ -26,7 +26,7 @@ async def post_and_read(person: Person, sent: dict[str, Any]) -> dict[str, Any]:
     return read
 
 
-async def test_every_field_of_a_span_comes_back(service: Service) -> None:
+async def test_every_field_of_a_span_is_returned(service: Service) -> None:
     person = await service.sign_up()
     fields = {
         "kind": "llm",
@@ -90,14 +90,14 @@ async def test_an_attribute_keeps_its_value_and_type(service: Service, value: An
     ["plain words", {"messages": [{"role": "user", "content": "Grüße"}]}, [1, 2], 5, True, 0.5],
     ids=repr,
 )
-async def test_contents_come_back_equal(service: Service, content: Any) -> None:
+async def test_contents_are_returned_unchanged(service: Service, content: Any) -> None:
     person = await service.sign_up()
     read = await post_and_read(person, span(input=content, output=content))
     assert (read["input"], read["output"]) == (content, content)
 
 
 def smuggled(workspace: str, sent: dict[str, Any]) -> bytes:
-    """An export whose scope claims to be of another workspace, in the engine's own field."""
+    """Return an export whose scope names another workspace in an internal field."""
     request = ExportTraceServiceRequest()
     made = request.resource_spans.add().scope_spans.add().spans.add(name=sent["name"])
     made.trace_id = bytes.fromhex(sent["traceId"])
@@ -128,7 +128,7 @@ async def test_an_export_cannot_name_another_workspace(service: Service) -> None
     assert response.status_code == 404
 
 
-async def test_a_span_with_a_parent_id_of_a_wrong_length_is_left_out(service: Service) -> None:
+async def test_a_span_with_a_parent_id_of_a_wrong_length_is_rejected(service: Service) -> None:
     person = await service.sign_up()
     request = ExportTraceServiceRequest()
     scope = request.resource_spans.add().scope_spans.add()

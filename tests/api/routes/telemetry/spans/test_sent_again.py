@@ -1,4 +1,4 @@
-"""However spans are resent, split, overlapped, late, re-priced or replayed: each counts once."""
+"""Each span counts once, however it is resent, split, delayed, repriced or replayed."""
 
 import asyncio
 import tempfile
@@ -23,7 +23,7 @@ LIST_INPUT_DOLLARS = 2.5
 DAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
 
 
-# --- what is sent and done ----------------------------------------------------------------------
+# --- generated plans ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Reprice:
 
 @dataclass(frozen=True)
 class Restart:
-    """Stop and start. `unapplied` spans are acknowledged while the engine takes nothing, so that
-    only the journal has them; `replayed`: the journal's records come a second time."""
+    """Restart the service. `unapplied` spans are acknowledged while the engine rejects writes, so
+    they are only in the journal; `replayed` replays the records of the journal a second time."""
 
     unapplied: tuple[int, ...] = ()
     replayed: bool = False
@@ -60,7 +60,7 @@ def plans(draw: st.DrawFn) -> Plan:
     for trace in range(draw(st.integers(1, 4))):
         size = draw(st.integers(1, 6))
         parents = [draw(st.integers(-1, place - 1)) if place else -1 for place in range(size)]
-        # Hours apart, so that a trace may lie on both sides of midnight and of a month.
+        # Hours apart, so that a trace may cross midnight or the end of a month.
         hours = draw(st.lists(st.integers(0, 80), min_size=size, max_size=size))
         spans += [_span(draw, trace, place, parents[place], hours[place]) for place in range(size)]
     some = st.lists(st.integers(0, len(spans) - 1), min_size=1, max_size=8).map(tuple)
@@ -71,18 +71,18 @@ def plans(draw: st.DrawFn) -> Plan:
         st.builds(Restart, st.one_of(st.just(()), some), st.booleans()),
     )
     steps = draw(st.lists(step, min_size=2, max_size=6))
-    # At last everything has been sent, in any order.
+    # In the end everything has been sent, in any order.
     rest = draw(st.permutations(range(len(spans))))
     cut = draw(st.integers(0, len(rest)))
     return Plan(tuple(spans), (*steps, Send(tuple(rest[:cut])), Send(tuple(rest[cut:]))))
 
 
 def _span(draw: st.DrawFn, trace: int, place: int, parent: int, hour: int) -> dict[str, Any]:
-    # A microsecond apart from all others: of two roots it is clear which is the first.
+    # A microsecond apart from all others, so that the earliest root is unambiguous.
     start = DAY + timedelta(hours=hour, microseconds=trace * 100 + place)
     kind = draw(st.sampled_from(["llm", "agent", "tool", "chain"]))
     span: dict[str, Any] = {
-        # Ids that end in zero bytes are ids like any other.
+        # Some ids end in zero bytes.
         "traceId": f"{trace + 1:016x}{trace % 2:016x}",
         "spanId": f"{trace * 100 + place + 1:016x}",
         "parentSpanId": None if parent < 0 else f"{trace * 100 + parent + 1:016x}",
@@ -103,11 +103,11 @@ def _span(draw: st.DrawFn, trace: int, place: int, parent: int, hour: int) -> di
     return span
 
 
-# --- doing it, beside the ledger ----------------------------------------------------------------
+# --- running a plan against the service and the ledger ------------------------------------------
 
 
-class Story:
-    """A service and a ledger that are told the same things."""
+class Scenario:
+    """Applies the same steps to a service and a ledger."""
 
     def __init__(self, plan: Plan, folder: Path) -> None:
         self.plan = plan
@@ -118,25 +118,25 @@ class Story:
         self.service: Service
         self.person: Person
 
-    async def tell(self) -> None:
+    async def run(self) -> None:
         self.service = await self.stack.enter_async_context(start_service(self.folder))
         try:
             self.person = await self.service.sign_up("ann@example.com")
             for step in self.plan.steps:
                 match step:
                     case Send():
-                        await self.send([self.word(p, step.update) for p in step.places])
+                        await self.send([self.next_version(p, step.update) for p in step.places])
                     case Reprice():
                         await self.reprice(step.dollars)
                     case Restart():
                         await self.restart(step)
                 await self.check()
         finally:
-            # A restart puts another one in its place.
+            # A restart replaces the stack.
             await self.stack.aclose()
 
-    def word(self, place: int, update: bool = False) -> dict[str, Any]:
-        """A span as it was last sent, or with a new outcome."""
+    def next_version(self, place: int, update: bool = False) -> dict[str, Any]:
+        """Return a span as it was last sent, or with a new outcome."""
         span = self.plan.spans[place]
         span = self.ledger.spans.get((span["traceId"], span["spanId"]), span)
         if not update:
@@ -147,9 +147,9 @@ class Story:
         return {**span, "status": "error", "name": f"again {place}", "endTime": end.isoformat()}
 
     async def send(self, spans: list[dict[str, Any]]) -> None:
-        # The same span twice in one request says the same both times.
-        said = {(span["traceId"], span["spanId"]): span for span in spans}
-        spans = [said[span["traceId"], span["spanId"]] for span in spans]
+        # A span that occurs twice in one request is the same both times.
+        latest = {(span["traceId"], span["spanId"]): span for span in spans}
+        spans = [latest[span["traceId"], span["spanId"]] for span in spans]
         if spans:
             await self.person.data("POST", "/spans", json={"spans": spans})
         self.ledger.take(spans)
@@ -169,7 +169,7 @@ class Story:
         with pytest.MonkeyPatch.context() as patch:
             if step.unapplied:
                 patch.setattr(TelemetryWriter, "insert", _refuse)
-                await self.send([self.word(place) for place in step.unapplied])
+                await self.send([self.next_version(place) for place in step.unapplied])
             journal = {
                 path.name: path.read_bytes() for path in (self.folder / "journal").glob("*.journal")
             }
@@ -193,7 +193,7 @@ class Story:
         await self.check_stored()
 
     async def check_stored(self) -> None:
-        """What sums and percentiles over spans are made of has each span once as well."""
+        """Check that the spans table has each span once, because aggregates read it."""
         workspace = await self.workspace()
         rows = await self.service.services.engine.fetch(
             """SELECT lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span,
@@ -230,4 +230,4 @@ def _refuse(_writer: TelemetryWriter, _batch: Batch) -> None:
 @given(plans())
 def test_every_span_counts_once_whatever_happens(plan: Plan) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(Story(plan, Path(folder)).tell())
+        asyncio.run(Scenario(plan, Path(folder)).run())

@@ -1,4 +1,4 @@
-"""What one trace shows beside its spans: signals, its number of logs, contents from logs."""
+"""The trace detail beside its spans: signals, log count, contents from logs."""
 
 import json
 from pathlib import Path
@@ -37,8 +37,8 @@ async def test_a_trace_shows_its_signals_and_counts_its_logs(service: Service, a
     assert (other["signals"], other["logCount"]) == ([], 0)
 
 
-async def test_a_trace_of_the_last_second_of_an_hour_is_whole(ann: Person) -> None:
-    # In a part of its own: the engine would skip it, if the hour's end were in whole seconds.
+async def test_a_trace_of_the_last_second_of_an_hour_is_complete(ann: Person) -> None:
+    # In a separate part, which the engine would skip if the hour ended at a whole second.
     span = make_span(new_trace_id(), startTime="2024-05-10T12:59:59.500Z", input="a question")
     await ann.data("POST", "/spans", json=span)
     trace = await ann.data("GET", f"/spans/traces/{span['traceId']}")
@@ -47,7 +47,7 @@ async def test_a_trace_of_the_last_second_of_an_hour_is_whole(ann: Person) -> No
 
 @pytest.mark.parametrize("logs_first", [True, False])
 @pytest.mark.parametrize("case", ["old-names-content", "new-names-event-content"])
-async def test_messages_that_came_as_logs_are_the_contents_of_their_spans(
+async def test_messages_from_logs_are_the_contents_of_their_spans(
     ann: Person, case: str, *, logs_first: bool
 ) -> None:
     parts = ["logs", "traces"] if logs_first else ["traces", "logs"]
@@ -76,7 +76,7 @@ def _text(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False)
 
 
-async def test_contents_of_a_span_stand_against_those_of_logs(ann: Person) -> None:
+async def test_contents_of_a_span_take_precedence_over_those_of_logs(ann: Person) -> None:
     span = make_span(input="mine")
     await ann.data("POST", "/spans", json=span)
     ids = {"traceId": span["traceId"], "spanId": span["spanId"]}
@@ -91,7 +91,7 @@ async def test_contents_of_a_span_stand_against_those_of_logs(ann: Person) -> No
     assert whole["output"][0]["content"] == "x" * 70_000
 
 
-async def test_every_span_is_whole_and_the_same_at_its_own_address(ann: Person) -> None:
+async def test_every_span_is_the_same_in_the_trace_and_alone(ann: Person) -> None:
     root = make_span(new_trace_id(), kind="agent", agentName="planner", sessionId="s")
     call = make_span(
         root["traceId"],
@@ -117,7 +117,7 @@ async def test_every_span_is_whole_and_the_same_at_its_own_address(ann: Person) 
         assert await ann.data("GET", path) == shown
 
 
-async def test_contents_may_be_nested_as_deep_as_they_are_taken(ann: Person) -> None:
+async def test_contents_at_the_nesting_limit_are_returned(ann: Person) -> None:
     depth = 400
     span = make_span(new_trace_id(), input="[" * depth + "]" * depth)
     await ann.data("POST", "/spans", json=span)

@@ -7,7 +7,7 @@ from support.spans import span
 
 
 @pytest.mark.parametrize("trace_id", ["ab" * 15 + "00", "00" * 8 + "ab" * 8, "ab" * 8 + "00" * 8])
-async def test_an_id_with_zero_bytes_at_its_ends_is_found_like_any_other(
+async def test_an_id_that_starts_or_ends_with_zero_bytes_is_found(
     service: Service, trace_id: str
 ) -> None:
     person = await service.sign_up()
