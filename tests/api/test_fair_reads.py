@@ -23,7 +23,7 @@ class Gate:
 
 @pytest.fixture
 def gate(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
-    """Whoever reads a part of a Parquet file, or searches, waits until the gate is opened."""
+    """Block Parquet reads and searches until the gate is opened."""
     found = Gate()
     with service.services.engine.client() as client:
         kind = type(client)
@@ -63,7 +63,7 @@ async def reads_at_once(person: Person) -> None:
     ],
     ids=["downloads", "searches", "searches of logs"],
 )
-async def test_sixteen_of_one_workspace_do_not_hold_up_another(
+async def test_sixteen_reads_of_one_workspace_do_not_delay_another(
     service: Service, gate: Gate, path: str, params: dict[str, str]
 ) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()

@@ -15,7 +15,7 @@ from support.telemetry import make_span
 
 @contextmanager
 def _slow_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """While this lasts, what is acknowledged goes into the store only when the event is set."""
+    """Delay writes to the store until the event is set."""
     go, insert = threading.Event(), EngineStore.insert
 
     def wait_first(self: EngineStore, records: Sequence[Record]) -> None:
@@ -34,7 +34,7 @@ async def _count(person: Person, **headers: str) -> int:
 
 
 @pytest.mark.parametrize("headers", [{}, {"Cache-Control": "max-age=0"}, {"Cache-Control": "no"}])
-async def test_a_read_waits_for_what_was_acknowledged(
+async def test_a_read_waits_for_acknowledged_data(
     service: Service, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
 ) -> None:
     ann = await service.sign_up()
@@ -44,7 +44,7 @@ async def test_a_read_waits_for_what_was_acknowledged(
         assert await _count(ann, **headers) == 1
 
 
-async def test_a_read_that_may_be_older_does_not_wait(
+async def test_a_read_that_accepts_stale_data_does_not_wait(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = await service.sign_up()
@@ -55,7 +55,7 @@ async def test_a_read_that_may_be_older_does_not_wait(
     assert await _count(ann) == 1
 
 
-async def test_a_read_that_may_be_a_second_older_waits_for_what_came_before(
+async def test_a_read_that_accepts_a_second_of_staleness_waits_for_older_data(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = await service.sign_up()

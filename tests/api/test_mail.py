@@ -19,7 +19,7 @@ def _check_login(
     return AuthResult(success=right, handled=False)
 
 
-# What the server in these tests would rather not do.
+# Warnings of the SMTP server in these tests.
 without_tls = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
 
 
@@ -35,7 +35,7 @@ async def register(service: Service, email: str = "ann@example.com") -> None:
     await service.services.accounts._mailer.drain()
 
 
-async def test_a_mail_goes_out_over_smtp(tmp_path: Path) -> None:
+async def test_a_mail_is_sent_over_smtp(tmp_path: Path) -> None:
     with smtp_server() as (inbox, port):
         async with service_with(tmp_path, f"smtp://127.0.0.1:{port}") as service:
             await register(service)
@@ -63,7 +63,7 @@ async def test_credentials_in_the_url_are_decoded_and_used(tmp_path: Path) -> No
 
 @without_tls
 @pytest.mark.parametrize("user", ["", "ann:wrong@"])
-async def test_a_server_that_refuses_us_does_not_fail_the_request(
+async def test_a_server_that_refuses_the_mail_does_not_fail_the_request(
     tmp_path: Path, user: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = {"authenticator": _check_login, "auth_required": True, "auth_require_tls": False}
@@ -74,7 +74,7 @@ async def test_a_server_that_refuses_us_does_not_fail_the_request(
     assert "mail_failed" in capsys.readouterr().out
 
 
-async def test_a_server_that_is_not_there_does_not_fail_the_request(
+async def test_an_unreachable_server_does_not_fail_the_request(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with service_with(tmp_path, f"smtp://ann:pw@127.0.0.1:{free_port()}") as service:
@@ -84,7 +84,7 @@ async def test_a_server_that_is_not_there_does_not_fail_the_request(
     assert "token=" not in logged
 
 
-async def test_an_address_beyond_ascii_is_mailed_or_logged_but_fails_nothing(
+async def test_a_mail_to_a_non_ascii_address_never_fails_the_request(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with smtp_server(enable_SMTPUTF8=True) as (inbox, port):
@@ -98,7 +98,7 @@ async def test_an_address_beyond_ascii_is_mailed_or_logged_but_fails_nothing(
     assert "mail_failed" in capsys.readouterr().out
 
 
-async def test_a_failure_to_write_to_the_outbox_fails_nothing(
+async def test_an_outbox_that_cannot_be_written_does_not_fail_the_request(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "outbox").write_text("a file where the folder should be")

@@ -22,7 +22,7 @@ from support.traces import make_span, send_trace, send_traces
 
 MANY = directory.INLINE_AGENTS + 300
 LIMIT = 5
-# Any provider's, as far as the price list is concerned.
+# The price list has these models for any provider.
 MODELS = ("gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-4.1-mini")
 
 
@@ -43,7 +43,7 @@ async def limit_events(person: Person) -> list[dict[str, Any]]:
 
 async def test_reads_do_not_wait_for_many_new_agents(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
-    # While somebody else writes to the catalog, no agent can be registered.
+    # No agent can be registered during another write to the catalog.
     async with service.services.catalog.write():
         await send_traces(ann, [make_span(f"agent {number}") for number in range(MANY)])
         async with asyncio.timeout(8):
@@ -60,18 +60,18 @@ async def test_reads_do_not_wait_for_many_new_agents(service: Service) -> None:
     assert created.json()["pagination"]["total"] == MANY
 
 
-async def test_agents_not_registered_yet_come_back_after_a_crash(tmp_path: Path) -> None:
+async def test_the_journal_keeps_agents_that_are_not_registered_yet(tmp_path: Path) -> None:
     async with start_service(tmp_path) as service:
         ann = await service.sign_up()
         async with service.services.catalog.write():
             await send_traces(ann, [make_span(f"agent {number}") for number in range(MANY)])
             await service.services.pipeline.wait_until_visible()
-            # The journal is what a process that starts after a crash has.
+            # After a crash, the next process replays the journal.
             assert any(path.stat().st_size for path in (tmp_path / "journal").iterdir())
 
 
 @pytest.mark.usefixtures("_few_agents")
-async def test_a_full_workspace_takes_traces_but_makes_no_agents(service: Service) -> None:
+async def test_a_full_workspace_accepts_traces_but_creates_no_agents(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     await send_traces(ann, [make_span(f"agent {number}") for number in range(LIMIT + 3)])
     assert len(await names_of(ann)) == LIMIT
@@ -87,13 +87,13 @@ async def test_a_full_workspace_takes_traces_but_makes_no_agents(service: Servic
 
 
 @pytest.mark.usefixtures("_few_agents")
-async def test_a_full_workspace_is_told_once(tmp_path: Path) -> None:
+async def test_the_agent_limit_is_reported_once(tmp_path: Path) -> None:
     async with start_service(tmp_path) as service:
         ann = await service.sign_up()
         for batch in range(3):
             await send_traces(ann, [make_span(f"agent {batch} {number}") for number in range(4)])
             [agent, *_] = await names_of(ann)
-            # What the process remembers is forgotten with it.
+            # A change of an agent clears the cache of the process.
             await ann.data("PUT", f"/agents/{agent}", json={"tags": ["seen"]})
         assert len(await limit_events(ann)) == 1
     async with start_service(tmp_path) as service:
@@ -115,7 +115,7 @@ async def test_a_deleted_agent_makes_room_for_another(service: Service) -> None:
 
 
 @pytest.mark.usefixtures("_few_agents")
-async def test_known_agents_of_a_full_workspace_are_still_seen(tmp_path: Path) -> None:
+async def test_known_agents_of_a_full_workspace_are_still_updated(tmp_path: Path) -> None:
     async with start_service(tmp_path) as service:
         ann = await service.sign_up()
         await send_traces(ann, [make_span(f"agent {number}") for number in range(LIMIT)])
@@ -148,7 +148,7 @@ async def test_models_beyond_a_few_get_their_list_price_in_the_background(
 
 
 @pytest.mark.own_service
-async def test_a_workspace_fills_the_shared_price_list_up_to_a_limit(
+async def test_a_workspace_adds_a_limited_number_of_prices_to_the_shared_list(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(price_lookups, "MAX_LOOKUPS", 2)
@@ -162,7 +162,7 @@ async def test_a_workspace_fills_the_shared_price_list_up_to_a_limit(
     assert (await bob.data("GET", "/analytics/costs"))["unpricedModels"] == []
 
 
-async def test_prices_of_many_models_take_as_many_queries_as_of_one(
+async def test_prices_of_many_models_are_written_with_one_query(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queries: list[str] = []
@@ -180,7 +180,7 @@ async def test_prices_of_many_models_take_as_many_queries_as_of_one(
     assert len(queries) == 1
 
 
-async def test_names_beyond_the_limit_of_an_answer_are_summed_up(
+async def test_names_beyond_the_response_limit_are_grouped_as_other(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stored_analytics, "MAX_NAMES", 2)
@@ -190,7 +190,7 @@ async def test_names_beyond_the_limit_of_an_answer_are_summed_up(
             f"agent {number}", kind="tool", toolName=f"tool {number}", cost=1.0, model=f"m{number}"
         )
         llm = make_span(f"agent {number}", kind="llm", model=f"m{number}", cost=number + 1.0)
-        # The last ones are the largest.
+        # Later agents have larger totals.
         await send_traces(ann, [llm, *(make_span(f"agent {number}") for _ in range(number)), span])
     costs = await ann.data("GET", "/analytics/costs")
     assert costs["byModel"] == {"m3": 4.0, "m2": 3.0, "(other)": 3.0}

@@ -30,7 +30,7 @@ def mail() -> Iterator[tuple[Inbox, int]]:
 
 
 class Desk:
-    """Somebody with an agent whose alerts go out by mail and webhook."""
+    """A user with an agent whose alerts are sent by mail and webhook."""
 
     def __init__(self, service: Service, person: Person, clock: Clock) -> None:
         self.service = service
@@ -50,7 +50,7 @@ class Desk:
         await send_traces(self.person, [make_span(agent, start=start, status=status)])
 
     async def work(self, **by: float) -> None:
-        """Turn the clock, evaluate and send."""
+        """Advance the clock, evaluate and send."""
         self.clock.turn(**by)
         await self.service.services.alert_jobs.evaluate()
         await self.service.services.alert_jobs.send()
@@ -71,7 +71,7 @@ async def desk(tmp_path: Path, mail: tuple[Inbox, int]) -> AsyncIterator[Desk]:
         yield Desk(service, person, clock)
 
 
-async def test_an_alert_is_told_from_its_trigger_to_its_end(
+async def test_notifications_are_sent_from_trigger_to_resolution(
     desk: Desk, hooks: HookServer, mail: tuple[Inbox, int]
 ) -> None:
     secret = await desk.watch(hooks.url)
@@ -127,9 +127,7 @@ async def test_alerts_of_one_evaluation_share_a_mail(
     assert message["Subject"].startswith("3 alerts")
 
 
-async def test_a_receiver_that_fails_is_tried_again_with_the_same_id(
-    desk: Desk, hooks: HookServer
-) -> None:
+async def test_a_failed_delivery_is_retried_with_the_same_id(desk: Desk, hooks: HookServer) -> None:
     hooks.status = 503
     await desk.watch(hooks.url)
     await desk.send("error")
@@ -149,7 +147,7 @@ async def test_a_receiver_that_fails_is_tried_again_with_the_same_id(
     assert len(hooks.received) == 4
 
 
-async def test_a_message_is_given_up_after_ten_tries(desk: Desk, hooks: HookServer) -> None:
+async def test_a_message_is_dropped_after_ten_attempts(desk: Desk, hooks: HookServer) -> None:
     hooks.status = 500
     await desk.watch(hooks.url)
     await desk.send("error")
@@ -204,7 +202,7 @@ async def test_events_go_to_the_webhooks_that_subscribe_to_them(
     assert_error(await desk.person.call("GET", f"{path}/deliveries"), 404)
 
 
-async def test_a_test_message_answers_how_it_went(desk: Desk, hooks: HookServer) -> None:
+async def test_a_test_message_returns_its_outcome(desk: Desk, hooks: HookServer) -> None:
     made = await desk.person.data("POST", "/events/webhooks", json={"url": hooks.url})
     path = f"/events/webhooks/{made['id']}/test"
     sent = await desk.person.data("POST", path)

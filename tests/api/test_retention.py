@@ -8,13 +8,13 @@ from support.service import start_service
 from support.spans import span
 
 
-async def test_telemetry_older_than_it_is_kept_is_removed_and_audited(tmp_path: Path) -> None:
+async def test_expired_telemetry_is_removed_and_audited(tmp_path: Path) -> None:
     async with start_service(tmp_path) as service:
         person = await service.sign_up()
         old = span(name="old", start=datetime(2012, 5, 5, tzinfo=UTC))
         await person.data("POST", "/spans", json={"spans": [old, span(name="new")]})
         assert len(await person.data("GET", "/spans/traces")) == 2
-    # Ten years: the engine is everybody's, and no other test reaches back so far.
+    # Ten years: tests share the engine, and no other test has data that old.
     async with start_service(tmp_path, retention_days=3650) as service:
         person = await service.log_in(person.email)
 

@@ -14,7 +14,7 @@ from support.process import run_service
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 TIMEOUT_SECONDS = 900
-# The first segments of paths that are tried together: what one makes, another may ask for.
+# Paths by first segment that are tested together, because they use each other's records.
 GROUPS = {
     "telemetry": ("spans", "signals", "logs", "otlp"),
     "analytics": ("analytics", "agents", "models", "events"),
@@ -24,7 +24,7 @@ OTHERS = "others"
 
 
 def choose_paths(group: str) -> tuple[str, str]:
-    """The option that selects the paths of a group, and its regular expression."""
+    """Return the option that selects the paths of a group, and its regular expression."""
     nouns = GROUPS.get(group) or [noun for names in GROUPS.values() for noun in names]
     option = "--include-path-regex" if group in GROUPS else "--exclude-path-regex"
     return option, f"^/api/({'|'.join(nouns)})(/|$)"
@@ -32,7 +32,7 @@ def choose_paths(group: str) -> tuple[str, str]:
 
 @pytest.mark.timeout(TIMEOUT_SECONDS)
 @pytest.mark.parametrize("group", [*GROUPS, OTHERS])
-def test_the_service_does_what_its_document_says(tmp_path: Path, group: str) -> None:
+def test_the_service_conforms_to_its_document(tmp_path: Path, group: str) -> None:
     unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
     option, pattern = choose_paths(group)
     with run_service(tmp_path, **unlimited) as service:

@@ -17,19 +17,19 @@ from support.service import PASSWORD, Person, Service
 from support.spans import child_of, llm_call, new_span
 
 MANY = 100
-# Where there cannot be as many.
+# Routes that cannot return as many rows.
 FEWER = {"/api/events/webhooks": 50}
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 NOW = datetime.now(UTC)
 
-# What the request of this context has asked the stores; None outside of one.
-asked: ContextVar[list[str] | None] = ContextVar("asked", default=None)
+# The statements of the current request; None outside of one.
+current_statements: ContextVar[list[str] | None] = ContextVar("current_statements", default=None)
 
 
 @pytest.fixture(autouse=True)
 def _counted(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def note(what: str) -> None:
-        if (statements := asked.get()) is not None:
+        if (statements := current_statements.get()) is not None:
             statements.append(what)
 
     def note_statement(*arguments: Any) -> None:
@@ -53,24 +53,24 @@ def _counted(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 async def statements_of(
     call: Callable[[], Awaitable[httpx.Response]], enough: int = 0
 ) -> tuple[list[str], Any]:
-    """Return what a request asks the stores at least when it is made again, and its answer.
+    """Return the statements and the data of a request: of up to three tries, the fewest statements.
 
-    It is not made again once it asked no more than is `enough`.
+    It is not repeated after a try with at most `enough` statements.
     """
     answers: list[tuple[list[str], Any]] = []
     while len(answers) < 3 and not (answers and len(answers[-1][0]) <= enough):
         statements: list[str] = []
-        token = asked.set(statements)
+        token = current_statements.set(statements)
         response = await call()
-        asked.reset(token)
+        current_statements.reset(token)
         assert response.status_code == 200, response.text
         answers.append((statements, response.json().get("data")))
-    # A cache that has run out asks once more.
+    # An expired cache adds a statement.
     return min(answers, key=lambda answer: len(answer[0]))
 
 
 class Rows:
-    """Makes rows of every kind, from one number up to another."""
+    """Creates rows of every kind, numbered from one number up to another."""
 
     def __init__(self, service: Service, person: Person) -> None:
         self.service = service
@@ -89,7 +89,7 @@ class Rows:
         variants = [{"key": "a"}, {"key": "b"}]
         for number in numbers:
             if number < FEWER["/api/events/webhooks"]:
-                # The first one gets a delivery for each of the others' records.
+                # The first webhook subscribes to everything, so that it has many deliveries.
                 hook = {"url": "https://hooks.invalid/", "types": ["key.rotated"] * bool(number)}
                 self._keep("webhookId", await make("POST", "/events/webhooks", json=hook))
             self._keep("keys", await self.person.new_key(name=f"key {number}"))
@@ -127,7 +127,7 @@ class Rows:
 
 
 def rows_in(answer: Any) -> int:
-    """How many rows an answer has: its own, or those of the longest list in it."""
+    """Count the rows of a response: its items, or those of the longest list in it."""
     if isinstance(answer, list):
         return len(answer)
     if isinstance(answer, dict):
@@ -136,7 +136,7 @@ def rows_in(answer: Any) -> int:
 
 
 @pytest.mark.own_service
-async def test_no_route_asks_more_often_for_more_rows(service: Service) -> None:
+async def test_no_route_runs_more_statements_for_more_rows(service: Service) -> None:
     ann = await service.sign_up()
     document = (await service.call("GET", "/openapi.json")).json()
     reads = [o for o in operations(document) if o.method == "GET" and o.is_guarded]

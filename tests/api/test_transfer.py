@@ -25,7 +25,7 @@ def transfer(service: Service) -> Transfer:
 
 
 async def fill(person: Person) -> None:
-    """Telemetry of every sort, in three months."""
+    """Send telemetry of every kind, in three months."""
     text = "quote ' tab \t newline \n é 漢 😀"
     for days in (0, 35, 70):
         at = NOW - timedelta(days=days)
@@ -51,7 +51,7 @@ async def fill(person: Person) -> None:
 
 
 async def everything(person: Person) -> Any:
-    """All that the API says, but for the ids that each workspace makes of its own."""
+    """Read everything from the API, except ids that differ between workspaces."""
     traces = await person.data("GET", "/spans/traces", params={"limit": 100})
     return _without_ids(
         {
@@ -75,7 +75,7 @@ def _without_ids(value: Any) -> Any:
             return value
 
 
-async def test_an_export_that_is_read_again_says_the_same_and_twice_too(
+async def test_an_imported_export_is_equal_also_when_imported_twice(
     service: Service, transfer: Transfer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stored, "FILE_ROWS", 3)
@@ -91,15 +91,15 @@ async def test_an_export_that_is_read_again_says_the_same_and_twice_too(
     assert len(list((tmp_path / "out").glob("spans-*.parquet"))) == 3
     theirs = await transfer.find_workspace(bob.email)
     for _ in range(2):
-        taken = await transfer.import_folder(theirs, tmp_path / "out", lambda *_: None)
-        assert taken == rows
+        imported = await transfer.import_folder(theirs, tmp_path / "out", lambda *_: None)
+        assert imported == rows
         assert await everything(bob) == expected
     assert await everything(ann) == expected
     names = {agent["name"] for agent in await bob.data("GET", "/agents")}
     assert names == {"agent 0", "agent 35", "agent 70"}
 
 
-async def test_an_export_holds_one_workspace_alone(
+async def test_an_export_contains_only_one_workspace(
     service: Service, transfer: Transfer, tmp_path: Path
 ) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
@@ -111,7 +111,7 @@ async def test_an_export_holds_one_workspace_alone(
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["manifest.json"]
 
 
-async def test_what_is_no_export_is_refused(
+async def test_an_invalid_export_is_refused(
     service: Service, transfer: Transfer, tmp_path: Path
 ) -> None:
     person = await service.sign_up()

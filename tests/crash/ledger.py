@@ -61,8 +61,8 @@ class Ledger:
     def take_unknown(self) -> list[Request]:
         """Take the requests without a response, to resend them like an exporter."""
         with self._lock:
-            taken, self.unknown = self.unknown, []
-            return taken
+            requests, self.unknown = self.unknown, []
+            return requests
 
     def some_kept(self, index: int) -> Request | None:
         with self._lock:

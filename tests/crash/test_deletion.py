@@ -69,7 +69,7 @@ def connect(service: Running, token: str) -> httpx.Client:
 
 
 @pytest.mark.parametrize("rounds", [ROUNDS, SOAK])
-def test_a_deletion_holds_through_a_kill(tmp_path: Path, rounds: int) -> None:
+def test_a_deletion_survives_kill_9(tmp_path: Path, rounds: int) -> None:
     with run_service(tmp_path, **UNLIMITED) as service, service.sign_up() as http:
         token = http.headers["Authorization"]
         deletions = DeletionLog([trace_id for _ in range(rounds) for trace_id in send_traces(http)])

@@ -89,7 +89,7 @@ def request_of(size_bytes: int) -> Request:
 
 
 @pytest.mark.parametrize("min_free_mb", [32, 0], ids=["with a reserve", "to the last byte"])
-def test_a_full_disk_is_503_reads_go_on_and_room_is_enough_to_recover(
+def test_a_full_disk_is_503_with_reads_and_recovers_with_free_space(
     tmp_path: Path, small_disk: Path, min_free_mb: int
 ) -> None:
     ledger, maker = Ledger(), RequestMaker(7, "disk")
@@ -257,7 +257,7 @@ def test_a_flood_is_refused_at_once_and_memory_stays_bounded(tmp_path: Path) -> 
         assert service.stop() == 0
 
 
-def test_a_bad_body_among_good_ones_harms_only_itself(tmp_path: Path) -> None:
+def test_an_invalid_body_does_not_affect_valid_ones(tmp_path: Path) -> None:
     ledger = Ledger()
     with run_service(tmp_path, **UNLIMITED) as service, service.sign_up() as reader:
         key = key_of(reader)

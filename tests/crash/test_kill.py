@@ -113,7 +113,7 @@ def test_nothing_acknowledged_is_lost_or_counted_twice(
     assert stored["traces"] > 0
 
 
-def test_sigterm_while_ingesting_loses_nothing_and_ends_well(tmp_path: Path) -> None:
+def test_sigterm_during_ingest_loses_nothing_and_exits_cleanly(tmp_path: Path) -> None:
     ledger = Ledger()
     with run_service(tmp_path, **UNLIMITED) as service:
         with service.sign_up() as http:

@@ -110,7 +110,7 @@ def run_all_beside(folder: Path, url: str) -> dict[tuple[str, ...], int]:
 
 
 @pytest.mark.parametrize("moment", ["before the engine stops", "while the engine is stopped"])
-def test_commands_beside_the_service_take_no_acknowledged_span_with_them(
+def test_commands_beside_the_service_lose_no_acknowledged_span(
     tmp_path: Path, clickhouse: ClickhouseServer, moment: str
 ) -> None:
     settings = {**UNLIMITED, "telemetry_url": clickhouse.url}

@@ -1,4 +1,4 @@
-"""The README's commands, run as they stand against a real service."""
+"""The README's commands, run unchanged against a real service."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def script_under(heading: str) -> str:
     return str(script)
 
 
-def test_the_first_steps_work_with_curl_alone(tmp_path: Path) -> None:
+def test_the_first_steps_need_only_curl(tmp_path: Path) -> None:
     script = script_under("First steps")
     assert EXAMPLE in script
     assert "jq" not in script

@@ -1,4 +1,4 @@
-"""The docs say what the code does: settings, routes, links."""
+"""The docs match the code: settings, routes, links."""
 
 import re
 import subprocess

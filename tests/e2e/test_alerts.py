@@ -1,4 +1,4 @@
-"""Alerts of the real command, with a real mail server and a real receiver of webhooks."""
+"""Alerts of the real process, with a real mail server and webhook receiver."""
 
 import time
 from collections import Counter
@@ -38,7 +38,7 @@ def send(ann: httpx.Client, agent: str, status: str, count: int = 1) -> None:
     ann.post("/spans", json={"spans": spans}).raise_for_status()
 
 
-def test_an_alert_lives_its_whole_life_by_itself(tmp_path: Path) -> None:
+def test_an_alert_is_raised_notified_and_resolved_automatically(tmp_path: Path) -> None:
     with smtp_server() as (inbox, port), hook_server() as hooks:
         smtp = {"smtp_url": f"smtp://127.0.0.1:{port}"}
         with run_service(tmp_path, **SETTINGS, **smtp) as running, running.sign_up() as ann:
@@ -65,7 +65,7 @@ def test_an_alert_lives_its_whole_life_by_itself(tmp_path: Path) -> None:
     assert "spanwise_alert_rules 1.0" in metrics
 
 
-def test_kill_9_neither_loses_nor_doubles_a_notification(tmp_path: Path) -> None:
+def test_kill_9_neither_loses_nor_duplicates_a_notification(tmp_path: Path) -> None:
     agents = ["first", "second", "third"]
     with smtp_server() as (inbox, port), hook_server() as hooks:
         smtp = {"smtp_url": f"smtp://127.0.0.1:{port}", "secret_key": "s" * 40}
@@ -73,7 +73,7 @@ def test_kill_9_neither_loses_nor_doubles_a_notification(tmp_path: Path) -> None
             token = ann.headers["Authorization"]
             for agent in agents:
                 watch(ann, agent, hooks.url)
-            # The receiver refuses, so that messages wait in the outbox when the process dies.
+            # The receiver refuses, so that messages are in the outbox when the process is killed.
             hooks.status = 503
             send(ann, agents[0], "error")
             wait_for(lambda: len(hooks.received) > 0)
@@ -91,15 +91,15 @@ def test_kill_9_neither_loses_nor_doubles_a_notification(tmp_path: Path) -> None
         with run_service(tmp_path, **SETTINGS, **smtp) as running:
             wait_for(lambda: len(hooks.accepted) >= len(agents))
             wait_for(lambda: set(_mails_by_agent(inbox, agents)) == set(agents))
-            # Time enough for a doubled one to show.
+            # Enough time for a duplicate to arrive.
             time.sleep(5)
             ann = httpx.Client(base_url=running.api, headers={"Authorization": token}, timeout=30)
             with ann:
                 alerts = ann.get("/spans/alerts").json()["data"]
     assert sorted(alert["agentName"] for alert in alerts) == sorted(agents)
-    told = Counter(received.json["data"]["agentName"] for received in hooks.accepted)
-    assert told == dict.fromkeys(agents, 1)
-    # A try may be repeated when its outcome was not written down, but never under another id.
+    notified = Counter(received.json["data"]["agentName"] for received in hooks.accepted)
+    assert notified == dict.fromkeys(agents, 1)
+    # An attempt whose outcome was not stored may be repeated, but only with the same id.
     ids = {(r.json["data"]["id"], r.json["type"]): set[str]() for r in hooks.received}
     for received in hooks.received:
         ids[received.json["data"]["id"], received.json["type"]].add(received.id)
@@ -109,7 +109,7 @@ def test_kill_9_neither_loses_nor_doubles_a_notification(tmp_path: Path) -> None
 
 
 def _mails_by_agent(inbox: Inbox, agents: list[str]) -> dict[str, set[str]]:
-    """The ids of the mails that tell of each agent's alert; several may share one."""
+    """Return the ids of the mails about each agent's alert; alerts may share a mail."""
     found: dict[str, set[str]] = {}
     for message in inbox.messages:
         for agent in agents:

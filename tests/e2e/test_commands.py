@@ -61,7 +61,7 @@ def test_doctor_reports_every_problem_and_fails(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_doctor_looks_and_makes_nothing(tmp_path: Path) -> None:
+def test_doctor_changes_nothing(tmp_path: Path) -> None:
     ended = run_command(tmp_path, "doctor")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "catalog: SQLite" in ended.stdout
@@ -69,7 +69,7 @@ def test_doctor_looks_and_makes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
-def test_doctor_says_that_a_migration_is_due_and_leaves_it(tmp_path: Path) -> None:
+def test_doctor_reports_a_pending_migration_without_running_it(tmp_path: Path) -> None:
     run_command(tmp_path, "migrate")
     assert run_command(tmp_path, "doctor").stdout.count("schema up to date") == 2
     catalog = tmp_path / "data" / "catalog.db"
@@ -97,7 +97,7 @@ def test_user_works_beside_the_service_while_registration_is_closed(tmp_path: Pa
     )
     assert first.returncode == 0, first.stderr
     assert first.stdout.endswith(" ann@example.com admin\n")
-    # Beside the running service, whose telemetry nobody else may open.
+    # Runs beside the service, which has exclusive access to the telemetry.
     with run_service(tmp_path, **closed) as service:
         prompted = run_command(
             tmp_path, "user", "add", "bob@example.com", stdin=f"{PASSWORD}\n", **closed

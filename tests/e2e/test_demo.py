@@ -1,4 +1,4 @@
-"""`spanwise demo`: a filled workspace, traffic that goes on, and no second filling."""
+"""`spanwise demo`: a workspace that is filled once, and live traffic."""
 
 from pathlib import Path
 
@@ -7,7 +7,9 @@ from support.polling import wait_for
 from support.process import run_command, run_demo
 
 
-def test_a_demo_is_filled_once_and_goes_on(filled_demo: FilledDemo, tmp_path: Path) -> None:
+def test_a_demo_is_filled_once_and_generates_traffic(
+    filled_demo: FilledDemo, tmp_path: Path
+) -> None:
     assert 600 < filled_demo.traces < 3000
     with filled_demo.run_copy(tmp_path) as service:
         with sign_in(service.url) as http:
@@ -22,14 +24,14 @@ def test_a_demo_is_filled_once_and_goes_on(filled_demo: FilledDemo, tmp_path: Pa
             }
             assert max(s["traceCount"] for s in read(http, "/spans/sessions")) > 1
             assert read(http, "/logs?level=warn")
-            # A conversation begins every 30 s or sooner, and some turns last as long again.
+            # A conversation starts at least every 30 s, and some turns take another 30 s.
             wait_for(lambda: count_traces(http) > filled, seconds=180)
         assert service.stop() == 0
     with run_demo(tmp_path, *SCALE) as service, sign_in(service.url) as http:
         assert filled < count_traces(http) < filled + 100
 
 
-def test_only_a_demo_is_thrown_away(tmp_path: Path) -> None:
+def test_demo_fresh_deletes_only_a_demo_folder(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "precious").write_text("mine")

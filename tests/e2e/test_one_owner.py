@@ -1,4 +1,4 @@
-"""The data folder of a running service: who else wants it is told so, and changes nothing."""
+"""The data folder of a running service: other processes are refused and change nothing."""
 
 import signal
 from datetime import UTC, datetime
@@ -14,17 +14,17 @@ EMAIL = "ann@example.com"
 
 
 def stored(folder: Path) -> set[Path]:
-    """The files that only the owner may add or remove."""
+    """Return the files that only the owner may add or remove."""
     owned = ("journal/*", "telemetry/*", "secret.key", MARKER)
     return {path for pattern in owned for path in (folder / "data").glob(pattern)}
 
 
 @pytest.mark.timeout(900)
-def test_a_second_process_is_told_in_one_sentence_and_an_export_after_a_kill_is_complete(
+def test_a_second_process_is_refused_and_an_export_after_a_kill_is_complete(
     tmp_path: Path,
 ) -> None:
     with run_service(tmp_path) as service, service.sign_up(EMAIL) as http:
-        # So that `demo --fresh` takes the folder for a demo's.
+        # So that `demo --fresh` regards the folder as a demo's.
         (tmp_path / "data" / MARKER).write_text("{}")
         before = stored(tmp_path)
         for command in (

@@ -49,7 +49,7 @@ def assert_shows_up(http: httpx.Client) -> None:
     assert listed["models"] == ["gpt-4o"]
     assert listed["tools"] == ["find_room"]
     assert (listed["inputTokens"], listed["outputTokens"]) == (1000, 200)
-    # 2.50 and 10.00 dollars a million tokens.
+    # 2.50 and 10.00 dollars per million tokens.
     assert listed["cost"] == pytest.approx(1000 * 2.5e-6 + 200 * 10e-6)
     assert (listed["sessionId"], listed["userId"]) == ("s-1", "u-1")
     assert listed["environment"] == "test"

@@ -1,4 +1,4 @@
-"""Two processes on one catalog: what is ended on one ends on the other within five seconds."""
+"""Two processes on one catalog: a revocation applies to both within five seconds."""
 
 import time
 from collections.abc import Iterator
@@ -28,14 +28,14 @@ def replicas(tmp_path: Path) -> Iterator[tuple[Running, Running]]:
 
 
 def accepted_for(replica: Running, path: str, headers: dict[str, str]) -> float:
-    """How long after now a request could begin and still be let in, seconds."""
+    """Return for how many seconds from now requests are still accepted."""
     began = time.monotonic()
     latest = 0.0
     while latest < 2 * PROMISE_SECONDS:
-        asked = time.monotonic() - began
+        requested = time.monotonic() - began
         if replica.get(path, headers=headers).status_code == 401:
             return latest
-        latest = asked
+        latest = requested
     return latest
 
 

@@ -1,4 +1,4 @@
-"""Stopping the real service: what is under way is finished, then the stores are closed."""
+"""Stopping the real service: requests in progress are finished, then the stores are closed."""
 
 import json
 import signal
@@ -51,7 +51,7 @@ def wait_until_closed_to_others(service: Running) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_request_under_way_is_finished_before_the_end(
+def test_a_request_in_progress_is_finished_before_shutdown(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     with run_service(tmp_path) as service, begin_slow_request(service) as connection:
@@ -71,7 +71,7 @@ def test_an_idle_service_stops_at_once(tmp_path: Path) -> None:
         assert time.monotonic() - started < 25
 
 
-def test_a_killed_service_starts_again_with_everything_it_acknowledged(tmp_path: Path) -> None:
+def test_a_killed_service_restarts_with_all_acknowledged_data(tmp_path: Path) -> None:
     with run_service(tmp_path) as service, service.sign_up() as ann:
         key = ann.post("/keys", json={"name": "mine"}).json()["data"]
         service.process.kill()

@@ -1,4 +1,4 @@
-"""Starting the real service: what goes wrong is one sentence, and settings have their order."""
+"""Starting the real service: errors are one sentence, and settings have a precedence."""
 
 import socket
 import stat
@@ -14,7 +14,7 @@ from support.servers import free_port
 
 
 def assert_refused(folder: Path, *says: str, **settings: Any) -> None:
-    """The start ends with exit code 1 and one line that says this."""
+    """Check that the start ends with exit code 1 and this one-line message."""
     ended = run_command(folder, "serve", **settings)
     assert_one_sentence(ended, *says)
 
@@ -29,13 +29,13 @@ def assert_one_sentence(ended: subprocess.CompletedProcess[str], *says: str) -> 
         assert text in lines[0]
 
 
-def test_a_taken_port(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+def test_a_port_in_use(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        port = occupied.getsockname()[1]
         assert_refused(tmp_path, f"127.0.0.1:{port}", "in use", "SPANWISE_PORT", port=port)
 
 
-def test_a_host_that_is_not_ours(tmp_path: Path) -> None:
+def test_a_host_of_another_machine(tmp_path: Path) -> None:
     assert_refused(tmp_path, "cannot listen on 192.0.2.1", host="192.0.2.1")
 
 
@@ -76,7 +76,7 @@ def test_a_broken_settings_file(tmp_path: Path, content: str, says: str) -> None
     assert_refused(tmp_path, says)
 
 
-def test_a_flag_beats_the_environment_which_beats_the_file(tmp_path: Path) -> None:
+def test_flags_override_the_environment_which_overrides_the_file(tmp_path: Path) -> None:
     (tmp_path / "spanwise.toml").write_text(
         "rate_limit_strict = 1\nrate_limit_standard = 1\nrate_limit_ingestion = 3\n"
     )
@@ -103,7 +103,7 @@ def test_the_secret_and_the_sessions_survive_a_restart(tmp_path: Path) -> None:
         assert path.read_text() == secret
 
 
-def test_a_log_line_tells_each_request_without_its_secrets(tmp_path: Path) -> None:
+def test_each_request_is_logged_without_secrets(tmp_path: Path) -> None:
     with run_service(tmp_path) as service:
         answer = service.get(
             "/auth/verify-email",
@@ -122,9 +122,9 @@ def test_a_log_line_tells_each_request_without_its_secrets(tmp_path: Path) -> No
         assert "secret" not in service.log_path.read_text()
 
 
-@pytest.mark.parametrize(("level", "told"), [("info", [401]), ("debug", [200, 401])])
-def test_an_export_that_succeeds_is_told_to_those_who_debug(
-    tmp_path: Path, level: str, told: list[int]
+@pytest.mark.parametrize(("level", "logged"), [("info", [401]), ("debug", [200, 401])])
+def test_a_successful_export_is_logged_at_debug_level(
+    tmp_path: Path, level: str, logged: list[int]
 ) -> None:
     with run_service(tmp_path, log_level=level) as service, service.sign_up() as ann:
         path, empty = "/otlp/v1/traces", {"Content-Type": "application/x-protobuf"}
@@ -132,7 +132,7 @@ def test_an_export_that_succeeds_is_told_to_those_who_debug(
         assert httpx.post(f"{service.api}{path}", headers=empty, timeout=60).status_code == 401
         service.stop()
         requests = [line for line in service.log() if line["event"] == "request"]
-        assert [line["status"] for line in requests if line["path"] == f"/api{path}"] == told
+        assert [line["status"] for line in requests if line["path"] == f"/api{path}"] == logged
 
 
 def test_the_service_can_run_on_postgresql_and_redis(

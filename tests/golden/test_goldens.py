@@ -1,4 +1,4 @@
-"""What real instrumentations send comes out as the expectations say, through the whole service."""
+"""Recorded exports of real instrumentations become the expected spans in the whole service."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ COPIED = (
 
 @dataclass(frozen=True)
 class Golden:
-    """An export and what is expected of it."""
+    """An export and its expected spans."""
 
     name: str
     traces: Path | None
@@ -31,7 +31,7 @@ class Golden:
         return loaded
 
     def files(self) -> Iterator[tuple[str, Path]]:
-        """The requests: the spans first, then the logs and metrics that speak of them."""
+        """Return the requests: spans first, then the logs and metrics that refer to them."""
         if self.traces is not None:
             yield "traces", self.traces
         for kind in ("logs", "metrics"):
@@ -72,7 +72,7 @@ async def send(person: Person, golden: Golden) -> None:
 
 
 def differences(wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
-    """Name every field that came out otherwise than expected."""
+    """Return every field that differs from the expectation."""
     found = [
         f"{field}: {got[field]!r}, not {wanted[field]!r}"
         for field in COPIED
@@ -96,7 +96,7 @@ def trace_differences(wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
         "outputTokens": wanted["countedOutputTokens"],
         "spanCount": wanted["spanCount"],
     }
-    # A trace whose root never came has no name of its own.
+    # A trace without a root has no name.
     if name := wanted.get("traceName", wanted["name"]):
         fields["name"] = name
     for field in ("status", "errorType", "sessionId", "userId", "agentName"):
@@ -112,7 +112,7 @@ def trace_differences(wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
 
 
 def count_twice(expected: dict[str, Any]) -> None:
-    """Two instrumentations of one call are two calls to us; docs/conventions.md says so."""
+    """Two instrumentations of one call count as two calls, as docs/conventions.md explains."""
     by_trace = {trace["traceId"]: trace for trace in expected["traces"]}
     for span in expected["spans"]:
         if "duplicateOf" in span:
@@ -122,9 +122,7 @@ def count_twice(expected: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("golden", WITH_SPANS, ids=_id)
-async def test_an_export_becomes_the_spans_that_are_expected(
-    service: Service, golden: Golden
-) -> None:
+async def test_an_export_becomes_the_expected_spans(service: Service, golden: Golden) -> None:
     person = await service.sign_up()
     await send(person, golden)
     expected = golden.expected
@@ -141,7 +139,7 @@ async def test_an_export_becomes_the_spans_that_are_expected(
 
 
 @pytest.mark.parametrize("golden", OF_LOGS_ONLY, ids=_id)
-async def test_log_records_of_a_coding_agent_show_up_as_usage_and_cost(
+async def test_log_records_of_a_coding_agent_count_as_usage_and_cost(
     service: Service, golden: Golden
 ) -> None:
     person = await service.sign_up()

@@ -1,4 +1,4 @@
-"""A demo that is filled once per test run, and copied for whoever wants one to change."""
+"""A demo that is filled once per test run, and copied for tests that change it."""
 
 import fcntl
 import json
@@ -17,7 +17,7 @@ from spanwise.demo.setup import EMAIL, MARKER, PASSWORD
 from support.polling import wait_for
 from support.process import ANSWER_SECONDS, Running, run_demo
 
-# A little of its traffic: 1,500 traces.
+# Reduced traffic: 1,500 traces.
 SCALE = ("--scale", "0.06")
 UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
 
@@ -32,7 +32,7 @@ class FilledDemo:
     @contextmanager
     def run_copy(self, folder: Path, **settings: object) -> Iterator[Running]:
         """Start the demo on a copy of the data, in the given folder."""
-        # The engine names its databases by relative links.
+        # The engine refers to its databases with relative links.
         shutil.copytree(self.folder / "data", folder / "data", symlinks=True)
         with run_demo(folder, *SCALE, **{**UNLIMITED, **settings}) as running:
             yield running
@@ -79,5 +79,5 @@ def read(http: httpx.Client, path: str) -> Any:
 
 
 def count_traces(http: httpx.Client) -> int:
-    """All of them: the default window moves on, and leaves the month's oldest behind."""
+    """Count all traces; the default range would exclude the oldest of the month."""
     return int(read(http, "/analytics/metrics?startTime=2020-01-01T00:00:00Z")["totalTraces"])

@@ -1,7 +1,7 @@
 """The `spanwise` command in a process forked from one that has already imported it.
 
-Importing takes longer than all else that a start does, and hundreds of tests start the command. The
-process is a real one: its own memory, signals, standard streams and exit code.
+Imports take most of the time of a start, and hundreds of tests start the command. It is still a
+real process with separate memory, signals, standard streams and exit code.
 """
 
 import atexit
@@ -27,7 +27,7 @@ PROCESSES.set_forkserver_preload(
 
 
 class Process(Protocol):
-    """What tests need of a process; `subprocess.Popen` has it, too."""
+    """The part of `subprocess.Popen` that tests use."""
 
     pid: int
 

@@ -1,4 +1,4 @@
-"""Random histories of a workspace, and what analytics must say of them, in plain Python."""
+"""Random histories of a workspace, and their expected analytics, computed in plain Python."""
 
 import math
 import random
@@ -20,13 +20,13 @@ ENVIRONMENTS = ("production", "test", None)
 ERRORS = ("rate_limit", "timeout", "api_error", "validation", None)
 USAGE = {"llm", "embedding", "rerank"}
 BOUNDS = (200, 500, 1000, 2000, 5000)
-# Long ago: retention removes everybody's telemetry, and no other test's lies before this.
+# Long ago, because retention removes telemetry of all tests, and no other test's is this old.
 _FIRST_DAY = datetime(2018, 2, 26, tzinfo=UTC)
 
 
 @dataclass
 class Step:
-    """What happens in turn: spans are sent, prices set, traces deleted, old telemetry removed."""
+    """One step: spans are sent, prices set, traces deleted or old telemetry removed."""
 
     spans: list[Body] = field(default_factory=list)
     prices: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -40,9 +40,9 @@ class History:
     question: Question
 
     def traces(self) -> list["OracleTrace"]:
-        """What the steps leave behind: the last of each span, at the last price.
+        """Return the traces after all steps: the last version of each span, at the last price.
 
-        Of a span that was sent with starts in two hours, retention may remove one.
+        If a span was sent with start times in two hours, retention may remove only one version.
         """
         sent: list[Body] = []
         prices: dict[str, tuple[float, float]] = {}
@@ -133,7 +133,7 @@ def make_history(seed: int, *, with_deletes: bool = True) -> History:
             rates = (round(dice.uniform(0, 50), 3), round(dice.uniform(0, 50), 3))
             step.prices[dice.choice(MODELS)] = rates
     if with_deletes:
-        # Spans that come after the deletion count.
+        # Spans that arrive after the deletion count.
         for trace in dice.sample(traces, len(traces) // 6):
             steps[dice.randint(1, 3)].deleted.append(trace[0]["traceId"])
     return History(steps, _make_question(dice, days))
@@ -182,19 +182,19 @@ def _make_call(dice: random.Random, root: Body) -> Body:
 
 
 def random_limit(dice: random.Random) -> datetime:
-    """A moment before which retention removes all: mostly midnight, as the job does."""
+    """Return a cutoff for retention: mostly midnight, like the job's."""
     limit = _FIRST_DAY + timedelta(days=dice.randint(0, 60))
     return limit if dice.random() < 0.7 else limit + timedelta(hours=dice.randint(1, 23))
 
 
 def all_time(granularity: Granularity) -> Question:
-    """A question for all traces of a history."""
+    """Return a question about all traces of a history."""
     period = BoundedRange(_FIRST_DAY - timedelta(days=40), _FIRST_DAY + timedelta(days=200))
     return Question(period, TraceFilter(TimeRange(period.start, period.end)), granularity)
 
 
 def _changed(dice: random.Random, span: Body) -> Body:
-    """The span as a client sends it again: mostly the same, sometimes finished or moved by now."""
+    """Return the span as a client resends it: mostly unchanged, sometimes ended or moved."""
     if dice.random() < 0.5:
         return span
     if dice.random() < 0.4:
@@ -242,7 +242,7 @@ def select(traces: Sequence[OracleTrace], question: Question) -> list[OracleTrac
 
 
 def percentile(values: Sequence[float], level: float) -> float:
-    """The value at rank level * (n - 1), between its neighbours."""
+    """Interpolate the value at rank level * (n - 1)."""
     ordered = sorted(values)
     rank = level * (len(ordered) - 1)
     below, above = ordered[math.floor(rank)], ordered[math.ceil(rank)]
@@ -262,7 +262,7 @@ def label(moment: datetime, granularity: Granularity) -> str:
 
 
 def labels(question: Question) -> list[str]:
-    """The dates of the series, found hour by hour."""
+    """Return the dates of the series, computed hour by hour."""
     found = dict.fromkeys([label(question.period.start, question.granularity)])
     moment = question.period.start.replace(minute=0, second=0, microsecond=0)
     while moment < question.period.end:
@@ -275,7 +275,7 @@ Answer = dict[str, Any]
 
 
 def answers(traces: Sequence[OracleTrace], question: Question) -> Answer:
-    """Every answer of analytics but the percentiles, which stand apart."""
+    """Return the expected response of every analytics endpoint, except percentiles."""
     meant = select(traces, question)
     by_label: dict[str, list[OracleTrace]] = {name: [] for name in labels(question)}
     for trace in meant:

@@ -1,7 +1,7 @@
-"""Ids of traces and spans. Each ends in a zero byte, as one of 256 does in real life.
+"""Ids of traces and spans that end in a zero byte, like one of 256 real ids.
 
-The engine takes such bytes off where it turns an id into text, so a query that compares ids by text
-loses some of them. With ids like these it loses all, and a test says so.
+The engine strips trailing zero bytes when it converts an id to text, so a query that compares ids
+as text misses such rows. With these ids it misses all of them, and a test fails.
 """
 
 import secrets

@@ -1,4 +1,4 @@
-"""The service on a port, as `spanwise serve` runs it: what goes by its way of speaking HTTP."""
+"""The service on a port with the HTTP protocol of `spanwise serve`, including fast paths."""
 
 import asyncio
 import threading
@@ -21,8 +21,8 @@ from spanwise.cli.serve import listen, new_server
 from spanwise.wiring.http import create_fast_paths
 from support.service import Service
 
-# They differ from one answer to the next.
-_OF_ONE_ANSWER = {"date", "x-request-id"}
+# Headers that differ between responses.
+_PER_RESPONSE = {"date", "x-request-id"}
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Listening:
     port: int
     http: httpx.AsyncClient
     # For each request that matched a fast path: whether the fast path handled it.
-    taken: list[bool] = field(default_factory=list)
+    handled: list[bool] = field(default_factory=list)
 
     def record(self, fast_path: FastPath) -> None:
         handle = fast_path.handle
@@ -41,7 +41,7 @@ class Listening:
             request: FastPathRequest, body: bytes, on_committed: OnCommitted
         ) -> FastPathResponse | None:
             response = handle(request, body, on_committed)
-            self.taken.append(response is not None)
+            self.handled.append(response is not None)
             return response
 
         fast_path.handle = handle_recorded  # type: ignore[method-assign]
@@ -80,16 +80,16 @@ async def raw(port: int, *packets: bytes, seconds_between: float = 0.05) -> byte
     return answer
 
 
-def lasting_headers(response: httpx.Response) -> dict[str, str]:
-    """What the head of an answer says of more than this one answer."""
-    return {name: value for name, value in response.headers.items() if name not in _OF_ONE_ANSWER}
+def stable_headers(response: httpx.Response) -> dict[str, str]:
+    """Return the headers that do not differ between equal responses."""
+    return {name: value for name, value in response.headers.items() if name not in _PER_RESPONSE}
 
 
 @asynccontextmanager
-async def a_journal_that_waits(
+async def paused_journal(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[threading.Event, threading.Event]]:
-    """Let the journal write only when told; says when it wants to."""
+    """Block writes to the journal; yields the events `is_writing` and `may_write`."""
     journal = service.services.pipeline._journal
     append, may_write, is_writing = journal.append, threading.Event(), threading.Event()
 

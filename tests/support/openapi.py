@@ -25,7 +25,7 @@ class Operation:
 
     @property
     def key_scopes(self) -> set[str]:
-        """The scopes of which a key needs one; none when only a person may call."""
+        """Return the scopes of which a key needs one; none if only a user may call."""
         return set(self.spec.get("x-key-scopes", []))
 
     @property
@@ -33,12 +33,12 @@ class Operation:
         return [p for p in self.spec.get("parameters", []) if p["in"] == "path"]
 
     def query(self) -> dict[str, str]:
-        """The parameters without which a request is refused, whatever it asks for."""
+        """Return the required query parameters, with examples."""
         parameters = self.spec.get("parameters", [])
         return {p["name"]: "x" for p in parameters if p["in"] == "query" and p["required"]}
 
     def success(self) -> tuple[int, dict[str, Any]]:
-        """The status and the specification of the answer when all goes well."""
+        """Return the status and the specification of the successful response."""
         [(status, answer)] = [
             (int(status), answer)
             for status, answer in self.spec["responses"].items()
@@ -53,7 +53,7 @@ class Operation:
         return schema
 
     def address(self, **ids: str) -> str:
-        """The path with an id in every place: the given one, or one that nothing has."""
+        """Return the path with the given ids, or unknown ones, in place of its parameters."""
         path = self.path
         for parameter in self.path_parameters:
             made_up = "0" * 31 + "1" if parameter["name"] == "traceId" else "0" * 16
@@ -61,7 +61,7 @@ class Operation:
         return path
 
     def body(self) -> Any:
-        """The smallest body that the document allows, or None when there is none."""
+        """Return the smallest valid body, or None if there is none."""
         content = self.spec.get("requestBody", {}).get("content", {})
         schema = content.get("application/json", {}).get("schema")
         return None if schema is None else self.example(schema)

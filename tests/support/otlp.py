@@ -36,7 +36,7 @@ def make_span(
     start: int | None = None,
     **attributes: Any,
 ) -> Span:
-    """A span that started a second ago. Attributes are named with _ for the dots."""
+    """Return a span that started a second ago; `_` in attribute names stands for a dot."""
     start = time.time_ns() - SECOND if start is None else start
     return Span(
         trace_id=bytes.fromhex(new_trace_id()) if trace_id is None else trace_id,
@@ -77,7 +77,7 @@ def make_metrics(name: str = "gen_ai.client.token.usage") -> ExportMetricsServic
 
 
 class Exporter:
-    """Posts exports with a key, as protobuf unless told otherwise."""
+    """Posts exports with a key, as protobuf by default."""
 
     def __init__(self, http: httpx.AsyncClient, key: str) -> None:
         self.http = http
@@ -97,6 +97,6 @@ class Exporter:
 
 
 def status_of(response: httpx.Response) -> Status:
-    """The google.rpc.Status of a protobuf answer."""
+    """Parse the google.rpc.Status of a protobuf response."""
     assert response.headers["content-type"] == PROTOBUF
     return Status.FromString(response.content)

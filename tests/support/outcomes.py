@@ -11,7 +11,7 @@ from support.service import Person
 def make_trace(
     *, ago_seconds: float = 0, ms: float = 100, ok: bool = True, **fields: Any
 ) -> dict[str, Any]:
-    """A trace of one span that starts now, or some seconds ago."""
+    """Return a trace of one span that starts now, or some seconds ago."""
     start = datetime.now(UTC) - timedelta(seconds=ago_seconds)
     return {
         "traceId": new_trace_id(),

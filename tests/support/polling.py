@@ -1,4 +1,4 @@
-"""Waiting for what happens by itself, without sleeping longer than it takes."""
+"""Polls for conditions in tests."""
 
 import asyncio
 import time

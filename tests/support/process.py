@@ -19,7 +19,7 @@ from support.forking import ForkedProcess, Process
 from support.service import PASSWORD
 
 COMMAND = [sys.executable, "-m", "spanwise"]
-# Generous: other work may have the machine.
+# Generous, because the machine may be busy.
 START_SECONDS = 180
 ANSWER_SECONDS = 60
 
@@ -37,7 +37,7 @@ class Running:
         return f"{self.url}/api"
 
     def peak_memory_mb(self) -> int:
-        """The most memory that the process has had since `forget_peak`."""
+        """Return the peak memory of the process since `forget_peak`."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         [line] = [line for line in status.splitlines() if line.startswith("VmHWM:")]
         return int(line.split()[1]) // 1024
@@ -49,7 +49,7 @@ class Running:
         return _read_log(self.log_path)
 
     def stop(self, seconds: float = 90) -> int:
-        """Ask it to stop as a service manager does, and return its exit code."""
+        """Send SIGTERM like a service manager, and return the exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(seconds)
 
@@ -70,7 +70,7 @@ class Running:
 
 
 def environment(folder: Path, **settings: object) -> dict[str, str]:
-    """An environment with these settings and none of the machine's own."""
+    """Return an environment with these settings, without those of the machine."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SPANWISE_")}
     given = {
         "port": 0,
@@ -84,7 +84,7 @@ def environment(folder: Path, **settings: object) -> dict[str, str]:
 
 @contextmanager
 def run_service(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
-    """Start the service on a free port and wait until it listens; end it in any case."""
+    """Start the service on a free port and wait until it listens; always end it."""
     with _run(_fork, folder, ["serve", *flags], settings) as running:
         yield running
 
@@ -98,7 +98,7 @@ def exec_service(folder: Path, *flags: str, **settings: object) -> Iterator[Runn
 
 @contextmanager
 def run_demo(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
-    """Start the demo and wait until it listens; filling goes on from there."""
+    """Start the demo and wait until it listens; it is filled in the background."""
     with _run(_fork, folder, ["demo", *flags], {"log_level": "info", **settings}) as running:
         yield running
 

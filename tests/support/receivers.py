@@ -16,7 +16,7 @@ from support.servers import free_port
 
 
 class Inbox(MessageHandler):
-    """Keeps what arrives."""
+    """Records received mails."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Received:
 
 @dataclass
 class HookServer:
-    """Keeps what is posted and answers as it is told."""
+    """Records requests and responds with the configured status."""
 
     port: int
     status: int = 200

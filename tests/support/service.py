@@ -37,14 +37,14 @@ CODES = {
     503: "INTERNAL_ERROR",
 }
 PASSWORD = "correct horse battery"
-# The administrator of the service that tests share; people who sign up there are members.
+# The admin of the service that tests share; other users of it are members.
 OPERATOR = "operator@example.com"
 _numbers = count(1)
 
 
 @dataclass
 class Person:
-    """Somebody with an account who is signed in."""
+    """A signed-in user."""
 
     http: httpx.AsyncClient
     email: str
@@ -56,7 +56,7 @@ class Person:
         return await self.http.request(method, f"/api{path}", headers=headers, **options)
 
     async def data(self, method: str, path: str, **options: Any) -> Any:
-        """Call, expect success, and return what is inside the envelope."""
+        """Call, expect success, and return the data in the envelope."""
         response = await self.call(method, path, **options)
         assert response.is_success, response.text
         return response.json()["data"]
@@ -101,7 +101,7 @@ class Service:
         """The texts of the mails in the outbox for this address, oldest first."""
         await self.services.accounts._mailer.drain()
         mails = [path.read_bytes() for path in sorted((self.data_dir / "outbox").glob("*.eml"))]
-        # Parsing is slow, and a shared service has mails for everybody. Headers encode non-ASCII.
+        # Parsing is slow, and a shared service has mails of all tests. Headers encode non-ASCII.
         if email.isascii():
             mails = [mail for mail in mails if email.encode() in mail]
         messages = [message_from_bytes(mail, policy=SMTPUTF8) for mail in mails]
@@ -121,7 +121,7 @@ def link_token(mail: str) -> str:
 
 
 def assert_error(response: httpx.Response, status: int, *fields: str) -> None:
-    """The answer is this error, in the envelope, and names exactly these fields."""
+    """Check that the response is this error in the envelope, with exactly these fields."""
     assert response.status_code == status, response.text
     body = response.json()
     assert body["success"] is False
@@ -136,7 +136,7 @@ def shared_telemetry_url() -> str:
     """The engine of this test process. It can have one folder only, so all services share it."""
     folder = Path(tempfile.mkdtemp(prefix="spanwise-tests-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    # One handle stays open, or the engine would start anew for every test.
+    # One handle stays open, or the engine would restart for every test.
     atexit.register(Engine.open(EngineAddress(folder=folder / "telemetry"), 2048).close)
     return f"chdb://{folder / 'telemetry'}"
 

@@ -14,7 +14,7 @@ def iso(moment: datetime) -> str:
 
 
 def new_span(start: datetime, duration_ms: float = 100, **fields: Any) -> Body:
-    """A span of a trace of its own unless `traceId` says otherwise."""
+    """Return a span in a new trace, unless `traceId` is given."""
     return {
         "traceId": new_trace_id(),
         "spanId": new_span_id(),
@@ -26,7 +26,7 @@ def new_span(start: datetime, duration_ms: float = 100, **fields: Any) -> Body:
 
 
 def child_of(root: Body, **fields: Any) -> Body:
-    """A span below another one."""
+    """Return a child of another span."""
     return {
         **new_span(datetime.fromisoformat(root["startTime"])),
         "traceId": root["traceId"],
@@ -40,7 +40,7 @@ async def send(person: Person, *spans: Body) -> None:
 
 
 def span(trace_id: str | None = None, parent: str | None = None, **fields: Any) -> dict[str, Any]:
-    """One span that took 100 ms; what a test is about it says itself."""
+    """Return a span of 100 ms with the given fields."""
     start = fields.pop("start", datetime.now(UTC) - timedelta(minutes=5))
     return {
         "traceId": trace_id or new_trace_id(),
@@ -54,7 +54,7 @@ def span(trace_id: str | None = None, parent: str | None = None, **fields: Any) 
 
 
 def llm_call(model: str, provider: str, tokens: dict[str, int], **fields: Any) -> dict[str, Any]:
-    """A root span that is a model call, its tokens under their OpenTelemetry names."""
+    """Return a root span that is a model call, with OpenTelemetry token attributes."""
     names = {
         "input": "gen_ai.usage.input_tokens",
         "cached": "gen_ai.usage.cache_read.input_tokens",

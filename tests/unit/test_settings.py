@@ -1,4 +1,4 @@
-"""Settings: where they come from, which is stronger, and what a wrong one says."""
+"""Settings: sources, precedence and error messages."""
 
 import os
 import stat
@@ -27,7 +27,9 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             monkeypatch.delenv(name)
 
 
-def test_a_flag_beats_the_environment_which_beats_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flags_override_the_environment_which_overrides_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     Path("spanwise.toml").write_text("port = 1\nhost = '0.0.0.0'\njwt_hours = 2\n")
     monkeypatch.setenv("SPANWISE_PORT", "2")
     monkeypatch.setenv("SPANWISE_HOST", "127.0.0.2")
@@ -35,7 +37,7 @@ def test_a_flag_beats_the_environment_which_beats_the_file(monkeypatch: pytest.M
     assert (settings.port, settings.host, settings.jwt_hours) == (3, "127.0.0.2", 2)
 
 
-def test_a_flag_that_is_not_given_leaves_the_default() -> None:
+def test_an_omitted_flag_keeps_the_default() -> None:
     assert load_settings(port=None).port == 8787
 
 
@@ -59,7 +61,7 @@ def test_a_flag_that_is_not_given_leaves_the_default() -> None:
         ("SPANWISE_OPEN_REGISTRATION", "perhaps", "SPANWISE_OPEN_REGISTRATION"),
     ],
 )
-def test_a_wrong_value_is_one_sentence_that_names_the_variable(
+def test_an_invalid_value_is_one_sentence_with_the_variable(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str, says: str
 ) -> None:
     monkeypatch.setenv(variable, value)
@@ -69,7 +71,7 @@ def test_a_wrong_value_is_one_sentence_that_names_the_variable(
     assert "\n" not in refused.value.message
 
 
-def test_every_wrong_value_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_invalid_values_are_reported_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPANWISE_PORT", "x")
     monkeypatch.setenv("SPANWISE_JWT_HOURS", "y")
     with pytest.raises(StartError, match=r"SPANWISE_PORT.*SPANWISE_JWT_HOURS"):
@@ -105,7 +107,7 @@ def test_proxies_are_addresses_and_networks(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("value", ["proxy.internal", "10.0.0.1/8", "10.0.0.0/33", "127.0.0.1 ::1"])
-def test_a_proxy_that_is_no_address_is_refused_at_start(
+def test_an_invalid_proxy_address_is_refused_at_start(
     monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
     monkeypatch.setenv("SPANWISE_TRUSTED_PROXIES", value)
@@ -152,7 +154,7 @@ def test_no_secret_is_in_the_text_of_the_settings() -> None:
     assert "hunter2" not in repr(settings)
 
 
-def test_the_secret_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
+def test_the_secret_is_created_once_and_readable_only_by_its_owner(tmp_path: Path) -> None:
     settings = load_settings(data_dir=tmp_path / "data")
     secret = load_secret_key(settings)
     path = settings.data_dir / "secret.key"
@@ -162,13 +164,13 @@ def test_the_secret_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) 
     assert [entry.name for entry in settings.data_dir.iterdir()] == ["secret.key"]
 
 
-def test_a_given_secret_is_used_as_it_is(tmp_path: Path) -> None:
+def test_a_configured_secret_is_used_unchanged(tmp_path: Path) -> None:
     settings = load_settings(data_dir=tmp_path / "data", secret_key="y" * 32)
     assert load_secret_key(settings) == "y" * 32
     assert not (tmp_path / "data").exists()
 
 
-def test_a_kept_secret_that_is_too_short_is_refused(tmp_path: Path) -> None:
+def test_a_stored_secret_that_is_too_short_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret.key").write_text("short")
     with pytest.raises(StartError, match="at least 32 characters"):
         load_secret_key(load_settings(data_dir=tmp_path))
@@ -197,11 +199,11 @@ def test_processes_that_start_together_agree_on_one_secret(tmp_path: Path) -> No
     assert all(process.returncode == 0 for process in processes)
 
 
-def test_a_data_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+def test_a_data_folder_that_cannot_be_created_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StartError, match="SPANWISE_DATA_DIR: cannot use"):
         prepare_data_dir(load_settings(data_dir=tmp_path / "file" / "data"))
 
 
-def test_every_setting_says_what_it_means() -> None:
+def test_every_setting_has_a_description() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []

@@ -33,18 +33,18 @@ EXPORT_TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 
 
 def raw_export(channel: grpc.aio.Channel) -> Any:
-    """The call that exports traces, given the bytes of a request."""
+    """Return the call that exports traces and takes serialized requests."""
     return channel.unary_unary(EXPORT_TRACES)
 
 
 def half_sent(channel: grpc.aio.Channel, metadata: Metadata = ()) -> Any:
-    """The same call, with its head sent and its message still to come."""
+    """Start the same call and send its headers, but not its message."""
     return channel.stream_unary(EXPORT_TRACES)(metadata=metadata)
 
 
 @asynccontextmanager
 async def serving(service: Service, request_seconds: float) -> AsyncIterator[int]:
-    """The service on a port of its own, with this much time for a request."""
+    """Start the gRPC server of a service on a free port with this request timeout."""
     number = free_port()
     server = await start_grpc(service.services, "127.0.0.1", number, request_seconds)
     assert server is not None
@@ -78,13 +78,13 @@ async def channel(port: int) -> AsyncIterator[grpc.aio.Channel]:
 async def refusal(
     channel: grpc.aio.Channel, body: bytes, metadata: Metadata
 ) -> grpc.aio.AioRpcError:
-    """Send raw bytes and return the error that they meet."""
+    """Send raw bytes and return the resulting error."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await raw_export(channel)(body, metadata=metadata)
     return caught.value
 
 
-async def test_all_three_kinds_are_taken(
+async def test_all_three_kinds_are_accepted(
     channel: grpc.aio.Channel, exporter: Exporter, person: Person
 ) -> None:
     key: Metadata = (("x-api-key", exporter.key),)
@@ -97,7 +97,7 @@ async def test_all_three_kinds_are_taken(
 
 
 @pytest.mark.parametrize("compression", [grpc.Compression.Gzip, grpc.Compression.Deflate])
-async def test_compressed_calls_are_taken(
+async def test_compressed_calls_are_accepted(
     channel: grpc.aio.Channel, exporter: Exporter, person: Person, compression: grpc.Compression
 ) -> None:
     span = make_span(text="x" * 10_000)
@@ -107,7 +107,7 @@ async def test_compressed_calls_are_taken(
     await person.data("GET", f"/spans/traces/{span.trace_id.hex()}")
 
 
-async def test_the_key_is_taken_from_each_of_its_places(
+async def test_the_key_is_accepted_in_every_header(
     channel: grpc.aio.Channel, exporter: Exporter
 ) -> None:
     basic = base64.b64encode(f"x:{exporter.key}".encode()).decode()
@@ -120,15 +120,13 @@ async def test_the_key_is_taken_from_each_of_its_places(
 
 
 @pytest.mark.parametrize("metadata", [(), (("x-api-key", "sw_nobody"),)])
-async def test_no_valid_key_is_unauthenticated(
+async def test_an_invalid_key_is_unauthenticated(
     channel: grpc.aio.Channel, metadata: Metadata
 ) -> None:
     assert (await refusal(channel, b"", metadata)).code() is grpc.StatusCode.UNAUTHENTICATED
 
 
-async def test_a_key_that_may_only_read_is_denied(
-    channel: grpc.aio.Channel, person: Person
-) -> None:
+async def test_a_read_key_is_denied(channel: grpc.aio.Channel, person: Person) -> None:
     key = (await person.new_key(scopes=["read"]))["key"]
     error = await refusal(channel, b"", (("x-api-key", key),))
     assert error.code() is grpc.StatusCode.PERMISSION_DENIED
@@ -139,7 +137,7 @@ async def test_a_key_that_may_only_read_is_denied(
     [b"\xff\xff garbage", make_traces([make_span(trace_id=b"x")]).SerializeToString()],
     ids=["garbage", "invalid trace id"],
 )
-async def test_bad_data_is_an_invalid_argument(
+async def test_invalid_data_is_an_invalid_argument(
     channel: grpc.aio.Channel, exporter: Exporter, body: bytes
 ) -> None:
     error = await refusal(channel, body, (("x-api-key", exporter.key),))
@@ -147,7 +145,7 @@ async def test_bad_data_is_an_invalid_argument(
     assert error.details()
 
 
-async def test_partly_bad_data_is_a_partial_success(
+async def test_partly_invalid_data_is_a_partial_success(
     channel: grpc.aio.Channel, exporter: Exporter
 ) -> None:
     answer = await TraceServiceStub(channel).Export(
@@ -157,7 +155,7 @@ async def test_partly_bad_data_is_a_partial_success(
 
 
 @pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
-async def test_a_message_over_the_limit_is_refused_packed_or_not(
+async def test_a_message_over_the_limit_is_refused_compressed_or_not(
     channel: grpc.aio.Channel, exporter: Exporter, compression: grpc.Compression
 ) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -245,7 +243,7 @@ async def test_a_call_that_ends_without_a_message_is_an_invalid_argument(
 
 
 async def test_slow_calls_of_one_workspace_leave_room_for_another(tmp_path: Path) -> None:
-    # So little memory lets two messages be received at a time.
+    # Enough memory to receive two messages at a time.
     async with start_service(tmp_path, memory_limit_mb=256) as service:
         ann, bob = await service.sign_up(), await service.sign_up()
         slow, quick = [(("x-api-key", (await p.new_key())["key"]),) for p in (ann, bob)]
@@ -257,11 +255,11 @@ async def test_slow_calls_of_one_workspace_leave_room_for_another(tmp_path: Path
             await asyncio.sleep(0.5)
             await raw_export(channel)(b"", metadata=quick, timeout=2)
             codes = sorted([(await status_of(call)).name for call in waiting])
-    # One was being received, and the others waited for their turn.
+    # One was being received, and the others were waiting.
     assert codes == ["INVALID_ARGUMENT", *["UNAVAILABLE"] * 4]
 
 
-async def test_a_workspace_with_too_many_calls_at_once_is_told_when_to_try_again(
+async def test_too_many_concurrent_calls_of_a_workspace_get_a_retry_delay(
     service: Service, exporter: Exporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("spanwise.api.otlp.grpc.MAX_CALLS", 2)

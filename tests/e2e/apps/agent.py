@@ -1,4 +1,4 @@
-"""An application as its owner wrote it: OpenTelemetry's own SDK, nothing of Spanwise in it."""
+"""An unmodified application: OpenTelemetry's SDK, without any code of Spanwise."""
 
 import logging
 import sys

@@ -43,8 +43,8 @@ class Receiver(ThreadingHTTPServer):
     def take(self) -> list[Export]:
         """Everything received since the last call."""
         with self.lock:
-            taken, self.exports = self.exports, []
-        return taken
+            received, self.exports = self.exports, []
+        return received
 
 
 class Handler(BaseHTTPRequestHandler):

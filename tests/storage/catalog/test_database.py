@@ -135,7 +135,7 @@ async def test_an_address_that_cannot_be_used_is_one_sentence(address: str, says
         await Catalog.open(address)
 
 
-async def test_a_file_that_is_no_database_is_one_sentence(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "catalog.db"
     path.write_text("this is a letter, not a database" * 100)
     with pytest.raises(StartError, match="not a database"):

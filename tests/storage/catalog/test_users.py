@@ -26,7 +26,7 @@ async def test_an_account_is_stored_unchanged(catalog: Catalog) -> None:
         assert await stored.find_account_by_email(tx, "bob@example.com") is None
 
 
-async def test_a_taken_address_is_refused_and_the_transaction_goes_on(catalog: Catalog) -> None:
+async def test_an_address_in_use_is_refused_and_the_transaction_continues(catalog: Catalog) -> None:
     async with catalog.write() as tx:
         assert await stored.add_account(tx, make_account())
         assert not await stored.add_account(tx, make_account())

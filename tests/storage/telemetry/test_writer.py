@@ -401,7 +401,7 @@ def test_parameters_are_never_mixed_up_between_threads(store: WorkspaceStore) ->
     wrong: list[object] = []
     barrier = threading.Barrier(6)
 
-    def ask(thread: int) -> None:
+    def query(thread: int) -> None:
         barrier.wait()
         for turn in range(rounds):
             mine = {"text": f"{thread}/{turn} 'x'", "number": thread * 10**9 + turn}
@@ -411,7 +411,7 @@ def test_parameters_are_never_mixed_up_between_threads(store: WorkspaceStore) ->
                 wrong.append((mine, row))
 
     with ThreadPoolExecutor(6) as pool:
-        list(pool.map(ask, range(6)))
+        list(pool.map(query, range(6)))
     assert wrong == []
 
 
@@ -472,7 +472,7 @@ async def test_a_trace_id_of_wrong_length_breaks_no_query(
     assert found.total == 3
 
 
-async def test_of_two_aggregates_with_one_version_the_later_counts(store: WorkspaceStore) -> None:
+async def test_the_later_of_two_aggregates_with_one_version_counts(store: WorkspaceStore) -> None:
     with store.engine.client() as client:
         for cost in (1.0, 3.0, 2.0):
             client.command(

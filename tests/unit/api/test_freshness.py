@@ -1,4 +1,4 @@
-"""`Cache-Control: max-age` says how old an answer may be."""
+"""`Cache-Control: max-age` limits the age of a response."""
 
 import pytest
 from starlette.requests import Request
@@ -27,7 +27,5 @@ def request_with(header: str | None) -> Request:
         ("max-age=9999999999", LATEST),
     ],
 )
-async def test_the_header_says_how_old_an_answer_may_be(
-    header: str | None, expected: Freshness
-) -> None:
+async def test_max_age_is_parsed(header: str | None, expected: Freshness) -> None:
     assert await requested_freshness(request_with(header)) == expected

@@ -39,7 +39,7 @@ def test_every_stored_baseline_belongs_to_a_part() -> None:
 
 
 @pytest.mark.parametrize("part", STORED)
-def test_a_baseline_says_where_it_was_measured(part: str) -> None:
+def test_a_baseline_describes_where_it_was_measured(part: str) -> None:
     baseline = load_baseline(part)
     assert baseline is not None
     assert baseline["part"] == part

@@ -1,4 +1,4 @@
-"""Bodies are unpacked in a stream: whole, or refused, and never more memory than the limit."""
+"""Bodies are decompressed in a stream with bounded memory, completely or not at all."""
 
 import gzip
 import tracemalloc
@@ -27,7 +27,7 @@ async def in_chunks(data: bytes, size: int = 65_536) -> AsyncIterator[bytes]:
 
 @pytest.mark.parametrize("chunk_bytes", [1, 7, 65_536, 10**9])
 @pytest.mark.parametrize("encoding", PACK)
-async def test_a_packed_body_is_unpacked_whatever_its_chunks(
+async def test_a_compressed_body_is_decompressed_whatever_its_chunks(
     encoding: str, chunk_bytes: int
 ) -> None:
     packed = PACK[encoding](TEXT)
@@ -35,7 +35,7 @@ async def test_a_packed_body_is_unpacked_whatever_its_chunks(
 
 
 @pytest.mark.parametrize("encoding", ["", "identity"])
-async def test_a_plain_body_is_taken_as_it_is(encoding: str) -> None:
+async def test_a_plain_body_is_unchanged(encoding: str) -> None:
     assert await read_body(in_chunks(TEXT), encoding) == TEXT
 
 
@@ -44,14 +44,14 @@ async def test_an_empty_plain_body_is_empty() -> None:
 
 
 @pytest.mark.parametrize("encoding", PACK)
-async def test_a_body_of_several_streams_is_all_of_them(encoding: str) -> None:
+async def test_concatenated_streams_are_one_body(encoding: str) -> None:
     packed = PACK[encoding](b"first ") + PACK[encoding](b"second")
     for size in (1, 5, 10_000):
         assert await read_body(in_chunks(packed, size), encoding) == b"first second"
 
 
 @pytest.mark.parametrize("encoding", ["", *PACK])
-async def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(
+async def test_a_body_at_the_limit_is_accepted_and_one_byte_more_is_not(
     encoding: str,
 ) -> None:
     pack = PACK.get(encoding, bytes)
@@ -63,7 +63,7 @@ async def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(
 
 @pytest.mark.parametrize("chunk_bytes", [65_536, 10**9])
 @pytest.mark.parametrize("encoding", PACK)
-async def test_a_bomb_stops_at_the_limit_with_bounded_memory(
+async def test_a_decompression_bomb_stops_at_the_limit_with_bounded_memory(
     encoding: str, chunk_bytes: int
 ) -> None:
     bomb = PACK[encoding](bytes(256 * MIB))
@@ -74,7 +74,7 @@ async def test_a_bomb_stops_at_the_limit_with_bounded_memory(
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # Once what was collected, and a piece more.
+    # The collected body, and one more chunk.
     assert peak_bytes < MAX_BODY_BYTES + 16 * MIB
 
 
@@ -93,7 +93,7 @@ async def test_garbage_is_refused(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", PACK)
-async def test_garbage_behind_a_good_stream_is_refused(encoding: str) -> None:
+async def test_garbage_after_a_valid_stream_is_refused(encoding: str) -> None:
     with pytest.raises(Invalid, match=f"not valid {encoding}"):
         await read_body(in_chunks(PACK[encoding](TEXT) + b"garbage!"), encoding)
 
@@ -105,7 +105,7 @@ async def test_a_truncated_body_is_refused(encoding: str, kept: int) -> None:
         await read_body(in_chunks(PACK[encoding](TEXT)[:kept]), encoding)
 
 
-async def test_an_unknown_encoding_is_refused_by_name() -> None:
+async def test_an_unknown_encoding_is_refused_with_its_name() -> None:
     with pytest.raises(Invalid) as caught:
         await read_body(in_chunks(b"x"), "br")
     assert [problem.field for problem in caught.value.details] == ["Content-Encoding"]

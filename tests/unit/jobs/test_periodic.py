@@ -22,7 +22,7 @@ async def test_a_job_runs_again_after_it_has_failed() -> None:
     await job.stop()
 
 
-async def test_stopping_runs_the_work_a_last_time() -> None:
+async def test_stopping_runs_the_work_one_last_time() -> None:
     runs = 0
 
     async def work() -> None:

@@ -24,7 +24,7 @@ def test_a_record_is_frozen() -> None:
         sample.share = 1.0  # type: ignore[misc]
 
 
-def test_a_record_takes_no_infinite_number() -> None:
+def test_a_record_rejects_infinite_numbers() -> None:
     with pytest.raises(ValidationError, match="finite"):
         Sample(first_seen_at=datetime(2026, 1, 31, tzinfo=UTC), share=float("inf"))
 

@@ -42,7 +42,7 @@ async def names(store: WorkspaceStore) -> list[str]:
     return [trace.name for trace in listing.items]
 
 
-async def test_whole_months_and_days_before_the_limit_are_gone(store: WorkspaceStore) -> None:
+async def test_whole_months_and_days_before_the_cutoff_are_removed(store: WorkspaceStore) -> None:
     moments = {
         "long ago": LIMIT - timedelta(days=400),
         "last month": LIMIT - timedelta(days=20),

@@ -36,7 +36,7 @@ NETWORK = ("10.0.0.0/8", "fd00::/8")
         (("*",), "a socket", ["203.0.113.1"], "203.0.113.1"),
     ],
 )
-def test_the_client_is_the_first_that_is_not_trusted(
+def test_the_client_is_the_first_untrusted_address(
     trusted: tuple[str, ...], peer: str, forwarded_for: list[str], client: str
 ) -> None:
     assert TrustedProxies(trusted).find_client(peer, forwarded_for) == client

@@ -1,4 +1,4 @@
-"""Into the store: in bounded batches, retried until it works, without records it cannot take."""
+"""Applying to the store: bounded batches, retries, and quarantine of unusable records."""
 
 import asyncio
 import threading
@@ -65,7 +65,7 @@ async def test_only_the_store_threads_lower_their_priority(
     assert sorted(lowered) == ["finish_batches", "insert_batches"]
 
 
-async def test_a_refused_record_harms_only_itself(tmp_path: Path) -> None:
+async def test_a_refused_record_does_not_affect_others(tmp_path: Path) -> None:
     store = FakeStore()
     store.poison = {3: PermanentError("unreadable"), 77: PermanentError("unreadable")}
     async with running(tmp_path, store) as pipeline:
@@ -74,7 +74,7 @@ async def test_a_refused_record_harms_only_itself(tmp_path: Path) -> None:
         await pipeline.wait_until_visible()
         assert store.finished == [n for n in range(100) if n not in {3, 77}]
         assert store.quarantined == [3, 77]
-        # The batch is halved, not taken apart record by record.
+        # The batch is bisected, not retried record by record.
         assert len(store.batches) < 30
         await pipeline.submit(make_records(100))
 
@@ -110,7 +110,7 @@ async def test_a_failing_store_is_never_a_reason_to_quarantine_a_record(tmp_path
     assert store.quarantined == []
 
 
-async def test_while_the_store_fails_writes_are_refused_and_reads_go_on(tmp_path: Path) -> None:
+async def test_while_the_store_fails_writes_are_refused_and_reads_continue(tmp_path: Path) -> None:
     store = FakeStore()
     store.failure = RuntimeError("no space")
     async with running(tmp_path, store) as pipeline:

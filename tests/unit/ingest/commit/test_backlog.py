@@ -1,4 +1,4 @@
-"""The backlog: batches in journal order, bounded, and not before there is enough or a hurry."""
+"""The backlog: bounded batches in journal order, delayed until large enough or needed."""
 
 import threading
 import time
@@ -19,13 +19,13 @@ def test_a_batch_completes_a_sequence_only_with_its_last_record(
     with lock:
         pending.add([*make_records(1), *make_records(2), *make_records(3)], 1)
         pending.add(make_records(4), 2)
-        taken = [pending.take_batch(lambda: True, lambda: True) for _ in range(3)]
-    batches = [([number_of(r) for r in batch[0]], batch[1]) for batch in taken if batch]
+        popped = [pending.take_batch(lambda: True, lambda: True) for _ in range(3)]
+    batches = [([number_of(r) for r in batch[0]], batch[1]) for batch in popped if batch]
     assert batches == [([1, 2], 0), ([3, 4], 2)]
-    assert taken[2] is None
+    assert popped[2] is None
 
 
-def test_a_small_batch_lingers_until_somebody_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_batch_waits_until_a_reader_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backlog, "LINGER_SECONDS", 0.2)
     lock = threading.Lock()
     pending = Backlog(lock)
@@ -43,7 +43,7 @@ def test_a_small_batch_lingers_until_somebody_needs_it(monkeypatch: pytest.Monke
     assert seconds[0] < 0.2 <= seconds[1]
 
 
-def test_only_large_batches_say_how_fast_the_store_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_large_batches_measure_the_store_throughput(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backlog, "LINGER_BYTES", 1000)
     lock = threading.Lock()
     pending = Backlog(lock)

@@ -8,7 +8,7 @@ from spanwise.model.errors import Unavailable
 from support.commit import FakeStore, make_records, running
 
 
-async def test_a_disk_with_too_little_room_refuses_before_it_is_full(tmp_path: Path) -> None:
+async def test_writes_are_refused_before_the_disk_is_full(tmp_path: Path) -> None:
     store = FakeStore()
     async with running(tmp_path, store, min_free_bytes=2**62) as pipeline:
         with pytest.raises(Unavailable, match="almost full") as caught:

@@ -1,4 +1,4 @@
-"""The journal: all of a batch or nothing, whatever happens to the process or the disk."""
+"""The journal: batches are atomic, whatever happens to the process or the disk."""
 
 import fcntl
 import os
@@ -22,13 +22,13 @@ def record(version: int, payload: bytes = b"rows") -> Record:
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_a_record_comes_back_as_it_was_written(tmp_path: Path, kind: Kind) -> None:
+def test_a_record_is_read_back_unchanged(tmp_path: Path, kind: Kind) -> None:
     written = [Record(kind, b"\x00\xff" * 500, 2**63), Record(kind, b"", 7)]
     write_unapplied(tmp_path, *written)
     assert read_unapplied(tmp_path) == written
 
 
-def test_records_come_back_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
+def test_records_are_read_back_in_write_order(tmp_path: Path) -> None:
     journal = Journal(tmp_path, segment_bytes=100)
     for number in range(20):
         journal.append([record(2 * number), record(2 * number + 1)], number)
@@ -38,7 +38,7 @@ def test_records_come_back_in_the_order_in_which_they_were_written(tmp_path: Pat
 
 @settings(max_examples=60, deadline=None)
 @given(cut=st.integers(min_value=0, max_value=3 * (17 + 30) - 1))
-def test_a_journal_cut_anywhere_gives_the_whole_records_before_the_cut(
+def test_a_truncated_journal_returns_the_complete_records(
     tmp_path_factory: pytest.TempPathFactory, cut: int
 ) -> None:
     folder = tmp_path_factory.mktemp("journal")
@@ -51,7 +51,7 @@ def test_a_journal_cut_anywhere_gives_the_whole_records_before_the_cut(
 
 @settings(max_examples=60, deadline=None)
 @given(position=st.integers(min_value=47, max_value=2 * 47 - 1), bit=st.integers(0, 7))
-def test_a_flipped_bit_never_gives_a_wrong_record(
+def test_a_flipped_bit_never_returns_a_corrupt_record(
     tmp_path_factory: pytest.TempPathFactory, position: int, bit: int
 ) -> None:
     folder = tmp_path_factory.mktemp("journal")
@@ -63,7 +63,7 @@ def test_a_flipped_bit_never_gives_a_wrong_record(
     assert [found.version for found in read_unapplied(folder)] == [0]
 
 
-def test_a_damaged_segment_is_kept_for_a_person_to_look_at(tmp_path: Path) -> None:
+def test_a_corrupt_segment_is_kept_for_inspection(tmp_path: Path) -> None:
     write_unapplied(tmp_path, record(1, b"good"), record(2, b"evil"), record(3))
     (segment,) = find_segments(tmp_path)
     data = segment.read_bytes().replace(b"evil", b"Evil")
@@ -76,7 +76,7 @@ def test_a_damaged_segment_is_kept_for_a_person_to_look_at(tmp_path: Path) -> No
     assert (tmp_path / f"{segment.stem}.damaged").read_bytes() == data
 
 
-def test_a_record_that_was_cut_short_is_only_a_warning(tmp_path: Path) -> None:
+def test_a_truncated_record_is_only_a_warning(tmp_path: Path) -> None:
     write_unapplied(tmp_path, record(1), record(2))
     (segment,) = find_segments(tmp_path)
     os.truncate(segment, segment.stat().st_size - 1)
@@ -86,7 +86,7 @@ def test_a_record_that_was_cut_short_is_only_a_warning(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.damaged"))
 
 
-def test_what_was_released_does_not_come_back(tmp_path: Path) -> None:
+def test_released_records_are_not_replayed(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.append([record(1)], 1)
     journal.append([record(2)], 2)
@@ -98,7 +98,7 @@ def test_what_was_released_does_not_come_back(tmp_path: Path) -> None:
     assert [found.version for found in read_unapplied(tmp_path)] == [3]
 
 
-def test_full_segments_are_removed_once_all_in_them_is_applied(tmp_path: Path) -> None:
+def test_full_segments_are_removed_once_applied(tmp_path: Path) -> None:
     journal = Journal(tmp_path, segment_bytes=1)
     for number in (1, 2, 3):
         journal.append([record(number)], number)
@@ -127,7 +127,7 @@ def test_closing_an_empty_journal_leaves_no_file(tmp_path: Path) -> None:
     assert find_segments(tmp_path) == []
 
 
-def test_a_write_returns_when_the_disk_has_it(tmp_path: Path) -> None:
+def test_a_write_returns_after_it_is_durable(tmp_path: Path) -> None:
     journal = Journal(tmp_path, segment_bytes=1)
     for number in range(3):
         journal.append([record(number)], number)
@@ -135,7 +135,7 @@ def test_a_write_returns_when_the_disk_has_it(tmp_path: Path) -> None:
 
 
 def _flags_of(path: Path) -> int:
-    """Say how this process has a file open."""
+    """Return the flags with which this process has a file open."""
     for file in Path("/dev/fd").iterdir():
         with suppress(OSError):
             if os.path.samestat(os.fstat(int(file.name)), path.stat()):
@@ -153,7 +153,7 @@ sys.stdin.readline()
 """
 
 
-def test_a_second_process_is_told_and_changes_nothing_until_the_first_is_killed(
+def test_a_second_process_is_refused_until_the_first_is_killed(
     tmp_path: Path,
 ) -> None:
     write_unapplied(tmp_path, record(1))
@@ -172,13 +172,13 @@ def test_a_second_process_is_told_and_changes_nothing_until_the_first_is_killed(
         assert [found.version for found in journal.replay()] == [1]
 
 
-def test_a_lock_file_that_was_removed_protects_nobody(
+def test_a_removed_lock_file_does_not_count_as_a_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, flock = tmp_path / "journal", fcntl.flock
 
     def remove_and_lock(file: int, how: int) -> None:
-        # As `demo --fresh` does, between our opening the file and our locking it.
+        # Like `demo --fresh`, between opening the file and locking it.
         monkeypatch.undo()
         shutil.rmtree(folder)
         flock(file, how)
@@ -189,7 +189,7 @@ def test_a_lock_file_that_was_removed_protects_nobody(
 
 
 class FullDisk:
-    """A disk that takes some bytes more and then says that it is full."""
+    """A disk that accepts some more bytes and is then full."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.room = 10**9
@@ -205,7 +205,7 @@ class FullDisk:
 
 
 @pytest.mark.parametrize("room", [0, 1, 16, 17, 40, 60])
-def test_a_full_disk_leaves_nothing_half_written(
+def test_a_full_disk_leaves_no_partial_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     disk = FullDisk(monkeypatch)
@@ -221,7 +221,7 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert [found.version for found in read_unapplied(tmp_path)] == [1, 4]
 
 
-def test_what_was_written_whole_before_the_disk_failed_is_taken_back_too(
+def test_a_write_that_fails_after_its_last_byte_is_rolled_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = Journal(tmp_path)
@@ -234,7 +234,7 @@ def test_what_was_written_whole_before_the_disk_failed_is_taken_back_too(
     assert [found.version for found in read_unapplied(tmp_path)] == [1, 3]
 
 
-def test_nothing_is_written_behind_a_tail_that_cannot_be_taken_back(
+def test_nothing_is_written_after_a_tail_that_cannot_be_rolled_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = FullDisk(monkeypatch)
@@ -252,7 +252,7 @@ def test_nothing_is_written_behind_a_tail_that_cannot_be_taken_back(
     assert read_unapplied(tmp_path) == []
 
 
-def test_a_new_segment_that_cannot_be_made_leaves_the_journal_usable(
+def test_a_failed_segment_creation_leaves_the_journal_usable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = Journal(tmp_path, segment_bytes=1)

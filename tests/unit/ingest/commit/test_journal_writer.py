@@ -1,4 +1,4 @@
-"""Group commit: what is acknowledged is on disk, and requests share one write."""
+"""Group commit: acknowledged records are on disk, and requests share one write."""
 
 import asyncio
 import os
@@ -56,7 +56,7 @@ async def test_requests_share_one_write_and_one_insert(
     assert len(store.batches) < 20
 
 
-async def test_a_callback_that_raises_keeps_no_other_request_waiting(tmp_path: Path) -> None:
+async def test_a_callback_that_raises_does_not_block_other_requests(tmp_path: Path) -> None:
     def fail(_: object) -> None:
         raise RuntimeError("a defect of the caller")
 
@@ -69,7 +69,7 @@ async def test_a_callback_that_raises_keeps_no_other_request_waiting(tmp_path: P
             await asyncio.gather(first, *(pipeline.submit(make_records(n)) for n in range(3, 50)))
 
 
-async def test_a_full_disk_refuses_writes_until_there_is_room_again(
+async def test_a_full_disk_refuses_writes_until_space_is_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = FakeStore()

@@ -1,4 +1,4 @@
-"""Start and stop: what an earlier process left is applied, what was submitted is finished."""
+"""Start applies records of an earlier process; stop finishes submitted ones."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ from support.polling import until
 MIB = 2**20
 
 
-async def test_stopping_finishes_what_was_submitted(tmp_path: Path) -> None:
+async def test_stopping_applies_all_submitted_records(tmp_path: Path) -> None:
     store = FakeStore()
     journal = Journal(tmp_path)
     pipeline = Pipeline(journal, store, 64 * MIB)
@@ -35,7 +35,7 @@ async def test_stopping_finishes_what_was_submitted(tmp_path: Path) -> None:
         await pipeline.submit(make_records(300))
 
 
-async def test_stopping_while_the_store_fails_ends_and_keeps_what_was_acknowledged(
+async def test_stopping_while_the_store_fails_keeps_acknowledged_records(
     tmp_path: Path,
 ) -> None:
     store = FakeStore()
@@ -53,7 +53,7 @@ async def test_stopping_while_the_store_fails_ends_and_keeps_what_was_acknowledg
         assert healthy.finished == [1]
 
 
-async def test_records_of_an_earlier_process_are_in_the_store_after_the_start(
+async def test_records_of_an_earlier_process_are_applied_at_start(
     tmp_path: Path,
 ) -> None:
     write_unapplied(tmp_path, *make_records(1), *make_records(2))
@@ -83,7 +83,7 @@ async def test_versions_continue_after_those_of_an_earlier_process_whatever_the_
     assert store.versions[0] == ahead < store.versions[1]
 
 
-async def test_a_start_on_a_failing_store_serves_reads_and_keeps_what_was_left(
+async def test_a_start_on_a_failing_store_serves_reads_and_keeps_the_journal(
     tmp_path: Path,
 ) -> None:
     write_unapplied(tmp_path, *make_records(1))

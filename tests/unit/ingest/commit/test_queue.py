@@ -1,4 +1,4 @@
-"""Admission: what waits is bounded, overload is refused at once, small requests overtake."""
+"""Admission: the queue is bounded, overload is refused at once, small requests overtake."""
 
 import asyncio
 import threading
@@ -73,7 +73,7 @@ async def test_a_stalled_store_refuses_requests() -> None:
         waiting.put(make_records(1), ignore)
 
 
-async def test_overload_is_refused_at_once_and_what_waits_is_bounded(tmp_path: Path) -> None:
+async def test_overload_is_refused_at_once_and_the_queue_is_bounded(tmp_path: Path) -> None:
     store = FakeStore()
     async with running(tmp_path, store, max_waiting_bytes=4 * MIB) as pipeline:
         with store.held():
@@ -106,7 +106,7 @@ async def test_a_small_request_does_not_wait_for_a_store_that_is_behind(
             await asyncio.sleep(0.4)
         await pipeline.wait_until_visible()
         with store.held():
-            # At the pace of the first, the store needs more than a second for this.
+            # At the throughput of the first, the store needs more than a second for this.
             await pipeline.submit(make_records(2, 3 * MIB))
             large = asyncio.create_task(pipeline.submit(make_records(3, MIB)))
             await asyncio.sleep(0)
@@ -114,12 +114,12 @@ async def test_a_small_request_does_not_wait_for_a_store_that_is_behind(
             assert not large.done()
             await large
         await pipeline.wait_until_visible()
-    # Versions are of the order in which they were journalled and applied, not of arrival.
+    # Versions follow the order in which records were journaled, not that of arrival.
     assert store.finished == [1, 2, 4, 3]
     assert store.versions == sorted(set(store.versions))
 
 
-async def test_a_single_large_request_is_taken_however_small_the_queue_is(tmp_path: Path) -> None:
+async def test_a_single_large_request_is_accepted_by_a_small_queue(tmp_path: Path) -> None:
     store = FakeStore()
     async with running(tmp_path, store, max_waiting_bytes=10) as pipeline:
         await pipeline.submit(make_records(1, MIB))

@@ -1,4 +1,4 @@
-"""Readers wait for what was acknowledged before them, but never forever."""
+"""Readers wait for records acknowledged before them, but never forever."""
 
 import asyncio
 import threading
@@ -13,7 +13,7 @@ from spanwise.model.freshness import Freshness
 from support.commit import FakeStore, make_records, running
 
 
-async def test_a_submitted_record_is_in_the_store_after_waiting(tmp_path: Path) -> None:
+async def test_waiting_returns_after_a_record_is_stored(tmp_path: Path) -> None:
     store = FakeStore()
     async with running(tmp_path, store) as pipeline:
         await pipeline.submit(make_records(1))
@@ -21,7 +21,7 @@ async def test_a_submitted_record_is_in_the_store_after_waiting(tmp_path: Path) 
         assert store.finished == [1]
 
 
-async def test_a_reader_waits_for_what_was_acknowledged_before(tmp_path: Path) -> None:
+async def test_a_reader_waits_for_records_acknowledged_before(tmp_path: Path) -> None:
     store = FakeStore()
     async with running(tmp_path, store) as pipeline:
         with store.held():
@@ -33,7 +33,7 @@ async def test_a_reader_waits_for_what_was_acknowledged_before(tmp_path: Path) -
         assert store.finished == [1]
 
 
-async def test_a_reader_may_do_without_the_latest_but_not_without_what_is_older(
+async def test_a_reader_may_skip_only_recent_records(
     tmp_path: Path,
 ) -> None:
     store = FakeStore()
@@ -63,7 +63,7 @@ async def test_a_reader_does_not_wait_forever_for_a_slow_store(
             assert time.monotonic() - started < 2
 
 
-async def test_the_time_up_to_which_all_is_visible_is_that_of_the_oldest_unapplied_group() -> None:
+async def test_data_is_visible_up_to_the_oldest_unapplied_group() -> None:
     lock = threading.Lock()
     visibility = Visibility(asyncio.get_running_loop(), lock, Backlog(lock))
     started = time.monotonic()

@@ -49,7 +49,7 @@ def test_a_call_ends_when_its_record_is_written() -> None:
     assert attributes(span)["spanwise.kind"] == "llm"
 
 
-def test_a_record_that_is_sent_again_is_the_same_span() -> None:
+def test_a_resent_record_is_the_same_span() -> None:
     [first], [again] = spans_of(request()), spans_of(request())
     assert (first.trace_id, first.span_id) == (again.trace_id, again.span_id)
     [other] = spans_of(request(model="claude-opus-4-5"))
@@ -57,7 +57,7 @@ def test_a_record_that_is_sent_again_is_the_same_span() -> None:
     assert other.span_id != first.span_id
 
 
-def test_each_prompt_is_a_trace_of_its_own() -> None:
+def test_each_prompt_is_a_separate_trace() -> None:
     one, two = spans_of(request(), request(**{"prompt.id": "q"}))
     assert one.trace_id != two.trace_id
     tool = {"event": "codex.tool_result", "conversation.id": "c", "tool_name": "shell"}
@@ -65,7 +65,7 @@ def test_each_prompt_is_a_trace_of_its_own() -> None:
     assert first.trace_id == second.trace_id
 
 
-def test_cached_tokens_are_added_to_the_input_that_leaves_them_out() -> None:
+def test_cached_tokens_are_added_to_an_input_that_excludes_them() -> None:
     [span] = spans_of(request(input_tokens=1000, cache_read_tokens=200, cache_creation_tokens="30"))
     assert attributes(span)["spanwise.input_tokens"] == "1230"
 
@@ -89,7 +89,7 @@ def test_a_tool_that_failed_is_an_error(success: str) -> None:
         {"event": "", "session.id": "s"},
     ],
 )
-def test_a_record_that_tells_of_no_call_makes_no_span(record: dict[str, Any]) -> None:
+def test_a_record_without_a_call_creates_no_span(record: dict[str, Any]) -> None:
     assert spans_of(record) == []
 
 
@@ -102,7 +102,7 @@ def test_a_record_within_a_trace_belongs_to_it() -> None:
     assert other.span_id != span.span_id
 
 
-def test_usage_within_a_trace_counts_without_an_id_too() -> None:
+def test_usage_within_a_trace_counts_without_an_id() -> None:
     assert len(spans_of(request(), trace_id=b"t" * 16)) == 1
 
 
@@ -113,7 +113,7 @@ def test_usage_within_a_trace_counts_without_an_id_too() -> None:
         {"event": "gemini_cli.tool_call", "session.id": "s", "function_name": "read"},
     ],
 )
-def test_a_call_without_usage_or_id_is_left_to_the_span_of_its_trace(
+def test_a_call_without_usage_or_id_creates_no_span_within_a_trace(
     record: dict[str, Any],
 ) -> None:
     assert len(spans_of({**record})) == 1

@@ -25,7 +25,7 @@ def added(attributes: dict[str, str]) -> dict[str, str]:
     return {k: v for k, v in texts(span).items() if k.startswith("spanwise.")}
 
 
-def test_parts_that_exclude_each_other_are_added_up() -> None:
+def test_disjoint_token_counts_are_summed() -> None:
     usage = orjson.dumps({"input": 56, "input_cached_tokens": 64, "output": 18}).decode()
     found = added({"langfuse.observation.usage_details": usage})
     assert found["spanwise.langfuse.observation.usage_details.input"] == "120"
@@ -33,7 +33,7 @@ def test_parts_that_exclude_each_other_are_added_up() -> None:
     assert found["spanwise.langfuse.observation.usage_details.output"] == "18"
 
 
-def test_a_member_deep_inside_is_found() -> None:
+def test_a_nested_member_is_found() -> None:
     output = orjson.dumps({"usage": {"inputTokens": 7}}).decode()
     assert added({"genkit:output": output}) == {"spanwise.genkit:output.usage.inputTokens": "7"}
 
@@ -43,13 +43,13 @@ def test_a_document_without_the_member_adds_nothing(text: str) -> None:
     assert added({"mlflow.chat.tokenUsage": text}) == {}
 
 
-def test_a_name_counts_only_where_the_other_attribute_says_so() -> None:
+def test_a_name_applies_only_with_the_matching_attribute() -> None:
     model = added({"genkit:name": "gpt", "genkit:metadata:subtype": "model"})
     assert model == {"spanwise.genkit:name.model": "gpt"}
     assert added({"genkit:name": "main", "genkit:metadata:subtype": "flow"}) == {}
 
 
-def test_pieces_are_put_together_in_order_and_taken_out() -> None:
+def test_pieces_are_joined_in_order_and_removed() -> None:
     span = span_with(
         {
             "gen_ai.prompt.10.content": "eleventh",
@@ -75,13 +75,13 @@ def test_tool_calls_in_pieces_become_lists() -> None:
     ]
 
 
-def test_pieces_of_a_content_that_is_there_as_a_whole_are_dropped() -> None:
+def test_pieces_of_a_complete_content_are_dropped() -> None:
     span = span_with({"input.value": "whole", "llm.input_messages.0.message.role": "user"})
     assert extract_embedded_values(span)
     assert texts(span) == {"input.value": "whole"}
 
 
-def test_only_scopes_with_a_sign_of_it_are_looked_at() -> None:
+def test_only_scopes_with_a_marker_are_searched() -> None:
     folded = Scope.of(span_with({"mlflow.chat.tokenUsage": "{}"}).SerializeToString())
     assert may_have_embedded_values("anything", folded.has)
     assert not may_have_embedded_values("anything", folded._replace(end=5).has)

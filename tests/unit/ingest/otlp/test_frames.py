@@ -1,4 +1,4 @@
-"""Frames are the bytes that came, with the spans that changed written anew."""
+"""Frames are the received bytes, in which only changed spans are re-encoded."""
 
 import io
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def join(scope: Scope, changes: Mapping[int, bytes | None] | None = None) -> byt
 
 
 @given(st.lists(scopes, max_size=3))
-def test_an_export_is_cut_into_its_scopes(resources: list[list[ScopeSpans]]) -> None:
+def test_an_export_is_split_by_scope(resources: list[list[ScopeSpans]]) -> None:
     request = ExportTraceServiceRequest()
     for resource in resources:
         request.resource_spans.add(schema_url="s").scope_spans.extend(resource)
@@ -38,9 +38,7 @@ def test_an_export_is_cut_into_its_scopes(resources: list[list[ScopeSpans]]) -> 
 
 
 @given(spans, st.data())
-def test_spans_are_replaced_and_taken_out_where_they_stood(
-    items: list[Span], data: st.DataObject
-) -> None:
+def test_spans_are_replaced_and_removed_in_place(items: list[Span], data: st.DataObject) -> None:
     scope = ScopeSpans(spans=items, schema_url="url")
     scope.scope.name = "name"
     indexes = st.integers(0, max(len(items) - 1, 0))
@@ -53,7 +51,7 @@ def test_spans_are_replaced_and_taken_out_where_they_stood(
     assert (got.scope.name, got.schema_url) == ("name", "url")
 
 
-def test_lengths_that_are_written_longer_than_needed_are_cut_right() -> None:
+def test_overlong_varint_lengths_are_split_correctly() -> None:
     one = Span(name="one").SerializeToString()
     padded = b"\x12" + bytes([len(one) | 0x80, 0x00]) + one
     data = padded + b"\x12" + varint(len(one)) + one
@@ -76,7 +74,7 @@ def test_every_frame_of_a_record_gets_the_version(
     head = make_head("wsp_1", Resource())
     raw = [ScopeSpans(spans=some).SerializeToString() for some in items]
     frames = bytearray().join(part for scope in raw for part in frame([scope], head))
-    # A record that could not be journalled may be tried again, with another version.
+    # A record that could not be journaled may be retried with another version.
     for version in (first, second):
         set_version(frames, version)
         stream = io.BytesIO(frames)

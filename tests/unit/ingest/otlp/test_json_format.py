@@ -1,4 +1,4 @@
-"""OTLP/JSON is read into the messages that protobuf gives."""
+"""OTLP/JSON is parsed into the same messages as protobuf."""
 
 import orjson
 import pytest
@@ -26,7 +26,7 @@ def test_ids_are_hex_in_either_case(hex_id: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["1700000000000000001", 1700000000000000001])
-def test_long_integers_come_as_texts_or_numbers(number: object) -> None:
+def test_long_integers_may_be_strings_or_numbers(number: object) -> None:
     request = read(export(startTimeUnixNano=number))
     start = request.resource_spans[0].scope_spans[0].spans[0].start_time_unix_nano
     assert start == 1700000000000000001
@@ -55,6 +55,6 @@ def test_an_attribute_named_like_an_id_keeps_its_value() -> None:
         (b'{"a":' + b"[" * 80 + b"]" * 80 + b"}", "nested deeper"),
     ],
 )
-def test_what_is_wrong_is_said(body: bytes, said: str) -> None:
+def test_the_error_names_the_problem(body: bytes, said: str) -> None:
     with pytest.raises(Invalid, match=said):
         read(body)

@@ -1,4 +1,4 @@
-"""What events mean is written into the span's attributes."""
+"""Span events are converted to attributes and signals."""
 
 from typing import Any
 
@@ -58,13 +58,13 @@ def test_a_flag_of_either_generation_is_the_experiment(variant: str) -> None:
     assert attributes(span) == {"spanwise.flag.key": "tone", "spanwise.flag.variant": "b"}
 
 
-def test_an_event_that_means_nothing_changes_nothing() -> None:
+def test_an_unknown_event_changes_nothing() -> None:
     span = span_with(("cache.miss", {"key": "x"}))
     assert not add_event_attributes(span)
     assert attributes(span) == {}
 
 
-def test_an_evaluation_is_a_signal_with_an_id_that_a_resend_repeats() -> None:
+def test_an_evaluation_is_a_signal_with_a_stable_id() -> None:
     values = {
         "gen_ai.evaluation.name": "relevance",
         "gen_ai.evaluation.score.value": 0.5,

@@ -6,27 +6,28 @@ import pytest
 
 from spanwise.model.telemetry.messages import with_instructions
 
-ASKED = [{"role": "user", "parts": [{"type": "text", "content": "Why?"}]}]
-TOLD = {"type": "text", "content": "Be brief."}
+USER_MESSAGES = [{"role": "user", "parts": [{"type": "text", "content": "Why?"}]}]
+INSTRUCTION = {"type": "text", "content": "Be brief."}
 
 
 @pytest.mark.parametrize(
-    "instructions", ['[{"type": "text", "content": "Be brief."}]', [TOLD], TOLD, "Be brief."]
+    "instructions",
+    ['[{"type": "text", "content": "Be brief."}]', [INSTRUCTION], INSTRUCTION, "Be brief."],
 )
 def test_instructions_become_the_first_message(instructions: Any) -> None:
-    messages = with_instructions(ASKED, {"gen_ai.system_instructions": instructions})
-    assert messages == [{"role": "system", "parts": [TOLD]}, *ASKED]
+    messages = with_instructions(USER_MESSAGES, {"gen_ai.system_instructions": instructions})
+    assert messages == [{"role": "system", "parts": [INSTRUCTION]}, *USER_MESSAGES]
 
 
 @pytest.mark.parametrize(
     ("messages", "attributes"),
     [
-        (ASKED, {}),
-        (ASKED, {"gen_ai.system_instructions": ""}),
-        ("plain text", {"gen_ai.system_instructions": [TOLD]}),
-        (None, {"gen_ai.system_instructions": [TOLD]}),
-        ([{"role": "system", "content": "x"}], {"gen_ai.system_instructions": [TOLD]}),
+        (USER_MESSAGES, {}),
+        (USER_MESSAGES, {"gen_ai.system_instructions": ""}),
+        ("plain text", {"gen_ai.system_instructions": [INSTRUCTION]}),
+        (None, {"gen_ai.system_instructions": [INSTRUCTION]}),
+        ([{"role": "system", "content": "x"}], {"gen_ai.system_instructions": [INSTRUCTION]}),
     ],
 )
-def test_other_inputs_stay_as_they_are(messages: Any, attributes: dict[str, Any]) -> None:
+def test_other_inputs_are_unchanged(messages: Any, attributes: dict[str, Any]) -> None:
     assert with_instructions(messages, attributes) == messages

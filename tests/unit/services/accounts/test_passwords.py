@@ -15,7 +15,7 @@ from spanwise.services.accounts.passwords import (
 
 
 @pytest.mark.parametrize("password", ["q7#kzp0w", "x" * 128, "пароль-из-слов", "       x"])
-def test_any_uncommon_password_of_8_to_128_characters_is_fine(password: str) -> None:
+def test_uncommon_passwords_of_8_to_128_characters_are_accepted(password: str) -> None:
     check_password(password)
 
 

@@ -67,7 +67,7 @@ def test_a_token_without_one_of_its_claims_is_refused(claim: str) -> None:
         "é.é.é",
     ],
 )
-def test_a_token_that_is_not_ours_is_refused(token: str) -> None:
+def test_a_foreign_token_is_refused(token: str) -> None:
     with pytest.raises(Unauthorized):
         signer.check(token)
 

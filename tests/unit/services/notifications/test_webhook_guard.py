@@ -48,7 +48,7 @@ def test_global_addresses_are_public(address: str) -> None:
 
 
 class Rebinding:
-    """A name server that gives another address each time, the last one for ever."""
+    """A name server that returns another address each time, and the last one forever."""
 
     def __init__(self, *answers: list[str]) -> None:
         self.answers = list(answers)
@@ -70,7 +70,7 @@ async def test_a_name_that_becomes_private_after_the_check_is_refused(
     assert hooks.received == []
 
 
-async def test_one_private_address_among_others_is_enough_to_refuse(hooks: HookServer) -> None:
+async def test_one_private_address_among_others_is_refused(hooks: HookServer) -> None:
     resolver = Rebinding(["8.8.8.8", "::ffff:127.0.0.1"])
     guard = WebhookGuard(allow_private=False, resolver=resolver)
     url = hooks.url.replace("127.0.0.1", "hooks.example.com")
@@ -83,16 +83,16 @@ async def test_the_connected_peer_is_checked_too(
     hooks: HookServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Simulates a public address that is routed here: only the peer address reveals it.
-    asked: list[str] = []
+    checked: list[str] = []
 
     def first_public(address: str) -> bool:
-        asked.append(address)
-        return len(asked) == 1
+        checked.append(address)
+        return len(checked) == 1
 
     monkeypatch.setattr("spanwise.services.notifications.webhook_guard.is_public", first_public)
     with pytest.raises(AddressRefused):
         await WebhookGuard(allow_private=False).post(hooks.url, {}, b"{}")
-    assert asked == ["127.0.0.1", "127.0.0.1"]
+    assert checked == ["127.0.0.1", "127.0.0.1"]
     assert hooks.received == []
 
 

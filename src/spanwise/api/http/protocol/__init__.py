@@ -5,5 +5,6 @@
 `joined_writes`: sends the headers and the body of a response with one system call.
 
 All of them override private parts of uvicorn, which `uvicorn_internals` lists: its version is
-pinned, and `tests/unit/api/http/test_protocol_canary.py` fails when one of these parts changes.
+pinned, and `tests/unit/api/http/protocol/test_uvicorn_internals.py` fails when one of these parts
+changes.
 """

@@ -1,6 +1,7 @@
 """Every part of uvicorn and httptools that this package uses although it is not public.
 
-`tests/unit/api/http/test_protocol_canary.py` checks each of them against the installed versions.
+`tests/unit/api/http/protocol/test_uvicorn_internals.py` checks each of them against the installed
+versions.
 """
 
 # Methods of uvicorn's HttpToolsProtocol that are overridden or called, with their parameters.

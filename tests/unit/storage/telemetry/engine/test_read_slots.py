@@ -44,7 +44,7 @@ class Gate:
         self._opened.set()
 
 
-def test_sixteen_queries_of_one_workspace_do_not_hold_up_another() -> None:
+def test_sixteen_queries_of_one_workspace_do_not_delay_another() -> None:
     gate = Gate()
     with open_slots(size=4, per_workspace=3) as slots:
         theirs = [slots.submit("ann", gate.work("ann")) for _ in range(16)]
@@ -78,7 +78,7 @@ def test_the_service_itself_may_use_every_thread() -> None:
         gate.open()
 
 
-def test_a_query_that_was_given_up_while_it_waited_does_not_run() -> None:
+def test_a_query_cancelled_while_waiting_does_not_run() -> None:
     gate = Gate()
     with open_slots(size=1, per_workspace=1) as slots:
         first = slots.submit("ann", gate.work("first"))
@@ -91,7 +91,7 @@ def test_a_query_that_was_given_up_while_it_waited_does_not_run() -> None:
     assert gate.order == ["first"]
 
 
-def test_a_failure_is_its_own_querys_and_frees_the_client() -> None:
+def test_a_failed_query_affects_no_other_and_releases_the_client() -> None:
     def fail(_: Client) -> None:
         raise ValueError("no")
 
@@ -101,7 +101,7 @@ def test_a_failure_is_its_own_querys_and_frees_the_client() -> None:
         assert slots.submit("ann", lambda _: "next").result(SECONDS) == "next"
 
 
-def test_closing_finishes_what_was_submitted() -> None:
+def test_closing_finishes_submitted_queries() -> None:
     with open_slots(size=1, per_workspace=1) as slots:
         futures = [slots.submit("ann", lambda _: 1) for _ in range(50)]
     assert sum(future.result(0) for future in futures) == 50

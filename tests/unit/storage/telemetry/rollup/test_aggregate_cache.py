@@ -1,4 +1,4 @@
-"""What is cached of clean aggregates, and for how long."""
+"""Which clean aggregates are cached, and for how long."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def test_only_statements_with_a_key_are_cached() -> None:
     assert cache.split([clean, others]) == ([(clean, {("a",): (1,)})], [others])
 
 
-def test_what_was_read_before_the_cache_was_cleared_is_not_cached_after() -> None:
+def test_results_read_before_the_cache_was_cleared_are_not_cached() -> None:
     cache, clean = AggregateCache(), statement("clean")
     generation = cache.generation
     cache.clear()

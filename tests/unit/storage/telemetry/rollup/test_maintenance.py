@@ -26,5 +26,5 @@ def test_a_batch_ends_before_it_has_too_many_traces() -> None:
     assert list(batch_days(changed)) == [days(0, 1), days(2, 2), days(9, 9)]
 
 
-def test_no_changes_are_no_batch() -> None:
+def test_no_changes_need_no_batch() -> None:
     assert list(batch_days({})) == []

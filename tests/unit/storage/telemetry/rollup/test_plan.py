@@ -13,7 +13,7 @@ HOUR = timedelta(hours=1)
 
 
 def list_hours(plan: Plan) -> list[datetime]:
-    """Every hour that the plan reads, as often as it does."""
+    """Return every hour that the plan reads, with repetitions."""
     found = list(plan.trace_hours)
     found += list_buckets(plan.hours, Granularity.HOURLY, plan.trace_hours)
     days = list_buckets(plan.days, Granularity.DAILY, plan.excluded_days)

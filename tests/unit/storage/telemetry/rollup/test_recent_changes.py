@@ -1,4 +1,4 @@
-"""What readers learn from the log of recent changes: everything, or that it is unknown."""
+"""The log of recent changes returns all changes, or that they are unknown."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -20,7 +20,7 @@ def test_changes_of_a_workspace_are_joined() -> None:
     assert changes.find_since(changes.count, "mine") == set()
 
 
-def test_an_unknown_change_hides_all_before_it() -> None:
+def test_an_unknown_change_hides_earlier_ones() -> None:
     changes = RecentChanges()
     changes.record({"mine": {"a": {NOON: 1}}})
     changes.record(None)

@@ -37,7 +37,7 @@ def test_hours_that_touch_are_one_range_within_the_period() -> None:
     assert found == [seconds(60, 7200), seconds(3 * 3600, 3 * 3600 + 5)]
 
 
-def test_excluded_ranges_leave_what_lies_around_them() -> None:
+def test_excluded_ranges_are_subtracted() -> None:
     excluded = [seconds(-10, 10), seconds(30, 40), seconds(90, 120)]
     assert subtract([seconds(0, 100)], excluded) == [seconds(10, 30), seconds(40, 90)]
     assert subtract([seconds(0, 10)], [seconds(0, 10)]) == []
@@ -55,7 +55,7 @@ def test_a_slice_starts_every_ten_seconds() -> None:
     assert floor_slice(at(10)) == at(10)
 
 
-def test_a_period_is_cut_to_times_that_traces_can_have() -> None:
+def test_a_period_is_limited_to_valid_trace_times() -> None:
     ages = BoundedRange(datetime(1970, 1, 1, tzinfo=UTC), datetime(2199, 1, 1, tzinfo=UTC))
     assert clamp(ages) == ALL_TIME
     past = BoundedRange(ages.start, ages.start + timedelta(days=1))

@@ -1,0 +1,126 @@
+"""Registration."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from support.service import PASSWORD, Service, assert_error, new_email, start_service
+
+
+async def register(service: Service, **body: object) -> dict[str, object]:
+    given = {"email": new_email(), "password": PASSWORD, **body}
+    response = await service.call("POST", "/auth/register", json=given)
+    assert response.status_code == 201, response.text
+    user: dict[str, object] = response.json()["data"]
+    return user
+
+
+async def test_registering_returns_the_user(service: Service) -> None:
+    user = await register(service, name="Ann")
+    assert set(user) == {
+        "id",
+        "email",
+        "name",
+        "role",
+        "emailVerified",
+        "createdAt",
+        "lastLoginAt",
+    }
+    assert str(user["id"]).startswith("usr_")
+    assert str(user["createdAt"]).endswith("Z")
+    assert (user["name"], user["emailVerified"], user["lastLoginAt"]) == ("Ann", False, None)
+
+
+@pytest.mark.own_service
+async def test_the_first_account_is_admin_and_later_ones_are_members(service: Service) -> None:
+    first, second = await service.sign_up(), await service.sign_up()
+    assert (first.user["role"], second.user["role"]) == ("admin", "member")
+
+
+@pytest.mark.own_service
+async def test_one_of_two_concurrent_first_accounts_is_admin(service: Service) -> None:
+    users = await asyncio.gather(
+        *(register(service, email=f"p{number}@example.com") for number in range(4))
+    )
+    assert sorted(str(user["role"]) for user in users) == ["admin", "member", "member", "member"]
+
+
+@pytest.mark.own_service
+async def test_the_default_name_comes_from_the_address(service: Service) -> None:
+    assert (await register(service, email="ann@example.com"))["name"] == "ann"
+
+
+@pytest.mark.own_service
+async def test_addresses_are_compared_without_case(service: Service) -> None:
+    assert (await register(service, email="Ann@Example.COM"))["email"] == "ann@example.com"
+    again = {"email": "aNN@example.com", "password": PASSWORD}
+    assert_error(await service.call("POST", "/auth/register", json=again), 400, "email")
+
+
+async def test_concurrent_registrations_of_an_address_create_one_account(service: Service) -> None:
+    body = {"email": new_email(), "password": PASSWORD}
+    answers = await asyncio.gather(
+        *(service.call("POST", "/auth/register", json=body) for _ in range(4))
+    )
+    assert sorted(answer.status_code for answer in answers) == [201, 400, 400, 400]
+
+
+@pytest.mark.parametrize(
+    "email", ["ann", "@example.com", "ann@", "a b@example.com", "ann@ex ample.com", "", "a\x00@b.c"]
+)
+async def test_an_invalid_address_is_refused(service: Service, email: str) -> None:
+    body = {"email": email, "password": PASSWORD}
+    assert_error(await service.call("POST", "/auth/register", json=body), 400, "email")
+
+
+@pytest.mark.parametrize("email", ["ann@corp.local", "ann@localhost", "jürgen@exämple.com"])
+async def test_internal_and_non_ascii_addresses_are_accepted(service: Service, email: str) -> None:
+    await register(service, email=email)
+    assert (await service.log_in(email)).user["email"] == email
+    assert len(await service.mails_to(email)) == 1
+
+
+@pytest.mark.own_service
+@pytest.mark.parametrize(
+    "password", ["short", " " * 12, "x" * 129, "password", "PassWord", "12345678"]
+)
+async def test_a_weak_password_is_refused_and_creates_no_account(
+    service: Service, password: str
+) -> None:
+    body = {"email": "ann@example.com", "password": password}
+    assert_error(await service.call("POST", "/auth/register", json=body), 400, "password")
+    assert (await service.sign_up("ann@example.com")).user["role"] == "admin"
+
+
+@pytest.mark.parametrize("password", ["q7#kzp0w", "ж" * 128])
+async def test_passwords_of_8_to_128_characters_are_accepted(
+    service: Service, password: str
+) -> None:
+    user = await register(service, password=password)
+    await service.log_in(str(user["email"]), password)
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 201, "a\x00b", 7, ["Ann"]])
+async def test_an_invalid_name_is_refused(service: Service, name: object) -> None:
+    body = {"email": new_email(), "password": PASSWORD, "name": name}
+    assert_error(await service.call("POST", "/auth/register", json=body), 400, "name")
+
+
+async def test_every_missing_field_is_named(service: Service) -> None:
+    response = await service.call("POST", "/auth/register", json={})
+    assert_error(response, 400, "email", "password")
+
+
+async def test_unknown_fields_are_ignored(service: Service) -> None:
+    await service.sign_up()
+    user = await register(service, role="admin", emailVerified=True, id="usr_mine")
+    assert (user["role"], user["emailVerified"]) == ("member", False)
+    assert user["id"] != "usr_mine"
+
+
+async def test_closed_registration_accepts_only_the_first_account(tmp_path: Path) -> None:
+    async with start_service(tmp_path, open_registration=False) as service:
+        await service.sign_up()
+        body = {"email": "bob@example.com", "password": PASSWORD}
+        assert_error(await service.call("POST", "/auth/register", json=body), 403)

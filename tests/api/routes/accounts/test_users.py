@@ -1,0 +1,68 @@
+"""The signed-in user's profile and password."""
+
+import pytest
+
+from support.service import PASSWORD, Service, assert_error
+
+
+async def test_the_profile_contains_no_secrets(service: Service) -> None:
+    ann = await service.sign_up()
+    profile = await ann.data("GET", "/users/profile")
+    assert profile == ann.user
+    assert set(profile) == {
+        "id",
+        "email",
+        "name",
+        "role",
+        "emailVerified",
+        "createdAt",
+        "lastLoginAt",
+    }
+
+
+async def test_the_name_can_be_changed_and_nothing_else(service: Service) -> None:
+    ann = await service.sign_up()
+    change = {"name": "  Ann Example ", "role": "admin", "email": "other@example.com"}
+    changed = await ann.data("PUT", "/users/profile", json=change)
+    assert changed == {**ann.user, "name": "Ann Example"}
+    assert await ann.data("GET", "/users/profile") == changed
+
+
+@pytest.mark.parametrize("body", [{}, {"name": None}])
+async def test_omitted_fields_do_not_change(service: Service, body: object) -> None:
+    ann = await service.sign_up()
+    assert await ann.data("PUT", "/users/profile", json=body) == ann.user
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00b", 7, True])
+async def test_an_invalid_name_is_refused(service: Service, name: object) -> None:
+    ann = await service.sign_up()
+    assert_error(await ann.call("PUT", "/users/profile", json={"name": name}), 400, "name")
+    assert await ann.data("GET", "/users/profile") == ann.user
+
+
+@pytest.mark.parametrize(
+    ("current", "new", "field"),
+    [
+        ("wrong password", "another horse battery", "currentPassword"),
+        (PASSWORD, "short", "newPassword"),
+        (PASSWORD, " " * 12, "newPassword"),
+        (PASSWORD, "x" * 129, "newPassword"),
+        (PASSWORD, "12345678", "newPassword"),
+        (PASSWORD, None, "newPassword"),
+    ],
+)
+async def test_a_refused_password_change_changes_nothing(
+    service: Service, current: str, new: str | None, field: str
+) -> None:
+    ann = await service.sign_up()
+    body = {"currentPassword": current, "newPassword": new}
+    assert_error(await ann.call("PUT", "/users/password", json=body), 400, field)
+    assert (await ann.call("GET", "/users/profile")).status_code == 200
+    await service.log_in(ann.email)
+
+
+async def test_a_key_cannot_access_the_account(service: Service) -> None:
+    ann = await service.sign_up()
+    key = await ann.new_key()
+    assert_error(await service.call_with_key(key["key"], "GET", "/users/profile"), 403)

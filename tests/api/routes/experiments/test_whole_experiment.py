@@ -1,0 +1,67 @@
+"""A complete experiment with 10,000 users and a known effect, using only the public API."""
+
+import random
+
+from support.experiments import start
+from support.outcomes import make_trace, send_signals, send_traces
+from support.service import Service
+
+USERS = 10_000
+METRICS = [
+    {"metric": "successRate", "primary": True},
+    {"metric": "latency"},
+    {"metric": "cost"},
+    {"source": "signal", "signalName": "rating"},
+]
+SUCCESS = {"control": 0.6, "treatment": 0.66}
+
+
+async def test_a_known_effect_on_ten_thousand_users_is_detected(service: Service) -> None:
+    ann = await service.sign_up()
+    chance = random.Random(20260131)
+    experiment = await start(ann, name="prompt", metrics=METRICS)
+    path = f"/experiments/{experiment['id']}"
+    variants: dict[str, str] = {}
+    for first in range(0, USERS, 1000):
+        units = [f"user-{number}" for number in range(first, first + 1000)]
+        batch = await ann.data("POST", f"{path}/assign/batch", json={"unitIds": units})
+        variants.update((a["unitId"], a["variant"]) for a in batch)
+    # Success rises by a tenth, latency falls by a tenth, cost and rating stay as they are.
+    await send_traces(
+        ann,
+        [
+            make_trace(
+                userId=user,
+                ok=chance.random() < SUCCESS[variant],
+                ms=chance.lognormvariate(6, 0.5) * (0.9 if variant == "treatment" else 1),
+                cost=chance.lognormvariate(-4, 0.5),
+            )
+            for user, variant in variants.items()
+        ],
+    )
+    ratings = [
+        {"signalName": "rating", "value": chance.choice([1, 2, 3, 4, 5]), "userId": user}
+        for user in list(variants)[:2000]
+    ]
+    await send_signals(ann, ratings)
+
+    results = await ann.data("GET", f"{path}/results")
+    assert results["units"] == USERS
+    assert results["srm"]["ok"] is True
+    found = {m["key"]: m["variants"][1] for m in results["metrics"]}
+    for key, truth in {"successRate": 0.1, "latency": -0.1, "cost": 0, "rating": 0}.items():
+        bounds = found[key]["liftCi"]
+        assert bounds["lower"] < truth < bounds["upper"], key
+    assert found["successRate"]["significant"] is True
+    assert found["successRate"]["chanceToWin"] > 0.999
+    assert found["latency"]["significant"] is True
+    assert found["latency"]["chanceToWin"] > 0.999
+    assert found["cost"]["significant"] is False
+    assert found["rating"]["significant"] is False
+    assert results["verdict"]["decision"] == "ship"
+    assert results["verdict"]["variant"] == "treatment"
+    trend = results["metrics"][0]["trend"]
+    assert [v["units"] for v in trend[-1]["variants"]] == [
+        v["units"] for v in results["perVariant"]
+    ]
+    assert trend[-1]["variants"][1]["liftCi"] == found["successRate"]["liftCi"]

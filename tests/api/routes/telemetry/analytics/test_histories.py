@@ -1,0 +1,267 @@
+"""Random histories with late, resent, changed, deleted and repriced spans: reads of traces and of
+the rollup match a computation in plain Python, whichever part has been aggregated."""
+
+import asyncio
+import math
+import os
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from spanwise.jobs.retention import Retention
+from spanwise.model.analytics import ExportFormat, Question
+from spanwise.model.freshness import LATEST, Freshness
+from spanwise.model.page import PageRequest
+from spanwise.model.telemetry.filters import Order, TraceSort
+from spanwise.model.times import Granularity
+from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.traces import Traces
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from support.histories import (
+    Answer,
+    History,
+    OracleTrace,
+    Step,
+    all_time,
+    answers,
+    label,
+    make_history,
+    p95,
+    percentiles,
+    random_limit,
+)
+from support.polling import until
+from support.service import Person, Service, start_service
+from support.slices import TracesOnly, slice_everything
+
+FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
+HISTORIES = 8
+# The further seeds of the long version, for `make soak`.
+MANY = pytest.mark.soak, pytest.mark.timeout(1200)
+SEEDS = [FIRST_SEED, *(pytest.param(FIRST_SEED + n, marks=MANY) for n in range(8, 320, 8))]
+SEEDS_OF_RETENTION = [FIRST_SEED, *(pytest.param(FIRST_SEED + n, marks=MANY) for n in range(1, 40))]
+
+
+@pytest.mark.parametrize("first", SEEDS)
+async def test_every_response_matches_plain_python(service: Service, first: int) -> None:
+    seeds = range(first, first + HISTORIES)
+    people = {seed: await service.sign_up() for seed in seeds}
+    histories = {seed: make_history(seed) for seed in seeds}
+    rollup = await slice_everything(service, service.services.prices._price_sync._writer)
+    dice = random.Random(first)
+    for number in range(4):
+        steps = {seed: histories[seed].steps[number] for seed in seeds}
+        await asyncio.gather(*(_take(service, people[seed], steps[seed]) for seed in seeds))
+        if dice.random() < 0.7:
+            await service.services.pipeline.wait_until_visible()
+            await rollup.maintenance.update()
+        if dice.random() < 0.5:
+            await service.services.pipeline.wait_until_visible()
+            await rollup.maintenance.update_slices()
+        if dice.random() < 0.5:
+            # Dirty ranges are cached from here on.
+            for seed in seeds:
+                workspace = await _workspace(service, people[seed])
+                await rollup.choose_source(workspace, histories[seed].question)
+    for seed in seeds:
+        for way in (TracesOnly(service.services.engine), rollup):
+            await _check(service, people[seed], histories[seed], way, seed)
+    # Dirty slices are read if they are fresh enough for the request.
+    await service.services.pipeline.wait_until_visible()
+    await rollup.maintenance.update_slices()
+    for seed in seeds:
+        await _check(
+            service, people[seed], histories[seed], rollup, seed, freshness=Freshness(math.inf)
+        )
+
+
+@pytest.mark.parametrize("seed", SEEDS_OF_RETENTION)
+async def test_granularities_lists_and_exports_agree_after_retention(
+    tmp_path: Path, seed: int
+) -> None:
+    dice = random.Random(seed)
+    histories = [make_history(100 * seed + number) for number in range(2)]
+    emails: list[str] = []
+    for numbers in ((0, 1), (2, 3), ()):
+        # Each round starts on the data of the one before.
+        async with start_service(tmp_path) as service:
+            if not emails:
+                emails += [(await service.sign_up()).email for _ in histories]
+            people = [await service.log_in(email) for email in emails]
+            writer = service.services.prices._price_sync._writer
+            rollup = Rollup(service.services.engine, 0, writer.visible_until, writer.changes)
+            for number in numbers:
+                limit = random_limit(dice)
+                for person, history in zip(people, histories, strict=True):
+                    history.steps[number].removed_before = limit
+                    await _take(service, person, history.steps[number])
+                await service.services.pipeline.wait_until_visible()
+                if dice.random() < 0.8:
+                    await rollup.maintenance.update()
+                # Results cached now must not be returned later.
+                for person in people:
+                    await _count(service, person, rollup)
+                await _removing(service, rollup).remove_before(limit)
+                done = range(number + 1)
+                for person, history in zip(people, histories, strict=True):
+                    left = History([history.steps[n] for n in done], history.question).traces()
+                    assert await _count(service, person, rollup) == _counts(left), (seed, number)
+            for _ in range(0 if numbers else 2):
+                await rollup.maintenance.rebuild()
+                await _removing(service, rollup).remove_before(limit)
+                for person, history in zip(people, histories, strict=True):
+                    assert await _count(service, person, rollup) == _counts(history.traces()), seed
+
+
+def _removing(service: Service, rollup: Rollup) -> Retention:
+    use = service.services
+    return Retention(use.engine, use.prices._price_sync._writer, rollup, use.catalog, 0)
+
+
+async def _count(service: Service, person: Person, rollup: Rollup) -> Answer:
+    """Count traces and costs over time, from every endpoint that returns them."""
+    workspace, use = await _workspace(service, person), service.services
+    analytics = Analytics(use.engine, rollup, use.pipeline, use.analytics._agents, use.catalog)
+    traces = Traces(use.engine, use.pipeline, use.analytics._agents, rollup)
+    question = all_time(Granularity.MONTHLY)
+    page, newest_first = PageRequest(100), (TraceSort.START_TIME, Order.DESC)
+    listing = await traces.find(workspace, question.wanted, page, *newest_first)
+    export = await analytics.export(workspace, question.wanted, ExportFormat.JSONL)
+    rows = [orjson.loads(line) async for piece in export for line in piece.splitlines()]
+    metrics = await analytics.metrics(workspace, question, compare=False)
+    series = {
+        str(granularity): {
+            point.date: point.total
+            for point in await analytics.requests(workspace, all_time(granularity))
+            if point.total
+        }
+        for granularity in Granularity
+    }
+    cost = round(metrics.estimated_cost, 6)
+    return {
+        **series,
+        "metrics": (metrics.total_traces, cost),
+        "list": (listing.total, [trace.trace_id for trace in listing.items]),
+        "export": [row["traceId"] for row in rows],
+    }
+
+
+def _counts(traces: list[OracleTrace]) -> Answer:
+    newest_first = sorted(traces, key=lambda t: (t.start, t.trace_id), reverse=True)
+    ids = [trace.trace_id for trace in newest_first]
+    cost = round(sum(trace.cost for trace in traces), 6)
+    return {
+        **{str(g): dict(Counter(label(t.start, g) for t in traces)) for g in Granularity},
+        "metrics": (len(traces), cost),
+        "list": (len(traces), ids),
+        "export": ids,
+    }
+
+
+async def _take(service: Service, person: Person, step: Step) -> None:
+    workspace = await _workspace(service, person)
+    if step.spans:
+        # Split into one to three requests.
+        cut = max(1, len(step.spans) // 3)
+        for place in range(0, len(step.spans), cut):
+            body = orjson.dumps({"spans": step.spans[place : place + cut]})
+            await service.services.receiver.receive_spans(workspace, body)
+    for model, (inward, outward) in step.prices.items():
+        price = {"model": model, "inputPerMillion": inward, "outputPerMillion": outward}
+        await person.data("PUT", "/models/prices", json=price)
+        await until(lambda: _is_repriced(person), 60)
+    for trace_id in step.deleted:
+        # Missing if it was not sent yet, or was removed by retention.
+        deleted = await person.call("DELETE", f"/spans/traces/{trace_id}")
+        assert deleted.is_success or deleted.status_code == 404, deleted.text
+
+
+async def _is_repriced(person: Person) -> bool:
+    return all(t["state"] == "done" for t in await person.data("GET", "/models/repricing"))
+
+
+async def _workspace(service: Service, person: Person) -> str:
+    return (await service.services.access.by_token(person.token)).workspace_id
+
+
+async def _check(
+    service: Service,
+    person: Person,
+    history: History,
+    way: Rollup,
+    seed: int,
+    *,
+    freshness: Freshness = LATEST,
+) -> None:
+    workspace = await _workspace(service, person)
+    use = service.services
+    traces = history.traces()
+    analytics = Analytics(use.engine, way, use.pipeline, use.analytics._agents, use.catalog)
+    tolerance = 1e-9 if isinstance(way, TracesOnly) else 0.005
+    question = history.question
+    where = f"seed {seed}, {type(way).__name__}, {freshness}, {question}"
+    found = await _query(analytics, workspace, question, freshness)
+    latency = found["metrics"].pop("p95Latency")
+    assert latency == pytest.approx(p95(traces, question), rel=tolerance), where
+    for name, expected in answers(traces, question).items():
+        assert _same(found[name], expected), (where, name, found[name], expected)
+    await _check_percentiles(analytics, workspace, question, traces, tolerance, freshness)
+
+
+async def _check_percentiles(
+    analytics: Analytics,
+    workspace: str,
+    question: Question,
+    traces: list[OracleTrace],
+    tolerance: float,
+    freshness: Freshness,
+) -> None:
+    found = await analytics.percentiles(workspace, question, freshness=freshness)
+    for point, expected in zip(found, percentiles(traces, question), strict=True):
+        assert _same(point.model_dump(by_alias=True), expected, tolerance), (point, expected)
+
+
+async def _query(
+    analytics: Analytics, workspace: str, question: Question, freshness: Freshness
+) -> Answer:
+    metrics = await analytics.metrics(workspace, question, compare=False, freshness=freshness)
+    outcomes = await analytics.outcomes(workspace, question, freshness=freshness)
+    errors = await analytics.errors(workspace, question, freshness=freshness)
+    return {
+        "metrics": metrics.model_dump(by_alias=True, exclude={"previous"}),
+        "outcomes": outcomes.model_dump(by_alias=True, exclude={"success_rate", "failure_rate"}),
+        "requests": _plain(await analytics.requests(workspace, question, freshness=freshness)),
+        "latencies": [
+            bucket.count
+            for bucket in await analytics.latencies(workspace, question, freshness=freshness)
+        ],
+        "tokens": _plain(await analytics.tokens(workspace, question, freshness=freshness)),
+        "costs": (await analytics.costs(workspace, question, freshness=freshness)).model_dump(
+            by_alias=True
+        ),
+        "errors": {error.type: error.count for error in errors.errors},
+        "error_rate": _plain(await analytics.error_rate(workspace, question, freshness=freshness)),
+        "tools": (await analytics.tools(workspace, question, freshness=freshness)).heatmap,
+    }
+
+
+def _plain(points: list[Any]) -> list[Answer]:
+    return [point.model_dump(by_alias=True) for point in points]
+
+
+def _same(found: Any, expected: Any, tolerance: float = 1e-9) -> bool:
+    """Compare values; floats may differ by rounding."""
+    if isinstance(expected, dict):
+        return found.keys() == expected.keys() and all(
+            _same(found[key], expected[key], tolerance) for key in expected
+        )
+    if isinstance(expected, list):
+        pairs = zip(found, expected, strict=False)
+        return len(found) == len(expected) and all(_same(*pair, tolerance) for pair in pairs)
+    if isinstance(expected, float):
+        return bool(found == pytest.approx(expected, rel=tolerance, abs=1e-9))
+    return bool(found == expected)

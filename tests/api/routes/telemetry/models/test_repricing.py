@@ -1,0 +1,97 @@
+"""Repricing continues after a restart, and applies a newer price list."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from spanwise.analysis.prices import find_list_prices
+from spanwise.jobs import repricing as job
+from spanwise.model.telemetry.prices import PricePeriod
+from spanwise.storage.telemetry.prices import repricing as stored
+from spanwise.wiring import services, stores
+from support.polling import until
+from support.service import Person, start_service
+from support.spans import llm_call
+
+MODEL = "acme/restarted"
+PRICE = {"model": MODEL, "inputPerMillion": 2.0, "outputPerMillion": 10.0}
+
+
+async def costs(person: Person) -> list[float]:
+    traces = await person.data("GET", "/spans/traces")
+    return [trace["cost"] for trace in traces]
+
+
+async def test_interrupted_repricing_is_finished_by_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(UTC)
+    months = [now - timedelta(days=days) for days in (0, 40, 80)]
+    done: list[object] = []
+
+    def fail_after_one_month(*arguments: object, **named: object) -> None:
+        if done:
+            raise OSError("the disk is gone")
+        done.append(arguments)
+        stored.reprice_hours(*arguments, **named)  # type: ignore[arg-type]
+
+    async with start_service(tmp_path) as service:
+        person = await service.sign_up()
+        calls = [llm_call(MODEL, "acme", {"input": 1000}, start=at) for at in months]
+        await person.data("POST", "/spans", json={"spans": calls})
+        # Spans that are not stored yet would get the new price without repricing.
+        await service.services.pipeline.wait_until_visible()
+        with monkeypatch.context() as patch:
+            patch.setattr(job, "reprice_hours", fail_after_one_month)
+            await person.data("PUT", "/models/prices", json=PRICE)
+
+            async def is_under_way() -> bool:
+                (task,) = await person.data("GET", "/models/repricing")
+                return (task["monthsDone"], task["monthsTotal"]) == (1, 3)
+
+            await until(is_under_way, 30)
+            # It is retried while it still fails.
+            assert await costs(person) == [pytest.approx(0.002), 0, 0]
+            (task,) = await person.data("GET", "/models/repricing")
+            assert task["state"] == "running"
+
+    async with start_service(tmp_path) as service:
+        person = await service.log_in(person.email)
+
+        async def is_done() -> bool:
+            (task,) = await person.data("GET", "/models/repricing")
+            return bool(task["state"] == "done")
+
+        await until(is_done, 30)
+        assert await costs(person) == [pytest.approx(0.002)] * 3
+
+
+async def test_spans_are_priced_when_a_newer_price_list_has_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def older_list(provider: str, model: str) -> Sequence[PricePeriod]:
+        return [] if model == "gpt-4.1-nano" else find_list_prices(provider, model)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(services, "find_list_prices", older_list)
+        patch.setattr(stores, "find_list_prices", older_list)
+        async with start_service(tmp_path) as service:
+            person = await service.sign_up()
+            call = llm_call("gpt-4.1-nano", "openai", {"input": 1_000_000})
+            await person.data("POST", "/spans", json=call)
+            assert await costs(person) == [0]
+            (seen,) = await person.data("GET", "/models")
+            assert seen["priceSource"] == "none"
+
+    async with start_service(tmp_path) as service:
+        person = await service.log_in(person.email)
+
+        async def has_cost() -> bool:
+            return await costs(person) == [pytest.approx(0.1)]
+
+        await until(has_cost, 30)
+        (seen,) = await person.data("GET", "/models")
+        assert (seen["priceSource"], seen["inputPerMillion"]) == ("list", pytest.approx(0.1))
+        assert await person.data("GET", "/models/repricing") == []

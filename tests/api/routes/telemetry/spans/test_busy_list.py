@@ -1,0 +1,75 @@
+"""The latest page under load is read from the busy period only, and is still exact."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from spanwise.model.telemetry.filters import TraceFilter
+from support.service import Person, Service
+from support.spans import Body, new_span, send
+
+NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+TRACES = 100
+
+
+@pytest.fixture
+async def ada(service: Service) -> Person:
+    return await service.sign_up()
+
+
+@pytest.fixture
+async def spans(service: Service, ada: Person) -> list[Body]:
+    """Send a hundred traces, a second apart; every tenth has another agent. Latest first."""
+    roots = [
+        new_span(NOON - timedelta(seconds=n), agentName="rare" if n % 10 == 9 else "often")
+        for n in range(TRACES)
+    ]
+    await send(ada, *roots)
+    await service.services.pipeline.wait_until_visible()
+    return roots
+
+
+async def ids(person: Person, **parameters: Any) -> list[str]:
+    found = await person.data("GET", "/spans/traces", params={"limit": 4, **parameters})
+    return [trace["traceId"] for trace in found]
+
+
+def of(spans: list[Body], agent: str | None = None) -> list[str]:
+    return [span["traceId"] for span in spans if agent in (None, span["agentName"])]
+
+
+async def test_busy_since_needs_enough_recent_matching_traces(
+    service: Service, ada: Person, spans: list[Body]
+) -> None:
+    workspace = (await service.services.access.by_token(ada.token)).workspace_id
+    rollup = service.services.traces._rollup
+    assert rollup.busy_since(workspace, TraceFilter(), 80) is not None
+    assert rollup.busy_since(workspace, TraceFilter(agent_name="often"), 80) is not None
+    assert rollup.busy_since(workspace, TraceFilter(agent_name="rare"), 80) is None
+    assert rollup.busy_since(workspace, TraceFilter(), 4 * TRACES) is None
+    assert rollup.busy_since(workspace, TraceFilter(environment="dev"), 80) is None
+    assert rollup.busy_since("wsp_of_nobody", TraceFilter(), 1) is None
+
+
+async def test_the_latest_come_first(ada: Person, spans: list[Body]) -> None:
+    assert await ids(ada) == of(spans)[:4]
+    assert await ids(ada, agentId="often") == of(spans, "often")[:4]
+    assert await ids(ada, agentId="rare") == of(spans, "rare")[:4]
+    assert await ids(ada, skip=4) == of(spans)[4:8]
+
+
+async def test_earlier_and_partial_pages_are_exact(ada: Person, spans: list[Body]) -> None:
+    until = spans[10]["startTime"]
+    assert await ids(ada, endDate=until) == of(spans)[11:15]
+    since = spans[1]["startTime"]
+    assert await ids(ada, startDate=since) == of(spans)[:2]
+
+
+async def test_changed_and_deleted_traces_are_listed_correctly(
+    ada: Person, spans: list[Body]
+) -> None:
+    await ada.data("DELETE", f"/spans/traces/{spans[0]['traceId']}")
+    await send(ada, {**spans[1], "status": "error"})
+    assert await ids(ada) == of(spans)[1:5]
+    assert await ids(ada, status="success") == of(spans)[2:6]

@@ -1,0 +1,101 @@
+"""Conversations: lists, details and workspace isolation."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from support.service import Person, Service, assert_error
+from support.telemetry import make_span
+
+
+@pytest.fixture
+async def ann(service: Service) -> Person:
+    return await service.sign_up()
+
+
+def _turn(session: str, minute: int, **fields: Any) -> dict[str, Any]:
+    return make_span(sessionId=session, startTime=f"2026-03-10T12:{minute:02}:00Z", **fields)
+
+
+async def test_a_conversation_aggregates_its_traces(ann: Person) -> None:
+    call = {"kind": "llm", "model": "m", "cost": 0.25, "inputTokens": 3, "outputTokens": 4}
+    turns = [
+        _turn("talk", 5, agentName="b", status="error", input="third", output="last"),
+        _turn("talk", 1, agentName="a", userId="ann", input="first", output="x", **call),
+        _turn("talk", 3, agentName="a", input="second", output="y", **call),
+        _turn("other", 9),
+        make_span(),
+    ]
+    await ann.data("POST", "/spans", json={"spans": turns})
+    listed = await ann.data("GET", "/spans/sessions")
+    assert [s["sessionId"] for s in listed] == ["other", "talk"]
+    assert listed[1] == {
+        "sessionId": "talk",
+        "userId": "ann",
+        "agentNames": ["a", "b"],
+        "firstAt": "2026-03-10T12:01:00Z",
+        "lastAt": "2026-03-10T12:05:00.500000Z",
+        "traceCount": 3,
+        "errorCount": 1,
+        "totalTokens": 14,
+        "cost": 0.5,
+        "inputPreview": "first",
+        "outputPreview": "last",
+    }
+    one = await ann.data("GET", "/spans/sessions/talk")
+    assert [t["inputPreview"] for t in one.pop("traces")] == ["first", "second", "third"]
+    assert one == listed[1]
+
+
+async def test_filters_apply_to_the_traces_of_a_conversation(ann: Person) -> None:
+    turns = [
+        _turn("one", 0, agentName="a", userId="u"),
+        _turn("one", 30, agentName="b"),
+        _turn("two", 40, agentName="b", environment="prod"),
+    ]
+    await ann.data("POST", "/spans", json={"spans": turns})
+
+    async def counts(**filters: str) -> dict[str, int]:
+        found = await ann.data("GET", "/spans/sessions", params=filters)
+        return {s["sessionId"]: s["traceCount"] for s in found}
+
+    assert await counts() == {"one": 2, "two": 1}
+    assert await counts(agentId="b") == {"one": 1, "two": 1}
+    assert await counts(userId="u") == {"one": 1}
+    assert await counts(environment="prod") == {"two": 1}
+    assert await counts(startDate="2026-03-10T12:30:00Z") == {"one": 1, "two": 1}
+    assert await counts(endDate="2026-03-10T12:30:00Z") == {"one": 1}
+    assert await counts(startDate="2026-03-11") == {}
+    [agent] = [a for a in (await ann.data("GET", "/spans/filters"))["agents"] if a["name"] == "a"]
+    assert await counts(agentId=agent["id"]) == {"one": 1}
+
+
+async def test_pages_are_complete_and_the_latest_is_first(ann: Person) -> None:
+    await ann.data("POST", "/spans", json={"spans": [_turn(f"s{n:02}", n) for n in range(25)]})
+    seen: list[str] = []
+    for skip in (0, 10, 20, 30):
+        answer = await ann.call("GET", "/spans/sessions", params={"limit": 10, "skip": skip})
+        assert answer.json()["pagination"]["total"] == 25
+        seen += [s["sessionId"] for s in answer.json()["data"]]
+    assert seen == [f"s{n:02}" for n in reversed(range(25))]
+
+
+async def test_any_text_is_a_valid_session_id(ann: Person) -> None:
+    names = ["a/b", "größe 👍", "x?y#z", "100%", "..", "it's"]
+    await ann.data("POST", "/spans", json={"spans": [_turn(name, 0) for name in names]})
+    for name in names[:4] + names[5:]:
+        one = await ann.data("GET", f"/spans/sessions/{quote(name, safe='')}")
+        assert one["sessionId"] == name
+    assert_error(await ann.call("GET", "/spans/sessions/unknown"), 404)
+
+
+async def test_another_workspace_sees_no_conversation(service: Service, ann: Person) -> None:
+    await ann.data("POST", "/spans", json=_turn("mine", 0))
+    bob = await service.sign_up()
+    await bob.data("POST", "/spans", json=_turn("mine", 1, name="bob's"))
+    assert_error(await (await service.sign_up()).call("GET", "/spans/sessions/mine"), 404)
+    [session] = await ann.data("GET", "/spans/sessions")
+    assert session["traceCount"] == 1
+    one = await ann.data("GET", "/spans/sessions/mine")
+    assert [t["name"] for t in one["traces"]] == ["answer"]
