@@ -257,7 +257,9 @@ async def test_the_examples_of_a_signal_that_is_unusually_low_are_the_lowest(
 ) -> None:
     ann = await service.sign_up()
     clock.now = clock.now.replace(minute=30, second=0, microsecond=0)
-    first = clock.now - timedelta(hours=24)
+    hour = clock.now.replace(minute=0)
+    hours = [hour - timedelta(days=7 * week) for week in (1, 2, 3, 4)]
+    hours += [hour - timedelta(hours=number) for number in range(1, 25)]
 
     async def send_votes(votes: Sequence[tuple[datetime, float]]) -> list[str]:
         spans = [make_span("planner", start=at) for at, _ in votes]
@@ -275,7 +277,9 @@ async def test_the_examples_of_a_signal_that_is_unusually_low_are_the_lowest(
             await ann.data("POST", "/signals/batch", json={"signals": signals[part : part + 1000]})
         return [span["traceId"] for span in spans]
 
-    usual = [(first + timedelta(seconds=15 * n), 5 + n % 3 / 10) for n in range(24 * 60 * 4)]
+    usual = [
+        (start + timedelta(seconds=20 * n), 5 + n % 3 / 10) for start in hours for n in range(180)
+    ]
     await send_votes(usual)
     await watch(
         ann, {"id": "liked", "metric": "signal", "signalName": "liked", "condition": "anomaly"}
