@@ -12,7 +12,7 @@ from spanwise.api.http.client_address import ProxyHeaders
 from spanwise.api.http.cross_origin import CrossOrigin
 from spanwise.api.http.dashboard import install_dashboard
 from spanwise.api.http.errors import install_error_handlers
-from spanwise.api.http.middleware import CallerLimits, OtlpDispatch, RequestContext
+from spanwise.api.http.middleware import CallerLimits, RequestContext
 from spanwise.api.http.prefix_router import API_PREFIX
 from spanwise.api.http.request_log import RequestLog
 from spanwise.api.metrics.alert_metrics import AlertCollector
@@ -58,6 +58,7 @@ def create_app(services: Services) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.services = services
+    app.router.routes.extend(otlp.routes)
     for module in _ROUTE_MODULES:
         app.include_router(module.router, prefix=API_PREFIX)
     install_docs(app)
@@ -70,7 +71,6 @@ def create_app(services: Services) -> FastAPI:
     install_dashboard(app)
     install_error_handlers(app)
     # The last middleware added is the outermost.
-    app.add_middleware(OtlpDispatch, routes=otlp.routes)
     app.add_middleware(CallerLimits, services=services)
     app.add_middleware(RequestContext, request_log=app.state.request_log)
     if services.settings.cors_origins:

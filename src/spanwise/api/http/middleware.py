@@ -1,16 +1,13 @@
 """The middleware around every route: request id and log line, caller and rate limit, OTLP dispatch.
 
-From the outside in: `RequestContext`, `CallerLimits`, `OtlpDispatch`, then FastAPI.
+From the outside in: `RequestContext`, `CallerLimits`, then FastAPI.
 """
 
 import time
-from collections.abc import Sequence
 
 import structlog
 from starlette.datastructures import Headers
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanwise.api.auth import authenticate
@@ -128,30 +125,3 @@ def _rejection(error: SpanwiseError, scope: Scope) -> Response:
     if scope["path"] in PATHS and scope["method"] == "POST":
         return otlp_error_response(error, Headers(scope=scope).get("content-type", ""))
     return error_response(error)
-
-
-class OtlpDispatch:
-    """Calls the OTLP endpoint directly: FastAPI's routing costs more than a small export."""
-
-    def __init__(self, app: ASGIApp, routes: Sequence[Route]) -> None:
-        self._app = app
-        self._routes = routes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        route = self._find_route(scope) if scope["type"] == "http" else None
-        if route is None:
-            await self._app(scope, receive, send)
-            return
-        try:
-            response = await route.endpoint(Request(scope, receive, send))
-        except SpanwiseError as error:
-            response = error_response(error)
-        await response(scope, receive, send)
-
-    def _find_route(self, scope: Scope) -> Route | None:
-        for route in self._routes:
-            match = route.path_regex.match(scope["path"])
-            if match and scope["method"] in (route.methods or ()):
-                scope["route"], scope["path_params"] = route, match.groupdict()
-                return route
-        return None

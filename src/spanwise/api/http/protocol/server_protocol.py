@@ -7,16 +7,11 @@ from typing import Any
 from spanwise.api.fast_path.fast_path import FastPath
 from spanwise.api.http.anonymous_limits import READ_BYTES, REQUEST_SECONDS
 from spanwise.api.http.protocol.fast_path_dispatch import FastPathDispatch
-from spanwise.api.http.protocol.joined_writes import JoinedWrites
 from spanwise.api.http.protocol.request_limits import RequestLimits
 
 
-class ServerProtocol(
-    FastPathDispatch,
-    RequestLimits,
-    JoinedWrites,
-):
-    """Each base calls the next one; `JoinedWrites` comes last, next to the transport."""
+class ServerProtocol(FastPathDispatch, RequestLimits):
+    """uvicorn's protocol with limits and fast paths; each base calls the next one."""
 
 
 class BoundedReads(asyncio.BufferedProtocol):

@@ -1,9 +1,10 @@
-"""OTLP over HTTP: one Starlette endpoint for all kinds and paths, called by `OtlpDispatch`."""
+"""OTLP over HTTP: one Starlette endpoint for all kinds and paths."""
 
 import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from spanwise.api.auth import may_ingest
 from spanwise.api.otlp.responses import (
@@ -52,4 +53,14 @@ async def _export(request: Request) -> Response:
     return otlp_response(export_message(kind, prepared), media_type)
 
 
-routes = [Route(path, export, methods=["POST"]) for path in PATHS]
+class ExportRoute(Route):
+    """Matches only POST, so that other methods reach the routes after it, as any unknown path."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child_scope = super().matches(scope)
+        if match is not Match.FULL:
+            return Match.NONE, {}
+        return match, {**child_scope, "route": self}
+
+
+routes = [ExportRoute(path, export, methods=["POST"]) for path in PATHS]

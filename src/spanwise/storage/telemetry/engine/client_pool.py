@@ -99,10 +99,19 @@ class Engine:
         return engine
 
     def _open_read_slots(self) -> None:
-        readers = [self.new_client(_READ_SETTINGS) for _ in range(READERS)]
-        heavy = [self.new_client(_HEAVY_SETTINGS) for _ in range(HEAVY_READERS)]
-        self._readers = ReadSlots("read", readers, _READERS_PER_WORKSPACE)
-        self._heavy = ReadSlots("heavy", heavy, _HEAVY_READERS_PER_WORKSPACE, lower_thread_priority)
+        self._readers = ReadSlots(
+            "read", READERS, partial(self.new_client, _READ_SETTINGS), _READERS_PER_WORKSPACE
+        )
+        self._heavy = ReadSlots(
+            "heavy",
+            HEAVY_READERS,
+            partial(self.new_client, _HEAVY_SETTINGS),
+            _HEAVY_READERS_PER_WORKSPACE,
+            lower_thread_priority,
+        )
+        # Fails here rather than at the first query when the store cannot be opened.
+        with self.client():
+            pass
 
     def _create_database(self) -> None:
         """Create the database on a server that does not have it yet."""
@@ -207,11 +216,11 @@ class Engine:
 
     @contextmanager
     def client(self) -> Iterator[Client]:
-        client = self._readers.clients.get()
+        client = self._readers.take_client()
         try:
             yield client
         finally:
-            self._readers.clients.put(client)
+            self._readers.return_client(client)
 
     def lower_merge_priority(self) -> None:
         """Lower the priority of the embedded engine's merge threads below inserts and queries.

@@ -2,9 +2,9 @@
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from clickhouse_connect.driver.client import Client
@@ -17,18 +17,23 @@ SERVICE = ""
 
 
 class ReadSlots:
-    """A few clients with one thread each; queries of a workspace start in submission order."""
+    """A few threads with one client each; queries of a workspace start in submission order.
+
+    A client is opened when it is first needed: each takes 20 ms.
+    """
 
     def __init__(
         self,
         name: str,
-        clients: Sequence[Client],
+        size: int,
+        new_client: Callable[[], Client],
         per_workspace: int,
         prepare_thread: Callable[[], None] = lambda: None,
     ) -> None:
-        self.clients: SimpleQueue[Client] = SimpleQueue()
-        for client in clients:
-            self.clients.put(client)
+        self._size = size
+        self._new_client = new_client
+        self._opened = 0
+        self._idle: SimpleQueue[Client] = SimpleQueue()
         self._per_workspace = per_workspace
         self._prepare_thread = prepare_thread
         self._changed = threading.Condition()
@@ -39,7 +44,7 @@ class ReadSlots:
         # Daemon threads: a process that exits without closing the engine must not wait for them.
         self._threads = [
             threading.Thread(target=self._serve, name=f"telemetry-{name}-{number}", daemon=True)
-            for number in range(len(clients))
+            for number in range(size)
         ]
         for thread in self._threads:
             thread.start()
@@ -53,6 +58,27 @@ class ReadSlots:
             self._waiting.setdefault(workspace, deque()).append((future, work))
             self._changed.notify()
         return future
+
+    def take_client(self) -> Client:
+        """Return an idle client, or a new one while there are fewer than slots."""
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            pass
+        with self._changed:
+            is_new = self._opened < self._size
+            self._opened += is_new
+        if not is_new:
+            return self._idle.get()
+        try:
+            return self._new_client()
+        except BaseException:
+            with self._changed:
+                self._opened -= 1
+            raise
+
+    def return_client(self, client: Client) -> None:
+        self._idle.put(client)
 
     def close(self) -> None:
         """Finish all submitted work, then stop the threads."""
@@ -77,15 +103,17 @@ class ReadSlots:
             del taken, future, work
 
     def _run(self, future: Future[Any], work: Work[Any]) -> None:
-        client = self.clients.get()
+        client = None
         try:
+            client = self.take_client()
             outcome = work(client)
         except BaseException as error:
             future.set_exception(error)
         else:
             future.set_result(outcome)
         finally:
-            self.clients.put(client)
+            if client is not None:
+                self.return_client(client)
 
     def _take(self) -> tuple[str, Future[Any], Work[Any]] | None:
         """Wait for a query that may start; None when closing and nothing is left."""

@@ -25,14 +25,13 @@ from uvicorn.server import ServerState
 
 from spanwise.api.http.protocol import (
     fast_path_dispatch,
-    joined_writes,
     request_limits,
     uvicorn_internals,
 )
 from spanwise.api.http.protocol.server_protocol import ServerProtocol
 
 ROOT = Path(__file__).parents[5]
-MIXINS = (fast_path_dispatch, joined_writes, request_limits)
+MIXINS = (fast_path_dispatch, request_limits)
 
 
 def attributes_set_by(owner: type) -> set[str]:

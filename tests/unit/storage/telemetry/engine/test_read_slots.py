@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import cast
 
 import pytest
@@ -15,8 +16,10 @@ SECONDS = 10
 
 @contextmanager
 def open_slots(size: int, per_workspace: int) -> Iterator[ReadSlots]:
-    clients = [cast("Client", f"client {number}") for number in range(size)]
-    slots = ReadSlots("test", clients, per_workspace)
+    numbers = count()
+    slots = ReadSlots(
+        "test", size, lambda: cast("Client", f"client {next(numbers)}"), per_workspace
+    )
     try:
         yield slots
     finally:
@@ -107,3 +110,29 @@ def test_closing_finishes_submitted_queries() -> None:
     assert sum(future.result(0) for future in futures) == 50
     with pytest.raises(RuntimeError):
         slots.submit("ann", lambda _: 1)
+
+
+def test_clients_are_opened_when_needed_and_used_again() -> None:
+    with open_slots(3, per_workspace=3) as slots:
+        assert slots.submit("a", str).result(SECONDS) == "client 0"
+        assert slots.submit("a", str).result(SECONDS) == "client 0"
+        first, second = slots.take_client(), slots.take_client()
+        assert [str(first), str(second)] == ["client 0", "client 1"]
+
+
+def test_a_client_that_cannot_be_opened_fails_its_query_and_is_tried_again() -> None:
+    outcomes = iter([RuntimeError("no room"), "client"])
+
+    def new_client() -> Client:
+        outcome = next(outcomes)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return cast("Client", outcome)
+
+    slots = ReadSlots("test", 1, new_client, 1)
+    try:
+        with pytest.raises(RuntimeError, match="no room"):
+            slots.submit("a", str).result(SECONDS)
+        assert slots.submit("a", str).result(SECONDS) == "client"
+    finally:
+        slots.close()
