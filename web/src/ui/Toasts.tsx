@@ -1,5 +1,6 @@
 /** Toasts on Base UI: announced to screen readers, and kept while hovered or focused. */
 import { Toast } from "@base-ui/react/toast";
+import { useEffect } from "react";
 import { cx } from "./cx";
 
 const manager = Toast.createToastManager();
@@ -7,7 +8,15 @@ const MAX_SHOWN = 3;
 const TIMEOUT_MS = 3000;
 const BAD_TIMEOUT_MS = 7000;
 
+// The manager drops what is added before the provider has subscribed to it.
+let isMounted = false;
+const waiting: (() => void)[] = [];
+
 export function showToast(text: string, tone: string) {
+  if (!isMounted) {
+    waiting.push(() => showToast(text, tone));
+    return;
+  }
   const isBad = tone === "bad";
   manager.add({
     title: text,
@@ -18,6 +27,14 @@ export function showToast(text: string, tone: string) {
 }
 
 export default function Toasts() {
+  // Runs after the effects of the provider, which subscribe it.
+  useEffect(() => {
+    isMounted = true;
+    for (const show of waiting.splice(0)) show();
+    return () => {
+      isMounted = false;
+    };
+  }, []);
   return (
     <Toast.Provider toastManager={manager} limit={MAX_SHOWN}>
       <Toast.Portal>

@@ -1,0 +1,9 @@
+import { render, screen } from "@testing-library/react";
+import { expect, it } from "vitest";
+import Toasts, { showToast } from "@/ui/Toasts";
+
+it("shows a message that was sent before the toasts were mounted", async () => {
+  showToast("Saved early.", "good");
+  render(<Toasts />);
+  expect(await screen.findByText("Saved early.")).toBeTruthy();
+});
