@@ -245,10 +245,10 @@ async def test_a_sample_ratio_mismatch_is_invalid(service: Service) -> None:
         make_trace(userId=unit, experimentId=experiment["id"], variant="control")
         for unit, variant in assigned.items()
         if variant == "treatment"
-    ][:200]
+    ][:350]
     await send_traces(ann, torn)
     results = await results_of(ann, experiment)
-    assert results["excludedUnits"] == 200
+    assert results["excludedUnits"] == 350
     assert results["srm"]["ok"] is False
     assert results["srm"]["pValue"] < 0.001
     assert results["verdict"]["decision"] == "invalid"
