@@ -19,6 +19,7 @@ from bench.analytics import measure_analytics
 from bench.assign import measure_assign
 from bench.baseline_files import describe_baseline, load_baseline, save_baseline
 from bench.environment import describe_environment
+from bench.growth import measure_growth
 from bench.reads import measure_reads
 from bench.report import TABULATE
 from bench.scale import FULL, QUICK, Scale
@@ -30,6 +31,7 @@ RESULTS = Path(__file__).parent / "results"
 MEASURE: dict[str, Callable[[Path, Scale], Any]] = {
     "start": lambda folder, _: measure_start(folder),
     "writes": measure_writes,
+    "growth": measure_growth,
     "reads": measure_reads,
     "analytics": measure_analytics,
     "assign": measure_assign,

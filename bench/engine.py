@@ -82,17 +82,27 @@ GROUP BY table"""
 
 
 def grow(folder: Path, spans: int) -> dict[str, float]:
-    """Copy the stored spans to earlier times until there are this many. Not a measurement."""
+    """Copy the stored spans to earlier times until there are this many. Not a measurement.
+
+    A store that was grown before is grown further by copies of the same spans.
+    """
     engine = Engine.open(EngineAddress(folder=folder), MEMORY_LIMIT_MB)
     started = time.perf_counter()
+    template_file = folder.parent / "template.json"
     with engine.client() as client:
-        # A repriced span has two rows until they are merged.
-        (row,) = query_rows(
-            client, "SELECT count() AS rows, min(hour) AS first FROM spans FINAL", {}
-        )
+        if not template_file.exists():
+            # A repriced span has two rows until they are merged.
+            (row,) = query_rows(
+                client,
+                "SELECT count() AS rows, toString(min(hour)) AS first FROM spans FINAL",
+                {},
+            )
+            template_file.write_text(json.dumps({**row, "copies": 1}))
+        row = json.loads(template_file.read_text())
         copies = spans // row["rows"]
         settings = {"max_execution_time": 3600, "max_partitions_per_insert_block": 0}
-        for copy in range(1, copies):
+        for copy in range(row["copies"], copies):
+            template_file.write_text(json.dumps({**row, "copies": copy + 1}))
             for table, (moment, shifted) in _SHIFTED.items():
                 client.command(
                     _COPY.format(table=table, shifted=shifted, moment=moment),

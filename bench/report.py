@@ -61,6 +61,32 @@ def _name_write(write: dict[str, Any]) -> str:
     return f"{write['body_spans']} x {write['connections']}, {encoding}"
 
 
+def tabulate_growth(figures: dict[str, Any]) -> list[FigureTable]:
+    columns = (
+        Column("small ms", ".0f"),
+        Column("small CPU ms", ".0f"),
+        Column("of the first", ".2f"),
+        Column("large ms", ".0f"),
+        Column("large CPU ms", ".0f"),
+        Column("of the first", ".2f"),
+    )
+    first = next(iter(figures.values()))
+    rows = {
+        f"{int(size):,}": [
+            value
+            for batch in ("small", "large")
+            for value in (
+                run[batch]["ms"],
+                run[batch]["cpu_ms"],
+                run[batch]["cpu_ms"] / first[batch]["cpu_ms"],
+            )
+        ]
+        for size, run in figures.items()
+    }
+    title = "Storing one batch: 24 spans (small), 9,600 spans (large)"
+    return [FigureTable(title, "spans in the store", columns, rows)]
+
+
 def tabulate_reads(figures: dict[str, Any]) -> list[FigureTable]:
     columns = (Column("p50 ms", ".1f"), Column("p95 ms", ".1f"), Column("found"))
     tables = []
@@ -168,6 +194,7 @@ def tabulate_start(figures: dict[str, Any]) -> list[FigureTable]:
 TABULATE: dict[str, Callable[[Any], list[FigureTable]]] = {
     "start": tabulate_start,
     "writes": tabulate_writes,
+    "growth": tabulate_growth,
     "reads": tabulate_reads,
     "analytics": tabulate_analytics,
     "assign": tabulate_assign,

@@ -26,6 +26,7 @@ class Scale:
     assign_requests: int
     experiment_units: int
     peeking_runs: int
+    growth_spans: tuple[int, ...]
 
 
 FULL = Scale(
@@ -39,6 +40,7 @@ FULL = Scale(
     assign_requests=20_000,
     experiment_units=1_000_000,
     peeking_runs=1000,
+    growth_spans=(100_000, 1_000_000, 10_000_000),
 )
 QUICK = Scale(
     writes={8: WriteSize(500, 1500), 200: WriteSize(60, 200), 1600: WriteSize(12, 40)},
@@ -51,4 +53,5 @@ QUICK = Scale(
     assign_requests=5000,
     experiment_units=100_000,
     peeking_runs=50,
+    growth_spans=(50_000, 500_000),
 )

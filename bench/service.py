@@ -40,7 +40,10 @@ class Service:
 
     def total_traces(self) -> int:
         """Return how many traces are visible; waits for everything acknowledged before."""
-        page = self.http.get("/spans/traces", params={"limit": 1}).raise_for_status().json()
+        response = self.http.get(
+            "/spans/traces", params={"limit": 1}, headers={"Cache-Control": "no-cache"}
+        )
+        page = response.raise_for_status().json()
         total: int = page["pagination"]["total"]
         return total
 

@@ -1,10 +1,13 @@
-"""Reads contain all acknowledged data, unless the request accepts an older response."""
+"""A read waits for its caller's own writes, and says up to when the response is complete."""
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 
+import httpx
 import pytest
 
 from spanwise.ingest.commit.engine_store import EngineStore
@@ -29,19 +32,24 @@ def _slow_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
         go.set()
 
 
-async def _count(person: Person, **headers: str) -> int:
+async def _count(person: Person, cache_control: str = "") -> int:
+    headers = {"Cache-Control": cache_control}
     return len(await person.data("GET", "/spans/traces", headers=headers))
 
 
-@pytest.mark.parametrize("headers", [{}, {"Cache-Control": "max-age=0"}, {"Cache-Control": "no"}])
-async def test_a_read_waits_for_acknowledged_data(
-    service: Service, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
+def _as_of(response: httpx.Response) -> float:
+    return datetime.fromisoformat(response.headers["X-Data-As-Of"]).timestamp()
+
+
+@pytest.mark.parametrize("cache_control", ["", "max-age=0", "no"])
+async def test_a_read_waits_for_its_callers_writes(
+    service: Service, monkeypatch: pytest.MonkeyPatch, cache_control: str
 ) -> None:
     ann = await service.sign_up()
     with _slow_store(monkeypatch) as go:
         await ann.data("POST", "/spans", json=make_span())
         threading.Timer(0.3, go.set).start()
-        assert await _count(ann, **headers) == 1
+        assert await _count(ann, cache_control) == 1
 
 
 async def test_a_read_that_accepts_stale_data_does_not_wait(
@@ -50,7 +58,7 @@ async def test_a_read_that_accepts_stale_data_does_not_wait(
     ann = await service.sign_up()
     with _slow_store(monkeypatch) as go:
         await ann.data("POST", "/spans", json=make_span())
-        assert await _count(ann, **{"Cache-Control": "private, max-age=30"}) == 0
+        assert await _count(ann, "private, max-age=30") == 0
         assert not go.is_set()
     assert await _count(ann) == 1
 
@@ -62,6 +70,92 @@ async def test_a_read_that_accepts_a_second_of_staleness_waits_for_older_data(
     with _slow_store(monkeypatch) as go:
         await ann.data("POST", "/spans", json=make_span())
         threading.Timer(1.5, go.set).start()
-        assert await _count(ann, **{"Cache-Control": "max-age=1"}) == 0
+        assert await _count(ann, "max-age=1") == 0
         await asyncio.sleep(1.1)
-        assert await _count(ann, **{"Cache-Control": "max-age=1"}) == 1
+        assert await _count(ann, "max-age=1") == 1
+
+
+async def test_a_read_does_not_wait_for_the_writes_of_another_key(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = await service.sign_up()
+    key = (await ann.new_key())["key"]
+    with _slow_store(monkeypatch):
+        before = time.time()
+        sent = await service.call("POST", "/spans", json=make_span(), headers={"x-api-key": key})
+        assert sent.is_success
+        read = await ann.call("GET", "/spans/traces", headers={"Cache-Control": ""})
+        assert read.json()["data"] == []
+        # The header says that the response is not complete.
+        assert before - 1 <= _as_of(read) <= time.time()
+        pending = _as_of(read)
+        await asyncio.sleep(0.2)
+        again = await ann.call("GET", "/spans/traces", headers={"Cache-Control": ""})
+        assert _as_of(again) == pytest.approx(pending, abs=0.01)
+    assert await _count(ann, "no-cache") == 1
+    complete = await ann.call("GET", "/spans/traces", headers={"Cache-Control": ""})
+    assert _as_of(complete) > pending
+
+
+async def test_no_cache_waits_for_everyone_in_the_workspace_and_nobody_else(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    key = (await ann.new_key())["key"]
+    with _slow_store(monkeypatch) as go:
+        await bob.data("POST", "/spans", json=make_span())
+        assert await _count(ann, "no-cache") == 0
+        assert not go.is_set()
+        await service.call("POST", "/spans", json=make_span(), headers={"x-api-key": key})
+        threading.Timer(0.3, go.set).start()
+        assert await _count(ann, "no-cache") == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/spans/traces/{traceId}",
+        "/spans/traces/{traceId}/spans/{spanId}",
+        "/spans/sessions/{sessionId}",
+        "/signals/trace/{traceId}",
+        "/logs/trace/{traceId}",
+        "/agents/{agentName}",
+    ],
+)
+async def test_a_missing_record_is_waited_for(
+    service: Service, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    ann = await service.sign_up()
+    key = (await ann.new_key())["key"]
+    with _slow_store(monkeypatch) as go:
+        span = make_span(sessionId="a-session", agentName="an-agent")
+        await service.call("POST", "/spans", json=span, headers={"x-api-key": key})
+        threading.Timer(0.3, go.set).start()
+        found = await ann.call("GET", path.format(**span), headers={"Cache-Control": "max-age=60"})
+        assert found.status_code == 200, found.text
+
+
+async def test_a_record_that_is_there_is_not_waited_for(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = await service.sign_up()
+    key = (await ann.new_key())["key"]
+    span = make_span()
+    await ann.data("POST", "/spans", json=span)
+    await ann.data("GET", f"/spans/traces/{span['traceId']}")
+    with _slow_store(monkeypatch) as go:
+        await service.call("POST", "/spans", json=make_span(), headers={"x-api-key": key})
+        path = f"/spans/traces/{span['traceId']}"
+        assert (await ann.call("GET", path, headers={"Cache-Control": ""})).is_success
+        assert not go.is_set()
+
+
+async def test_a_missing_record_is_not_found_at_once_when_nothing_is_pending(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    with _slow_store(monkeypatch) as go:
+        await bob.data("POST", "/spans", json=make_span())
+        path = f"/spans/traces/{make_span()['traceId']}"
+        assert (await ann.call("GET", path)).status_code == 404
+        assert not go.is_set()

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from spanwise.ingest.commit.journal import Journal, Kind, Record
 from spanwise.ingest.commit.pipeline import Pipeline
+from spanwise.model.accounts import Sender
 from support.polling import until
+
+SENDER = Sender("workspace", "key")
 
 
 class FakeStore:

@@ -21,7 +21,8 @@ from spanwise.storage.catalog.migrate import migration_lock
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.schema import apply_schema
-from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
+from spanwise.storage.telemetry.writer import TelemetryWriter
+from support.store import to_batch
 from support.telemetry import make_span
 
 MEMORY_MB = 1024
@@ -121,7 +122,7 @@ def send_one(engine: Engine) -> int:
     parsed = parse_spans({"spans": [make_span(name="needle", model="gpt-4o")]}, 10)
     (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed.items), WORKSPACE).records
     record = with_version(prepared, next_version())
-    writer.write(Batch(record.version, record.version, spans=[bytes(record.payload)]))
+    writer.write(to_batch(record))
     with engine.client() as client:
         rows = query_rows(client, "SELECT count() AS traces FROM traces FINAL", {})
     writer.close()

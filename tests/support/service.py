@@ -52,7 +52,12 @@ class Person:
     user: dict[str, Any]
 
     async def call(self, method: str, path: str, **options: Any) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
+        """Call the API; by default a read includes what any key of the workspace has written."""
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "Cache-Control": "no-cache",
+            **options.pop("headers", {}),
+        }
         return await self.http.request(method, f"/api{path}", headers=headers, **options)
 
     async def data(self, method: str, path: str, **options: Any) -> Any:

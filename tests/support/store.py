@@ -5,14 +5,23 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from spanwise.ingest.commit.journal import Record
 from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.otlp import prepare as otlp
 from spanwise.ingest.rest import to_otlp as rest
 from spanwise.ingest.rest.bodies import parse_spans
 from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
 
 _workspaces = itertools.count(1)
+
+
+def to_batch(record: Record) -> Batch:
+    assert record.workspace is not None
+    workspaces = frozenset([record.workspace])
+    rows = BatchRows(record.version, record.version, workspaces, record.hours)
+    return Batch(rows, spans=[bytes(record.payload)])
 
 
 @dataclass
@@ -28,7 +37,7 @@ class WorkspaceStore:
         parsed = parse_spans({"spans": list(spans)}, 10_000).items
         (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed), self.workspace).records
         record = with_version(prepared, next_version())
-        return Batch(record.version, record.version, spans=[bytes(record.payload)])
+        return to_batch(record)
 
     def send(self, *spans: dict[str, Any]) -> None:
         self.writer.write(self.batch(*spans))

@@ -13,6 +13,7 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
+from spanwise.api.freshness import wait_if_missing
 from spanwise.api.http import anonymous_limits
 from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
 from spanwise.api.requests.body_headers import parse_media_type
@@ -171,7 +172,7 @@ class AuthorizedRoute(APIRoute):
                 _check_body_headers(request)
                 # Read here, because FastAPI would replace our error message.
                 await bounded.body()
-            return await handle(bounded)
+            return await wait_if_missing(request, lambda: handle(bounded))
 
         return handle_authorized
 

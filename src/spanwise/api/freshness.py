@@ -1,25 +1,64 @@
-"""Reads from `Cache-Control: max-age=N` how old the data in a response may be.
+"""Makes reads wait for the caller's own writes, and says how recent a response is.
 
-Without the header, a response includes everything acknowledged before the request. A page that
-refreshes itself accepts slightly older data, so it never waits for ingest.
+`Cache-Control: max-age=N` allows the caller's writes of the last N seconds to be missing;
+`no-cache` waits for everything that anyone in the workspace wrote.
 """
 
 import re
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
 
-from spanwise.model.freshness import LATEST, Freshness
+from spanwise.api.services import get_services
+from spanwise.model.accounts import Principal
+from spanwise.model.errors import NotFound
+from spanwise.model.freshness import Freshness
 
 MAX_AGE_SECONDS = 60
 _MAX_AGE = re.compile(r"(?:^|[,\s])max-age=(\d{1,9})(?=$|[,\s])", re.ASCII | re.IGNORECASE)
+_NO_CACHE = re.compile(r"(?:^|[,\s])no-cache(?=$|[,\s])", re.ASCII | re.IGNORECASE)
 
 
-async def requested_freshness(request: Request) -> Freshness:
+def parse_freshness(caller: Principal, cache_control: str) -> Freshness:
+    if _NO_CACHE.search(cache_control):
+        return Freshness(caller.workspace_id)
+    found = _MAX_AGE.search(cache_control)
+    max_age = min(int(found[1]), MAX_AGE_SECONDS) if found else 0
+    return Freshness(caller.workspace_id, caller.caller_id, max_age)
+
+
+async def wait_for_freshness(request: Request) -> Freshness:
+    """Wait for what the response must include, before the route reads."""
     # Reads `Request`, because a header parameter would appear in the OpenAPI document.
-    found = _MAX_AGE.search(request.headers.get("cache-control", ""))
-    return Freshness(min(int(found[1]), MAX_AGE_SECONDS)) if found else LATEST
+    caller: Principal = request.state.principal
+    freshness = parse_freshness(caller, request.headers.get("cache-control", ""))
+    pipeline = get_services(request).pipeline
+    await pipeline.wait_until_visible(freshness)
+    pending_since = pipeline.pending_since(caller.workspace_id)
+    request.state.is_data_pending = pending_since is not None
+    request.state.data_as_of = _to_utc(pending_since)
+    return freshness
 
 
-# For GET routes that read telemetry.
-Fresh = Annotated[Freshness, Depends(requested_freshness)]
+# For routes that read telemetry.
+Fresh = Annotated[Freshness, Depends(wait_for_freshness)]
+
+
+async def wait_if_missing(request: Request, handle: Callable[[], Awaitable[Response]]) -> Response:
+    """Handle a request; if a record was not found, wait for pending data and try again."""
+    try:
+        return await handle()
+    except NotFound:
+        if not getattr(request.state, "is_data_pending", False):
+            raise
+    workspace = request.state.principal.workspace_id
+    await get_services(request).pipeline.wait_until_visible(Freshness(workspace))
+    return await handle()
+
+
+def _to_utc(monotonic: float | None) -> datetime:
+    age = 0.0 if monotonic is None else time.monotonic() - monotonic
+    return datetime.fromtimestamp(time.time() - age, UTC)

@@ -22,7 +22,7 @@ from spanwise.demo.timeline import Timeline, session_starts
 from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.exposures import prepare_exposures
 from spanwise.ingest.rest.to_otlp import to_any_value
-from spanwise.model.accounts import Principal
+from spanwise.model.accounts import Principal, Sender
 from spanwise.model.agents import Agent
 from spanwise.model.alerts import AlertSettings
 from spanwise.model.api_model import new_id
@@ -106,7 +106,7 @@ class History:
         while batch is not None:
             # The next batch is generated while this one is stored.
             upcoming = asyncio.create_task(asyncio.to_thread(self._generate, sessions))
-            await send(self._services, self._caller.workspace_id, batch.turns, batch.exposures)
+            await send(self._services, self._caller.sender, batch.turns, batch.exposures)
             traces += len(batch.turns)
             progress(
                 (batch.until - self._timeline.start) / (self._timeline.end - self._timeline.start)
@@ -152,20 +152,20 @@ class History:
 
 
 async def send(
-    services: Services, workspace: str, turns: Sequence[Turn], exposures: Sequence[Record] = ()
+    services: Services, sender: Sender, turns: Sequence[Turn], exposures: Sequence[Record] = ()
 ) -> None:
     """Send turns to the service as an application would."""
     if exposures:
-        await services.pipeline.submit(exposures)
+        await services.pipeline.submit(sender, exposures)
     if not turns:
         return
     body = await asyncio.to_thread(_export, turns)
-    await services.receiver.receive_otlp(workspace, Kind.TRACES, body, is_json=False)
-    await services.receiver.receive_logs(workspace, [log for turn in turns for log in turn.logs])
+    await services.receiver.receive_otlp(sender, Kind.TRACES, body, is_json=False)
+    await services.receiver.receive_logs(sender, [log for turn in turns for log in turn.logs])
     signals = [signal for turn in turns for signal in turn.signals]
     for first in range(0, len(signals), _SIGNALS_PER_REQUEST):
         part = signals[first : first + _SIGNALS_PER_REQUEST]
-        await services.receiver.receive_signals(workspace, part)
+        await services.receiver.receive_signals(sender, part)
 
 
 def _export(turns: Sequence[Turn]) -> bytes:

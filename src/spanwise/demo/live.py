@@ -48,7 +48,7 @@ async def send_live_traffic(
             due.append(heapq.heappop(waiting)[2])
         # The service may be temporarily unavailable.
         with suppress(SpanwiseError):
-            await send(services, caller.workspace_id, due)
+            await send(services, caller.sender, due)
         await asyncio.sleep(1)
 
 
@@ -64,5 +64,5 @@ async def _assign(services: Services, caller: Principal, session: Conversation) 
     if session.treatment.experiment_id is not None:
         with suppress(SpanwiseError):
             await services.assignments.assign(
-                caller.workspace_id, session.treatment.experiment_id, session.user
+                caller.sender, session.treatment.experiment_id, session.user
             )

@@ -35,6 +35,7 @@ from spanwise.ingest.rest.bodies import (
     parse_logs,
     parse_spans,
 )
+from spanwise.model.accounts import Sender
 from spanwise.model.errors import Invalid, Unavailable
 from spanwise.model.telemetry.signals import Signal
 
@@ -66,7 +67,7 @@ class Receiver:
         self._counters = counters
 
     async def receive_otlp(
-        self, workspace: str, kind: Kind, body: bytes, *, is_json: bool
+        self, sender: Sender, kind: Kind, body: bytes, *, is_json: bool
     ) -> Prepared:
         """Store an OTLP export. The result says which part of it was rejected."""
         try:
@@ -76,20 +77,22 @@ class Receiver:
                     _refuse_other_kind(kind, body, is_json=True)
             else:
                 message, body = await _decode(REQUESTS[kind], body)
-            prepared = _PREPARE[kind](message, workspace, None if is_json else body)
+            prepared = _PREPARE[kind](message, sender.workspace, None if is_json else body)
         except Invalid:
             _refuse_other_kind(kind, body, is_json=is_json)
             raise
-        return await self._store(prepared)
+        return await self._store(sender, prepared)
 
     def enqueue_otlp(
-        self, workspace: str, kind: Kind, body: bytes, on_commit: CommitCallback
+        self, sender: Sender, kind: Kind, body: bytes, on_commit: CommitCallback
     ) -> bool:
         """Enqueue a protobuf export without waiting, if all of it is valid.
 
         Returns False, with nothing enqueued, when some of it is rejected or it is empty.
         """
-        prepared: Prepared = _PREPARE[kind](otlp.decode(REQUESTS[kind], body), workspace, body)
+        prepared: Prepared = _PREPARE[kind](
+            otlp.decode(REQUESTS[kind], body), sender.workspace, body
+        )
         if prepared.rejected or not prepared.records:
             return False
 
@@ -98,10 +101,10 @@ class Receiver:
                 self._count(prepared)
             on_commit(failure)
 
-        self._pipeline.enqueue(prepared.records, count_and_report)
+        self._pipeline.enqueue(sender, prepared.records, count_and_report)
         return True
 
-    async def receive_spans(self, workspace: str, body: bytes) -> Parsed[NewSpan]:
+    async def receive_spans(self, sender: Sender, body: bytes) -> Parsed[NewSpan]:
         """Store the valid spans of a REST body. The result lists the rejected ones too."""
 
         def read() -> tuple[Parsed[NewSpan], ExportTraceServiceRequest]:
@@ -109,26 +112,26 @@ class Receiver:
             return parsed, rest.spans_to_otlp(parsed.items)
 
         parsed, request = await _off_loop(body, read)
-        prepared = otlp.prepare_traces(request, workspace)
-        await self._store(replace(prepared, rejected=len(parsed.rejections)))
+        prepared = otlp.prepare_traces(request, sender.workspace)
+        await self._store(sender, replace(prepared, rejected=len(parsed.rejections)))
         return parsed
 
     async def read_logs(self, body: bytes) -> Parsed[NewLog]:
         return await _off_loop(body, lambda: parse_logs(load_json(body), otlp.MAX_ITEMS))
 
-    async def receive_logs(self, workspace: str, logs: list[NewLog], rejected: int = 0) -> None:
-        prepared = otlp.prepare_logs(rest.logs_to_otlp(logs), workspace)
-        await self._store(replace(prepared, rejected=rejected))
+    async def receive_logs(self, sender: Sender, logs: list[NewLog], rejected: int = 0) -> None:
+        prepared = otlp.prepare_logs(rest.logs_to_otlp(logs), sender.workspace)
+        await self._store(sender, replace(prepared, rejected=rejected))
 
-    async def receive_signals(self, workspace: str, new: list[NewSignal]) -> list[Signal]:
-        prepared = signals.prepare_signals(workspace, new)
-        await self._pipeline.submit([prepared.record])
+    async def receive_signals(self, sender: Sender, new: list[NewSignal]) -> list[Signal]:
+        prepared = signals.prepare_signals(sender.workspace, new)
+        await self._pipeline.submit(sender, [prepared.record])
         self._counters.count_request(Kind.SIGNALS, len(prepared.signals), 0, [prepared.record])
         return prepared.signals
 
-    async def _store(self, prepared: Prepared) -> Prepared:
+    async def _store(self, sender: Sender, prepared: Prepared) -> Prepared:
         if prepared.records:
-            await self._pipeline.submit(prepared.records)
+            await self._pipeline.submit(sender, prepared.records)
             self._count(prepared)
         return prepared
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from spanwise.model.api_model import ApiModel, UtcTime
 from spanwise.model.keys import Scope
@@ -39,6 +39,13 @@ class Account:
     token_version: int
 
 
+class Sender(NamedTuple):
+    """Who sent telemetry to which workspace: the `caller_id` of a `Principal`."""
+
+    workspace: str
+    caller: str
+
+
 @dataclass(frozen=True)
 class Principal:
     """The authenticated caller: a user by token, or one of their API keys."""
@@ -53,6 +60,10 @@ class Principal:
     def caller_id(self) -> str:
         """The id used by rate limits and events: the key if there is one, else the user."""
         return self.key_id or self.user_id
+
+    @property
+    def sender(self) -> Sender:
+        return Sender(self.workspace_id, self.caller_id)
 
 
 class TokenPurpose(StrEnum):

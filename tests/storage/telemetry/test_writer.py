@@ -20,9 +20,9 @@ from spanwise.model.telemetry.filters import Order, SignalFilter, TraceFilter, T
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import Granularity, TimeRange
+from spanwise.storage.telemetry import writer as telemetry_writer
 from spanwise.storage.telemetry.engine.conditions import WORDS
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.prices import repricing
 from spanwise.storage.telemetry.prices.price_dictionary import find_known_prices, put_prices
 from spanwise.storage.telemetry.prices.repricing import (
     find_months_to_reprice,
@@ -31,10 +31,11 @@ from spanwise.storage.telemetry.prices.repricing import (
 )
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.signals.signal_queries import find_signals
+from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 from spanwise.storage.telemetry.spans.deletion import TraceDeletion
 from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
 from spanwise.storage.telemetry.spans.span_queries import find_span, find_spans
-from spanwise.storage.telemetry.traces.aggregates import recompute_traces
+from spanwise.storage.telemetry.traces.aggregates import TouchedTraces, aggregate_batch
 from spanwise.storage.telemetry.traces.filter_values import filter_values
 from spanwise.storage.telemetry.traces.trace_queries import find_trace, find_traces
 from spanwise.storage.telemetry.writer import Batch, DataRefused, TelemetryWriter
@@ -145,7 +146,7 @@ async def test_latest_pages_have_each_trace_once_in_its_newest_version(
     store.send(*(root | {"status": "ok"} for root in roots[:15]))
     version = next_version()
     gone = [TraceDeletion(store.workspace, root["traceId"], version) for root in roots[15:30]]
-    store.writer.write(Batch(version, version, deletions=gone))
+    store.writer.write(Batch(BatchRows(version, version), deletions=gone))
     left = [*roots[:15], *roots[30:]]
     for limit, skip in ((1, 0), (10, 0), (10, 10), (20, 0), (20, 20), (100, 0), (10, 40)):
         listing = await listed(store, limit=limit, skip=skip)
@@ -178,13 +179,13 @@ async def test_deleting_a_trace_keeps_other_traces_and_later_spans(
     store.send(root, span(gone, root["spanId"], start=NOW), span(kept, name="kept", start=NOW))
     version = next_version()
     deletion = TraceDeletion(store.workspace, gone, version)
-    store.writer.write(Batch(version, version, deletions=[deletion]))
+    store.writer.write(Batch(BatchRows(version, version), deletions=[deletion]))
     assert [trace.name for trace in (await listed(store)).items] == ["kept"]
     location = await find_location(store.engine, store.workspace, gone)
     assert location is None or await find_spans(store.engine, location, {}) == []
     assert len(await find_spans(store.engine, await location_of(store, kept), {})) == 1
     # The same id sent again is a new trace; repeating the deletion changes nothing.
-    store.writer.write(Batch(version, version, deletions=[deletion]))
+    store.writer.write(Batch(BatchRows(version, version), deletions=[deletion]))
     store.send(span(gone, name="anew", start=NOW))
     assert sorted(trace.name for trace in (await listed(store)).items) == ["anew", "kept"]
 
@@ -217,7 +218,9 @@ async def test_a_root_with_a_changed_start_is_one_trace_after_replay(
     store.writer.write(first)
     # The process ends here; the next one replays both in one batch.
     next_writer = TelemetryWriter(store.engine, find_list_prices)
-    both = Batch(first.first_version, second.last_version, spans=[*first.spans, *second.spans])
+    # Their hours are not in the journal.
+    versions = BatchRows(first.rows.first_version, second.rows.last_version)
+    both = Batch(versions, spans=[*first.spans, *second.spans])
     next_writer.write(both)
     next_writer.close()
     listing = await listed(store)
@@ -298,7 +301,7 @@ async def test_unparsable_data_is_refused_and_nothing_is_stored(
     store: WorkspaceStore,
 ) -> None:
     good = store.batch(span())
-    bad = Batch(good.first_version, good.last_version, spans=[good.spans[0] + b"\x09garbage!!"])
+    bad = Batch(good.rows, spans=[good.spans[0] + b"\x09garbage!!"])
     with pytest.raises(DataRefused):
         store.writer.write(bad)
     assert (await listed(store)).total == 0
@@ -348,12 +351,13 @@ async def test_costs_are_right_whenever_the_engine_merges(
 ) -> None:
     """The first spans of a model are corrected after pricing: a merge keeps the correction."""
 
-    def merge_first(client: Client, *rest: Any) -> None:
+    def merge_first(client: Client, rows: BatchRows) -> TouchedTraces:
         client.command("OPTIMIZE TABLE spans FINAL")
-        recompute_traces(client, *rest)
+        touched = aggregate_batch(client, rows)
         client.command("OPTIMIZE TABLE traces FINAL")
+        return touched
 
-    monkeypatch.setattr(repricing, "recompute_traces", merge_first)
+    monkeypatch.setattr(telemetry_writer, "aggregate_batch", merge_first)
     period = PricePeriod(datetime(1970, 1, 1, tzinfo=UTC), Rates(2.0, 2.0, 2.0, 0.0, 0.0))
     writer = TelemetryWriter(store.engine, lambda provider, model: [period])
     batch = store.batch(
@@ -365,7 +369,7 @@ async def test_costs_are_right_whenever_the_engine_merges(
     assert [seen.name for seen in writer.write(batch)] == ["helper"]
     assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
     # Finishing the batch again gives the same result.
-    again = writer.finish(batch.first_version, batch.last_version)
+    again = writer.finish(batch.rows)
     assert [seen.name for seen in again] == ["helper"]
     assert sorted(t.cost for t in (await listed(store)).items) == [2.0, 6.0]
 

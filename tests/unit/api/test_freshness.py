@@ -1,31 +1,42 @@
-"""`Cache-Control: max-age` limits the age of a response."""
+"""`Cache-Control` says which writes a response may lack."""
 
 import pytest
-from starlette.requests import Request
 
-from spanwise.api.freshness import requested_freshness
-from spanwise.model.freshness import LATEST, Freshness
+from spanwise.api.freshness import parse_freshness
+from spanwise.model.accounts import Principal, Role
+from spanwise.model.freshness import Freshness
+
+ANN = Principal("usr_ann", "wsp_1", Role.MEMBER)
+OWN = Freshness("wsp_1", "usr_ann")
+EVERYTHING = Freshness("wsp_1")
 
 
-def request_with(header: str | None) -> Request:
-    headers = [] if header is None else [(b"cache-control", header.encode())]
-    return Request({"type": "http", "headers": headers})
+def own(max_age_seconds: float) -> Freshness:
+    return Freshness("wsp_1", "usr_ann", max_age_seconds)
 
 
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
-        ("max-age=5", Freshness(5)),
-        ("private, Max-Age=30", Freshness(30)),
-        ("max-age=0", LATEST),
-        ("max-age=3600", Freshness(60)),
-        (None, LATEST),
-        ("no-cache", LATEST),
-        ("s-max-age=5", LATEST),
-        ("max-age=5x", LATEST),
-        ("max-age=-5", LATEST),
-        ("max-age=9999999999", LATEST),
+        ("max-age=5", own(5)),
+        ("private, Max-Age=30", own(30)),
+        ("max-age=0", OWN),
+        ("max-age=3600", own(60)),
+        ("", OWN),
+        ("no-cache", EVERYTHING),
+        ("no-store, No-Cache", EVERYTHING),
+        ("no-cache, max-age=5", EVERYTHING),
+        ("no-cacheable", OWN),
+        ("s-max-age=5", OWN),
+        ("max-age=5x", OWN),
+        ("max-age=-5", OWN),
+        ("max-age=9999999999", OWN),
     ],
 )
-async def test_max_age_is_parsed(header: str | None, expected: Freshness) -> None:
-    assert await requested_freshness(request_with(header)) == expected
+def test_cache_control_is_parsed(header: str, expected: Freshness) -> None:
+    assert parse_freshness(ANN, header) == expected
+
+
+def test_a_key_is_a_caller_of_its_own() -> None:
+    key = Principal("usr_ann", "wsp_1", Role.MEMBER, key_id="key_1")
+    assert parse_freshness(key, "") == Freshness("wsp_1", "key_1")

@@ -48,7 +48,9 @@ class AssignFastPath(FastPath):
         response = self.build_response(request, ASSIGN_ROUTE, b"application/json", body)
         if exposure is not None:
             response.awaits_commit = True
-            self._assignments.store(exposure, partial(on_committed, response))
+            self._assignments.store(
+                request.caller.sender, exposure, partial(on_committed, response)
+            )
         return response
 
 

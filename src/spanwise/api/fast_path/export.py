@@ -56,7 +56,7 @@ class ExportFastPath(FastPath):
         response = self.build_response(request, path, _MEDIA_TYPE, ACCEPTED_PROTOBUF)
         response.awaits_commit = True
         is_accepted = self._receiver.enqueue_otlp(
-            request.caller.workspace_id, PATHS[path], message, partial(on_committed, response)
+            request.caller.sender, PATHS[path], message, partial(on_committed, response)
         )
         return response if is_accepted else None
 

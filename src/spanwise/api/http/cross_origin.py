@@ -16,6 +16,7 @@ _READABLE = [
     "X-RateLimit-Remaining",
     "X-RateLimit-Reset",
     "Retry-After",
+    "X-Data-As-Of",
 ]
 
 

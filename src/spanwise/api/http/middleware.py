@@ -4,6 +4,9 @@ From the outside in: `RequestContext`, `CallerLimits`, then FastAPI.
 """
 
 import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 
 import structlog
 from starlette.datastructures import Headers
@@ -14,7 +17,12 @@ from spanwise.api.auth import authenticate
 from spanwise.api.http.errors import crash_response, error_response
 from spanwise.api.http.rate_limits import CountedRequest, RateLimits, tier_of
 from spanwise.api.http.request_log import RequestLog
-from spanwise.api.http.response_headers import complete_headers, find_request_id, is_api_path
+from spanwise.api.http.response_headers import (
+    RawHeader,
+    complete_headers,
+    find_request_id,
+    is_api_path,
+)
 from spanwise.api.otlp.responses import PATHS, otlp_error_response
 from spanwise.api.services import Services
 from spanwise.model.errors import SpanwiseError
@@ -48,7 +56,7 @@ class RequestContext:
                     message.get("headers", ()),
                     scope["path"],
                     request_id,
-                    state.get("limit_headers", ()),
+                    [*state.get("limit_headers", ()), *_freshness_headers(state)],
                 )
             await send(message)
 
@@ -73,6 +81,14 @@ def _route_template(scope: Scope) -> str:
     # The path of an included route lacks the prefix under which its router was included.
     is_complete = is_api_path(template) or not is_api_path(scope["path"])
     return template if is_complete else "/api/" + template.removeprefix("/")
+
+
+def _freshness_headers(state: Mapping[str, Any]) -> list[RawHeader]:
+    as_of: datetime | None = state.get("data_as_of")
+    if as_of is None:
+        return []
+    text = as_of.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return [(b"x-data-as-of", text.encode())]
 
 
 def _client_of(scope: Scope) -> str:

@@ -127,7 +127,7 @@ class ExportHandler:
             body = await self._read(caller.workspace_id, context)
             with self._services.body_memory.reserve(len(body)):
                 prepared = await self._services.receiver.receive_otlp(
-                    caller.workspace_id, kind, body, is_json=False
+                    caller.sender, kind, body, is_json=False
                 )
         return export_message(kind, prepared).SerializeToString()
 

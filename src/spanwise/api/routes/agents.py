@@ -54,13 +54,13 @@ async def list_agents(
     caller: Reader,
     use: Use,
     page: Paged,
-    fresh: Fresh,
+    _fresh: Fresh,
     search: Annotated[
         str | None, Query(max_length=MAX_NAME, description="Part of the name.")
     ] = None,
 ) -> SuccessPage[Agent]:
     """List agents, newest first."""
-    return succeed_page(page, await use.agents.list(caller, search, page, freshness=fresh))
+    return succeed_page(page, await use.agents.list(caller, search, page))
 
 
 @router.post("", status_code=201)
@@ -70,8 +70,8 @@ async def create_agent(body: NewAgent, caller: Writer, use: Use) -> Success[Agen
 
 
 @router.get("/{agentId}")
-async def get_agent(agent_id: AgentId, caller: Reader, use: Use, fresh: Fresh) -> Success[Agent]:
-    return succeed(await use.agents.get(caller, agent_id, freshness=fresh))
+async def get_agent(agent_id: AgentId, caller: Reader, use: Use, _fresh: Fresh) -> Success[Agent]:
+    return succeed(await use.agents.get(caller, agent_id))
 
 
 @router.put("/{agentId}")
@@ -109,7 +109,7 @@ class AlertSettingsChange(ApiModel):
 
 @router.put("/{agentId}/alerts")
 async def change_alert_settings(
-    agent_id: AgentId, body: AlertSettingsChange, caller: Writer, use: Use
+    agent_id: AgentId, body: AlertSettingsChange, caller: Writer, use: Use, _fresh: Fresh
 ) -> Success[Agent]:
     """Change the alert rules and who is notified. Only this response has webhook secrets."""
     changes = body.model_dump(by_alias=False, exclude_unset=True)
@@ -120,7 +120,7 @@ async def change_alert_settings(
 
 @router.post("/{agentId}/alerts/backtest")
 async def backtest_alert_settings(
-    agent_id: AgentId, body: AlertSettingsChange, caller: Writer, use: Use
+    agent_id: AgentId, body: AlertSettingsChange, caller: Writer, use: Use, _fresh: Fresh
 ) -> Success[Backtest]:
     """Compute when each rule would have fired in the last 14 days."""
     rules = body.rules if "rules" in body.model_fields_set else None

@@ -121,10 +121,9 @@ async def get_assignment(
     ],
     caller: Assigner,
     use: Use,
-    fresh: Fresh,
 ) -> Success[Assignment]:
     """Assign a variant to a unit, always the same one; the first call records an exposure."""
-    assignment = await use.assignments.assign(caller.workspace_id, id, unit_id, freshness=fresh)
+    assignment = await use.assignments.assign(caller.sender, id, unit_id)
     return succeed(assignment)
 
 
@@ -136,7 +135,7 @@ async def assign_batch(
     use: Use,
 ) -> Success[list[Assignment]]:
     """Assign variants to up to 1000 units; returns them in the order of `unitIds`."""
-    return succeed(await use.assignments.assign_many(caller.workspace_id, id, body.unit_ids))
+    return succeed(await use.assignments.assign_many(caller.sender, id, body.unit_ids))
 
 
 @router.get("/{id}/results")
@@ -144,8 +143,8 @@ async def get_results(
     id: str,  # noqa: A002
     caller: Reader,
     use: Use,
-    fresh: Fresh,
+    _fresh: Fresh,
 ) -> Success[ExperimentResults]:
     """Get the results so far. The intervals are valid at any time, however often you look."""
     experiment = await use.experiments.get(caller.workspace_id, id)
-    return succeed(await use.results.get(caller.workspace_id, experiment, freshness=fresh))
+    return succeed(await use.results.get(caller.workspace_id, experiment))

@@ -82,7 +82,7 @@ async def evaluate_flag(key: str, caller: Ingester, use: Use, request: Request) 
         return _fail(404, key, "FLAG_NOT_FOUND", error.message)
     except _BadContext as error:
         return _fail(400, key, error.code, error.details)
-    [assignment] = await use.assignments.assign_in(caller.workspace_id, experiment, [unit_id])
+    [assignment] = await use.assignments.assign_in(caller.sender, experiment, [unit_id])
     return _respond(_evaluate(key, experiment, assignment))
 
 
@@ -104,7 +104,7 @@ async def evaluate_flags(caller: Ingester, use: Use, request: Request) -> Respon
         return _fail(400, None, error.code, error.details)
     flags = []
     for experiment in await use.experiments.list_flags(caller.workspace_id, MAX_FLAGS):
-        [assignment] = await use.assignments.assign_in(caller.workspace_id, experiment, [unit_id])
+        [assignment] = await use.assignments.assign_in(caller.sender, experiment, [unit_id])
         flags.append(_evaluate(experiment.name, experiment, assignment))
     response = _respond(Evaluations(flags=flags))
     tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'

@@ -12,6 +12,7 @@ from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.commit.store import PermanentError, UnclassifiedError
 from spanwise.ingest.deletions import read_deletion
 from spanwise.model.agents import AgentActivity
+from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 from spanwise.storage.telemetry.writer import (
     PARALLEL_INSERTS,
     Batch,
@@ -51,11 +52,9 @@ class EngineStore:
             self._writer.insert(_to_batch(records))
 
     def finish(self, records: Sequence[Record]) -> None:
-        versions = [record.version for record in records]
         with _classified_errors():
             agents = self._writer.finish(
-                min(versions),
-                max(versions),
+                _rows_of(records),
                 deletions=[read_deletion(r) for r in records if r.kind is Kind.DELETIONS],
                 has_spans=any(record.kind in _SPAN_KINDS for record in records),
                 has_calls=any(record.kind is Kind.CALLS for record in records),
@@ -87,14 +86,25 @@ def _classified_errors() -> Iterator[None]:
         raise UnclassifiedError(str(error)) from error
 
 
+def _rows_of(records: Sequence[Record]) -> BatchRows:
+    versions = [record.version for record in records]
+    spans = [record for record in records if record.kind in _SPAN_KINDS]
+    workspaces = frozenset(record.workspace for record in spans if record.workspace is not None)
+    is_located = all(record.workspace is not None for record in spans)
+    return BatchRows(
+        min(versions),
+        max(versions),
+        workspaces if is_located else None,
+        frozenset().union(*(record.hours for record in spans)),
+    )
+
+
 def _to_batch(records: Sequence[Record]) -> Batch:
     def join(kind: Kind) -> bytes:
         return b"".join(record.payload for record in records if record.kind is kind)
 
-    versions = [record.version for record in records]
     return Batch(
-        first_version=min(versions),
-        last_version=max(versions),
+        rows=_rows_of(records),
         spans=_split([r.payload for r in records if r.kind in _SPAN_KINDS]),
         logs=join(Kind.LOGS),
         metrics=join(Kind.METRICS),

@@ -48,6 +48,9 @@ class Record(NamedTuple):
     kind: Kind
     payload: bytes | bytearray
     version: int = 0
+    # Where its spans are stored, with hours since 1970. Not known for a record that was replayed.
+    workspace: str | None = None
+    hours: frozenset[int] = frozenset()
 
 
 @dataclass

@@ -8,7 +8,7 @@ import structlog
 
 from spanwise.ingest.commit.backlog import Backlog
 from spanwise.ingest.commit.free_space import FreeSpace
-from spanwise.ingest.commit.journal import Journal, Record
+from spanwise.ingest.commit.journal import Journal
 from spanwise.ingest.commit.queue import CommitQueue, QueuedRequest
 from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.commit.visibility import Visibility
@@ -41,17 +41,17 @@ class JournalWriter:
     def write_groups(self) -> None:
         """Run until the queue is closed and drained."""
         while group := self._queue.take_group():
-            failure = self._commit([record for request in group for record in request.records])
+            failure = self._commit(group)
             size = sum(request.size_bytes for request in group)
             with self._lock:
                 self._queue.finish_group(size)
                 self._backlog.notify_inserter()
             self._loop.call_soon_threadsafe(_acknowledge, group, failure)
 
-    def _commit(self, records: Sequence[Record]) -> Unavailable | None:
+    def _commit(self, group: Sequence[QueuedRequest]) -> Unavailable | None:
         """Return None when the records are on disk, or why none of them are."""
         try:
-            self._write(records)
+            self._write(group)
         except Unavailable as error:
             return error
         except OSError as error:
@@ -62,18 +62,20 @@ class JournalWriter:
             return Unavailable("the journal cannot be written", 5)
         return None
 
-    def _write(self, records: Sequence[Record]) -> None:
+    def _write(self, group: Sequence[QueuedRequest]) -> None:
         with self._lock:
             # A failing store could not make the records visible after the acknowledgement.
             self._backlog.check_not_stalled()
         self._free_space.check()
         # Versions follow the journal's order, which differs from the order of arrival: small
         # requests overtake large ones in the queue.
-        records = [with_version(record, next_version()) for record in records]
+        records = [
+            with_version(record, next_version()) for request in group for record in request.records
+        ]
         sequence = self._visibility.journaled + 1
         self._journal.append(records, sequence)
         with self._lock:
-            self._visibility.mark_journaled(sequence)
+            self._visibility.mark_journaled(sequence, {request.sender for request in group})
             self._backlog.add(records, sequence)
 
 

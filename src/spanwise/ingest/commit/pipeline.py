@@ -7,6 +7,7 @@ share one lock, so a request acquires it once, and no thread sees an inconsisten
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,7 @@ from spanwise.ingest.commit.queue import CommitCallback, CommitQueue
 from spanwise.ingest.commit.store import Store
 from spanwise.ingest.commit.versions import start_after
 from spanwise.ingest.commit.visibility import WAIT_SECONDS, Visibility
+from spanwise.model.accounts import Sender
 from spanwise.model.errors import Unavailable
 from spanwise.model.freshness import LATEST, Freshness
 from spanwise.storage.disk import check_folder
@@ -94,9 +96,11 @@ class Pipeline:
             self._journal.release(0)
             return
         # New records come after these, even if the system clock was set back.
-        start_after(max(record.version for record in records))
+        versions = [record.version for record in records]
+        start_after(max(versions))
         self._backlog.add(records, 0)
-        self._visibility.start_with_replay()
+        # A version is the time of its assignment.
+        self._visibility.start_with_replay(time.time() - min(versions) / 1e9)
         log.info("journal_replayed", records=len(records), bytes=self._backlog.size_bytes)
 
     async def stop(self) -> None:
@@ -108,20 +112,20 @@ class Pipeline:
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
 
-    async def submit(self, records: Sequence[Record]) -> None:
+    async def submit(self, sender: Sender, records: Sequence[Record]) -> None:
         """Return when the records are on disk. Raises Unavailable when none of them were kept."""
         future: asyncio.Future[None] = self._loop.create_future()
-        self._queue.put(records, partial(_resolve, future))
+        self._queue.put(sender, records, partial(_resolve, future))
         await future
 
-    def enqueue(self, records: Sequence[Record], on_commit: CommitCallback) -> None:
+    def enqueue(self, sender: Sender, records: Sequence[Record], on_commit: CommitCallback) -> None:
         """Like `submit`, with a callback: cheaper than a future when requests are small."""
-        self._queue.put(records, on_commit)
+        self._queue.put(sender, records, on_commit)
 
     async def wait_until_visible(
         self, freshness: Freshness = LATEST, timeout_seconds: float | None = WAIT_SECONDS
     ) -> None:
-        """Wait until reads see everything acknowledged so far, as far as `freshness` requires it.
+        """Wait until reads see what has been acknowledged, as far as `freshness` requires it.
 
         Returns early when the store fails.
         """
@@ -129,7 +133,12 @@ class Pipeline:
 
     def visible_as_of(self) -> float:
         """Return a monotonic time: everything acknowledged before it can be read."""
-        return self._visibility.as_of()
+        pending = self._visibility.pending_since()
+        return time.monotonic() if pending is None else pending
+
+    def pending_since(self, workspace: str) -> float | None:
+        """Return when the oldest of a workspace's records that cannot be read was acknowledged."""
+        return self._visibility.pending_since(workspace)
 
     def load(self) -> PipelineLoad:
         with self._lock:

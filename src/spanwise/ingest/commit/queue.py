@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from spanwise.ingest.commit.backlog import Backlog
 from spanwise.ingest.commit.journal import Record
+from spanwise.model.accounts import Sender
 from spanwise.model.errors import Unavailable
 
 GROUP_BYTES = 16 * 2**20
@@ -24,6 +25,7 @@ CommitCallback = Callable[[Unavailable | None], None]
 
 
 class QueuedRequest(NamedTuple):
+    sender: Sender
     records: Sequence[Record]
     size_bytes: int
     on_commit: CommitCallback
@@ -51,7 +53,7 @@ class CommitQueue:
         self.size_bytes = 0
         self.is_closed = False
 
-    def put(self, records: Sequence[Record], on_commit: CommitCallback) -> None:
+    def put(self, sender: Sender, records: Sequence[Record], on_commit: CommitCallback) -> None:
         """Queue a request, or raise Unavailable. Call on the event loop, without the lock."""
         size = sum(len(record.payload) for record in records)
         with self._lock:
@@ -61,7 +63,7 @@ class CommitQueue:
             # An empty queue accepts even a request that is larger than its limit.
             if self._requests and self.size_bytes + size > self._max_bytes:
                 raise Unavailable("too many bytes are waiting to be stored")
-            self._requests.append(QueuedRequest(records, size, on_commit))
+            self._requests.append(QueuedRequest(sender, records, size, on_commit))
             self.size_bytes += size
         if not self._is_wake_scheduled:
             self._is_wake_scheduled = True

@@ -51,4 +51,4 @@ def with_version(record: Record, version: int) -> Record:
         case Kind.DELETIONS | Kind.EXPOSURES:
             # Rows of these kinds have no version.
             pass
-    return Record(record.kind, payload, version)
+    return record._replace(payload=payload, version=version)

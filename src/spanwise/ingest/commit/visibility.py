@@ -7,12 +7,30 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from spanwise.ingest.commit.backlog import Backlog
+from spanwise.model.accounts import Sender
 from spanwise.model.freshness import Freshness
 
 WAIT_SECONDS = 30.0
+
+
+class _Group(NamedTuple):
+    """A group in the journal that cannot be read yet."""
+
+    journaled_at: float
+    sequence: int
+    # None for records of an earlier process, whose senders are not known.
+    senders: Collection[Sender] | None
+
+    def has_records_of(self, workspace: str | None, caller: str | None) -> bool:
+        if self.senders is None or workspace is None:
+            return True
+        if caller is None:
+            return any(sender.workspace == workspace for sender in self.senders)
+        return Sender(workspace, caller) in self.senders
 
 
 class Visibility:
@@ -24,8 +42,8 @@ class Visibility:
         self._backlog = backlog
         self.journaled = 0
         self._applied = 0
-        # When each group that is not applied yet was journaled, oldest first.
-        self._journaled_at: deque[tuple[float, int]] = deque()
+        # Oldest first.
+        self._pending: deque[_Group] = deque()
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
 
     async def wait(self, freshness: Freshness, timeout_seconds: float | None) -> None:
@@ -34,7 +52,7 @@ class Visibility:
         Returns early on a timeout, or when the store fails: reads then return what is stored.
         """
         with self._lock:
-            wanted = self._last_acknowledged(freshness.max_age_seconds)
+            wanted = self._last_required(freshness)
             if self._applied >= wanted or self._backlog.is_stalled:
                 return
             future: asyncio.Future[None] = self._loop.create_future()
@@ -42,35 +60,50 @@ class Visibility:
             self._backlog.flush()
         await asyncio.wait([future], timeout=timeout_seconds)
 
-    def as_of(self) -> float:
-        """Return a monotonic time: everything acknowledged before it can be read."""
+    def pending_since(self, workspace: str | None = None) -> float | None:
+        """Return the monotonic time of the oldest record that cannot be read; None if all can."""
         with self._lock:
-            return self._journaled_at[0][0] if self._journaled_at else time.monotonic()
+            return next(
+                (
+                    group.journaled_at
+                    for group in self._pending
+                    if group.has_records_of(workspace, None)
+                ),
+                None,
+            )
 
-    def _last_acknowledged(self, seconds_ago: float) -> int:
-        """Return the last sequence that had been acknowledged at that time."""
-        latest = time.monotonic() - seconds_ago
-        younger = next((sequence for at, sequence in self._journaled_at if at > latest), None)
-        return self.journaled if younger is None else younger - 1
+    def _last_required(self, freshness: Freshness) -> int:
+        """Return the last sequence that a reader must see."""
+        latest = time.monotonic() - freshness.max_age_seconds
+        return next(
+            (
+                group.sequence
+                for group in reversed(self._pending)
+                if group.journaled_at <= latest
+                and group.has_records_of(freshness.workspace, freshness.caller)
+            ),
+            self._applied,
+        )
 
     # --- call these with the lock held ----------------------------------------------------------
 
     def has_waiters(self) -> bool:
         return bool(self._waiters)
 
-    def start_with_replay(self) -> None:
+    def start_with_replay(self, age_seconds: float) -> None:
         """Record that records of an earlier process (sequence 0) are not applied yet."""
         self._applied = -1
+        self._pending.append(_Group(time.monotonic() - age_seconds, 0, None))
 
-    def mark_journaled(self, sequence: int) -> None:
+    def mark_journaled(self, sequence: int, senders: Collection[Sender]) -> None:
         self.journaled = sequence
-        self._journaled_at.append((time.monotonic(), sequence))
+        self._pending.append(_Group(time.monotonic(), sequence, senders))
 
     def mark_applied(self, sequence: int) -> list[asyncio.Future[None]]:
         """Return the waiters for `wake`: they must be woken without the lock."""
         self._applied = sequence
-        while self._journaled_at and self._journaled_at[0][1] <= sequence:
-            self._journaled_at.popleft()
+        while self._pending and self._pending[0].sequence <= sequence:
+            self._pending.popleft()
         done = [future for wanted, future in self._waiters if wanted <= sequence]
         self._waiters = [waiter for waiter in self._waiters if waiter[0] > sequence]
         return done

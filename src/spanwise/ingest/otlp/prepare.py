@@ -7,11 +7,11 @@ over all attributes would take longer than storing them. Unchanged spans keep th
 
 import operator
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import chain, compress, count
+from itertools import compress, count
 from typing import Any, TypeVar
 
 from google.protobuf.message import DecodeError, Message
@@ -52,7 +52,8 @@ _PARENT_ID_BYTES = {SPAN_ID_BYTES, 0}
 # Invalid according to W3C Trace Context.
 _NO_TRACE_ID, _NO_SPAN_ID = bytes(TRACE_ID_BYTES), bytes(SPAN_ID_BYTES)
 
-_DAY_NANO = 86_400 * 10**9
+_HOUR_NANO = 3600 * 10**9
+_DAY_NANO = 24 * _HOUR_NANO
 # Times within a shorter range cannot fall into more than `MAX_MONTHS` months.
 _MIN_RANGE_NANO = (MAX_MONTHS - 1) * 28 * _DAY_NANO
 _START_OF = operator.attrgetter("start_time_unix_nano")
@@ -90,7 +91,8 @@ def prepare_traces(
     """Prepare spans; `body` is what the request was decoded from, if that was protobuf."""
     scopes = [scope for resource in request.resource_spans for scope in resource.scope_spans]
     total = _count_items(len(scope.spans) for scope in scopes)
-    _refuse_many_months(chain.from_iterable(scope.spans for scope in scopes), _START_OF)
+    starts = [_START_OF(span) for scope in scopes for span in scope.spans]
+    _refuse_many_months(starts)
     raw = iter(_raw_scopes(scopes, body))
     frames: list[Part] = []
     found: list[NewSignal] = []
@@ -113,7 +115,8 @@ def prepare_traces(
             f"to /v1/traces. {_describe_rejections(rejections)}"
         )
     kind = Kind.CALLS if has_calls else Kind.TRACES
-    prepared = _to_prepared(kind, frames, total, rejections)
+    record = Record(kind, bytearray().join(frames), workspace=workspace, hours=_hours_of(starts))
+    prepared = _to_prepared(record, total, rejections)
     if found:
         record = signals.prepare_signals(workspace, found).record
         prepared = replace(prepared, records=(*prepared.records, record))
@@ -125,7 +128,7 @@ def prepare_logs(
 ) -> Prepared:
     scopes = [scope for resource in request.resource_logs for scope in resource.scope_logs]
     total = _count_items(len(scope.log_records) for scope in scopes)
-    _refuse_many_months(chain.from_iterable(scope.log_records for scope in scopes), _time_of)
+    _refuse_many_months([_time_of(record) for scope in scopes for record in scope.log_records])
     raw = _raw_scopes(scopes, body)
     left = iter(raw)
     frames = []
@@ -136,7 +139,7 @@ def prepare_logs(
             data = next(left)
             may_have_calls |= coding_agents.is_claude_code(scope.scope.name, head)
             frames += frame(data.parts(_truncate_logs(scope, data)), head)
-    prepared = _to_prepared(Kind.LOGS, frames, total)
+    prepared = _to_prepared(Record(Kind.LOGS, bytearray().join(frames)), total)
     calls = coding_agents.derive_spans(request) if may_have_calls else ExportTraceServiceRequest()
     if calls.resource_spans:
         # Records with implausible times are stored as logs only.
@@ -173,7 +176,7 @@ def prepare_metrics(
         for _ in resource.scope_metrics
         for part in frame(next(raw).parts({}), make_head(workspace, resource.resource))
     ]
-    return _to_prepared(Kind.METRICS, frames, total)
+    return _to_prepared(Record(Kind.METRICS, bytearray().join(frames)), total)
 
 
 def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
@@ -193,15 +196,11 @@ def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
     return raw
 
 
-def _to_prepared(
-    kind: Kind,
-    frames: list[Part],
-    total: int,
-    rejections: Sequence[Rejection] = (),
-) -> Prepared:
-    records = (Record(kind, bytearray().join(frames)),) if total else ()
+def _to_prepared(record: Record, total: int, rejections: Sequence[Rejection] = ()) -> Prepared:
     rejected = len(rejections)
-    return Prepared(records, total - rejected, rejected, _describe_rejections(rejections))
+    return Prepared(
+        (record,) if total else (), total - rejected, rejected, _describe_rejections(rejections)
+    )
 
 
 def _describe_rejections(rejections: Sequence[Rejection]) -> str:
@@ -222,9 +221,8 @@ def _count_items(sizes: Iterable[int]) -> int:
     return total
 
 
-def _refuse_many_months(items: Iterable[Any], time_of: Callable[[Any], int]) -> None:
+def _refuse_many_months(times: Sequence[int]) -> None:
     """Raise Invalid when times fall into too many months. Implausible times do not count."""
-    times = [*map(time_of, items)]
     if len(times) <= MAX_MONTHS or max(times) - min(times) < _MIN_RANGE_NANO:
         return
     days = {at // _DAY_NANO for at in times if EARLIEST_NANO <= at < LATEST_NANO}
@@ -233,6 +231,16 @@ def _refuse_many_months(items: Iterable[Any], time_of: Callable[[Any], int]) -> 
         raise Invalid(
             f"the request has items of {len(months):,} months; at most {MAX_MONTHS} are allowed"
         )
+
+
+def _hours_of(times: Sequence[int]) -> frozenset[int]:
+    """Return the hours since 1970 of all plausible times."""
+    if not times:
+        return frozenset()
+    first, last = min(times) // _HOUR_NANO, max(times) // _HOUR_NANO
+    if first == last:
+        return frozenset([first])
+    return frozenset(at // _HOUR_NANO for at in times if EARLIEST_NANO <= at < LATEST_NANO)
 
 
 # --- spans --------------------------------------------------------------------------------------

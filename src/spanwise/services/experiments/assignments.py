@@ -10,10 +10,11 @@ from spanwise.ingest.commit.journal import Record
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.queue import CommitCallback
 from spanwise.ingest.exposures import prepare_exposures
+from spanwise.model.accounts import Sender
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, NotFound, Unavailable
 from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
-from spanwise.model.freshness import LATEST, Freshness
+from spanwise.model.freshness import Freshness
 from spanwise.services.ttl_cache import TtlCache
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import experiments as stored
@@ -102,11 +103,9 @@ class Assignments:
         self._engine = engine
         self._recent_exposures = _RecentExposures()
 
-    async def assign(
-        self, workspace: str, key: str, unit_id: str, *, freshness: Freshness = LATEST
-    ) -> Assignment:
-        experiment = await self._find(workspace, key)
-        [assignment] = await self.assign_in(workspace, experiment, [unit_id], freshness=freshness)
+    async def assign(self, sender: Sender, key: str, unit_id: str) -> Assignment:
+        experiment = await self._find(sender.workspace, key)
+        [assignment] = await self.assign_in(sender, experiment, [unit_id])
         return assignment
 
     def recall_running(self, workspace: str, key: str) -> Experiment | None:
@@ -118,9 +117,9 @@ class Assignments:
         return lookup.experiment if is_running else None
 
     async def assign_many(
-        self, workspace: str, key: str, unit_ids: Sequence[str]
+        self, sender: Sender, key: str, unit_ids: Sequence[str]
     ) -> list[Assignment]:
-        return await self.assign_in(workspace, await self._find(workspace, key), unit_ids)
+        return await self.assign_in(sender, await self._find(sender.workspace, key), unit_ids)
 
     async def _find(self, workspace: str, key: str) -> Experiment:
         experiment = await self._cache.find(workspace, key)
@@ -129,25 +128,20 @@ class Assignments:
         return experiment
 
     async def assign_in(
-        self,
-        workspace: str,
-        experiment: Experiment,
-        unit_ids: Sequence[str],
-        *,
-        freshness: Freshness = LATEST,
+        self, sender: Sender, experiment: Experiment, unit_ids: Sequence[str]
     ) -> list[Assignment]:
         now = utc_now()
         match experiment.status:
             case ExperimentStatus.DRAFT:
                 raise Invalid.field("status", "the experiment is a draft; start it first")
             case ExperimentStatus.RUNNING:
-                assignments, exposure = self.choose(workspace, experiment, unit_ids)
+                assignments, exposure = self.choose(sender.workspace, experiment, unit_ids)
                 if exposure is not None:
-                    await self._pipeline.submit([exposure.record])
+                    await self._pipeline.submit(sender, [exposure.record])
                     self._recent_exposures.put(exposure)
                 return assignments
             case ExperimentStatus.PAUSED:
-                return await self._assign_paused(workspace, experiment, unit_ids, now, freshness)
+                return await self._assign_paused(sender.workspace, experiment, unit_ids, now)
             case ExperimentStatus.STOPPED:
                 keys = [variant.key for variant in experiment.variants]
                 final = keys.index(experiment.winner) if experiment.winner else 0
@@ -179,13 +173,13 @@ class Assignments:
         record = prepare_exposures(workspace, experiment.id, now, new.items())
         return assignments, Exposure(experiment.id, list(new), now, record)
 
-    def store(self, exposure: Exposure, on_commit: CommitCallback) -> None:
+    def store(self, sender: Sender, exposure: Exposure, on_commit: CommitCallback) -> None:
         """Enqueue an exposure; `on_commit` is called once it is durable or has failed.
 
         Raises Unavailable, with nothing stored, if the queue cannot accept it.
         """
         self._pipeline.enqueue(
-            [exposure.record], partial(self._remember_stored, exposure, on_commit)
+            sender, [exposure.record], partial(self._remember_stored, exposure, on_commit)
         )
 
     def _remember_stored(
@@ -201,10 +195,9 @@ class Assignments:
         experiment: Experiment,
         unit_ids: Sequence[str],
         now: datetime,
-        freshness: Freshness,
     ) -> list[Assignment]:
         """Return the variant of units already exposed; others get the control."""
-        await self._pipeline.wait_until_visible(freshness)
+        await self._pipeline.wait_until_visible(Freshness(workspace))
         exposed = await find_first_exposures(self._engine, workspace, experiment.id, unit_ids)
         return [
             _to_assignment(experiment, unit_id, _choose(experiment, unit_id), exposed[unit_id])

@@ -12,7 +12,6 @@ from spanwise.analysis.experiments import (
 )
 from spanwise.analysis.variant_statistics import to_quantile_arm
 from spanwise.analysis.verdicts import Facts, decide, forecast
-from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.model.api_model import utc_now
 from spanwise.model.experiments.definition import (
     Experiment,
@@ -22,7 +21,6 @@ from spanwise.model.experiments.definition import (
 )
 from spanwise.model.experiments.results import ExperimentResults
 from spanwise.model.experiments.sums import MetricSums
-from spanwise.model.freshness import LATEST, Freshness
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.experiments.outcomes import (
@@ -38,15 +36,11 @@ _MAX_CLOCK_SKEW = timedelta(days=1)
 
 
 class Results:
-    def __init__(self, engine: Engine, pipeline: Pipeline, agents: AgentDirectory) -> None:
+    def __init__(self, engine: Engine, agents: AgentDirectory) -> None:
         self._engine = engine
-        self._pipeline = pipeline
         self._agents = agents
 
-    async def get(
-        self, workspace: str, experiment: Experiment, *, freshness: Freshness = LATEST
-    ) -> ExperimentResults:
-        await self._pipeline.wait_until_visible(freshness)
+    async def get(self, workspace: str, experiment: Experiment) -> ExperimentResults:
         scope = await self._scope(workspace, experiment)
         exposed = await count_exposed(self._engine, scope)
         measured, conflicting = await self._measure(experiment, scope)

@@ -1,4 +1,4 @@
 """Services for traces, logs, signals, agents, sessions, prices, analytics, export and import.
 
-Reads wait until acknowledged data is visible (see `model/freshness.py`).
+Routes wait until the data is visible before they read (see `api/freshness.py`).
 """

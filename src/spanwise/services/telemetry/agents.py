@@ -16,7 +16,7 @@ from spanwise.model.alerts import AlertSettings
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import SERVICE, EventType
-from spanwise.model.freshness import LATEST, Freshness
+from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.services.notifications.events import new_event, record_event, record_events
 from spanwise.storage.catalog import Catalog, Transaction
@@ -206,20 +206,15 @@ class Agents:
         self._directory = directory
 
     async def list(
-        self,
-        caller: Principal,
-        search: str | None,
-        page: PageRequest,
-        *,
-        freshness: Freshness = LATEST,
+        self, caller: Principal, search: str | None, page: PageRequest
     ) -> Listing[Agent]:
-        await self._wait_until_visible(freshness)
+        await self._directory.flush_activity()
         async with self._catalog.read() as tx:
             found = await stored.list_agents(tx, caller.workspace_id, search, page)
         return Listing(await self._with_stats(caller.workspace_id, found.items), found.total)
 
-    async def get(self, caller: Principal, agent: str, *, freshness: Freshness = LATEST) -> Agent:
-        await self._wait_until_visible(freshness)
+    async def get(self, caller: Principal, agent: str) -> Agent:
+        await self._directory.flush_activity()
         async with self._catalog.read() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
         [complete] = await self._with_stats(caller.workspace_id, [found])
@@ -254,7 +249,7 @@ class Agents:
 
     async def change(self, caller: Principal, agent: str, changes: Mapping[str, Any]) -> Agent:
         """Change the given fields. Traces are matched to agents by name."""
-        await self._wait_until_visible(LATEST)
+        await self._wait_until_visible(caller)
         async with self._catalog.write() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
             if changes and not await stored.change_agent(
@@ -266,7 +261,7 @@ class Agents:
 
     async def delete(self, caller: Principal, agent: str) -> str:
         """Delete an agent but not its telemetry. A later trace with its name creates it again."""
-        await self._wait_until_visible(LATEST)
+        await self._wait_until_visible(caller)
         async with self._catalog.write() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
             await stored.delete_agent(tx, caller.workspace_id, found.id)
@@ -281,9 +276,9 @@ class Agents:
         self._directory.invalidate(caller.workspace_id)
         return found.id
 
-    async def _wait_until_visible(self, freshness: Freshness) -> None:
-        # The agents of acknowledged traces and their activity must be visible too.
-        await self._pipeline.wait_until_visible(freshness)
+    async def _wait_until_visible(self, caller: Principal) -> None:
+        """Wait until the agents of all acknowledged traces exist."""
+        await self._pipeline.wait_until_visible(Freshness(caller.workspace_id))
         await self._directory.flush_activity()
 
     async def _with_stats(self, workspace_id: str, found: Sequence[Agent]) -> Sequence[Agent]:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.model.analytics import (
     NO_NAME,
     CostPoint,
@@ -45,21 +44,19 @@ class Analytics:
         self,
         engine: Engine,
         rollup: Rollup,
-        pipeline: Pipeline,
         agents: AgentDirectory,
         catalog: Catalog,
     ) -> None:
         self._catalog = catalog
         self._engine = engine
         self._rollup = rollup
-        self._pipeline = pipeline
         self._agents = agents
 
     async def metrics(
         self, workspace: str, question: Question, *, compare: bool, freshness: Freshness = LATEST
     ) -> Metrics:
         """Return the key metrics; with `compare`, also those of the preceding period."""
-        resolved = await self._prepare(workspace, question, freshness)
+        resolved = await self._resolve(workspace, question)
         totals, alerts = await asyncio.gather(
             self._rollup.answer(workspace, resolved, queries.TOTALS, freshness),
             count_active_alerts(self._catalog, workspace, question.wanted.agent_name),
@@ -73,7 +70,7 @@ class Analytics:
     async def outcomes(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> Outcomes:
-        question = await self._prepare(workspace, question, freshness)
+        question = await self._resolve(workspace, question)
         rows = await self._rollup.answer(workspace, question, queries.OUTCOMES, freshness)
         total = sum(row["traces"] for row in rows)
         failure = sum(row["errors"] for row in rows)
@@ -96,7 +93,7 @@ class Analytics:
     async def requests(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> list[RequestsPoint]:
-        question = await self._prepare(workspace, question, freshness)
+        question = await self._resolve(workspace, question)
         counts = await self._rollup.answer(workspace, question, queries.REQUESTS, freshness)
         return [
             RequestsPoint(
@@ -108,7 +105,7 @@ class Analytics:
     async def percentiles(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> list[PercentilesPoint]:
-        question = await self._prepare(workspace, question, freshness)
+        question = await self._resolve(workspace, question)
         series = await self._rollup.answer(workspace, question, queries.PERCENTILES, freshness)
         points = []
         for bucket, found in zip(question.buckets, series, strict=True):
@@ -119,7 +116,7 @@ class Analytics:
     async def latencies(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> list[LatencyBucket]:
-        question = await self._prepare(workspace, question, freshness)
+        question = await self._resolve(workspace, question)
         counts = await self._rollup.answer(workspace, question, queries.LATENCY_COUNTS, freshness)
         total = sum(counts)
         lower, upper = (0, *LATENCY_BOUNDS_MS), (*LATENCY_BOUNDS_MS, None)
@@ -133,7 +130,7 @@ class Analytics:
     async def tokens(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> list[TokensPoint]:
-        question = await self._prepare(workspace, question, freshness)
+        question = await self._resolve(workspace, question)
         rows = await self._rollup.answer(workspace, question, queries.TOKENS, freshness)
         return [
             TokensPoint(
@@ -148,7 +145,7 @@ class Analytics:
     async def costs(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> Costs:
-        question = await self._prepare(workspace, question, freshness)
+        question = await self._resolve(workspace, question)
         found = await self._rollup.answer(workspace, question, queries.COSTS, freshness)
         by_model, total = found.by_model, sum(found.series)
         without_model = total - sum(by_model.values())
@@ -167,7 +164,7 @@ class Analytics:
     async def errors(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> ErrorsByType:
-        question = await self._prepare(workspace, question, freshness)
+        question = await self._resolve(workspace, question)
         counts = await self._rollup.answer(workspace, question, queries.ERRORS, freshness)
         total = sum(counts.values())
         return ErrorsByType(
@@ -180,7 +177,7 @@ class Analytics:
     async def error_rate(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> list[ErrorRatePoint]:
-        question = await self._prepare(workspace, question, freshness)
+        question = await self._resolve(workspace, question)
         rows = await self._rollup.answer(workspace, question, queries.OUTCOMES, freshness)
         return [
             ErrorRatePoint(
@@ -195,27 +192,20 @@ class Analytics:
     async def tools(
         self, workspace: str, question: Question, *, freshness: Freshness = LATEST
     ) -> ToolUsage:
-        question = await self._prepare(workspace, question, freshness)
+        question = await self._resolve(workspace, question)
         heatmap = await self._rollup.answer(workspace, question, queries.TOOLS, freshness)
         return ToolUsage(heatmap=heatmap)
 
     async def export(
-        self,
-        workspace: str,
-        wanted: TraceFilter,
-        form: ExportFormat,
-        *,
-        freshness: Freshness = LATEST,
+        self, workspace: str, wanted: TraceFilter, form: ExportFormat
     ) -> AsyncIterator[bytes]:
         """Return a file of all traces, newest first, in chunks."""
-        await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
         wanted = await self._with_agent_name(workspace, wanted)
         return await export_traces(self._engine, workspace, wanted, ids, form)
 
-    async def _prepare(self, workspace: str, question: Question, freshness: Freshness) -> Question:
-        """Wait until the data is visible; return the query with the agent's name resolved."""
-        await self._pipeline.wait_until_visible(freshness)
+    async def _resolve(self, workspace: str, question: Question) -> Question:
+        """Return the question with the agent's name instead of its id."""
         wanted = await self._with_agent_name(workspace, question.wanted)
         return replace(question, wanted=wanted)
 

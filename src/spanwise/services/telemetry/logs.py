@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.rest.bodies import NewLog, Parsed
+from spanwise.model.accounts import Sender
 from spanwise.model.errors import NotFound
-from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import LogFilter, Order
 from spanwise.model.telemetry.logs import Log
@@ -17,18 +16,15 @@ from spanwise.storage.telemetry.traces.trace_queries import is_known_trace
 
 
 class Logs:
-    def __init__(
-        self, engine: Engine, pipeline: Pipeline, receiver: Receiver, agents: AgentDirectory
-    ) -> None:
+    def __init__(self, engine: Engine, receiver: Receiver, agents: AgentDirectory) -> None:
         self._engine = engine
-        self._pipeline = pipeline
         self._receiver = receiver
         self._agents = agents
 
-    async def record(self, workspace: str, body: bytes) -> Parsed[NewLog]:
+    async def record(self, sender: Sender, body: bytes) -> Parsed[NewLog]:
         """Store the valid logs of a body; the result lists the rejected ones too."""
         parsed = await self._receiver.read_logs(body)
-        ids = await self._agents.ids_by_name(workspace)
+        ids = await self._agents.ids_by_name(sender.workspace)
         names = {agent_id: name for name, agent_id in ids.items()}
         named = [
             log.model_copy(update={"agent_name": names.get(log.agent_id, log.agent_id)})
@@ -36,19 +32,12 @@ class Logs:
             else log
             for log in parsed.items
         ]
-        await self._receiver.receive_logs(workspace, named, rejected=len(parsed.rejections))
+        await self._receiver.receive_logs(sender, named, rejected=len(parsed.rejections))
         return parsed
 
     async def find(
-        self,
-        workspace: str,
-        wanted: LogFilter,
-        page: PageRequest,
-        order: Order,
-        *,
-        freshness: Freshness = LATEST,
+        self, workspace: str, wanted: LogFilter, page: PageRequest, order: Order
     ) -> Listing[Log]:
-        await self._pipeline.wait_until_visible(freshness)
         if wanted.agent_name is not None:
             name = await self._agents.resolve_name(workspace, wanted.agent_name)
             wanted = replace(wanted, agent_name=name)
@@ -56,17 +45,11 @@ class Logs:
         return await stored.find_logs(self._engine, workspace, wanted, page, ids, order)
 
     async def find_of_trace(
-        self,
-        workspace: str,
-        trace_id: str,
-        page: PageRequest,
-        order: Order,
-        *,
-        freshness: Freshness = LATEST,
+        self, workspace: str, trace_id: str, page: PageRequest, order: Order
     ) -> Listing[Log]:
         """List a trace's logs; raises NotFound if nothing is stored for the trace."""
         wanted = LogFilter(trace_id=trace_id)
-        listing = await self.find(workspace, wanted, page, order, freshness=freshness)
+        listing = await self.find(workspace, wanted, page, order)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("no such trace")
         return listing

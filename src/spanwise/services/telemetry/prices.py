@@ -9,12 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
-from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.versions import next_version
 from spanwise.model.accounts import Principal
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import FieldProblem, Invalid, NotFound
-from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.prices import (
     ModelPrice,
@@ -70,13 +68,11 @@ class Prices:
         self,
         catalog: Catalog,
         engine: Engine,
-        pipeline: Pipeline,
         price_sync: PriceSync,
         wake: Callable[[], None],
     ) -> None:
         self._catalog = catalog
         self._engine = engine
-        self._pipeline = pipeline
         self._price_sync = price_sync
         self._wake = wake
 
@@ -126,14 +122,8 @@ class Prices:
         return Listing([task.describe() for task in listing.items], listing.total)
 
     async def find_models(
-        self,
-        workspace: str,
-        period: TimeRange,
-        page: PageRequest,
-        *,
-        freshness: Freshness = LATEST,
+        self, workspace: str, period: TimeRange, page: PageRequest
     ) -> Listing[SeenModel]:
-        await self._pipeline.wait_until_visible(freshness)
         return await find_seen_models(self._engine, workspace, period, page)
 
     async def _apply_change(self, key: PriceKey) -> None:

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.model.errors import NotFound
-from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import SessionFilter
 from spanwise.model.telemetry.spans import Session, SessionWithTraces
@@ -14,29 +12,19 @@ from spanwise.storage.telemetry.traces import sessions as stored
 
 
 class Sessions:
-    def __init__(self, engine: Engine, pipeline: Pipeline, agents: AgentDirectory) -> None:
+    def __init__(self, engine: Engine, agents: AgentDirectory) -> None:
         self._engine = engine
-        self._pipeline = pipeline
         self._agents = agents
 
     async def find(
-        self,
-        workspace: str,
-        wanted: SessionFilter,
-        page: PageRequest,
-        *,
-        freshness: Freshness = LATEST,
+        self, workspace: str, wanted: SessionFilter, page: PageRequest
     ) -> Listing[Session]:
-        await self._pipeline.wait_until_visible(freshness)
         if wanted.agent_name is not None:
             name = await self._agents.resolve_name(workspace, wanted.agent_name)
             wanted = replace(wanted, agent_name=name)
         return await stored.find_sessions(self._engine, workspace, wanted, page)
 
-    async def get(
-        self, workspace: str, session_id: str, *, freshness: Freshness = LATEST
-    ) -> SessionWithTraces:
-        await self._pipeline.wait_until_visible(freshness)
+    async def get(self, workspace: str, session_id: str) -> SessionWithTraces:
         ids = await self._agents.ids_by_name(workspace)
         session = await stored.find_session(self._engine, workspace, session_id, ids)
         if session is None:

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.rest.bodies import NewSignal, load_json, parse_signal, parse_signals
+from spanwise.model.accounts import Sender
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import NotFound
-from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import SignalFilter
 from spanwise.model.telemetry.signals import Signal, SignalSummary
@@ -23,24 +22,21 @@ SUMMARY_DAYS = 30
 
 
 class Signals:
-    def __init__(
-        self, engine: Engine, pipeline: Pipeline, receiver: Receiver, agents: AgentDirectory
-    ) -> None:
+    def __init__(self, engine: Engine, receiver: Receiver, agents: AgentDirectory) -> None:
         self._engine = engine
-        self._pipeline = pipeline
         self._receiver = receiver
         self._agents = agents
 
-    async def record(self, workspace: str, body: bytes) -> Signal:
+    async def record(self, sender: Sender, body: bytes) -> Signal:
         """Store one signal; return it with its id and times filled in."""
-        return (await self._record(workspace, [parse_signal(load_json(body))]))[0]
+        return (await self._record(sender, [parse_signal(load_json(body))]))[0]
 
-    async def record_batch(self, workspace: str, body: bytes) -> list[Signal]:
+    async def record_batch(self, sender: Sender, body: bytes) -> list[Signal]:
         """Store 1 to 1000 signals, all or none."""
-        return await self._record(workspace, parse_signals(load_json(body)))
+        return await self._record(sender, parse_signals(load_json(body)))
 
-    async def _record(self, workspace: str, new: Sequence[NewSignal]) -> list[Signal]:
-        ids = await self._agents.ids_by_name(workspace)
+    async def _record(self, sender: Sender, new: Sequence[NewSignal]) -> list[Signal]:
+        ids = await self._agents.ids_by_name(sender.workspace)
         names = {agent_id: name for name, agent_id in ids.items()}
         named = [
             signal.model_copy(update={"agent_id": names.get(signal.agent_id, signal.agent_id)})
@@ -48,7 +44,7 @@ class Signals:
             else signal
             for signal in new
         ]
-        recorded = await self._receiver.receive_signals(workspace, named)
+        recorded = await self._receiver.receive_signals(sender, named)
         return [
             signal.model_copy(update={"agent_id": ids.get(signal.agent_id, signal.agent_id)})
             if signal.agent_id
@@ -57,45 +53,28 @@ class Signals:
         ]
 
     async def find(
-        self,
-        workspace: str,
-        wanted: SignalFilter,
-        page: PageRequest,
-        *,
-        freshness: Freshness = LATEST,
+        self, workspace: str, wanted: SignalFilter, page: PageRequest
     ) -> Listing[Signal]:
-        await self._pipeline.wait_until_visible(freshness)
         wanted = await self._with_agent_name(workspace, wanted)
         ids = await self._agents.ids_by_name(workspace)
         return await stored.find_signals(self._engine, workspace, wanted, page, ids)
 
     async def find_of_trace(
-        self,
-        workspace: str,
-        trace_id: str,
-        page: PageRequest,
-        *,
-        freshness: Freshness = LATEST,
+        self, workspace: str, trace_id: str, page: PageRequest
     ) -> Listing[Signal]:
         """List a trace's signals; raises NotFound if nothing is stored for the trace."""
         wanted = SignalFilter(trace_id=trace_id)
-        listing = await self.find(workspace, wanted, page, freshness=freshness)
+        listing = await self.find(workspace, wanted, page)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("no such trace")
         return listing
 
     async def summarize(
-        self,
-        workspace: str,
-        wanted: SignalFilter,
-        granularity: Granularity,
-        *,
-        freshness: Freshness = LATEST,
+        self, workspace: str, wanted: SignalFilter, granularity: Granularity
     ) -> list[SignalSummary]:
         """Summarize the signals of a period, by default the last 30 days, by name."""
         period = wanted.period.or_last_days(SUMMARY_DAYS, utc_now())
         buckets = period.buckets(granularity)
-        await self._pipeline.wait_until_visible(freshness)
         wanted = await self._with_agent_name(workspace, wanted)
         wanted = replace(wanted, period=TimeRange(period.start, period.end))
         return await summarize_signals(self._engine, workspace, wanted, granularity, buckets)

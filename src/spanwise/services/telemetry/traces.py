@@ -1,10 +1,11 @@
-"""Traces: list, read and delete. Reads wait until acknowledged data is visible."""
+"""Traces: list, read and delete."""
 
 import asyncio
 from dataclasses import replace
 
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.deletions import prepare_deletion
+from spanwise.model.accounts import Sender
 from spanwise.model.analytics import Question
 from spanwise.model.errors import NotFound
 from spanwise.model.freshness import LATEST, Freshness
@@ -55,7 +56,6 @@ class Traces:
         *,
         freshness: Freshness = LATEST,
     ) -> Listing[Trace]:
-        await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
         if wanted.agent_name is not None:
             name = await self._agents.resolve_name(workspace, wanted.agent_name)
@@ -68,10 +68,7 @@ class Traces:
             self._engine, workspace, wanted, page, ids, sort, order, counting, busy_since
         )
 
-    async def get(
-        self, workspace: str, trace_id: str, *, freshness: Freshness = LATEST
-    ) -> WholeTrace:
-        await self._pipeline.wait_until_visible(freshness)
+    async def get(self, workspace: str, trace_id: str) -> WholeTrace:
         ids = await self._agents.ids_by_name(workspace)
         location, signals, log_count = await asyncio.gather(
             self._find_location(workspace, trace_id),
@@ -88,10 +85,7 @@ class Traces:
             trace = bind_to_experiment(trace, spans)
         return WholeTrace(trace or describe_rootless_trace(spans), spans, signals, log_count)
 
-    async def get_span(
-        self, workspace: str, trace_id: str, span_id: str, *, freshness: Freshness = LATEST
-    ) -> Span:
-        await self._pipeline.wait_until_visible(freshness)
+    async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
         ids = await self._agents.ids_by_name(workspace)
         location = await self._find_location(workspace, trace_id)
         span = await stored_spans.find_span(self._engine, location, span_id, ids)
@@ -109,17 +103,18 @@ class Traces:
         self, workspace: str, period: TimeRange, *, freshness: Freshness = LATEST
     ) -> TraceFilters:
         """Return the distinct filter values in the traces of a period."""
-        await self._pipeline.wait_until_visible(freshness)
         ids = await self._agents.ids_by_name(workspace)
         question = Question(period.or_all(), TraceFilter(period))
         return await self._rollup.answer(workspace, question, filter_values(ids), freshness)
 
-    async def delete(self, workspace: str, trace_id: str) -> None:
+    async def delete(self, sender: Sender, trace_id: str) -> None:
         """Delete a trace with its signals and logs; durable once this returns."""
-        await self._pipeline.wait_until_visible()
+        workspace = sender.workspace
         if not await stored.is_known_trace(self._engine, workspace, trace_id):
-            raise NotFound("no such trace")
-        await self._pipeline.submit([prepare_deletion(workspace, trace_id)])
+            await self._pipeline.wait_until_visible(Freshness(workspace))
+            if not await stored.is_known_trace(self._engine, workspace, trace_id):
+                raise NotFound("no such trace")
+        await self._pipeline.submit(sender, [prepare_deletion(workspace, trace_id)])
 
 
 def bind_to_experiment(trace: Trace, spans: list[SpanFields]) -> Trace:

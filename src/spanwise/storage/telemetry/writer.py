@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -31,12 +31,14 @@ from spanwise.storage.telemetry.rollup.recent_changes import (
 from spanwise.storage.telemetry.rollup.time_ranges import SLICE_START
 from spanwise.storage.telemetry.schema import apply_schema
 from spanwise.storage.telemetry.schema.landing_tables import LANDING_TABLES
+from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 from spanwise.storage.telemetry.spans.decoding import in_utc
 from spanwise.storage.telemetry.spans.deletion import TraceDeletion, delete_traces
 from spanwise.storage.telemetry.spans.derived_calls import supersede_derived_calls
 from spanwise.storage.telemetry.spans.extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.traces.aggregates import (
     VERSION_STEP,
+    TouchedTraces,
     aggregate_batch,
     aggregate_shared_batch,
 )
@@ -74,13 +76,12 @@ class DataRefused(Exception):  # noqa: N818 -- an outcome, not a defect
 
 @dataclass(frozen=True)
 class Batch:
-    """Encoded rows of many requests by table, with the range of their versions.
+    """Encoded rows of many requests by table.
 
     Several chunks of spans are inserted in parallel.
     """
 
-    first_version: int
-    last_version: int
+    rows: BatchRows
     spans: Sequence[bytes] = ()
     logs: bytes = b""
     metrics: bytes = b""
@@ -131,8 +132,7 @@ class TelemetryWriter:
         """Store a batch, durable and visible on return; returns the agents of its traces."""
         self.insert(batch)
         return self.finish(
-            batch.first_version,
-            batch.last_version,
+            batch.rows,
             deletions=batch.deletions,
             has_spans=bool(batch.spans),
         )
@@ -149,8 +149,7 @@ class TelemetryWriter:
 
     def finish(
         self,
-        first_version: int,
-        last_version: int,
+        rows: BatchRows,
         *,
         deletions: Sequence[TraceDeletion] = (),
         has_spans: bool = True,
@@ -158,7 +157,7 @@ class TelemetryWriter:
     ) -> list[AgentActivity]:
         """Aggregate and price an inserted batch; all earlier batches must be inserted too."""
         # Include corrections of the batch's rows: after a merge only the correction is left.
-        last_version += VERSION_STEP - 1
+        rows = replace(rows, last_version=rows.last_version + VERSION_STEP - 1)
         with self._changing() as change:
             # A deletion affects only lower versions, so order within the batch is preserved.
             delete_traces(self._client, deletions)
@@ -168,24 +167,16 @@ class TelemetryWriter:
             if has_calls:
                 # Exclude the next batch, which may be only partly inserted.
                 only = "1" if self._reaggregation is not None else "version <= {last:UInt64}"
-                supersede_derived_calls(self._client, first_version, last_version, only)
-            has_repriced = self._aggregate(first_version, last_version, has_calls=has_calls)
-            rows = query_rows(
-                self._client,
-                _WRITTEN_AGENTS,
-                {
-                    "first": first_version,
-                    "last": last_version,
-                    "max_name": MAX_NAME,
-                    "max_groups": MAX_CHANGED_SLICES,
-                },
-            )
-            change.slices = None if deletions or has_repriced else _to_changed_slices(rows)
+                supersede_derived_calls(self._client, rows, only)
+            self._price_lookups.price_batch(self._client, rows)
+            touched = self._aggregate(rows, has_calls=has_calls)
+            agents = self._find_written_agents(rows.with_hours(touched.hours))
+            change.slices = None if deletions else _to_changed_slices(agents)
             return [
                 AgentActivity(
                     row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"])
                 )
-                for row in rows
+                for row in agents
                 if row["name"]
             ]
 
@@ -235,11 +226,11 @@ class TelemetryWriter:
         """
         if self._reaggregation is None:
             return
-        for first, last, has_calls in self._reaggregation.take_settled(seconds):
+        for rows, has_calls in self._reaggregation.take_settled(seconds):
             with self._changing():
                 if has_calls:
-                    supersede_derived_calls(self._client, first, last)
-                aggregate_shared_batch(self._client, first, last)
+                    supersede_derived_calls(self._client, rows)
+                aggregate_shared_batch(self._client, rows)
 
     def _insert_all(self, batch: Batch) -> None:
         self._insert_spans(batch.spans)
@@ -252,15 +243,24 @@ class TelemetryWriter:
         if batch.exposures:
             self._insert("exposures", batch.exposures, "JSONEachRow", "")
 
-    def _aggregate(self, first: int, last: int, *, has_calls: bool) -> bool:
-        """Aggregate a batch's traces; returns whether spans were repriced with new prices."""
-        if self._reaggregation is None and first >= self._first_own_version:
-            aggregate_batch(self._client, first, last)
-        else:
-            aggregate_shared_batch(self._client, first, last)
+    def _aggregate(self, rows: BatchRows, *, has_calls: bool) -> TouchedTraces:
         if self._reaggregation is not None:
-            self._reaggregation.add(first, last, has_calls=has_calls)
-        return self._price_lookups.price_batch(self._client, first, last)
+            self._reaggregation.add(rows, has_calls=has_calls)
+        is_alone = self._reaggregation is None and rows.first_version >= self._first_own_version
+        aggregate = aggregate_batch if is_alone else aggregate_shared_batch
+        return aggregate(self._client, rows)
+
+    def _find_written_agents(self, rows: BatchRows) -> Rows:
+        """Return the agents of a batch's traces, and the slices in which those traces start."""
+        sql = f"""
+            SELECT workspace, leftUTF8(agent_name, {{max_name:UInt16}}) AS name,
+                min(start) AS first, max(start) AS last,
+                count() OVER () > {{max_groups:UInt32}} AS are_many,
+                if(are_many, ([], []), sumMap([{SLICE_START}], [1])) AS slices
+            FROM traces WHERE {rows.condition("toStartOfHour(start)")}
+            GROUP BY workspace, name"""
+        limits = {"max_name": MAX_NAME, "max_groups": MAX_CHANGED_SLICES}
+        return query_rows(self._client, sql, {**rows.parameters, **limits})
 
     def _insert_spans(self, chunks: Sequence[bytes]) -> None:
         table = LANDING_TABLES["spans"].name
@@ -290,15 +290,6 @@ class TelemetryWriter:
         """Record that postponed models were looked up, and which of them have no price."""
         with self._finishing:
             self._price_lookups.finish(keys, without_price)
-
-
-# The agents of a batch's traces, and the slices in which those traces start.
-_WRITTEN_AGENTS = f"""
-SELECT workspace, leftUTF8(agent_name, {{max_name:UInt16}}) AS name, min(start) AS first,
-    max(start) AS last, count() OVER () > {{max_groups:UInt32}} AS are_many,
-    if(are_many, ([], []), sumMap([{SLICE_START}], [1])) AS slices
-FROM traces WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}
-GROUP BY workspace, name"""
 
 
 def _to_changed_slices(rows: Rows) -> ChangedSlices | None:

@@ -149,11 +149,13 @@ async def test_a_unit_exposed_to_two_variants_is_excluded_once(service: Service)
     ann = await service.sign_up()
     experiment = await start(ann, metrics=SUCCESS)
     units = await assign(ann, experiment, *(f"u{n}" for n in range(10)))
-    workspace = (await service.services.access.by_token(ann.token)).workspace_id
+    sender = (await service.services.access.by_token(ann.token)).sender
     # Like the exposure of a replica that still had other variants cached.
     for variant in (0, 1):
-        exposed = prepare_exposures(workspace, experiment["id"], utc_now(), [("u0", variant)])
-        await service.services.pipeline.submit([exposed])
+        exposed = prepare_exposures(
+            sender.workspace, experiment["id"], utc_now(), [("u0", variant)]
+        )
+        await service.services.pipeline.submit(sender, [exposed])
     await send_traces(ann, [make_trace(userId=unit) for unit in units])
     results = await results_of(ann, experiment)
     assert (results["units"], results["excludedUnits"]) == (9, 1)
@@ -347,6 +349,6 @@ async def test_stored_signals_beyond_the_limit_do_not_count(service: Service) ->
     huge = NewSignal.model_construct(
         **{**NewSignal(signal_name="stars", value=1, user_id="u0").__dict__, "value": 1e308}
     )
-    workspace = (await service.services.access.by_token(ann.token)).workspace_id
-    await service.services.receiver.receive_signals(workspace, [huge])
+    sender = (await service.services.access.by_token(ann.token)).sender
+    await service.services.receiver.receive_signals(sender, [huge])
     assert (await results_of(ann, experiment))["metrics"] == before["metrics"]

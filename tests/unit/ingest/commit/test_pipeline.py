@@ -12,7 +12,7 @@ from spanwise.ingest.commit.journal import Journal
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.versions import VersionClock
 from spanwise.model.errors import Unavailable
-from support.commit import FakeStore, make_records, running, until_stalled
+from support.commit import SENDER, FakeStore, make_records, running, until_stalled
 from support.journal import find_segments, write_unapplied
 from support.polling import until
 
@@ -24,7 +24,9 @@ async def test_stopping_applies_all_submitted_records(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     pipeline = Pipeline(journal, store, 64 * MIB)
     await pipeline.start()
-    tasks = [asyncio.create_task(pipeline.submit(make_records(n, 10_000))) for n in range(300)]
+    tasks = [
+        asyncio.create_task(pipeline.submit(SENDER, make_records(n, 10_000))) for n in range(300)
+    ]
     await asyncio.sleep(0)
     await pipeline.stop()
     journal.close()
@@ -32,7 +34,7 @@ async def test_stopping_applies_all_submitted_records(tmp_path: Path) -> None:
     assert store.finished == list(range(300))
     assert find_segments(tmp_path) == []
     with pytest.raises(Unavailable):
-        await pipeline.submit(make_records(300))
+        await pipeline.submit(SENDER, make_records(300))
 
 
 async def test_stopping_while_the_store_fails_keeps_acknowledged_records(
@@ -43,7 +45,7 @@ async def test_stopping_while_the_store_fails_keeps_acknowledged_records(
     journal = Journal(tmp_path)
     pipeline = Pipeline(journal, store, 64 * MIB)
     await pipeline.start()
-    await pipeline.submit(make_records(1))
+    await pipeline.submit(SENDER, make_records(1))
     await until_stalled(pipeline)
     async with asyncio.timeout(5):
         await pipeline.stop()
@@ -61,7 +63,7 @@ async def test_records_of_an_earlier_process_are_applied_at_start(
     store = FakeStore()
     async with running(tmp_path, store) as pipeline:
         assert store.finished == [1, 2, 3]
-        await pipeline.submit(make_records(4))
+        await pipeline.submit(SENDER, make_records(4))
     assert store.finished == [1, 2, 3, 4]
     assert find_segments(tmp_path) == []
 
@@ -77,7 +79,7 @@ async def test_versions_continue_after_those_of_an_earlier_process_whatever_the_
     write_unapplied(tmp_path, make_records(1)[0]._replace(version=ahead))
     store = FakeStore()
     async with running(tmp_path, store) as pipeline:
-        await pipeline.submit(make_records(2))
+        await pipeline.submit(SENDER, make_records(2))
         await pipeline.wait_until_visible()
     assert store.finished == [1, 2]
     assert store.versions[0] == ahead < store.versions[1]
@@ -92,12 +94,12 @@ async def test_a_start_on_a_failing_store_serves_reads_and_keeps_the_journal(
     async with asyncio.timeout(5), running(tmp_path, store) as pipeline:
         await pipeline.wait_until_visible()
         with pytest.raises(Unavailable):
-            await pipeline.submit(make_records(2))
+            await pipeline.submit(SENDER, make_records(2))
         store.failure = None
 
         async def through() -> bool:
             return store.finished == [1]
 
         await until(through)
-        await pipeline.submit(make_records(3))
+        await pipeline.submit(SENDER, make_records(3))
     assert store.finished == [1, 3]

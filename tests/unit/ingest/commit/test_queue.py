@@ -10,7 +10,7 @@ from spanwise.ingest.commit import backlog, queue
 from spanwise.ingest.commit.backlog import Backlog
 from spanwise.ingest.commit.queue import CommitQueue
 from spanwise.model.errors import Unavailable
-from support.commit import FakeStore, make_records, running
+from support.commit import SENDER, FakeStore, make_records, running
 
 MIB = 2**20
 
@@ -31,7 +31,7 @@ async def test_a_group_is_taken_in_order_of_arrival_and_bounded(
     monkeypatch.setattr(queue, "GROUP_BYTES", 300)
     waiting, _, _ = make_queue()
     for number in range(5):
-        waiting.put(make_records(number), ignore)
+        waiting.put(SENDER, make_records(number), ignore)
     sizes = [len(waiting.take_group()), len(waiting.take_group())]
     assert sizes == [3, 2]
     assert waiting.size_bytes == 0
@@ -44,7 +44,7 @@ async def test_the_journal_writer_is_woken_once_for_all_requests_of_a_loop_itera
     wakes: list[None] = []
     monkeypatch.setattr(waiting, "_wake_writer", lambda: wakes.append(None))
     for number in range(50):
-        waiting.put(make_records(number), ignore)
+        waiting.put(SENDER, make_records(number), ignore)
     assert wakes == []
     await asyncio.sleep(0)
     assert len(wakes) == 1
@@ -52,12 +52,12 @@ async def test_the_journal_writer_is_woken_once_for_all_requests_of_a_loop_itera
 
 async def test_a_closed_queue_refuses_requests_and_is_drained_once_its_last_group_is() -> None:
     waiting, _, lock = make_queue()
-    waiting.put(make_records(1), ignore)
+    waiting.put(SENDER, make_records(1), ignore)
     with lock:
         waiting.close()
         assert not waiting.is_drained()
     with pytest.raises(Unavailable, match="stopping"):
-        waiting.put(make_records(2), ignore)
+        waiting.put(SENDER, make_records(2), ignore)
     assert len(waiting.take_group()) == 1
     with lock:
         assert not waiting.is_drained()
@@ -70,14 +70,17 @@ async def test_a_stalled_store_refuses_requests() -> None:
     waiting, pending, _ = make_queue()
     pending.is_stalled = True
     with pytest.raises(Unavailable, match="the store cannot take more"):
-        waiting.put(make_records(1), ignore)
+        waiting.put(SENDER, make_records(1), ignore)
 
 
 async def test_overload_is_refused_at_once_and_the_queue_is_bounded(tmp_path: Path) -> None:
     store = FakeStore()
     async with running(tmp_path, store, max_waiting_bytes=4 * MIB) as pipeline:
         with store.held():
-            tasks = [asyncio.create_task(pipeline.submit(make_records(n, MIB))) for n in range(100)]
+            tasks = [
+                asyncio.create_task(pipeline.submit(SENDER, make_records(n, MIB)))
+                for n in range(100)
+            ]
             done, _ = await asyncio.wait(tasks, timeout=0.5)
             refused = [task for task in done if task.exception() is not None]
             load = pipeline.load()
@@ -102,15 +105,15 @@ async def test_a_small_request_does_not_wait_for_a_store_that_is_behind(
     store = FakeStore()
     async with running(tmp_path, store) as pipeline:
         with store.held():
-            await pipeline.submit(make_records(1, MIB))
+            await pipeline.submit(SENDER, make_records(1, MIB))
             await asyncio.sleep(0.4)
         await pipeline.wait_until_visible()
         with store.held():
             # At the throughput of the first, the store needs more than a second for this.
-            await pipeline.submit(make_records(2, 3 * MIB))
-            large = asyncio.create_task(pipeline.submit(make_records(3, MIB)))
+            await pipeline.submit(SENDER, make_records(2, 3 * MIB))
+            large = asyncio.create_task(pipeline.submit(SENDER, make_records(3, MIB)))
             await asyncio.sleep(0)
-            await pipeline.submit(make_records(4))
+            await pipeline.submit(SENDER, make_records(4))
             assert not large.done()
             await large
         await pipeline.wait_until_visible()
@@ -122,7 +125,7 @@ async def test_a_small_request_does_not_wait_for_a_store_that_is_behind(
 async def test_a_single_large_request_is_accepted_by_a_small_queue(tmp_path: Path) -> None:
     store = FakeStore()
     async with running(tmp_path, store, max_waiting_bytes=10) as pipeline:
-        await pipeline.submit(make_records(1, MIB))
+        await pipeline.submit(SENDER, make_records(1, MIB))
         await pipeline.wait_until_visible()
     assert store.finished == [1]
 
@@ -135,7 +138,8 @@ async def test_waiting_requests_are_refused_when_the_store_begins_to_fail(
     async with running(tmp_path, store, max_waiting_bytes=count * MIB) as pipeline:
         with store.held():
             tasks = [
-                asyncio.create_task(pipeline.submit(make_records(n, MIB))) for n in range(count)
+                asyncio.create_task(pipeline.submit(SENDER, make_records(n, MIB)))
+                for n in range(count)
             ]
             await asyncio.sleep(0.3)
             assert pipeline.load().waiting_bytes > 0

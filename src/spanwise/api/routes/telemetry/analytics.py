@@ -222,7 +222,7 @@ async def list_analyzed_traces(
     """List the traces of the period, or download them as a file."""
     wanted = replace(wanted, period=question.wanted.period)
     if form is not None:
-        chunks = await use.analytics.export(caller.workspace_id, wanted, form, freshness=fresh)
+        chunks = await use.analytics.export(caller.workspace_id, wanted, form)
         return _download(chunks, question.period, form)
     listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order, freshness=fresh)
     return succeed_page(page, listing)

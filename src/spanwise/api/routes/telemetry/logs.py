@@ -52,7 +52,7 @@ Filtered = Annotated[LogFilter, Depends(_log_filter)]
 async def record_logs(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
     """Record one log, or many under `logs`. A log sent twice counts once."""
     async with json_body(request) as body:
-        return succeed(Accepted.describe(await use.logs.record(caller.workspace_id, body)))
+        return succeed(Accepted.describe(await use.logs.record(caller.sender, body)))
 
 
 @router.get("")
@@ -61,11 +61,11 @@ async def list_logs(
     use: Use,
     page: Paged,
     wanted: Filtered,
-    fresh: Fresh,
+    _fresh: Fresh,
     order: Order = Order.DESC,
 ) -> SuccessPage[Log]:
     """List logs, newest first unless `order=asc`."""
-    listing = await use.logs.find(caller.workspace_id, wanted, page, order, freshness=fresh)
+    listing = await use.logs.find(caller.workspace_id, wanted, page, order)
     return succeed_page(page, listing)
 
 
@@ -75,11 +75,9 @@ async def list_logs_of_trace(
     caller: Reader,
     use: Use,
     page: Paged,
-    fresh: Fresh,
+    _fresh: Fresh,
     order: Order = Order.DESC,
 ) -> SuccessPage[Log]:
     """List the logs of one trace, newest first unless `order=asc`."""
-    listing = await use.logs.find_of_trace(
-        caller.workspace_id, trace_id.lower(), page, order, freshness=fresh
-    )
+    listing = await use.logs.find_of_trace(caller.workspace_id, trace_id.lower(), page, order)
     return succeed_page(page, listing)

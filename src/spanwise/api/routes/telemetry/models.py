@@ -37,10 +37,10 @@ class PriceChange(ApiModel):
 
 @router.get("")
 async def list_models(
-    caller: Reader, use: Use, page: Paged, period: Period, fresh: Fresh
+    caller: Reader, use: Use, page: Paged, period: Period, _fresh: Fresh
 ) -> SuccessPage[SeenModel]:
     """List the models found in spans, most used first, with today's price and its source."""
-    listing = await use.prices.find_models(caller.workspace_id, period, page, freshness=fresh)
+    listing = await use.prices.find_models(caller.workspace_id, period, page)
     return succeed_page(page, listing)
 
 

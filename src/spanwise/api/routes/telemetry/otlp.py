@@ -48,7 +48,7 @@ async def _export(request: Request) -> Response:
     kind = PATHS[request.scope["path"]]
     async with services.body_memory.read(request.stream(), encoding) as body:
         prepared = await services.receiver.receive_otlp(
-            caller.workspace_id, kind, body, is_json=media_type == JSON
+            caller.sender, kind, body, is_json=media_type == JSON
         )
     return otlp_response(export_message(kind, prepared), media_type)
 

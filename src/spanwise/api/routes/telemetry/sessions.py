@@ -32,11 +32,11 @@ async def list_sessions(
     caller: Reader,
     use: Use,
     page: Paged,
-    fresh: Fresh,
+    _fresh: Fresh,
     wanted: Annotated[SessionFilter, Depends(_session_filter)],
 ) -> SuccessPage[Session]:
     """List sessions by their latest trace, newest first; only matching traces count."""
-    listing = await use.sessions.find(caller.workspace_id, wanted, page, freshness=fresh)
+    listing = await use.sessions.find(caller.workspace_id, wanted, page)
     return succeed_page(page, listing)
 
 
@@ -46,7 +46,7 @@ async def get_session(
     session_id: Annotated[str, Path(alias="sessionId", min_length=1, max_length=512)],
     caller: Reader,
     use: Use,
-    fresh: Fresh,
+    _fresh: Fresh,
 ) -> Success[SessionWithTraces]:
     """Get one session with up to 1000 traces, oldest first."""
-    return succeed(await use.sessions.get(caller.workspace_id, session_id, freshness=fresh))
+    return succeed(await use.sessions.get(caller.workspace_id, session_id))

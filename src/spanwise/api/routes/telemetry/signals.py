@@ -59,24 +59,24 @@ Filtered = Annotated[SignalFilter, Depends(_signal_filter)]
 async def record_signal(caller: Ingester, use: Use, request: Request) -> Success[Signal]:
     """Record one signal. With your own `id`, a signal sent twice counts once."""
     async with json_body(request) as body:
-        return succeed(await use.signals.record(caller.workspace_id, body))
+        return succeed(await use.signals.record(caller.sender, body))
 
 
 @router.post("/batch", status_code=201, openapi_extra=describe_body(NewSignals | list[NewSignal]))
 async def record_signals(caller: Ingester, use: Use, request: Request) -> Success[RecordedSignals]:
     """Record 1 to 1000 signals, all or none, under `signals` or as a bare array."""
     async with json_body(request) as body:
-        recorded = await use.signals.record_batch(caller.workspace_id, body)
+        recorded = await use.signals.record_batch(caller.sender, body)
     ids = [signal.id for signal in recorded]
     return succeed(RecordedSignals(accepted=len(ids), ids=ids))
 
 
 @router.get("")
 async def list_signals(
-    caller: Reader, use: Use, page: Paged, wanted: Filtered, fresh: Fresh
+    caller: Reader, use: Use, page: Paged, wanted: Filtered, _fresh: Fresh
 ) -> SuccessPage[Signal]:
     """List signals, newest first."""
-    listing = await use.signals.find(caller.workspace_id, wanted, page, freshness=fresh)
+    listing = await use.signals.find(caller.workspace_id, wanted, page)
     return succeed_page(page, listing)
 
 
@@ -85,13 +85,11 @@ async def summarize_signals(
     caller: Reader,
     use: Use,
     wanted: Filtered,
-    fresh: Fresh,
+    _fresh: Fresh,
     granularity: Granularity = Granularity.DAILY,
 ) -> Success[list[SignalSummary]]:
     """Summarize signals by name, by default over the last 30 days."""
-    summaries = await use.signals.summarize(
-        caller.workspace_id, wanted, granularity, freshness=fresh
-    )
+    summaries = await use.signals.summarize(caller.workspace_id, wanted, granularity)
     return succeed(summaries)
 
 
@@ -101,10 +99,8 @@ async def list_signals_of_trace(
     caller: Reader,
     use: Use,
     page: Paged,
-    fresh: Fresh,
+    _fresh: Fresh,
 ) -> SuccessPage[Signal]:
     """List the signals of one trace, newest first."""
-    listing = await use.signals.find_of_trace(
-        caller.workspace_id, trace_id.lower(), page, freshness=fresh
-    )
+    listing = await use.signals.find_of_trace(caller.workspace_id, trace_id.lower(), page)
     return succeed_page(page, listing)

@@ -41,7 +41,7 @@ class NewSpans(ApiModel):
 async def add_spans(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
     """Store one span, or many under `spans`. Sending the same span again changes nothing."""
     async with json_body(request) as body:
-        parsed = await use.receiver.receive_spans(caller.workspace_id, body)
+        parsed = await use.receiver.receive_spans(caller.sender, body)
     return succeed(Accepted.describe(parsed))
 
 
@@ -62,10 +62,10 @@ async def list_traces(
 
 @router.get("/traces/{traceId}", response_model=Success[TraceWithSpans])
 async def get_trace(
-    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use, fresh: Fresh
+    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use, _fresh: Fresh
 ) -> Response:
     """Get one trace with its spans in start order, its signals and its number of logs."""
-    found = await use.traces.get(caller.workspace_id, trace_id.lower(), freshness=fresh)
+    found = await use.traces.get(caller.workspace_id, trace_id.lower())
     data = {
         **found.trace.model_dump(),
         "spans": found.spans,
@@ -81,12 +81,10 @@ async def get_span(
     span_id: Annotated[SpanId, Path(alias="spanId")],
     caller: Reader,
     use: Use,
-    fresh: Fresh,
+    _fresh: Fresh,
 ) -> Success[Span]:
     """Get one span with its full input and output."""
-    span = await use.traces.get_span(
-        caller.workspace_id, trace_id.lower(), span_id.lower(), freshness=fresh
-    )
+    span = await use.traces.get_span(caller.workspace_id, trace_id.lower(), span_id.lower())
     return succeed(span)
 
 
@@ -95,7 +93,7 @@ async def delete_trace(
     trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Writer, use: Use
 ) -> Success[Deleted]:
     """Delete a trace with its spans, signals and logs. Spans sent later create it again."""
-    await use.traces.delete(caller.workspace_id, trace_id.lower())
+    await use.traces.delete(caller.sender, trace_id.lower())
     return succeed(Deleted(id=trace_id.lower()))
 
 

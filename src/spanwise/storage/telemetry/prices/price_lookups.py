@@ -9,6 +9,7 @@ from spanwise.model.telemetry.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import put_prices
 from spanwise.storage.telemetry.prices.repricing import reprice_batch
+from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 
 PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
 
@@ -17,10 +18,6 @@ INLINE_LOOKUPS = 100
 # Per workspace: model names are arbitrary, and all workspaces share the price list.
 MAX_LOOKUPS = 1000
 _MAX_WITHOUT_PRICE = 100_000
-
-_UNPRICED_MODELS = """
-SELECT DISTINCT workspace, provider, model FROM spans
-WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND NOT is_priced AND model != ''"""
 
 
 class PriceLookups:
@@ -33,19 +30,17 @@ class PriceLookups:
         self._lookups: Counter[str] = Counter()
         self._postponed: set[PriceKey] = set()
 
-    def price_batch(self, client: Client, first_version: int, last_version: int) -> bool:
-        """Look up a batch's unpriced models and reprice its spans; True if any price was found."""
-        versions = {"first": first_version, "last": last_version}
-        rows = query_rows(client, _UNPRICED_MODELS, versions)
-        found = {
-            key: self._find_prices(key.provider, key.model) for key in self._take_unknown(rows)
-        }
+    def price_batch(self, client: Client, rows: BatchRows) -> None:
+        """Look up a batch's unpriced models and reprice its spans, before they are aggregated."""
+        unpriced = f"""SELECT DISTINCT workspace, provider, model FROM spans
+            WHERE {rows.condition()} AND NOT is_priced AND model != ''"""
+        unknown = self._take_unknown(query_rows(client, unpriced, rows.parameters))
+        found = {key: self._find_prices(key.provider, key.model) for key in unknown}
         self._remember_without_price(key for key, periods in found.items() if not periods)
         priced = {key: periods for key, periods in found.items() if periods}
         if priced:
-            put_prices(client, priced, last_version, self._cluster)
-            reprice_batch(client, list(priced), first_version, last_version)
-        return bool(priced)
+            put_prices(client, priced, rows.last_version, self._cluster)
+            reprice_batch(client, list(priced), rows)
 
     def _take_unknown(self, rows: Rows) -> list[PriceKey]:
         """Return the models to look up now; the rest is postponed."""

@@ -11,6 +11,7 @@ from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.prices import PriceKey
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import cost_with, rates_of
+from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 from spanwise.storage.telemetry.traces.aggregates import recompute_traces
 
 # Ingest waits while a range is repriced, so a range is about as large as a large ingest batch.
@@ -33,21 +34,21 @@ class HourRange:
     last_hour: datetime
 
 
-def reprice_batch(
-    client: Client, keys: Sequence[PriceKey], first_version: int, last_version: int
-) -> None:
-    """Price a batch's spans of models whose prices were just looked up."""
-    where = f"""version BETWEEN {{first:UInt64}} AND {{last:UInt64}}
+def reprice_batch(client: Client, keys: Sequence[PriceKey], rows: BatchRows) -> None:
+    """Price a batch's spans of models whose prices were just looked up.
+
+    Their traces must be aggregated afterwards.
+    """
+    where = f"""{rows.condition()}
         AND (toString(provider), toString(model)) IN (
             SELECT arrayJoin(arrayZip({{providers:Array(String)}}, {{models:Array(String)}})))
         AND {_DEPENDS_ON_PRICE}"""
     parameters = {
         "providers": [key.provider for key in keys],
         "models": [key.model for key in keys],
-        "first": first_version,
-        "last": last_version,
+        **rows.parameters,
     }
-    _reprice(client, "spans", where, parameters)
+    _correct_costs(client, "spans", where, parameters)
 
 
 def find_months_to_reprice(client: Client, key: PriceKey) -> list[int]:
@@ -77,10 +78,15 @@ def split_month(client: Client, key: PriceKey, month: int) -> list[HourRange]:
 
 
 def reprice_hours(client: Client, key: PriceKey, hours: HourRange) -> None:
-    """Recompute the cost of spans in these hours; spans with the right cost stay untouched."""
+    """Recompute the cost of spans in these hours, and their traces.
+
+    Spans with the right cost stay untouched.
+    """
     where = f"hour BETWEEN {{first:DateTime('UTC')}} AND {{last:DateTime('UTC')}} AND {_MATCHES}"
     parameters = {**_bind(key), "first": hours.first_hour, "last": hours.last_hour}
-    _reprice(client, "spans FINAL", where, parameters)
+    _correct_costs(client, "spans FINAL", where, parameters)
+    traces = f"SELECT DISTINCT workspace, trace_id FROM spans WHERE {where}"
+    recompute_traces(client, traces, parameters)
 
 
 def find_providers(client: Client, key: PriceKey) -> list[str]:
@@ -98,7 +104,7 @@ def find_unpriced(client: Client, limit: int) -> list[tuple[str, str]]:
     return [(row["provider"], row["model"]) for row in query_rows(client, sql, {"limit": limit})]
 
 
-def _reprice(client: Client, spans: str, where: str, parameters: Mapping[str, Any]) -> None:
+def _correct_costs(client: Client, spans: str, where: str, parameters: Mapping[str, Any]) -> None:
     price = rates_of("workspace", "provider", "model", "toDateTime(start)")
     # Version + 1: a correction that still loses against a resent span.
     client.command(
@@ -114,8 +120,6 @@ def _reprice(client: Client, spans: str, where: str, parameters: Mapping[str, An
         WHERE is_outdated""",
         parameters=dict(parameters),
     )
-    traces = f"SELECT DISTINCT workspace, trace_id FROM spans WHERE {where}"
-    recompute_traces(client, traces, parameters)
 
 
 def _bind(key: PriceKey) -> dict[str, Any]:

@@ -6,11 +6,10 @@ does not count in its trace. It stays a root, so that the trace row under its st
 another root represents the trace.
 """
 
-from typing import Any
-
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED
+from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 from spanwise.storage.telemetry.traces.aggregates import (
     SUPERSEDED,
     VERSION_STEP,
@@ -21,22 +20,19 @@ from spanwise.storage.telemetry.traces.aggregates import (
 _ID = f"attributes['{CALL_ID}']"
 _IS_CALL = f"mapContains(attributes, '{CALL_ID}')"
 _IS_DERIVED = f"mapContains(attributes, '{CALL_IS_DERIVED}')"
-_TRACES = f"""SELECT DISTINCT workspace, trace_id FROM spans
-    WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}} AND {_IS_CALL}"""
 # Above every price correction, below the next version of the span.
 _VERSION_OFFSET = VERSION_STEP // 2
 
 
-def supersede_derived_calls(
-    client: Client, first_version: int, last_version: int, only: str = "1"
-) -> None:
+def supersede_derived_calls(client: Client, rows: BatchRows, only: str = "1") -> None:
     """Supersede derived calls in a batch's traces when the agent's own span is stored; idempotent.
 
     `only` restricts the spans that are read.
     """
-    parameters: dict[str, Any] = {"first": first_version, "last": last_version}
-    long = find_long_traces(client, _TRACES, parameters)
-    calls = f"{trace_rows_condition(_TRACES, long)} AND {only} AND {_IS_CALL}"
+    traces = f"""SELECT DISTINCT workspace, trace_id FROM spans
+        WHERE {rows.condition()} AND {_IS_CALL}"""
+    long = find_long_traces(client, traces, rows.parameters)
+    calls = f"{trace_rows_condition(traces, long)} AND {only} AND {_IS_CALL}"
     client.command(
         f"""
         INSERT INTO spans
@@ -49,5 +45,5 @@ def supersede_derived_calls(
             WHERE kind != '{SUPERSEDED}' AND (workspace, trace_id, {_ID}) IN (
                 SELECT workspace, trace_id, {_ID} FROM spans
                 WHERE {calls} AND NOT {_IS_DERIVED}))""",
-        parameters=parameters,
+        parameters=rows.parameters,
     )

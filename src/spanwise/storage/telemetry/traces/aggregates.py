@@ -4,6 +4,7 @@ One statement writes the new row and deletes rows that the trace had under anoth
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -11,6 +12,8 @@ from clickhouse_connect.driver.client import Client
 
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.storage.telemetry.engine.query import query_rows
+from spanwise.storage.telemetry.spans.batch_rows import HOUR_SECONDS, BatchRows
+from spanwise.storage.telemetry.spans.decoding import in_utc
 from spanwise.storage.telemetry.spans.locations import hourly_keys_condition, trace_bounds_sql
 
 # Distance between versions; the numbers in between are for corrections of a stored row.
@@ -117,58 +120,83 @@ class LongTraces(NamedTuple):
     last_hour: datetime
 
 
-# The traces of a batch, and those of them that had spans before it. The bounds may already include
-# spans of the next batch.
-_TOUCHED = """
-    SELECT workspace, trace_id FROM trace_bounds
-    WHERE last_version >= {first:UInt64} AND first_version <= {last:UInt64}"""
-_SEEN_BOUNDS = f"{trace_bounds_sql(_TOUCHED)} HAVING min(first_version) < {{first:UInt64}}"
-_SEEN_BEFORE = f"SELECT workspace, trace_id FROM ({_SEEN_BOUNDS})"
-# Traces whose start may have changed: only these can have a row under an old start.
-_WITH_ROOT = """
-    SELECT workspace, trace_id FROM spans
-    WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND is_root"""
+@dataclass(frozen=True)
+class TouchedTraces:
+    """Traces of a batch that have spans outside of it too."""
+
+    traces: int
+    # How many of them have a root span in the batch: only these may have got another start.
+    rooted: int
+    long: LongTraces
+    first_hour: datetime
+    last_hour: datetime
+
+    @property
+    def hours(self) -> range:
+        """The hours, counted from 1970, in which these traces have rows."""
+        if not self.traces:
+            return range(0)
+        first, last = (
+            int(in_utc(hour).timestamp()) // HOUR_SECONDS
+            for hour in (self.first_hour, self.last_hour)
+        )
+        return range(first, last + 1)
 
 
-def aggregate_batch(client: Client, first_version: int, last_version: int) -> None:
-    """Update the traces whose spans have these versions, with one writer on the store.
+def aggregate_batch(client: Client, rows: BatchRows) -> TouchedTraces:
+    """Update the traces of a batch, with one writer on the store.
 
     A trace without earlier spans is complete in the batch, so only the batch is read for it.
     """
-    versions = {"first": first_version, "last": last_version}
-    count = f"""
-        SELECT count() AS traces, countIf((workspace, trace_id) IN ({_WITH_ROOT})) AS rooted,
-            {_LONG_TRACES}
-        FROM ({_SEEN_BOUNDS})"""
-    (seen,) = query_rows(client, count, versions)
-    has_seen = seen["traces"] > 0
-    new = f"""SELECT {_SPAN_COLUMNS} FROM spans
-        WHERE version BETWEEN {{first:UInt64}} AND {{last:UInt64}}"""
-    if has_seen:
-        new += f" AND (workspace, trace_id) NOT IN ({_SEEN_BEFORE})"
-    client.command(_aggregate_sql(_deduplicate(new)), parameters=versions)
-    if has_seen:
+    seen_before = f"""{trace_bounds_sql(_traces_of(rows))}
+        HAVING min(first_version) < {{first:UInt64}}"""
+    seen = _find_touched(client, rows, seen_before)
+    new = f"SELECT {_SPAN_COLUMNS} FROM spans WHERE {rows.condition()}"
+    ids = f"SELECT workspace, trace_id FROM ({seen_before})"
+    if seen.traces:
+        new += f" AND (workspace, trace_id) NOT IN ({ids})"
+    client.command(_aggregate_sql(_deduplicate(new)), parameters=rows.parameters)
+    if seen.traces:
         # Exclude the next batch, which may be only partly inserted.
         only = "version <= {last:UInt64}"
         recompute_traces(
             client,
-            _SEEN_BEFORE,
-            versions,
+            ids,
+            rows.parameters,
             only,
-            may_have_moved=seen["rooted"] > 0,
-            long=_to_long_traces(seen),
+            may_have_moved=seen.rooted > 0,
+            long=seen.long,
         )
+    return seen
 
 
-def aggregate_shared_batch(client: Client, first_version: int, last_version: int) -> None:
+def aggregate_shared_batch(client: Client, rows: BatchRows) -> TouchedTraces:
     """Update the traces of a batch by reading all their spans.
 
     Needed when versions do not show which spans are stored: with other writers on the store, and
     while records of an earlier process are replayed.
     """
-    traces = """SELECT DISTINCT workspace, trace_id FROM spans
-        WHERE version BETWEEN {first:UInt64} AND {last:UInt64}"""
-    recompute_traces(client, traces, {"first": first_version, "last": last_version})
+    traces = _traces_of(rows)
+    touched = _find_touched(client, rows, trace_bounds_sql(traces))
+    recompute_traces(client, traces, rows.parameters, long=touched.long)
+    return touched
+
+
+def _traces_of(rows: BatchRows) -> str:
+    return f"SELECT DISTINCT workspace, trace_id FROM spans WHERE {rows.condition()}"
+
+
+def _find_touched(client: Client, rows: BatchRows, bounds: str) -> TouchedTraces:
+    """Describe the traces that `bounds` selects from `trace_bounds`."""
+    with_root = f"SELECT workspace, trace_id FROM spans WHERE {rows.condition()} AND is_root"
+    sql = f"""
+        SELECT count() AS traces, countIf((workspace, trace_id) IN ({with_root})) AS rooted,
+            min(from_hour) AS first, max(to_hour) AS last, {_LONG_TRACES}
+        FROM ({bounds})"""
+    (found,) = query_rows(client, sql, rows.parameters)
+    return TouchedTraces(
+        found["traces"], found["rooted"], _to_long_traces(found), found["first"], found["last"]
+    )
 
 
 def recompute_traces(

@@ -8,34 +8,36 @@ finished, and recomputing again gives the exact aggregates.
 import time
 from collections import deque
 
+from spanwise.storage.telemetry.spans.batch_rows import BatchRows
+
 SETTLED_SECONDS = 30.0
-# The first range covers batches that an earlier process may not have reaggregated.
+# The first entry covers batches that an earlier process may not have reaggregated.
 _BEFORE_START_SECONDS = 600
-_MERGED_SECONDS = 5.0
+_JOINED_SECONDS = 5.0
 
 
 class ReaggregationQueue:
     def __init__(self) -> None:
         now = time.time_ns()
-        self._ranges: deque[tuple[float, int, int, bool]] = deque(
-            [(time.monotonic(), now - _BEFORE_START_SECONDS * 10**9, now, True)]
+        before = BatchRows(now - _BEFORE_START_SECONDS * 10**9, now)
+        self._batches: deque[tuple[float, BatchRows, bool]] = deque(
+            [(time.monotonic(), before, True)]
         )
 
-    def add(self, first_version: int, last_version: int, *, has_calls: bool = False) -> None:
-        """Add a batch's version range; ranges of a few seconds are merged."""
+    def add(self, rows: BatchRows, *, has_calls: bool = False) -> None:
+        """Add a batch; batches of a few seconds are joined."""
         now = time.monotonic()
-        if len(self._ranges) > 1 and now - self._ranges[-1][0] < _MERGED_SECONDS:
-            added_at, first, last, had_calls = self._ranges.pop()
+        if len(self._batches) > 1 and now - self._batches[-1][0] < _JOINED_SECONDS:
+            now, earlier, had_calls = self._batches.pop()
             has_calls |= had_calls
-            first_version, last_version = min(first, first_version), max(last, last_version)
-            now = added_at
-        self._ranges.append((now, first_version, last_version, has_calls))
+            rows = earlier.join(rows)
+        self._batches.append((now, rows, has_calls))
 
-    def take_settled(self, seconds: float) -> list[tuple[int, int, bool]]:
-        """Remove and return ranges at least this old, each with whether it has calls."""
-        latest = time.monotonic() - seconds - (_MERGED_SECONDS if seconds else 0)
+    def take_settled(self, seconds: float) -> list[tuple[BatchRows, bool]]:
+        """Remove and return batches at least this old, each with whether it has calls."""
+        latest = time.monotonic() - seconds - (_JOINED_SECONDS if seconds else 0)
         settled = []
-        while self._ranges and self._ranges[0][0] <= latest:
-            _, first, last, has_calls = self._ranges.popleft()
-            settled.append((first, last, has_calls))
+        while self._batches and self._batches[0][0] <= latest:
+            _, rows, has_calls = self._batches.popleft()
+            settled.append((rows, has_calls))
         return settled

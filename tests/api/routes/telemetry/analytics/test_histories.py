@@ -75,7 +75,12 @@ async def test_every_response_matches_plain_python(service: Service, first: int)
     await rollup.maintenance.update_slices()
     for seed in seeds:
         await _check(
-            service, people[seed], histories[seed], rollup, seed, freshness=Freshness(math.inf)
+            service,
+            people[seed],
+            histories[seed],
+            rollup,
+            seed,
+            freshness=Freshness(max_age_seconds=math.inf),
         )
 
 
@@ -124,8 +129,9 @@ def _removing(service: Service, rollup: Rollup) -> Retention:
 
 async def _count(service: Service, person: Person, rollup: Rollup) -> Answer:
     """Count traces and costs over time, from every endpoint that returns them."""
+    await service.services.pipeline.wait_until_visible()
     workspace, use = await _workspace(service, person), service.services
-    analytics = Analytics(use.engine, rollup, use.pipeline, use.analytics._agents, use.catalog)
+    analytics = Analytics(use.engine, rollup, use.analytics._agents, use.catalog)
     traces = Traces(use.engine, use.pipeline, use.analytics._agents, rollup)
     question = all_time(Granularity.MONTHLY)
     page, newest_first = PageRequest(100), (TraceSort.START_TIME, Order.DESC)
@@ -163,13 +169,13 @@ def _counts(traces: list[OracleTrace]) -> Answer:
 
 
 async def _take(service: Service, person: Person, step: Step) -> None:
-    workspace = await _workspace(service, person)
+    sender = (await service.services.access.by_token(person.token)).sender
     if step.spans:
         # Split into one to three requests.
         cut = max(1, len(step.spans) // 3)
         for place in range(0, len(step.spans), cut):
             body = orjson.dumps({"spans": step.spans[place : place + cut]})
-            await service.services.receiver.receive_spans(workspace, body)
+            await service.services.receiver.receive_spans(sender, body)
     for model, (inward, outward) in step.prices.items():
         price = {"model": model, "inputPerMillion": inward, "outputPerMillion": outward}
         await person.data("PUT", "/models/prices", json=price)
@@ -199,8 +205,9 @@ async def _check(
 ) -> None:
     workspace = await _workspace(service, person)
     use = service.services
+    await use.pipeline.wait_until_visible()
     traces = history.traces()
-    analytics = Analytics(use.engine, way, use.pipeline, use.analytics._agents, use.catalog)
+    analytics = Analytics(use.engine, way, use.analytics._agents, use.catalog)
     tolerance = 1e-9 if isinstance(way, TracesOnly) else 0.005
     question = history.question
     where = f"seed {seed}, {type(way).__name__}, {freshness}, {question}"
