@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from clickhouse_connect.driver.client import Client
 
 from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.commit.versions import next_version
@@ -20,7 +19,6 @@ from spanwise.model.telemetry.filters import Order, SignalFilter, TraceFilter, T
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import Granularity, TimeRange
-from spanwise.storage.telemetry import writer as telemetry_writer
 from spanwise.storage.telemetry.engine.conditions import WORDS
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import find_known_prices, put_prices
@@ -35,7 +33,7 @@ from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 from spanwise.storage.telemetry.spans.deletion import TraceDeletion
 from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
 from spanwise.storage.telemetry.spans.span_queries import find_span, find_spans
-from spanwise.storage.telemetry.traces.aggregates import TouchedTraces, aggregate_batch
+from spanwise.storage.telemetry.traces.aggregates import BatchAggregation, BatchSummary
 from spanwise.storage.telemetry.traces.filter_values import filter_values
 from spanwise.storage.telemetry.traces.trace_queries import find_trace, find_traces
 from spanwise.storage.telemetry.writer import Batch, DataRefused, TelemetryWriter
@@ -351,13 +349,14 @@ async def test_costs_are_right_whenever_the_engine_merges(
 ) -> None:
     """The first spans of a model are corrected after pricing: a merge keeps the correction."""
 
-    def merge_first(client: Client, rows: BatchRows) -> TouchedTraces:
-        client.command("OPTIMIZE TABLE spans FINAL")
-        touched = aggregate_batch(client, rows)
-        client.command("OPTIMIZE TABLE traces FINAL")
-        return touched
+    run = BatchAggregation.run
 
-    monkeypatch.setattr(telemetry_writer, "aggregate_batch", merge_first)
+    def merge_first(self: BatchAggregation, summary: BatchSummary) -> None:
+        self._client.command("OPTIMIZE TABLE spans FINAL")
+        run(self, summary)
+        self._client.command("OPTIMIZE TABLE traces FINAL")
+
+    monkeypatch.setattr(BatchAggregation, "run", merge_first)
     period = PricePeriod(datetime(1970, 1, 1, tzinfo=UTC), Rates(2.0, 2.0, 2.0, 0.0, 0.0))
     writer = TelemetryWriter(store.engine, lambda provider, model: [period])
     batch = store.batch(

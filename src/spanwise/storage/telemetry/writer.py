@@ -38,9 +38,8 @@ from spanwise.storage.telemetry.spans.derived_calls import supersede_derived_cal
 from spanwise.storage.telemetry.spans.extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.traces.aggregates import (
     VERSION_STEP,
-    TouchedTraces,
-    aggregate_batch,
-    aggregate_shared_batch,
+    BatchAggregation,
+    BatchSummary,
 )
 from spanwise.storage.telemetry.traces.reaggregation import SETTLED_SECONDS, ReaggregationQueue
 
@@ -168,9 +167,8 @@ class TelemetryWriter:
                 # Exclude the next batch, which may be only partly inserted.
                 only = "1" if self._reaggregation is not None else "version <= {last:UInt64}"
                 supersede_derived_calls(self._client, rows, only)
-            self._price_lookups.price_batch(self._client, rows)
-            touched = self._aggregate(rows, has_calls=has_calls)
-            agents = self._find_written_agents(rows.with_hours(touched.hours))
+            summary = self._aggregate(rows, has_calls=has_calls)
+            agents = self._find_written_agents(rows.with_hours(summary.hours))
             change.slices = None if deletions else _to_changed_slices(agents)
             return [
                 AgentActivity(
@@ -230,7 +228,8 @@ class TelemetryWriter:
             with self._changing():
                 if has_calls:
                     supersede_derived_calls(self._client, rows)
-                aggregate_shared_batch(self._client, rows)
+                aggregation = BatchAggregation(self._client, rows, is_shared=True)
+                aggregation.run(aggregation.summarize())
 
     def _insert_all(self, batch: Batch) -> None:
         self._insert_spans(batch.spans)
@@ -243,12 +242,16 @@ class TelemetryWriter:
         if batch.exposures:
             self._insert("exposures", batch.exposures, "JSONEachRow", "")
 
-    def _aggregate(self, rows: BatchRows, *, has_calls: bool) -> TouchedTraces:
+    def _aggregate(self, rows: BatchRows, *, has_calls: bool) -> BatchSummary:
+        """Price and aggregate a batch."""
         if self._reaggregation is not None:
             self._reaggregation.add(rows, has_calls=has_calls)
         is_alone = self._reaggregation is None and rows.first_version >= self._first_own_version
-        aggregate = aggregate_batch if is_alone else aggregate_shared_batch
-        return aggregate(self._client, rows)
+        aggregation = BatchAggregation(self._client, rows, is_shared=not is_alone)
+        summary = aggregation.summarize()
+        self._price_lookups.price_batch(self._client, rows, summary.unpriced)
+        aggregation.run(summary)
+        return summary
 
     def _find_written_agents(self, rows: BatchRows) -> Rows:
         """Return the agents of a batch's traces, and the slices in which those traces start."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod
-from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import put_prices
 from spanwise.storage.telemetry.prices.repricing import reprice_batch
 from spanwise.storage.telemetry.spans.batch_rows import BatchRows
@@ -30,11 +29,14 @@ class PriceLookups:
         self._lookups: Counter[str] = Counter()
         self._postponed: set[PriceKey] = set()
 
-    def price_batch(self, client: Client, rows: BatchRows) -> None:
-        """Look up a batch's unpriced models and reprice its spans, before they are aggregated."""
-        unpriced = f"""SELECT DISTINCT workspace, provider, model FROM spans
-            WHERE {rows.condition()} AND NOT is_priced AND model != ''"""
-        unknown = self._take_unknown(query_rows(client, unpriced, rows.parameters))
+    def price_batch(
+        self, client: Client, rows: BatchRows, unpriced: Iterable[tuple[str, str, str]]
+    ) -> None:
+        """Look up unpriced models and reprice a batch's spans, before they are aggregated.
+
+        `unpriced` has the workspace, the provider and the name of each model.
+        """
+        unknown = self._take_unknown(unpriced)
         found = {key: self._find_prices(key.provider, key.model) for key in unknown}
         self._remember_without_price(key for key, periods in found.items() if not periods)
         priced = {key: periods for key, periods in found.items() if periods}
@@ -42,15 +44,15 @@ class PriceLookups:
             put_prices(client, priced, rows.last_version, self._cluster)
             reprice_batch(client, list(priced), rows)
 
-    def _take_unknown(self, rows: Rows) -> list[PriceKey]:
+    def _take_unknown(self, unpriced: Iterable[tuple[str, str, str]]) -> list[PriceKey]:
         """Return the models to look up now; the rest is postponed."""
         unknown: dict[PriceKey, None] = {}
-        for row in rows:
-            key = PriceKey("", row["provider"], row["model"])
+        for workspace, provider, model in unpriced:
+            key = PriceKey("", provider, model)
             if key in self._without_price or key in self._postponed or key in unknown:
                 continue
-            if self._lookups[row["workspace"]] < MAX_LOOKUPS:
-                self._lookups[row["workspace"]] += 1
+            if self._lookups[workspace] < MAX_LOOKUPS:
+                self._lookups[workspace] += 1
                 unknown[key] = None
         keys = list(unknown)
         self._postponed.update(keys[INLINE_LOOKUPS:])

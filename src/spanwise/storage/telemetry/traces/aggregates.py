@@ -3,7 +3,7 @@
 One statement writes the new row and deletes rows that the trace had under another start time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -121,19 +121,21 @@ class LongTraces(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TouchedTraces:
-    """Traces of a batch that have spans outside of it too."""
+class BatchSummary:
+    """What the writer must know about a batch before it aggregates the traces."""
 
+    # Workspace, provider and model of spans without a price.
+    unpriced: Sequence[tuple[str, str, str]]
+    has_roots: bool
+    # Traces whose other spans must be read too, and the hours between which they have spans.
     traces: int
-    # How many of them have a root span in the batch: only these may have got another start.
-    rooted: int
     long: LongTraces
     first_hour: datetime
     last_hour: datetime
 
     @property
     def hours(self) -> range:
-        """The hours, counted from 1970, in which these traces have rows."""
+        """The hours, counted from 1970, in which those traces have rows."""
         if not self.traces:
             return range(0)
         first, last = (
@@ -143,60 +145,63 @@ class TouchedTraces:
         return range(first, last + 1)
 
 
-def aggregate_batch(client: Client, rows: BatchRows) -> TouchedTraces:
-    """Update the traces of a batch, with one writer on the store.
+class BatchAggregation:
+    """Updates the traces of a batch.
 
-    A trace without earlier spans is complete in the batch, so only the batch is read for it.
+    With one writer on the store, versions show which traces have earlier spans; a trace without
+    them is complete in the batch, so only the batch is read for it. Otherwise (`is_shared`: other
+    writers, or records of an earlier process) all spans of all traces are read.
     """
-    seen_before = f"""{trace_bounds_sql(_traces_of(rows))}
-        HAVING min(first_version) < {{first:UInt64}}"""
-    seen = _find_touched(client, rows, seen_before)
-    new = f"SELECT {_SPAN_COLUMNS} FROM spans WHERE {rows.condition()}"
-    ids = f"SELECT workspace, trace_id FROM ({seen_before})"
-    if seen.traces:
-        new += f" AND (workspace, trace_id) NOT IN ({ids})"
-    client.command(_aggregate_sql(_deduplicate(new)), parameters=rows.parameters)
-    if seen.traces:
-        # Exclude the next batch, which may be only partly inserted.
-        only = "version <= {last:UInt64}"
-        recompute_traces(
-            client,
-            ids,
-            rows.parameters,
-            only,
-            may_have_moved=seen.rooted > 0,
-            long=seen.long,
+
+    def __init__(self, client: Client, rows: BatchRows, *, is_shared: bool) -> None:
+        self._client = client
+        self._rows = rows
+        self._is_shared = is_shared
+        bounds = trace_bounds_sql(
+            f"SELECT DISTINCT workspace, trace_id FROM spans WHERE {rows.condition()}"
         )
-    return seen
+        self._bounds = (
+            bounds if is_shared else f"{bounds} HAVING min(first_version) < {{first:UInt64}}"
+        )
 
+    def summarize(self) -> BatchSummary:
+        batch = f"""
+            SELECT (groupUniqArrayIf((workspace, provider, model), NOT is_priced AND model != ''),
+                max(is_root))
+            FROM spans WHERE {self._rows.condition()}"""
+        sql = f"""
+            SELECT ({batch}) AS batch, count() AS traces,
+                min(from_hour) AS first, max(to_hour) AS last, {_LONG_TRACES}
+            FROM ({self._bounds})"""
+        (found,) = query_rows(self._client, sql, self._rows.parameters)
+        unpriced, has_roots = found["batch"]
+        return BatchSummary(
+            unpriced,
+            bool(has_roots),
+            found["traces"],
+            _to_long_traces(found),
+            found["first"],
+            found["last"],
+        )
 
-def aggregate_shared_batch(client: Client, rows: BatchRows) -> TouchedTraces:
-    """Update the traces of a batch by reading all their spans.
-
-    Needed when versions do not show which spans are stored: with other writers on the store, and
-    while records of an earlier process are replayed.
-    """
-    traces = _traces_of(rows)
-    touched = _find_touched(client, rows, trace_bounds_sql(traces))
-    recompute_traces(client, traces, rows.parameters, long=touched.long)
-    return touched
-
-
-def _traces_of(rows: BatchRows) -> str:
-    return f"SELECT DISTINCT workspace, trace_id FROM spans WHERE {rows.condition()}"
-
-
-def _find_touched(client: Client, rows: BatchRows, bounds: str) -> TouchedTraces:
-    """Describe the traces that `bounds` selects from `trace_bounds`."""
-    with_root = f"SELECT workspace, trace_id FROM spans WHERE {rows.condition()} AND is_root"
-    sql = f"""
-        SELECT count() AS traces, countIf((workspace, trace_id) IN ({with_root})) AS rooted,
-            min(from_hour) AS first, max(to_hour) AS last, {_LONG_TRACES}
-        FROM ({bounds})"""
-    (found,) = query_rows(client, sql, rows.parameters)
-    return TouchedTraces(
-        found["traces"], found["rooted"], _to_long_traces(found), found["first"], found["last"]
-    )
+    def run(self, summary: BatchSummary) -> None:
+        ids = f"SELECT workspace, trace_id FROM ({self._bounds})"
+        if not self._is_shared:
+            new = f"SELECT {_SPAN_COLUMNS} FROM spans WHERE {self._rows.condition()}"
+            if summary.traces:
+                new += f" AND (workspace, trace_id) NOT IN ({ids})"
+            sql = _aggregate_sql(_deduplicate(new))
+            self._client.command(sql, parameters=self._rows.parameters)
+        if summary.traces:
+            recompute_traces(
+                self._client,
+                ids,
+                self._rows.parameters,
+                # Exclude the next batch, which may be only partly inserted.
+                "1" if self._is_shared else "version <= {last:UInt64}",
+                may_have_moved=self._is_shared or summary.has_roots,
+                long=summary.long,
+            )
 
 
 def recompute_traces(
