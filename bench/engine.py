@@ -94,7 +94,8 @@ def grow(folder: Path, spans: int) -> dict[str, float]:
             # A repriced span has two rows until they are merged.
             (row,) = query_rows(
                 client,
-                "SELECT count() AS rows, toString(min(hour)) AS first FROM spans FINAL",
+                """SELECT count() AS rows, toString(min(hour)) AS first, max(version) AS last
+                FROM spans FINAL""",
                 {},
             )
             template_file.write_text(json.dumps({**row, "copies": 1}))
@@ -103,13 +104,14 @@ def grow(folder: Path, spans: int) -> dict[str, float]:
         settings = {"max_execution_time": 3600, "max_partitions_per_insert_block": 0}
         for copy in range(row["copies"], copies):
             template_file.write_text(json.dumps({**row, "copies": copy + 1}))
-            for table, (moment, shifted) in _SHIFTED.items():
+            for table, (moment, version, shifted) in _SHIFTED.items():
                 client.command(
-                    _COPY.format(table=table, shifted=shifted, moment=moment),
+                    _COPY.format(table=table, shifted=shifted, moment=moment, version=version),
                     parameters={
                         "copy": copy,
                         "shift": copy * _COPY_SHIFT_HOURS % (365 * 24),
                         "first": row["first"],
+                        "last": row["last"],
                     },
                     settings=settings,
                 )
@@ -126,13 +128,16 @@ INSERT INTO {table} SELECT * REPLACE (
     CAST(concat(substring(trace_id, 1, 12), reinterpretAsFixedString({{copy:UInt32}})),
         'FixedString(16)') AS trace_id,
     {shifted})
-FROM (SELECT * FROM {table} FINAL WHERE {moment} >= {{first:DateTime}})"""
+FROM (
+    SELECT * FROM {table} FINAL
+    WHERE {moment} >= {{first:DateTime}} AND {version} <= {{last:UInt64}})"""
 _BACK = "- toIntervalHour({shift:UInt32})"
 _SHIFTED = {
-    "spans": ("hour", f"hour {_BACK} AS hour, start {_BACK} AS start"),
-    "traces": ("start", f"start {_BACK} AS start"),
+    "spans": ("hour", "version", f"hour {_BACK} AS hour, start {_BACK} AS start"),
+    "traces": ("start", "version", f"start {_BACK} AS start"),
     "trace_bounds": (
         "first_hour",
+        "last_version",
         f"first_hour {_BACK} AS first_hour, last_hour {_BACK} AS last_hour",
     ),
 }

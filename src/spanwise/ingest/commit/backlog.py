@@ -6,6 +6,7 @@ size.
 
 import math
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
@@ -17,7 +18,7 @@ MAX_BYTES = 56 * 2**20
 # Beyond this the store is behind, and requests are admitted at its pace.
 PACED_BYTES = 40 * 2**20
 BATCH_BYTES = 16 * 2**20
-LINGER_SECONDS = 1.0
+LINGER_SECONDS = 0.75
 LINGER_BYTES = 12 * 2**20
 
 
@@ -26,6 +27,8 @@ class Backlog:
 
     def __init__(self, lock: threading.Lock) -> None:
         self._records: deque[tuple[int, Record]] = deque()
+        # When the records that are left over from the last batch, or came after it, began to wait.
+        self._waiting_since = 0.0
         self._has_records = threading.Condition(lock)
         self._may_flush = threading.Condition(lock)
         # Includes records that are being applied.
@@ -53,6 +56,8 @@ class Backlog:
     def add(self, records: Iterable[Record], sequence: int) -> None:
         """Add one journal group; `notify_inserter` then wakes the inserting thread."""
         size = 0
+        if not self._records:
+            self._waiting_since = time.monotonic()
         for record in records:
             self._records.append((sequence, record))
             size += len(record.payload)
@@ -84,7 +89,8 @@ class Backlog:
         if not self._records:
             return None
         # An insert costs the engine the same for one record as for hundreds, so wait for more.
-        self._may_flush.wait_for(lambda: self._has_enough() or is_urgent(), timeout=LINGER_SECONDS)
+        linger = self._waiting_since + LINGER_SECONDS - time.monotonic()
+        self._may_flush.wait_for(lambda: self._has_enough() or is_urgent(), timeout=max(0, linger))
         taken: list[Record] = []
         size = sequence = 0
         while self._records and (not taken or size < BATCH_BYTES):

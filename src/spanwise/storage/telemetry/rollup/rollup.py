@@ -61,7 +61,13 @@ class Rollup:
         self._cache = AggregateCache()
         self._watermarks = WatermarkStore(engine, slice_lookback)
         self.maintenance = Maintenance(
-            engine, self._watermarks, quiet_seconds, visible_until, visible_as_of, min_slice_traces
+            engine,
+            self._watermarks,
+            quiet_seconds,
+            visible_until,
+            visible_as_of,
+            min_slice_traces,
+            changes,
         )
 
     async def answer(

@@ -34,6 +34,9 @@ _SORTS = {
 # Ranges tried first for the first page: each further month makes the query slower.
 _FIRST_PAGE_DAYS = (1, 30)
 
+# A search that matches fewer pages is not tried on recent days first.
+_RARE_PAGES = 20
+
 # Extra keys per page: some may belong to deleted or outdated rows.
 _SPARE_KEYS = 10
 
@@ -60,12 +63,16 @@ async def find_traces(
     where = trace_conditions(workspace, wanted)
     if counting is None:
         counting = _count_traces(engine, where)
-    if sort is not TraceSort.START_TIME or order is not Order.DESC:
-        reading = _read_page(engine, where, page, f"{_SORTS[sort]} {order}, start {order}")
-    elif wanted.search is not None:
-        reading = _search_latest(engine, workspace, wanted, page)
-    else:
-        reading = _read_latest(engine, workspace, wanted, page, busy_since)
+    is_latest = sort is TraceSort.START_TIME and order is Order.DESC
+    if wanted.search is not None and is_latest:
+        total = await counting
+        rows = await _search_latest(engine, workspace, wanted, page, total)
+        return Listing([to_trace(row, agent_ids) for row in rows], total)
+    reading = (
+        _read_latest(engine, workspace, wanted, page, busy_since)
+        if is_latest
+        else _read_page(engine, where, page, f"{_SORTS[sort]} {order}, start {order}")
+    )
     total, rows = await asyncio.gather(counting, reading)
     return Listing([to_trace(row, agent_ids) for row in rows], total)
 
@@ -105,7 +112,7 @@ async def _read_latest(
     keys = await _find_latest_keys(engine, where, 1, skip=after)
     if keys:
         bounded = trace_conditions(workspace, wanted)
-        bounded.add("start >= {bound:DateTime64(9, 'UTC')}", bound=_to_start(keys[0]))
+        bounded.add("start >= {bound:DateTime64(9, 'UTC')}", bound=to_start(keys[0]))
         rows = await _read_page(engine, bounded, page, "start desc")
         if len(rows) == page.limit:
             return rows
@@ -113,14 +120,18 @@ async def _read_latest(
 
 
 async def _search_latest(
-    engine: Engine, workspace: str, wanted: TraceFilter, page: PageRequest
+    engine: Engine, workspace: str, wanted: TraceFilter, page: PageRequest, total: int
 ) -> Rows:
     """Read a page of the latest traces that match a text search.
 
     Not in table order: finding the words takes longer than sorting the matches.
     """
     rows: Rows = []
-    for part in _recent_ranges_first(wanted):
+    if total <= page.skip:
+        return rows
+    # Few matches are hardly all recent.
+    is_rare = total <= _RARE_PAGES * page.limit
+    for part in [wanted] if is_rare else _recent_ranges_first(wanted):
         rows = await _read_page(engine, trace_conditions(workspace, part), page, "start desc")
         if len(rows) == page.limit:
             break
@@ -137,14 +148,17 @@ async def _read_first_rows(engine: Engine, where: Conditions, limit: int) -> Row
 
 
 def _recent_ranges_first(wanted: TraceFilter) -> Iterable[TraceFilter]:
-    """Return the filter restricted to the last days, to more days, and unrestricted."""
-    return dict.fromkeys((*(_last_days(wanted, days) for days in _FIRST_PAGE_DAYS), wanted))
+    return [replace(wanted, period=period) for period in recent_periods_first(wanted.period)]
 
 
-def _last_days(wanted: TraceFilter, days: int) -> TraceFilter:
-    start, end = wanted.period.start, wanted.period.end
-    before = (end or utc_now()) - timedelta(days=days)
-    return replace(wanted, period=TimeRange(max(start or before, before), end))
+def recent_periods_first(period: TimeRange) -> Iterable[TimeRange]:
+    """Return the last days of a period, more days of it, and all of it."""
+    return dict.fromkeys((*(_last_days(period, days) for days in _FIRST_PAGE_DAYS), period))
+
+
+def _last_days(period: TimeRange, days: int) -> TimeRange:
+    before = (period.end or utc_now()) - timedelta(days=days)
+    return TimeRange(max(period.start or before, before), period.end)
 
 
 async def _find_latest_keys(engine: Engine, where: Conditions, limit: int, skip: int = 0) -> Rows:
@@ -189,14 +203,14 @@ async def _read_rows(engine: Engine, where: Conditions, keys: Rows) -> Rows:
         PREWHERE workspace = {{workspace:String}}
             AND start IN {{starts:Array(DateTime64(9, 'UTC'))}}
         WHERE {where.sql} SETTINGS max_threads = 1""",
-        {**where.parameters, "starts": [_to_start(key) for key in keys]},
+        {**where.parameters, "starts": [to_start(key) for key in keys]},
         tag="read_traces",
     )
     found = {positions.get((row["nano"], row["id"]), -1): row for row in rows}
     return [found[position] for position in sorted(found) if position >= 0]
 
 
-def _to_start(key: Mapping[str, Any]) -> str:
+def to_start(key: Mapping[str, Any]) -> str:
     return f"{key['nano'] // 10**9}.{key['nano'] % 10**9:09}"
 
 

@@ -10,6 +10,7 @@ ten seconds are recomputed every few seconds.
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -22,7 +23,9 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.maintenance.expiry import drop_slices
+from spanwise.storage.telemetry.rollup.maintenance.idle import IdleCheck
 from spanwise.storage.telemetry.rollup.maintenance.recompute import recompute, recompute_slices
+from spanwise.storage.telemetry.rollup.recent_changes import RecentChanges
 from spanwise.storage.telemetry.rollup.time_ranges import DAY, HOUR, SLICE_START, join_slices
 from spanwise.storage.telemetry.rollup.watermarks import (
     BEGINNING,
@@ -36,10 +39,13 @@ QUIET_SECONDS = 600
 # Fewer traces than this are read as fast as their slices.
 MIN_SLICE_TRACES = 2000
 # A month is merged into one part when nothing was written to it for this long.
-QUIET_MONTH_SECONDS = 7200
+QUIET_MONTH_SECONDS = 600
+_MERGE_SECONDS = 30
 # Limits per statement: many small ones add fixed costs, a large one needs much memory.
 MAX_BATCH_LENGTH, MAX_BATCH_TRACES = 31 * DAY, 200_000
 _RANGES_PER_STATEMENT = 50
+# Without changes, hours are updated this often.
+_IDLE_SECONDS = 1800
 _CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
 
 _CHANGED_DAYS = """
@@ -69,6 +75,7 @@ class Maintenance:
 
     `visible_until` returns the write time up to which all traces are visible, or None if unknown;
     `visible_as_of` returns the monotonic time before which all acknowledged data is visible.
+    `changes` are those of this process, if no other process writes.
     """
 
     def __init__(
@@ -79,6 +86,7 @@ class Maintenance:
         visible_until: Callable[[], datetime | None],
         visible_as_of: Callable[[], float],
         min_slice_traces: int,
+        changes: RecentChanges | None,
     ) -> None:
         self._engine = engine
         self._watermarks = watermarks
@@ -86,6 +94,9 @@ class Maintenance:
         self._visible_until = visible_until
         self._visible_as_of = visible_as_of
         self._min_slice_traces = min_slice_traces
+        # A change is recomputed after the quiet period; the watermark advances every hour.
+        self._hours_idle = IdleCheck(changes, quiet_seconds, _IDLE_SECONDS)
+        self._slices_idle = IdleCheck(changes)
         self._clients: dict[str, Client] = {}
         self._running = threading.Lock()
         self._interrupted = threading.Event()
@@ -97,13 +108,26 @@ class Maintenance:
 
     async def update_slices(self) -> int:
         """Bring the slices up to date; returns the number of new traces, 0 if too few."""
-        return await asyncio.to_thread(self._update_slices)
+        if not self._slices_idle.has_work():
+            return 0
+        with self._slices_idle.completing():
+            return await asyncio.to_thread(self._update_slices)
 
     async def update_and_merge(self) -> None:
-        """Update, then merge one month without recent writes, unless interrupted."""
-        with suppress(Interrupted):
+        """Update, then merge months without recent writes, unless interrupted."""
+        if not self._hours_idle.has_work():
+            return
+        with suppress(Interrupted), self._hours_idle.completing() as completion:
             await self.update()
-            await asyncio.to_thread(merge_quiet_month, self._client("hours"))
+            completion.is_complete = await asyncio.to_thread(self._merge_quiet_months)
+
+    def _merge_quiet_months(self) -> bool:
+        """Merge months for about as long as the interval between runs; False if some are left."""
+        deadline = time.monotonic() + _MERGE_SECONDS
+        while time.monotonic() < deadline and not self._interrupted.is_set():
+            if merge_quiet_month(self._client("hours")) is None:
+                return True
+        return False
 
     async def rebuild(self) -> int:
         """Recompute the whole rollup; returns the number of days. Nothing may read during it."""
