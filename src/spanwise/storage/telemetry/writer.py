@@ -58,12 +58,13 @@ _LIGHT_SETTINGS: Mapping[str, object] = {
     "max_threads": 1,
     "max_execution_time": 300,
 }
-# Skip indexes are built by merges instead.
 _INSERT_SETTINGS: Mapping[str, object] = {
     **_LIGHT_SETTINGS,
     "query_plan_enable_optimizations": 0,
-    "materialize_skip_indexes_on_insert": 0,
 }
+# The text index takes a sixth of the insert. Ingest at its limit leaves it to the merges, which
+# follow within seconds; until then a search reads the texts of these rows.
+_UNINDEXED_BYTES = 5 * 2**20
 
 # Parse errors: the data is wrong, and a retry cannot help.
 _REFUSAL_CODES = frozenset({6, 26, 27, 32, 33, 38, 41, 53, 69, 72, 117, 131, 407, 441, 444, 1001})
@@ -278,9 +279,11 @@ class TelemetryWriter:
     def _insert(
         self, table: str, data: bytes, data_format: str, message: str, *, number: int = 0
     ) -> None:
-        settings = (
-            {**self._proto_settings, "format_schema_message_name": message} if message else {}
-        )
+        settings: dict[str, str] = {}
+        if message:
+            settings |= {**self._proto_settings, "format_schema_message_name": message}
+        if len(data) >= _UNINDEXED_BYTES:
+            settings["materialize_skip_indexes_on_insert"] = "0"
         client = self._inserters[number]
         client.raw_insert(table, insert_block=data, fmt=data_format, settings=settings)
 
