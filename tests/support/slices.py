@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from spanwise.model.analytics import Question
-from spanwise.model.freshness import LATEST, Freshness
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rollup.source import Source, traces_source
 from spanwise.storage.telemetry.writer import TelemetryWriter
@@ -17,7 +16,6 @@ async def slice_everything(service: Service, writer: TelemetryWriter | None = No
         quiet_seconds=0,
         visible_until=writer.visible_until if writer else lambda: None,
         changes=writer.changes if writer else None,
-        visible_as_of=service.services.pipeline.visible_as_of,
         min_slice_traces=1,
         slice_lookback=timedelta(days=9000),
     )
@@ -29,7 +27,5 @@ async def slice_everything(service: Service, writer: TelemetryWriter | None = No
 class TracesOnly(Rollup):
     """Answers every question from raw traces."""
 
-    async def choose_source(
-        self, workspace: str, question: Question, freshness: Freshness = LATEST
-    ) -> Source:
+    async def choose_source(self, workspace: str, question: Question) -> Source:
         return traces_source(workspace, question)

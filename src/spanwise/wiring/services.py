@@ -107,7 +107,6 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             engine,
             visible_until=writer.visible_until,
             changes=writer.changes,
-            visible_as_of=pipeline.visible_as_of,
         )
         _start(stack, Retention(engine, writer, rollup, catalog, settings.retention_days))
         _start(stack, RollupMaintenance(rollup.maintenance))

@@ -48,26 +48,12 @@ function sleep(seconds: number, signal?: AbortSignal | null): Promise<void> {
   });
 }
 
-/** Pages accept data of this age, so that reads do not wait for ingest. */
-const ACCEPTED_AGE_SECONDS = 5;
-const SINGLE_RECORD = /^\/api\/spans\/(traces|sessions)\/./;
-let lastWrite = -Infinity;
-
-/** Accepts slightly stale responses, except right after a write and for single traces and sessions. */
-function acceptAge(request: Request): void {
-  const isRecentWrite = Date.now() - lastWrite < 2 * ACCEPTED_AGE_SECONDS * 1000;
-  if (request.method !== "GET" || isRecentWrite) return;
-  if (SINGLE_RECORD.test(new URL(request.url).pathname)) return;
-  request.headers.set("Cache-Control", `max-age=${ACCEPTED_AGE_SECONDS}`);
-}
-
 /** Retries after a rate limit as the service asks, and signs out when the token is invalid. */
 export async function patientFetch(request: Request): Promise<Response> {
   const token = session.token();
   if (token && !request.headers.has("Authorization")) {
     request.headers.set("Authorization", `Bearer ${token}`);
   }
-  acceptAge(request);
   for (let attempt = 1; ; attempt++) {
     let response: Response;
     try {
@@ -82,7 +68,6 @@ export async function patientFetch(request: Request): Promise<Response> {
       await sleep(wait, request.signal);
       continue;
     }
-    if (request.method !== "GET") lastWrite = Date.now();
     if (response.status === 401 && token && session.token() === token) session.end();
     return response;
   }

@@ -131,13 +131,8 @@ class Pipeline:
         """
         await self._visibility.wait(freshness, timeout_seconds)
 
-    def visible_as_of(self) -> float:
-        """Return a monotonic time: everything acknowledged before it can be read."""
-        pending = self._visibility.pending_since()
-        return time.monotonic() if pending is None else pending
-
     def pending_since(self, workspace: str) -> float | None:
-        """Return when the oldest of a workspace's records that cannot be read was acknowledged."""
+        """Return the monotonic time of the oldest record that cannot be read; None if all can."""
         return self._visibility.pending_since(workspace)
 
     def load(self) -> PipelineLoad:

@@ -23,7 +23,6 @@ from spanwise.model.analytics import (
     TokensPoint,
     ToolUsage,
 )
-from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.services.alerts.alerts import count_active_alerts
 from spanwise.services.telemetry.agents import AgentDirectory
@@ -52,26 +51,22 @@ class Analytics:
         self._rollup = rollup
         self._agents = agents
 
-    async def metrics(
-        self, workspace: str, question: Question, *, compare: bool, freshness: Freshness = LATEST
-    ) -> Metrics:
+    async def metrics(self, workspace: str, question: Question, *, compare: bool) -> Metrics:
         """Return the key metrics; with `compare`, also those of the preceding period."""
         resolved = await self._resolve(workspace, question)
         totals, alerts = await asyncio.gather(
-            self._rollup.answer(workspace, resolved, queries.TOTALS, freshness),
+            self._rollup.answer(workspace, resolved, queries.TOTALS),
             count_active_alerts(self._catalog, workspace, question.wanted.agent_name),
         )
         metrics = _to_key_metrics(totals, alerts).model_dump()
         if not compare:
             return Metrics(**metrics)
-        before = await self._rollup.answer(workspace, resolved.before(), queries.TOTALS, freshness)
+        before = await self._rollup.answer(workspace, resolved.before(), queries.TOTALS)
         return Metrics(**metrics, previous=_to_key_metrics(before, alerts))
 
-    async def outcomes(
-        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
-    ) -> Outcomes:
+    async def outcomes(self, workspace: str, question: Question) -> Outcomes:
         question = await self._resolve(workspace, question)
-        rows = await self._rollup.answer(workspace, question, queries.OUTCOMES, freshness)
+        rows = await self._rollup.answer(workspace, question, queries.OUTCOMES)
         total = sum(row["traces"] for row in rows)
         failure = sum(row["errors"] for row in rows)
         return Outcomes(
@@ -90,11 +85,9 @@ class Analytics:
             ],
         )
 
-    async def requests(
-        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
-    ) -> list[RequestsPoint]:
+    async def requests(self, workspace: str, question: Question) -> list[RequestsPoint]:
         question = await self._resolve(workspace, question)
-        counts = await self._rollup.answer(workspace, question, queries.REQUESTS, freshness)
+        counts = await self._rollup.answer(workspace, question, queries.REQUESTS)
         return [
             RequestsPoint(
                 date=question.label(bucket), total=sum(by_agent.values()), by_agent=by_agent
@@ -102,22 +95,18 @@ class Analytics:
             for bucket, by_agent in counts.items()
         ]
 
-    async def percentiles(
-        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
-    ) -> list[PercentilesPoint]:
+    async def percentiles(self, workspace: str, question: Question) -> list[PercentilesPoint]:
         question = await self._resolve(workspace, question)
-        series = await self._rollup.answer(workspace, question, queries.PERCENTILES, freshness)
+        series = await self._rollup.answer(workspace, question, queries.PERCENTILES)
         points = []
         for bucket, found in zip(question.buckets, series, strict=True):
             p50, p95, p99 = found or (None, None, None)
             points.append(PercentilesPoint(date=question.label(bucket), p50=p50, p95=p95, p99=p99))
         return points
 
-    async def latencies(
-        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
-    ) -> list[LatencyBucket]:
+    async def latencies(self, workspace: str, question: Question) -> list[LatencyBucket]:
         question = await self._resolve(workspace, question)
-        counts = await self._rollup.answer(workspace, question, queries.LATENCY_COUNTS, freshness)
+        counts = await self._rollup.answer(workspace, question, queries.LATENCY_COUNTS)
         total = sum(counts)
         lower, upper = (0, *LATENCY_BOUNDS_MS), (*LATENCY_BOUNDS_MS, None)
         return [
@@ -127,11 +116,9 @@ class Analytics:
             for name, low, high, n in zip(_LATENCY_BUCKETS, lower, upper, counts, strict=True)
         ]
 
-    async def tokens(
-        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
-    ) -> list[TokensPoint]:
+    async def tokens(self, workspace: str, question: Question) -> list[TokensPoint]:
         question = await self._resolve(workspace, question)
-        rows = await self._rollup.answer(workspace, question, queries.TOKENS, freshness)
+        rows = await self._rollup.answer(workspace, question, queries.TOKENS)
         return [
             TokensPoint(
                 date=question.label(bucket),
@@ -142,11 +129,9 @@ class Analytics:
             for bucket, row in zip(question.buckets, rows, strict=True)
         ]
 
-    async def costs(
-        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
-    ) -> Costs:
+    async def costs(self, workspace: str, question: Question) -> Costs:
         question = await self._resolve(workspace, question)
-        found = await self._rollup.answer(workspace, question, queries.COSTS, freshness)
+        found = await self._rollup.answer(workspace, question, queries.COSTS)
         by_model, total = found.by_model, sum(found.series)
         without_model = total - sum(by_model.values())
         if without_model > _ROUNDING * total:
@@ -161,11 +146,9 @@ class Analytics:
             unpriced_models=found.unpriced,
         )
 
-    async def errors(
-        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
-    ) -> ErrorsByType:
+    async def errors(self, workspace: str, question: Question) -> ErrorsByType:
         question = await self._resolve(workspace, question)
-        counts = await self._rollup.answer(workspace, question, queries.ERRORS, freshness)
+        counts = await self._rollup.answer(workspace, question, queries.ERRORS)
         total = sum(counts.values())
         return ErrorsByType(
             errors=[
@@ -174,11 +157,9 @@ class Analytics:
             ]
         )
 
-    async def error_rate(
-        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
-    ) -> list[ErrorRatePoint]:
+    async def error_rate(self, workspace: str, question: Question) -> list[ErrorRatePoint]:
         question = await self._resolve(workspace, question)
-        rows = await self._rollup.answer(workspace, question, queries.OUTCOMES, freshness)
+        rows = await self._rollup.answer(workspace, question, queries.OUTCOMES)
         return [
             ErrorRatePoint(
                 date=question.label(bucket),
@@ -189,11 +170,9 @@ class Analytics:
             for bucket, row in zip(question.buckets, rows, strict=True)
         ]
 
-    async def tools(
-        self, workspace: str, question: Question, *, freshness: Freshness = LATEST
-    ) -> ToolUsage:
+    async def tools(self, workspace: str, question: Question) -> ToolUsage:
         question = await self._resolve(workspace, question)
-        heatmap = await self._rollup.answer(workspace, question, queries.TOOLS, freshness)
+        heatmap = await self._rollup.answer(workspace, question, queries.TOOLS)
         return ToolUsage(heatmap=heatmap)
 
     async def export(

@@ -8,7 +8,7 @@ from spanwise.ingest.deletions import prepare_deletion
 from spanwise.model.accounts import Sender
 from spanwise.model.analytics import Question
 from spanwise.model.errors import NotFound
-from spanwise.model.freshness import LATEST, Freshness
+from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
@@ -53,8 +53,6 @@ class Traces:
         page: PageRequest,
         sort: TraceSort,
         order: Order,
-        *,
-        freshness: Freshness = LATEST,
     ) -> Listing[Trace]:
         ids = await self._agents.ids_by_name(workspace)
         if wanted.agent_name is not None:
@@ -63,7 +61,7 @@ class Traces:
         busy_since = self._rollup.busy_since(workspace, wanted, _MANY_PAGES * page.limit)
         # The rollup counts: counting millions of traces one by one would take most of the time.
         question = Question(wanted.period.or_all(), wanted)
-        counting = self._rollup.answer(workspace, question, TRACE_COUNT, freshness)
+        counting = self._rollup.answer(workspace, question, TRACE_COUNT)
         return await stored.find_traces(
             self._engine, workspace, wanted, page, ids, sort, order, counting, busy_since
         )
@@ -99,13 +97,11 @@ class Traces:
             raise NotFound("no such trace")
         return location
 
-    async def find_filters(
-        self, workspace: str, period: TimeRange, *, freshness: Freshness = LATEST
-    ) -> TraceFilters:
+    async def find_filters(self, workspace: str, period: TimeRange) -> TraceFilters:
         """Return the distinct filter values in the traces of a period."""
         ids = await self._agents.ids_by_name(workspace)
         question = Question(period.or_all(), TraceFilter(period))
-        return await self._rollup.answer(workspace, question, filter_values(ids), freshness)
+        return await self._rollup.answer(workspace, question, filter_values(ids))
 
     async def delete(self, sender: Sender, trace_id: str) -> None:
         """Delete a trace with its signals and logs; durable once this returns."""

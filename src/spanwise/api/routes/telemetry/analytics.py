@@ -95,88 +95,88 @@ async def get_metrics(
     caller: Reader,
     use: Use,
     question: Asked,
-    fresh: Fresh,
+    _fresh: Fresh,
     compare: Annotated[
         Compare | None, Query(description="Also return the metrics of the preceding period.")
     ] = None,
 ) -> Success[Metrics]:
     """Key metrics: traces, success, latency, agents, alerts, tokens and cost."""
     metrics = await use.analytics.metrics(
-        caller.workspace_id, question, compare=compare is Compare.PREVIOUS, freshness=fresh
+        caller.workspace_id, question, compare=compare is Compare.PREVIOUS
     )
     return succeed(metrics)
 
 
 @router.get("/traces/success-failure")
 async def get_success_failure(
-    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
+    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
 ) -> Success[Outcomes]:
     """Successful and failed traces, in total and over time."""
-    return succeed(await use.analytics.outcomes(caller.workspace_id, question, freshness=fresh))
+    return succeed(await use.analytics.outcomes(caller.workspace_id, question))
 
 
 @router.get("/traces/requests-over-time")
 async def get_requests_over_time(
-    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
+    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
 ) -> Success[list[RequestsPoint]]:
     """Traces over time, by agent."""
-    return succeed(await use.analytics.requests(caller.workspace_id, question, freshness=fresh))
+    return succeed(await use.analytics.requests(caller.workspace_id, question))
 
 
 @router.get("/traces/latency-percentiles")
 async def get_latency_percentiles(
-    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
+    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
 ) -> Success[list[PercentilesPoint]]:
     """Latency percentiles over time in milliseconds; null for buckets without traces."""
-    return succeed(await use.analytics.percentiles(caller.workspace_id, question, freshness=fresh))
+    return succeed(await use.analytics.percentiles(caller.workspace_id, question))
 
 
 @router.get("/traces/latency-distribution")
 async def get_latency_distribution(
-    caller: Reader, use: Use, question: Asked, fresh: Fresh
+    caller: Reader, use: Use, question: Asked, _fresh: Fresh
 ) -> Success[list[LatencyBucket]]:
     """Traces by latency, in six buckets."""
-    return succeed(await use.analytics.latencies(caller.workspace_id, question, freshness=fresh))
+    return succeed(await use.analytics.latencies(caller.workspace_id, question))
 
 
 @router.get("/traces/token-usage")
 async def get_token_usage(
-    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
+    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
 ) -> Success[list[TokensPoint]]:
     """Tokens over time."""
-    return succeed(await use.analytics.tokens(caller.workspace_id, question, freshness=fresh))
+    return succeed(await use.analytics.tokens(caller.workspace_id, question))
 
 
 @router.get("/costs")
 async def get_costs(
-    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
+    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
 ) -> Success[Costs]:
     """Cost in total, by model and over time, and the models without a price."""
-    return succeed(await use.analytics.costs(caller.workspace_id, question, freshness=fresh))
+    return succeed(await use.analytics.costs(caller.workspace_id, question))
 
 
 @router.get("/traces/errors-by-type")
 async def get_errors_by_type(
-    caller: Reader, use: Use, question: Asked, fresh: Fresh
+    caller: Reader, use: Use, question: Asked, _fresh: Fresh
 ) -> Success[ErrorsByType]:
     """Failed traces by error type, most frequent first."""
-    return succeed(await use.analytics.errors(caller.workspace_id, question, freshness=fresh))
+    return succeed(await use.analytics.errors(caller.workspace_id, question))
 
 
 @router.get("/traces/error-rate")
 async def get_error_rate(
-    caller: Reader, use: Use, question: AskedSeries, fresh: Fresh
+    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
 ) -> Success[list[ErrorRatePoint]]:
     """Share of failed traces over time."""
-    return succeed(await use.analytics.error_rate(caller.workspace_id, question, freshness=fresh))
+    return succeed(await use.analytics.error_rate(caller.workspace_id, question))
 
 
 @router.get("/traces/tool-usage")
 async def get_tool_usage(
-    caller: Reader, use: Use, question: Asked, fresh: Fresh
+    caller: Reader, use: Use, question: Asked, _fresh: Fresh
 ) -> Success[ToolUsage]:
     """Number of tool calls by agent and tool."""
-    return succeed(await use.analytics.tools(caller.workspace_id, question, freshness=fresh))
+    return succeed(await use.analytics.tools(caller.workspace_id, question))
 
 
 async def _list_page(
@@ -209,7 +209,7 @@ async def list_analyzed_traces(
     caller: Reader,
     use: Use,
     question: Asked,
-    fresh: Fresh,
+    _fresh: Fresh,
     page: Annotated[PageRequest, Depends(_list_page)],
     wanted: Filtered,
     sort: TraceSort = TraceSort.START_TIME,
@@ -224,7 +224,7 @@ async def list_analyzed_traces(
     if form is not None:
         chunks = await use.analytics.export(caller.workspace_id, wanted, form)
         return _download(chunks, question.period, form)
-    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order, freshness=fresh)
+    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
     return succeed_page(page, listing)
 
 

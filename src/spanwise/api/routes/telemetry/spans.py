@@ -51,12 +51,12 @@ async def list_traces(
     use: Use,
     page: Paged,
     wanted: Filtered,
-    fresh: Fresh,
+    _fresh: Fresh,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
 ) -> SuccessPage[Trace]:
     """List traces, newest first unless sorted otherwise."""
-    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order, freshness=fresh)
+    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
     return succeed_page(page, listing)
 
 
@@ -99,7 +99,7 @@ async def delete_trace(
 
 @router.get("/filters")
 async def list_filters(
-    caller: Reader, use: Use, period: Period, fresh: Fresh
+    caller: Reader, use: Use, period: Period, _fresh: Fresh
 ) -> Success[TraceFilters]:
     """List the distinct values in traces, for filter menus; by default over all time."""
-    return succeed(await use.traces.find_filters(caller.workspace_id, period, freshness=fresh))
+    return succeed(await use.traces.find_filters(caller.workspace_id, period))

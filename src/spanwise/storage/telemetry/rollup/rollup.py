@@ -1,14 +1,12 @@
 """Answers analytics questions from precomputed aggregates where they are up to date."""
 
 import asyncio
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from spanwise.model.analytics import Question
-from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import Granularity
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -41,8 +39,8 @@ T = TypeVar("T")
 class Rollup:
     """The rollup of one engine: `answer` for readers, `maintenance` for the job that updates it.
 
-    `changes` are the recent changes, known if only this process writes. `visible_until` and
-    `visible_as_of` are described in `Maintenance`.
+    `changes` are the recent changes, known if only this process writes. `visible_until` is
+    described in `Maintenance`.
     """
 
     def __init__(
@@ -51,7 +49,6 @@ class Rollup:
         quiet_seconds: float = QUIET_SECONDS,
         visible_until: Callable[[], datetime | None] = lambda: None,
         changes: RecentChanges | None = None,
-        visible_as_of: Callable[[], float] = lambda: -math.inf,
         min_slice_traces: int = MIN_SLICE_TRACES,
         slice_lookback: timedelta = SLICE_LOOKBACK,
     ) -> None:
@@ -65,7 +62,6 @@ class Rollup:
             self._watermarks,
             quiet_seconds,
             visible_until,
-            visible_as_of,
             min_slice_traces,
             changes,
         )
@@ -75,12 +71,11 @@ class Rollup:
         workspace: str,
         question: Question,
         query: Query[T],
-        freshness: Freshness = LATEST,
     ) -> T:
         """Answer a question over its time range with a query from `queries`."""
         if not query.is_series:
             question = replace(question, granularity=Granularity.MONTHLY)
-        source = await self.choose_source(workspace, question, freshness)
+        source = await self.choose_source(workspace, question)
         statements = compile_statements(query.aggregations, source, question)
         cached, missing = self._cache.split(statements)
         generation = self._cache.generation
@@ -90,12 +85,9 @@ class Rollup:
         results = [*cached, *self._cache.put_all(missing, fetched, generation)]
         return query.to_answer(question, merge_results(query.aggregations, results))
 
-    async def choose_source(
-        self, workspace: str, question: Question, freshness: Freshness = LATEST
-    ) -> Source:
+    async def choose_source(self, workspace: str, question: Question) -> Source:
         """Choose the rows to read: clean aggregates, and traces for the rest of the range."""
         watermarks = await self._watermarks.read()
-        are_slices_fresh = self._watermarks.are_slices_fresh(watermarks, freshness)
         if watermarks is None or not can_use_rollup(question.wanted):
             return traces_source(workspace, question)
         period = clamp(question.period)
@@ -106,11 +98,7 @@ class Rollup:
         if plan is None:
             return traces_source(workspace, question)
         if watermarks.slices is not None:
-            dirty_slices = (
-                set()
-                if are_slices_fresh
-                else await self._dirty.find_slices(workspace, period, watermarks)
-            )
+            dirty_slices = await self._dirty.find_slices(workspace, period, watermarks)
             plan = use_slices(plan, watermarks.first_sliced_hour, period, dirty_slices)
         return compile_plan(workspace, question, plan, watermarks.hours)
 

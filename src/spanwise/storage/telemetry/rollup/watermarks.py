@@ -1,13 +1,11 @@
 """Watermarks: the write times up to which the rollup contains every trace."""
 
-import math
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.model.freshness import Freshness
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_time
 from spanwise.storage.telemetry.engine.query import Rows, query_rows
@@ -56,8 +54,6 @@ class WatermarkStore:
         self._engine = engine
         self._cached: Watermarks | None = None
         self._expires_at = 0.0
-        # Slices from this hour on contain everything acknowledged before this monotonic time.
-        self._slices_as_of: tuple[datetime, float] = BEGINNING, -math.inf
 
     async def read(self) -> Watermarks | None:
         """Return the watermarks, at most some seconds old; None before the first run."""
@@ -82,19 +78,6 @@ class WatermarkStore:
     def expire(self) -> None:
         """Make the next reader read the watermarks from the engine."""
         self._expires_at = 0.0
-
-    def set_slices_as_of(self, first_hour: datetime, as_of: float) -> None:
-        """Record that slices from an hour on contain everything acknowledged before `as_of`."""
-        self._slices_as_of = first_hour, as_of
-
-    def are_slices_fresh(self, watermarks: Watermarks | None, freshness: Freshness) -> bool:
-        """Return whether the slices contain all that an answer of this freshness must include."""
-        first_hour, as_of = self._slices_as_of
-        return (
-            watermarks is not None
-            and watermarks.first_sliced_hour >= first_hour
-            and time.monotonic() - as_of <= freshness.max_age_seconds
-        )
 
     def _advance(self, client: Client, table: str, until: datetime) -> None:
         sql = _ADVANCE.format(table=table)

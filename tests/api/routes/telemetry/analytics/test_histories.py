@@ -2,7 +2,6 @@
 the rollup match a computation in plain Python, whichever part has been aggregated."""
 
 import asyncio
-import math
 import os
 import random
 from collections import Counter
@@ -14,7 +13,6 @@ import pytest
 
 from spanwise.jobs.retention import Retention
 from spanwise.model.analytics import ExportFormat, Question
-from spanwise.model.freshness import LATEST, Freshness
 from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.filters import Order, TraceSort
 from spanwise.model.times import Granularity
@@ -70,18 +68,11 @@ async def test_every_response_matches_plain_python(service: Service, first: int)
     for seed in seeds:
         for way in (TracesOnly(service.services.engine), rollup):
             await _check(service, people[seed], histories[seed], way, seed)
-    # Dirty slices are read if they are fresh enough for the request.
+    # Now from slices that have just been updated.
     await service.services.pipeline.wait_until_visible()
     await rollup.maintenance.update_slices()
     for seed in seeds:
-        await _check(
-            service,
-            people[seed],
-            histories[seed],
-            rollup,
-            seed,
-            freshness=Freshness(max_age_seconds=math.inf),
-        )
+        await _check(service, people[seed], histories[seed], rollup, seed)
 
 
 @pytest.mark.parametrize("seed", SEEDS_OF_RETENTION)
@@ -200,8 +191,6 @@ async def _check(
     history: History,
     way: Rollup,
     seed: int,
-    *,
-    freshness: Freshness = LATEST,
 ) -> None:
     workspace = await _workspace(service, person)
     use = service.services
@@ -210,13 +199,13 @@ async def _check(
     analytics = Analytics(use.engine, way, use.analytics._agents, use.catalog)
     tolerance = 1e-9 if isinstance(way, TracesOnly) else 0.005
     question = history.question
-    where = f"seed {seed}, {type(way).__name__}, {freshness}, {question}"
-    found = await _query(analytics, workspace, question, freshness)
+    where = f"seed {seed}, {type(way).__name__}, {question}"
+    found = await _query(analytics, workspace, question)
     latency = found["metrics"].pop("p95Latency")
     assert latency == pytest.approx(p95(traces, question), rel=tolerance), where
     for name, expected in answers(traces, question).items():
         assert _same(found[name], expected), (where, name, found[name], expected)
-    await _check_percentiles(analytics, workspace, question, traces, tolerance, freshness)
+    await _check_percentiles(analytics, workspace, question, traces, tolerance)
 
 
 async def _check_percentiles(
@@ -225,34 +214,26 @@ async def _check_percentiles(
     question: Question,
     traces: list[OracleTrace],
     tolerance: float,
-    freshness: Freshness,
 ) -> None:
-    found = await analytics.percentiles(workspace, question, freshness=freshness)
+    found = await analytics.percentiles(workspace, question)
     for point, expected in zip(found, percentiles(traces, question), strict=True):
         assert _same(point.model_dump(by_alias=True), expected, tolerance), (point, expected)
 
 
-async def _query(
-    analytics: Analytics, workspace: str, question: Question, freshness: Freshness
-) -> Answer:
-    metrics = await analytics.metrics(workspace, question, compare=False, freshness=freshness)
-    outcomes = await analytics.outcomes(workspace, question, freshness=freshness)
-    errors = await analytics.errors(workspace, question, freshness=freshness)
+async def _query(analytics: Analytics, workspace: str, question: Question) -> Answer:
+    metrics = await analytics.metrics(workspace, question, compare=False)
+    outcomes = await analytics.outcomes(workspace, question)
+    errors = await analytics.errors(workspace, question)
     return {
         "metrics": metrics.model_dump(by_alias=True, exclude={"previous"}),
         "outcomes": outcomes.model_dump(by_alias=True, exclude={"success_rate", "failure_rate"}),
-        "requests": _plain(await analytics.requests(workspace, question, freshness=freshness)),
-        "latencies": [
-            bucket.count
-            for bucket in await analytics.latencies(workspace, question, freshness=freshness)
-        ],
-        "tokens": _plain(await analytics.tokens(workspace, question, freshness=freshness)),
-        "costs": (await analytics.costs(workspace, question, freshness=freshness)).model_dump(
-            by_alias=True
-        ),
+        "requests": _plain(await analytics.requests(workspace, question)),
+        "latencies": [bucket.count for bucket in await analytics.latencies(workspace, question)],
+        "tokens": _plain(await analytics.tokens(workspace, question)),
+        "costs": (await analytics.costs(workspace, question)).model_dump(by_alias=True),
         "errors": {error.type: error.count for error in errors.errors},
-        "error_rate": _plain(await analytics.error_rate(workspace, question, freshness=freshness)),
-        "tools": (await analytics.tools(workspace, question, freshness=freshness)).heatmap,
+        "error_rate": _plain(await analytics.error_rate(workspace, question)),
+        "tools": (await analytics.tools(workspace, question)).heatmap,
     }
 
 

@@ -1,7 +1,5 @@
 """The rollup: responses equal those computed from traces, whichever part is up to date."""
 
-import asyncio
-import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -400,42 +398,6 @@ async def test_traces_written_while_slices_are_updated_are_not_lost(
         await rollup.maintenance.update_slices()
         today = {"startDate": "2026-01-01", "endDate": "2099-01-01", "granularity": "monthly"}
         assert (await get(ada, "/metrics", **today))["totalTraces"] == sent
-
-
-async def test_dirty_slices_are_read_if_they_are_fresh_enough(
-    service: Service, ada: Person
-) -> None:
-    rollup = await slice_everything(service, service.services.prices._price_sync._writer)
-    service.services.analytics._rollup = rollup
-
-    async def count(seconds: int) -> int:
-        headers = {"Cache-Control": f"max-age={seconds}"}
-        path = "/analytics/traces/success-failure"
-        answer = await ada.data("GET", path, params=RANGE, headers=headers)
-        return int(answer["total"])
-
-    await send(ada, new_span(DAY))
-    assert await update_slices(service, rollup) >= 1
-    updated = time.monotonic()
-    await send(ada, new_span(DAY), new_span(DAY))
-    assert await count(0) == 3
-    assert await count(60) == 1
-    await asyncio.sleep(updated + 1.1 - time.monotonic())
-    assert await count(1) == 3
-
-
-async def test_slices_are_never_fresh_if_other_processes_write(
-    service: Service, ada: Person, slices: Rollup
-) -> None:
-    await send(ada, new_span(DAY))
-    assert await update_slices(service, slices) >= 1
-    await send(ada, new_span(DAY))
-    assert await update_slices(service, slices) >= 1
-    await send(ada, new_span(DAY))
-    await service.services.pipeline.wait_until_visible()
-    headers = {"Cache-Control": "max-age=60"}
-    answer = await ada.data("GET", "/analytics/metrics", params=RANGE, headers=headers)
-    assert answer["totalTraces"] == 3
 
 
 async def test_a_quiet_month_becomes_one_part(service: Service, ada: Person) -> None:

@@ -73,8 +73,7 @@ class Interrupted(Exception):  # noqa: N818 -- an outcome, not a defect
 class Maintenance:
     """Runs in worker threads. A lock keeps runs and retention apart; slices need none.
 
-    `visible_until` returns the write time up to which all traces are visible, or None if unknown;
-    `visible_as_of` returns the monotonic time before which all acknowledged data is visible.
+    `visible_until` returns the write time up to which all traces are visible, or None if unknown.
     `changes` are those of this process, if no other process writes.
     """
 
@@ -84,7 +83,6 @@ class Maintenance:
         watermarks: WatermarkStore,
         quiet_seconds: float,
         visible_until: Callable[[], datetime | None],
-        visible_as_of: Callable[[], float],
         min_slice_traces: int,
         changes: RecentChanges | None,
     ) -> None:
@@ -92,7 +90,6 @@ class Maintenance:
         self._watermarks = watermarks
         self._quiet_seconds = quiet_seconds
         self._visible_until = visible_until
-        self._visible_as_of = visible_as_of
         self._min_slice_traces = min_slice_traces
         # A change is recomputed after the quiet period; the watermark advances every hour.
         self._hours_idle = IdleCheck(changes, quiet_seconds, _IDLE_SECONDS)
@@ -174,7 +171,7 @@ class Maintenance:
         watermarks = self._watermarks.read_uncached(client)
         if watermarks is None:
             return 0
-        as_of, visible = self._visible_as_of(), self._visible_until()
+        visible = self._visible_until()
         until = visible or _read_clock(client) - timedelta(seconds=self._quiet_seconds)
         written = {
             "from": to_engine_seconds(watermarks.first_sliced_hour),
@@ -190,8 +187,6 @@ class Maintenance:
             recompute_slices(client, ranges[first : first + _RANGES_PER_STATEMENT])
         self._watermarks.advance_slices(client, until)
         self._watermarks.cache(replace(watermarks, slices=until))
-        if visible is not None:
-            self._watermarks.set_slices_as_of(watermarks.first_sliced_hour, as_of)
         return traces
 
     def _client(self, work: str) -> Client:
