@@ -1,6 +1,7 @@
 """Written spans become traces, the same on both engines."""
 
 import os
+import re
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from clickhouse_connect.driver.client import Client
 
 from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.commit.versions import next_version
@@ -486,3 +488,57 @@ async def test_the_later_of_two_aggregates_with_one_version_counts(store: Worksp
                 parameters={"workspace": store.workspace, "cost": cost},
             )
     assert {trace.cost for trace in (await listed(store)).items} == {2.0}
+
+
+class RecordingClient:
+    """Passes everything to a client and keeps the statements."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.statements: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def command(self, sql: str, **options: Any) -> Any:
+        self.statements.append(sql)
+        return self._client.command(sql, **options)
+
+    def query(self, sql: str, **options: Any) -> Any:
+        self.statements.append(sql)
+        return self._client.query(sql, **options)
+
+
+async def test_every_statement_of_a_batch_is_bound_to_its_workspaces_and_hours(
+    store: WorkspaceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = span(new_trace_id(), name="run", start=NOW - timedelta(hours=3))
+    store.send(root)
+    client = RecordingClient(store.writer._client)
+    monkeypatch.setattr(store.writer, "_client", client)
+    later = llm_call("gpt-4o", "openai", {"input": 1000}, start=NOW)
+    store.send(later | {"traceId": root["traceId"], "parentSpanId": root["spanId"]}, span())
+    assert len(client.statements) >= 3
+    for sql in client.statements:
+        reads = len(re.findall(r"\b(?:FROM|IN) (?:spans|traces)\b", sql))
+        by_batch = sql.count("workspace IN {workspaces:Array(String)}")
+        by_key = sql.count("(workspace, hour, trace_id) IN")
+        by_key += sql.count("(workspace, toStartOfHour(start), trace_id) IN")
+        assert by_batch + by_key >= reads, sql
+        assert by_batch == len(re.findall(r"\bIN {hours:Array", sql)), sql
+
+
+async def test_a_late_span_of_another_hour_changes_the_slice_of_its_root(
+    store: WorkspaceStore,
+) -> None:
+    start = NOW - timedelta(hours=5)
+    root = span(new_trace_id(), name="run", agentName="helper", start=start)
+    store.send(root)
+    changes = store.writer.changes
+    count = changes.count if changes else 0
+    late = span(root["traceId"], root["spanId"], start=NOW)
+    assert [agent.name for agent in store.writer.write(store.batch(late))] == ["helper"]
+    assert [trace.span_count for trace in (await listed(store)).items] == [2]
+    if changes is not None:
+        (changed,) = changes.find_since(count, store.workspace) or set()
+        assert changed <= start < changed + timedelta(seconds=10)
