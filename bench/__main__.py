@@ -1,14 +1,17 @@
 """`make bench`: measures the service, prints tables beside the baselines and stores the figures.
 
 BENCH_QUICK=1 measures less. BENCH_PARTS=writes,alerts runs only those parts. `--save-baseline`
-replaces the baselines of the parts that ran.
+replaces the baselines of the parts that ran. BENCH_SPANS=1000000,100000000 sets the sizes of the
+stores, and BENCH_FOLDER=path keeps them: an interrupted run continues to grow them.
 """
 
 import argparse
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -56,13 +59,32 @@ def main() -> None:
         parser.error(f"unknown parts: {', '.join(sorted(unknown))}; there are {', '.join(MEASURE)}")
     environment = describe_environment()
     figures: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(prefix="spanwise-bench-") as folder:
+    with open_folder() as folder:
         for part in (part for part in MEASURE if part in parts):
-            figures[part] = MEASURE[part](Path(folder), QUICK if is_quick else FULL)
+            figures[part] = MEASURE[part](folder, choose_scale(is_quick=is_quick))
             show_part(part, environment, figures[part])
     for part in figures if save else ():
         console.print(f"baseline stored in {save_baseline(part, environment, figures[part])}")
     store_run({**environment, "is_quick": is_quick, "figures": figures})
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """Return the folder for the stores: a temporary one, or one that is kept."""
+    if kept := os.environ.get("BENCH_FOLDER"):
+        Path(kept).mkdir(parents=True, exist_ok=True)
+        yield Path(kept)
+        return
+    with tempfile.TemporaryDirectory(prefix="spanwise-bench-") as folder:
+        yield Path(folder)
+
+
+def choose_scale(*, is_quick: bool) -> Scale:
+    scale = QUICK if is_quick else FULL
+    if sizes := os.environ.get("BENCH_SPANS"):
+        spans = tuple(int(size) for size in sizes.split(","))
+        scale = replace(scale, store_spans=spans, growth_spans=spans)
+    return scale
 
 
 def show_part(part: str, environment: dict[str, Any], figures: object) -> None:

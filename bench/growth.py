@@ -13,10 +13,10 @@ from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from bench.payload import Writer, make_body, write_pool
+from bench.payload import Writer, make_body
+from bench.reads import send_template
 from bench.scale import Scale
-from bench.service import free_port, run_engine, run_module, run_service
-from bench.writes import send_load
+from bench.service import run_engine, run_module
 from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.commit.engine_store import EngineStore
 from spanwise.ingest.commit.journal import Record
@@ -26,7 +26,6 @@ from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.writer import TelemetryWriter
 
-_BODY_SPANS = 1600
 _MEMORY_LIMIT_MB = 2048
 # Spans per request, requests per batch, and how many batches are measured.
 _BATCHES = {"small": (24, 1, 25), "large": (1600, 6, 9)}
@@ -36,12 +35,8 @@ _QUIET_SECONDS, _MAX_WAIT_SECONDS = 2.0, 300
 def measure_growth(folder: Path, scale: Scale) -> dict[str, Any]:
     """Return the median time and processor time of a batch, by size of the store and batch."""
     data = folder / "growth"
-    data.mkdir()
-    pool, bodies = folder / "growth-pool", min(scale.growth_spans) // _BODY_SPANS
-    write_pool(pool, _BODY_SPANS, bodies)
-    with run_service(data, free_port()) as service:
-        send_load(service, pool, 4, bodies)
-        service.total_traces()
+    if not data.exists():
+        send_template(data, folder / "growth-pool", scale.template_spans)
     store = data / "data" / "telemetry"
     figures = {}
     for spans in scale.growth_spans:

@@ -2,15 +2,41 @@
 
 import statistics
 import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.payload import COMMON_WORD, RARE_WORD, make_rare_body, write_pool
+import httpx
+
+from bench.analytics import keep_sending
+from bench.load import Task
+from bench.payload import (
+    COMMON_WORD,
+    RARE_WORD,
+    SPANS_PER_TRACE,
+    Body,
+    Writer,
+    make_body,
+    make_rare_body,
+    write_pool,
+)
 from bench.scale import Scale
 from bench.service import Service, free_port, run_engine, run_service
 from bench.writes import send_load
 
 _BODY_SPANS = 1600
+_WARM_UP_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Load:
+    """What another caller writes during reads."""
+
+    body_spans: int
+    seconds_between: float
+
+
+LOADS = {"24 spans x 5/s": Load(24, 0.2), "5,000 spans/s": Load(200, 0.04)}
 # Label in the table, path, query parameters.
 READS: list[tuple[str, str, dict[str, Any]]] = [
     ("traces, first page", "/spans/traces", {}),
@@ -37,14 +63,8 @@ def measure_reads(folder: Path, scale: Scale) -> dict[str, Any]:
 
 def _measure_store(folder: Path, spans: int, scale: Scale) -> dict[str, Any]:
     data = folder / f"reads-{spans}"
-    data.mkdir()
-    pool, bodies = folder / "pool-template", scale.template_spans // _BODY_SPANS
-    if not pool.exists():
-        write_pool(pool, _BODY_SPANS, bodies)
-    with run_service(data, free_port()) as service:
-        send_load(service, pool, 4, bodies)
-        # Returns when everything that was sent is visible.
-        service.total_traces()
+    if not data.exists():
+        send_template(data, folder / "pool-template", scale.template_spans)
     grown = run_engine("grow", data / "data" / "telemetry", spans)
     with run_service(data, free_port()) as service:
         headers = {"Content-Type": "application/x-protobuf"}
@@ -54,7 +74,53 @@ def _measure_store(folder: Path, spans: int, scale: Scale) -> dict[str, Any]:
             **grown,
             "cold_start_seconds": service.start_seconds,
             "reads": _time_reads(service, scale.read_repeats),
+            "read_after_write_ms": _time_reads_after_writes(service, scale.read_repeats),
+            "beside": {
+                name: _time_beside(service, folder, load, scale.read_repeats)
+                for name, load in LOADS.items()
+            },
             "peak_memory_mb": service.peak_memory_mb(),
+        }
+
+
+def send_template(data: Path, pool: Path, spans: int) -> None:
+    """Ingest the spans of which a larger store is made."""
+    bodies = spans // _BODY_SPANS
+    if not pool.exists():
+        write_pool(pool, _BODY_SPANS, bodies)
+    data.mkdir()
+    with run_service(data, free_port()) as service:
+        send_load(service, pool, 4, bodies)
+        # Returns when everything that was sent is visible.
+        service.total_traces()
+
+
+def _time_reads_after_writes(service: Service, repeats: int) -> float:
+    """Return the median time of a list right after the same key has written a trace."""
+    headers = {"Content-Type": "application/x-protobuf", "x-api-key": service.key}
+    with httpx.Client(base_url=service.http.base_url, headers=headers, timeout=60) as http:
+        times = []
+        for _ in range(repeats):
+            body = Body(make_body(Writer(1), SPANS_PER_TRACE), time.time_ns()).with_new_ids()
+            http.post("/otlp/v1/traces", content=body).raise_for_status()
+            started = time.perf_counter()
+            http.get("/spans/traces").raise_for_status()
+            times.append((time.perf_counter() - started) * 1000)
+    return statistics.median(times)
+
+
+def _time_beside(service: Service, folder: Path, load: Load, repeats: int) -> dict[str, Any]:
+    """Time all reads by one caller while another one writes."""
+    pool = folder / f"pool-beside-{load.body_spans}"
+    if not pool.exists():
+        write_pool(pool, load.body_spans, 50)
+    task = Task(service.port, service.key, str(pool), 4, 1_000_000, is_packed=False)
+    with keep_sending(replace(task, seconds_between=load.seconds_between)):
+        time.sleep(_WARM_UP_SECONDS)
+        service.max_lag_seconds = 0.0
+        return {
+            "reads": _time_reads(service, repeats),
+            "max_lag_seconds": service.max_lag_seconds,
         }
 
 
@@ -92,8 +158,10 @@ def _time_traces(service: Service, repeats: int) -> dict[str, float]:
 
 def _time_request(service: Service, path: str, query: dict[str, Any]) -> float:
     started = time.perf_counter()
-    service.http.get(path, params=query).raise_for_status()
-    return (time.perf_counter() - started) * 1000
+    response = service.http.get(path, params=query).raise_for_status()
+    milliseconds = (time.perf_counter() - started) * 1000
+    service.record_lag(response)
+    return milliseconds
 
 
 def _percentiles(times: list[float]) -> dict[str, float]:

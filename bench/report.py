@@ -88,20 +88,36 @@ def tabulate_growth(figures: dict[str, Any]) -> list[FigureTable]:
 
 
 def tabulate_reads(figures: dict[str, Any]) -> list[FigureTable]:
-    columns = (Column("p50 ms", ".1f"), Column("p95 ms", ".1f"), Column("found"))
     tables = []
     for size, run in figures.items():
+        beside = run.get("beside", {})
+        columns = [Column("p50 ms", ".1f"), Column("p95 ms", ".1f")]
+        for load in beside:
+            columns += [Column(f"{load}: p50", ".1f"), Column("p95", ".1f")]
+        runs = [run["reads"], *(each["reads"] for each in beside.values())]
         rows = {
-            name: (times.get("p50_ms"), times.get("p95_ms"), times.get("found"))
+            name: [
+                *(each[name].get(figure) for each in runs for figure in ("p50_ms", "p95_ms")),
+                times.get("found"),
+            ]
             for name, times in run["reads"].items()
         }
-        tables.append(FigureTable(f"Reads at {int(size):,} spans", "request", columns, rows))
+        columns.append(Column("found"))
+        title = f"Reads at {int(size):,} spans: quiet, and while another key writes"
+        tables.append(FigureTable(title, "request", columns, rows))
+        lags = [Column(f"lag s, {load}", ".1f") for load in beside]
+        service_row = (
+            run["cold_start_seconds"],
+            run["peak_memory_mb"],
+            run.get("read_after_write_ms"),
+            *(each["max_lag_seconds"] for each in beside.values()),
+        )
         tables.append(
             FigureTable(
                 f"Service at {int(size):,} spans",
                 "",
-                _SERVICE_COLUMNS,
-                {"service": (run["cold_start_seconds"], run["peak_memory_mb"])},
+                (*_SERVICE_COLUMNS, Column("list after own write ms", ".0f"), *lags),
+                {"service": service_row},
             )
         )
     return tables

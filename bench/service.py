@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ class Service:
     http: httpx.Client
     key: str = ""
     start_cpu_seconds: float = 0
+    max_lag_seconds: float = 0
 
     def cpu_seconds(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
@@ -37,6 +39,12 @@ class Service:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         (line,) = (line for line in status.splitlines() if line.startswith("VmHWM"))
         return int(line.split()[1]) / 1024
+
+    def record_lag(self, response: httpx.Response) -> None:
+        """Remember how far the least complete response lay behind."""
+        if as_of := response.headers.get("X-Data-As-Of"):
+            lag = time.time() - datetime.fromisoformat(as_of).timestamp()
+            self.max_lag_seconds = max(self.max_lag_seconds, lag)
 
     def total_traces(self) -> int:
         """Return how many traces are visible; waits for everything acknowledged before."""
