@@ -73,7 +73,7 @@ def _ship(facts: Facts, primary: MetricResult, best: VariantResult) -> Verdict:
         losses = ", ".join(f"{metric.key} {_change(metric, v)}" for metric, v in harmed)
         return _undecided(facts, f"{gain}, but worse on {losses}; weigh the two yourself")
     return _make_verdict(
-        Decision.SHIP, f"{gain}, and no other metric is certainly worse", best.variant
+        Decision.SHIP, f"{gain}, and no other metric is significantly worse", best.variant
     )
 
 
@@ -86,20 +86,22 @@ def _without_winner(facts: Facts, primary: MetricResult) -> Verdict:
         ranges = ", ".join(f"{v.variant} {_range(v)}" for v in known)
         return _make_verdict(
             Decision.NO_DIFFERENCE,
-            f"the true difference on {primary.key} is certainly below {SMALLEST_LIFT:.0%}: "
+            f"the true difference on {primary.key} is below {SMALLEST_LIFT:.0%}, within its interval: "
             f"{ranges}",
         )
     nearest = max(known, key=lambda v: abs(v.lift or 0))
     return _undecided(
         facts,
-        f"no certain difference on {primary.key} yet: {nearest.variant} is at "
+        f"no significant difference on {primary.key} yet: {nearest.variant} is at "
         f"{_change(primary, nearest)}, and the truth may be anywhere in {_range(nearest)}",
     )
 
 
 def _undecided(facts: Facts, reason: str) -> Verdict:
     if facts.status is ExperimentStatus.STOPPED:
-        return _make_verdict(Decision.NO_DIFFERENCE, f"stopped without a certain winner: {reason}")
+        return _make_verdict(
+            Decision.NO_DIFFERENCE, f"stopped without a significant winner: {reason}"
+        )
     if facts.forecast is not None:
         reason += f"; {describe_forecast(facts.forecast)}"
     return _make_verdict(Decision.KEEP_RUNNING, reason)

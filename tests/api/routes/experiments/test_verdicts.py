@@ -54,10 +54,10 @@ def unclear(chance: random.Random, treated: bool) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("outcome", "units", "decision", "variant", "reason"),
     [
-        (quicker, 400, "ship", "treatment", "no other metric is certainly worse"),
+        (quicker, 400, "ship", "treatment", "no other metric is significantly worse"),
         (slower, 400, "ship", "control", "every variant is worse than control on latency"),
         (quicker_and_dearer, 400, "keep_running", None, "weigh the two yourself"),
-        (the_same, 400, "no_difference", None, "certainly below 5%"),
+        (the_same, 400, "no_difference", None, "is below 5%"),
         (unclear, 400, "keep_running", None, "at this rate you will know in about"),
         (quicker, 20, "keep_running", None, "too early"),
     ],
@@ -78,7 +78,7 @@ async def test_an_experiment_stopped_without_significance_has_no_winner(service:
     await ann.data("POST", f"{path}/stop")
     verdict = (await ann.data("GET", f"{path}/results"))["verdict"]
     assert verdict["decision"] == "no_difference"
-    assert verdict["reason"].startswith("Stopped without a certain winner")
+    assert verdict["reason"].startswith("Stopped without a significant winner")
 
 
 async def test_earlier_behaviour_of_units_narrows_the_interval(service: Service) -> None:
