@@ -86,8 +86,8 @@ def _without_winner(facts: Facts, primary: MetricResult) -> Verdict:
         ranges = ", ".join(f"{v.variant} {_range(v)}" for v in known)
         return _make_verdict(
             Decision.NO_DIFFERENCE,
-            f"the true difference on {primary.key} is below {SMALLEST_LIFT:.0%}, within its interval: "
-            f"{ranges}",
+            f"the true difference on {primary.key} is below {SMALLEST_LIFT:.0%}, "
+            f"within its interval: {ranges}",
         )
     nearest = max(known, key=lambda v: abs(v.lift or 0))
     return _undecided(
