@@ -28,6 +28,7 @@ from bench.report import TABULATE
 from bench.scale import FULL, QUICK, Scale
 from bench.service import run_module
 from bench.start import measure_start
+from bench.steady import measure_steady
 from bench.writes import measure_writes
 
 RESULTS = Path(__file__).parent / "results"
@@ -36,6 +37,7 @@ MEASURE: dict[str, Callable[[Path, Scale], Any]] = {
     "writes": measure_writes,
     "growth": measure_growth,
     "reads": measure_reads,
+    "steady": measure_steady,
     "analytics": measure_analytics,
     "assign": measure_assign,
     "alerts": lambda folder, _: run_module("bench.alerts", str(folder / "alerts")),

@@ -140,7 +140,7 @@ def _time_read(
     service: Service, path: str, query: dict[str, Any], repeats: int
 ) -> dict[str, float]:
     response = service.http.get(path, params=query).raise_for_status()
-    times = [_time_request(service, path, query) for _ in range(repeats)]
+    times = [time_request(service, path, query) for _ in range(repeats)]
     found = response.json().get("pagination", {}).get("total")
     return {**_percentiles(times), **({"found": found} if found is not None else {})}
 
@@ -153,10 +153,10 @@ def _time_traces(service: Service, repeats: int) -> dict[str, float]:
         query = {"limit": 1, "skip": number * min(total, 10_000) // repeats}
         page = service.http.get("/spans/traces", params=query).raise_for_status().json()["data"]
         ids += [trace["traceId"] for trace in page]
-    return _percentiles([_time_request(service, f"/spans/traces/{trace}", {}) for trace in ids])
+    return _percentiles([time_request(service, f"/spans/traces/{trace}", {}) for trace in ids])
 
 
-def _time_request(service: Service, path: str, query: dict[str, Any]) -> float:
+def time_request(service: Service, path: str, query: dict[str, Any]) -> float:
     started = time.perf_counter()
     response = service.http.get(path, params=query).raise_for_status()
     milliseconds = (time.perf_counter() - started) * 1000

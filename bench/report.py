@@ -1,5 +1,6 @@
 """Turns the figures of each part into tables, for the terminal and for docs/benchmarks.md."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -123,6 +124,26 @@ def tabulate_reads(figures: dict[str, Any]) -> list[FigureTable]:
     return tables
 
 
+def tabulate_steady(figures: list[dict[str, float]]) -> list[FigureTable]:
+    columns = (
+        Column("reads"),
+        Column("read p50 ms", ".1f"),
+        Column("read p95 ms", ".1f"),
+        Column("ack p95 ms", ".1f"),
+        Column("lag s", ".1f"),
+        Column("memory MB"),
+        Column("CPU cores", ".2f"),
+    )
+    names = ("reads", "read_p50_ms", "read_p95_ms", "ack_p95_ms", "max_lag_seconds", "memory_mb")
+    ends = itertools.accumulate(row["seconds"] / 60 for row in figures)
+    rows = {
+        f"{end:.1f}": [*(row[name] for name in names), row["cpu_cores"]]
+        for end, row in zip(ends, figures, strict=True)
+    }
+    title = "Mixed load: 2,000 spans/s by OTLP, 10 requests/s by REST, and one reader of pages"
+    return [FigureTable(title, "minutes", columns, rows)]
+
+
 def tabulate_analytics(figures: dict[str, Any]) -> list[FigureTable]:
     tables = []
     for size, run in figures.items():
@@ -212,6 +233,7 @@ TABULATE: dict[str, Callable[[Any], list[FigureTable]]] = {
     "writes": tabulate_writes,
     "growth": tabulate_growth,
     "reads": tabulate_reads,
+    "steady": tabulate_steady,
     "analytics": tabulate_analytics,
     "assign": tabulate_assign,
     "alerts": tabulate_alerts,

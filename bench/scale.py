@@ -27,6 +27,7 @@ class Scale:
     experiment_units: int
     peeking_runs: int
     growth_spans: tuple[int, ...]
+    steady_seconds: float
 
 
 FULL = Scale(
@@ -41,6 +42,7 @@ FULL = Scale(
     experiment_units=1_000_000,
     peeking_runs=1000,
     growth_spans=(100_000, 1_000_000, 10_000_000),
+    steady_seconds=1800,
 )
 QUICK = Scale(
     writes={8: WriteSize(500, 1500), 200: WriteSize(60, 200), 1600: WriteSize(12, 40)},
@@ -54,4 +56,5 @@ QUICK = Scale(
     experiment_units=100_000,
     peeking_runs=50,
     growth_spans=(50_000, 500_000),
+    steady_seconds=60,
 )

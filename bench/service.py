@@ -36,8 +36,14 @@ class Service:
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
     def peak_memory_mb(self) -> float:
+        return self._read_memory("VmHWM")
+
+    def memory_mb(self) -> float:
+        return self._read_memory("VmRSS")
+
+    def _read_memory(self, field: str) -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        (line,) = (line for line in status.splitlines() if line.startswith("VmHWM"))
+        (line,) = (line for line in status.splitlines() if line.startswith(field))
         return int(line.split()[1]) / 1024
 
     def record_lag(self, response: httpx.Response) -> None:
