@@ -64,7 +64,7 @@ def send_traces(http: httpx.Client) -> list[str]:
 
 
 def connect(service: Running, token: str) -> httpx.Client:
-    headers = {"Authorization": token}
+    headers = {"Authorization": token, "Cache-Control": "no-cache"}
     return httpx.Client(base_url=service.api, headers=headers, timeout=60)
 
 

@@ -49,7 +49,7 @@ def key_of(http: httpx.Client) -> str:
 
 
 def reader(service: Running, token: str) -> httpx.Client:
-    headers = {"Authorization": token}
+    headers = {"Authorization": token, "Cache-Control": "no-cache"}
     return httpx.Client(base_url=service.api, headers=headers, timeout=60)
 
 

@@ -57,14 +57,14 @@ class Running:
         return httpx.get(f"{self.api}{path}", timeout=ANSWER_SECONDS, **options)
 
     def sign_up(self, email: str = "ann@example.com") -> httpx.Client:
-        """Register and log in; the client carries the token."""
+        """Register and log in; the client carries the token, and reads what any key has written."""
         body = {"email": email, "password": PASSWORD}
         with httpx.Client(base_url=self.api, timeout=ANSWER_SECONDS) as http:
             http.post("/auth/register", json=body).raise_for_status()
             token = http.post("/auth/login", json=body).raise_for_status().json()["data"]["token"]
         return httpx.Client(
             base_url=self.api,
-            headers={"Authorization": f"Bearer {token}"},
+            headers={"Authorization": f"Bearer {token}", "Cache-Control": "no-cache"},
             timeout=ANSWER_SECONDS,
         )
 
