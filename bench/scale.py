@@ -27,6 +27,8 @@ class Scale:
     experiment_units: int
     peeking_runs: int
     growth_spans: tuple[int, ...]
+    peer_spans: int
+    peer_repeats: int
 
 
 FULL = Scale(
@@ -41,6 +43,8 @@ FULL = Scale(
     experiment_units=1_000_000,
     peeking_runs=1000,
     growth_spans=(100_000, 1_000_000, 10_000_000),
+    peer_spans=10_000,
+    peer_repeats=20,
 )
 QUICK = Scale(
     writes={8: WriteSize(500, 1500), 200: WriteSize(60, 200), 1600: WriteSize(12, 40)},
@@ -54,4 +58,6 @@ QUICK = Scale(
     experiment_units=100_000,
     peeking_runs=50,
     growth_spans=(50_000, 500_000),
+    peer_spans=2000,
+    peer_repeats=5,
 )
