@@ -11,7 +11,7 @@ DASHBOARD := src/spanwise/web_dist/index.html
 PYTEST := $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test soak coverage bench check format docs screenshots lock clean
+.PHONY: help setup run demo test soak coverage bench bench-peers check format docs screenshots lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -36,6 +36,9 @@ coverage: $(READY) $(DASHBOARD)  ## run all tests and show the branch coverage o
 
 bench: $(READY)  ## measure the real service; BENCH_QUICK=1 takes about a minute
 	$(BIN)/python -m bench
+
+bench-peers: $(READY)  ## compare with Phoenix and MLflow, installed into .peers
+	BENCH_PARTS=peers $(BIN)/python -m bench
 
 check: $(READY) $(MODULES)  ## lint, types, import rules, commit subjects
 	$(BIN)/ruff check .
@@ -62,7 +65,7 @@ lock: $(UV)  ## compile requirements/*.txt anew from pyproject.toml
 	$(UV) pip compile -q --universal --generate-hashes pyproject.toml --group dev -c requirements/runtime.txt --override requirements/overrides.in -o requirements/dev.txt
 
 clean:  ## remove everything that setup made (data stays)
-	rm -rf .venv .uv dist web/node_modules src/spanwise/web_dist
+	rm -rf .venv .uv .peers dist web/node_modules src/spanwise/web_dist
 
 # uv comes from the package index, pinned by hash, so that nothing has to be installed beforehand.
 $(UV): requirements/uv.txt

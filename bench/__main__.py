@@ -23,6 +23,7 @@ from bench.assign import measure_assign
 from bench.baseline_files import describe_baseline, load_baseline, save_baseline
 from bench.environment import describe_environment
 from bench.growth import measure_growth
+from bench.peers.measure import measure_peers
 from bench.reads import measure_reads
 from bench.report import TABULATE
 from bench.scale import FULL, QUICK, Scale
@@ -45,7 +46,10 @@ MEASURE: dict[str, Callable[[Path, Scale], Any]] = {
         "bench.experiment_results", str(folder / "results"), str(scale.experiment_units)
     ),
     "peeking": lambda _, scale: run_module("bench.peeking", str(scale.peeking_runs)),
+    "peers": measure_peers,
 }
+# Installs other products, so it runs only when it is named.
+ON_REQUEST = ("peers",)
 console = Console(width=160)
 
 
@@ -56,7 +60,7 @@ def main() -> None:
     save = parser.parse_args().save_baseline
     if save and is_quick:
         parser.error("a quick run cannot be a baseline")
-    parts = os.environ.get("BENCH_PARTS", ",".join(MEASURE)).split(",")
+    parts = (os.environ.get("BENCH_PARTS") or ",".join(find_default_parts())).split(",")
     if unknown := set(parts) - MEASURE.keys():
         parser.error(f"unknown parts: {', '.join(sorted(unknown))}; there are {', '.join(MEASURE)}")
     environment = describe_environment()
@@ -87,6 +91,10 @@ def choose_scale(*, is_quick: bool) -> Scale:
         spans = tuple(int(size) for size in sizes.split(","))
         scale = replace(scale, store_spans=spans, growth_spans=spans)
     return scale
+
+
+def find_default_parts() -> list[str]:
+    return [part for part in MEASURE if part not in ON_REQUEST]
 
 
 def show_part(part: str, environment: dict[str, Any], figures: object) -> None:

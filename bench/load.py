@@ -6,8 +6,8 @@ import itertools
 import json
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.payload import read_pool
@@ -27,29 +27,47 @@ class Task:
     is_packed: bool
     # Across all connections; 0 sends the next request when the last is answered.
     seconds_between: float = 0
+    path: str = PATH
+    # Sent besides the key, which may be empty.
+    headers: Mapping[str, str] = field(default_factory=dict)
+    # Sends the bodies of the pool unchanged, to compare products that get the same bytes.
+    is_verbatim: bool = False
+    # No request starts later than this; 0 is no limit.
+    max_seconds: float = 0
 
 
 @dataclass
 class Outcome:
+    # Seconds since the epoch, to be compared with the clock of another process.
+    started_at: float
     seconds: float
     acks_ms: list[float]
     refused: int
 
 
 async def send_all(task: Task) -> Outcome:
-    bodies = itertools.cycle(read_pool(Path(task.pool)))
-    source: Iterator[bytes] = (next(bodies).with_new_ids() for _ in range(task.requests))
+    bodies = itertools.islice(itertools.cycle(read_pool(Path(task.pool))), task.requests)
+    source: Iterator[bytes] = (
+        body.data if task.is_verbatim else body.with_new_ids() for body in bodies
+    )
     if task.is_packed:
         # Compress before the clock starts: the cost of the client is not measured.
         source = iter([gzip.compress(body, 1) for body in source])
+    return await _send_bodies(task, source)
+
+
+async def _send_bodies(task: Task, source: Iterator[bytes]) -> Outcome:
     acks: list[float] = []
     refused = [0]
-    started = time.perf_counter()
+    started_at, started = time.time(), time.perf_counter()
     due = itertools.count(started, task.seconds_between)
+    if task.max_seconds:
+        deadline = started + task.max_seconds
+        source = itertools.takewhile(lambda _: time.perf_counter() < deadline, source)
     async with asyncio.TaskGroup() as group:
         for _ in range(task.connections):
             group.create_task(_send(task, source, due, acks, refused))
-    return Outcome(time.perf_counter() - started, acks, refused[0])
+    return Outcome(started_at, time.perf_counter() - started, acks, refused[0])
 
 
 async def _send(
@@ -60,9 +78,12 @@ async def _send(
     refused: list[int],
 ) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", task.port)
-    packed = "Content-Encoding: gzip\r\n" if task.is_packed else ""
+    headers = {"Host": f"127.0.0.1:{task.port}", **task.headers}
+    headers |= {"x-api-key": task.key} if task.key else {}
+    headers |= {"Content-Encoding": "gzip"} if task.is_packed else {}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     head = (
-        f"POST {PATH} HTTP/1.1\r\nHost: bench\r\nx-api-key: {task.key}\r\n{packed}"
+        f"POST {task.path} HTTP/1.1\r\n{lines}"
         "Content-Type: application/x-protobuf\r\nContent-Length: "
     ).encode()
     for body in source:

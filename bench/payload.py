@@ -205,7 +205,7 @@ class Body:
     """A request in the pool."""
 
     def __init__(self, data: bytes, made_at: int) -> None:
-        self._data = data
+        self.data = data
         self._made_at = made_at
 
     @cached_property
@@ -213,13 +213,13 @@ class Body:
         """Byte offsets of the start and end times: the fixed64 fields 7 and 8, before field 9."""
         year = re.escape(bytes([self._made_at >> 56]))
         pattern = b"\x39(.{7}%s)\x41(.{7}%s)\x4a" % (year, year)
-        found = re.finditer(pattern, self._data, re.DOTALL)
+        found = re.finditer(pattern, self.data, re.DOTALL)
         offsets = [match.start(n) for match in found for n in (1, 2)]
         return np.array(offsets)[:, None] + np.arange(8)
 
     def with_new_ids(self) -> bytes:
         """Return the request with new trace ids, and times as recent as when it was generated."""
-        data = self._data.replace(MARKER, os.urandom(len(MARKER)))
+        data = self.data.replace(MARKER, os.urandom(len(MARKER)))
         values = np.frombuffer(data, np.uint8).copy()
         times = values[self._times].view(np.int64)
         values[self._times] = (times + (time.time_ns() - self._made_at)).view(np.uint8)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bench.baseline_files import describe_baseline, load_baseline
+from bench.peers.table import tabulate_peers
 from bench.tables import Column, FigureTable
 
 _SERVICE_COLUMNS = (Column("cold start s", ".2f"), Column("peak memory MB"))
@@ -239,6 +240,7 @@ TABULATE: dict[str, Callable[[Any], list[FigureTable]]] = {
     "alerts": tabulate_alerts,
     "results": tabulate_results,
     "peeking": tabulate_peeking,
+    "peers": tabulate_peers,
 }
 
 

@@ -28,6 +28,8 @@ class Scale:
     peeking_runs: int
     growth_spans: tuple[int, ...]
     steady_seconds: float
+    peer_spans: int
+    peer_repeats: int
 
 
 FULL = Scale(
@@ -43,6 +45,8 @@ FULL = Scale(
     peeking_runs=1000,
     growth_spans=(100_000, 1_000_000, 10_000_000),
     steady_seconds=1800,
+    peer_spans=10_000,
+    peer_repeats=20,
 )
 QUICK = Scale(
     writes={8: WriteSize(500, 1500), 200: WriteSize(60, 200), 1600: WriteSize(12, 40)},
@@ -57,4 +61,6 @@ QUICK = Scale(
     peeking_runs=50,
     growth_spans=(50_000, 500_000),
     steady_seconds=60,
+    peer_spans=2000,
+    peer_repeats=5,
 )

@@ -13,9 +13,10 @@ _SHOWN_CHANGE = 0.005
 class Column:
     heading: str
     format: str = ",.0f"
+    missing: str = ""
 
     def show(self, figure: float | None) -> str:
-        return "" if figure is None else format(figure, self.format)
+        return self.missing if figure is None else format(figure, self.format)
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,12 @@ class FigureTable:
     label: str
     columns: Sequence[Column]
     rows: Mapping[str, Sequence[float | None]]
+    notes: Sequence[str] = ()
 
     def to_console(self, baseline: "FigureTable | None" = None) -> Table:
         """Build the table for a terminal; each figure is followed by its change."""
-        table = Table(self.label, title=self.title)
+        caption = "\n".join(self.notes)
+        table = Table(self.label, title=self.title, caption=caption, caption_justify="left")
         for column in self.columns:
             table.add_column(column.heading, justify="right")
         for label, figures in self.rows.items():
@@ -58,6 +61,8 @@ class FigureTable:
         for label, figures in self.rows.items():
             cells = [c.show(figure) for c, figure in zip(self.columns, figures, strict=True)]
             lines.append(f"| {' | '.join([label, *cells])} |")
+        if self.notes:
+            lines += ["", *(f"- {note}" for note in self.notes)]
         return "\n".join(lines)
 
 

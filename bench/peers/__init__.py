@@ -1,0 +1,1 @@
+"""Compares Spanwise with other open source products: the same spans, the same questions."""
