@@ -86,8 +86,7 @@ def _without_winner(facts: Facts, primary: MetricResult) -> Verdict:
         ranges = ", ".join(f"{v.variant} {_range(v)}" for v in known)
         return _make_verdict(
             Decision.NO_DIFFERENCE,
-            f"the true difference on {primary.key} is below {SMALLEST_LIFT:.0%}, "
-            f"within its interval: {ranges}",
+            f"any difference on {primary.key} is below {SMALLEST_LIFT:.0%}: {ranges}",
         )
     nearest = max(known, key=lambda v: abs(v.lift or 0))
     return _undecided(

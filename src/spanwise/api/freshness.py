@@ -30,7 +30,7 @@ def parse_freshness(caller: Principal, cache_control: str) -> Freshness:
     return Freshness(caller.workspace_id, caller.caller_id, max_age)
 
 
-async def wait_for_freshness(request: Request) -> Freshness:
+async def wait_for_freshness(request: Request) -> None:
     """Wait for what the response must include, before the route reads."""
     # Reads `Request`, because a header parameter would appear in the OpenAPI document.
     caller: Principal = request.state.principal
@@ -40,11 +40,10 @@ async def wait_for_freshness(request: Request) -> Freshness:
     pending_since = pipeline.pending_since(caller.workspace_id)
     request.state.is_data_pending = pending_since is not None
     request.state.data_as_of = _to_utc(pending_since)
-    return freshness
 
 
 # For routes that read telemetry.
-Fresh = Annotated[Freshness, Depends(wait_for_freshness)]
+Fresh = Annotated[None, Depends(wait_for_freshness)]
 
 
 async def wait_if_missing(request: Request, handle: Callable[[], Awaitable[Response]]) -> Response:

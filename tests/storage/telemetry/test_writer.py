@@ -490,6 +490,25 @@ async def test_the_later_of_two_aggregates_with_one_version_counts(store: Worksp
     assert {trace.cost for trace in (await listed(store)).items} == {2.0}
 
 
+@pytest.mark.parametrize("months", [1, 6])
+async def test_a_trace_of_several_months_is_deleted_from_all_of_them(
+    store: WorkspaceStore, months: int
+) -> None:
+    start = datetime(2025, 12, 31, 23, 30, tzinfo=UTC)
+    root = span(new_trace_id(), name="long", start=start)
+    late = span(root["traceId"], root["spanId"], start=start + months * timedelta(days=31))
+    store.send(root, late)
+    version = next_version()
+    deletion = TraceDeletion(store.workspace, root["traceId"], version)
+    store.writer.write(Batch(BatchRows(version, version), deletions=[deletion]))
+    assert (await listed(store)).total == 0
+    left = await store.engine.fetch(
+        "SELECT count() AS spans FROM spans WHERE workspace = {workspace:String}",
+        {"workspace": store.workspace},
+    )
+    assert left == [{"spans": 0}]
+
+
 class RecordingClient:
     """Passes everything to a client and keeps the statements."""
 

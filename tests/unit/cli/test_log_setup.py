@@ -25,7 +25,7 @@ def test_json_is_one_object_per_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     configure_logs(load_settings(data_dir=tmp_path, log_format="auto"))
     structlog.contextvars.bind_contextvars(request_id="req_1")
     structlog.get_logger().info("listening", port=1)
-    logging.getLogger("a.library").warning("careful")
+    logging.getLogger("some_package").warning("careful")
     crash()
     structlog.contextvars.clear_contextvars()
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
@@ -48,7 +48,7 @@ def test_a_line_is_one_write_so_threads_do_not_interleave(
     monkeypatch.setattr(sys, "stderr", Stream())
     configure_logs(load_settings(data_dir=tmp_path, log_format="json"))
     structlog.get_logger().info("ours")
-    logging.getLogger("a.library").warning("theirs")
+    logging.getLogger("some_package").warning("theirs")
     assert [json.loads(text)["event"] for text in writes] == ["ours", "theirs"]
     assert all(text.endswith("\n") for text in writes)
 

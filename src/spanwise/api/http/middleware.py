@@ -1,4 +1,4 @@
-"""The middleware around every route: request id and log line, caller and rate limit, OTLP dispatch.
+"""The middleware around every route: request id and log line, caller and rate limit.
 
 From the outside in: `RequestContext`, `CallerLimits`, then FastAPI.
 """

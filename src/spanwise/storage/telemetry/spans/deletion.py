@@ -30,23 +30,22 @@ _BINARY, _TEXT = "unhex({trace:String})", "{trace:String}"
 _BEFORE = "version < {version:UInt64}"
 _WITHIN = "BETWEEN {first:DateTime('UTC')} AND {last:DateTime('UTC')}"
 
-# Replaced by the partition of a month: otherwise the engine visits every part of the table.
-_IN_MONTH = " IN MONTH"
 # A trace of more months (a client's clock was off) is searched in all partitions.
 _MAX_MONTHS = 3
 
-_STATEMENTS = (
-    # A tombstone row, because rollups detect changes by written rows. It is written for deleted
-    # rows too: a rollup may not have seen their deletion yet.
-    f"""INSERT INTO traces (workspace, start, trace_id, version, is_deleted)
-    SELECT DISTINCT workspace, start, trace_id, {{version:UInt64}}, 1 FROM traces
-    WHERE {_OF_TRACE}{_BINARY} AND {_BEFORE} AND toStartOfHour(start) {_WITHIN}""",
-    f"""DELETE FROM traces{_IN_MONTH}
-    WHERE {_OF_TRACE}{_BINARY} AND {_BEFORE} AND toStartOfHour(start) {_WITHIN}""",
-    f"""DELETE FROM spans{_IN_MONTH}
-    WHERE {_OF_TRACE}{_BINARY} AND {_BEFORE} AND hour {_WITHIN}""",
-    # Bounds after spans: every remaining span must stay reachable through its bounds.
-    f"DELETE FROM trace_bounds WHERE {_OF_TRACE}{_BINARY} AND last_version < {{version:UInt64}}",
+# Table -> condition on its rows; both are partitioned by month.
+_ROWS = {
+    "traces": f"{_OF_TRACE}{_BINARY} AND {_BEFORE} AND toStartOfHour(start) {_WITHIN}",
+    "spans": f"{_OF_TRACE}{_BINARY} AND {_BEFORE} AND hour {_WITHIN}",
+}
+# A tombstone row, because rollups detect changes by written rows. It is written for deleted rows
+# too: a rollup may not have seen their deletion yet.
+_ADD_TOMBSTONE = f"""
+INSERT INTO traces (workspace, start, trace_id, version, is_deleted)
+SELECT DISTINCT workspace, start, trace_id, {{version:UInt64}}, 1 FROM traces
+WHERE {_ROWS["traces"]}"""
+_DELETE_BOUNDS = (
+    f"DELETE FROM trace_bounds WHERE {_OF_TRACE}{_BINARY} AND last_version < {{version:UInt64}}"
 )
 _RELATED_STATEMENTS = (
     f"DELETE FROM signals WHERE {_OF_TRACE}{_TEXT} AND {_BEFORE}",
@@ -66,27 +65,26 @@ def delete_traces(client: Client, deletions: Sequence[TraceDeletion]) -> None:
         hours = _find_hours(client, parameters)
         if hours is not None:
             bounded = {**parameters, "first": hours[0], "last": hours[1]}
-            for statement in _STATEMENTS:
-                for sql in _split_by_month(statement, *hours):
+            client.command(_ADD_TOMBSTONE, parameters=bounded)
+            for table, condition in _ROWS.items():
+                for partition in _list_partitions(*hours):
+                    sql = f"DELETE FROM {table} {partition} WHERE {condition}"
                     client.command(sql, parameters=bounded)
+            # Bounds after spans: every remaining span must stay reachable through its bounds.
+            client.command(_DELETE_BOUNDS, parameters=bounded)
             # Spans that arrived after the deletion form a new trace.
             recompute_traces(client, _REMAINING, parameters)
         for statement in _RELATED_STATEMENTS:
             client.command(statement, parameters=parameters)
 
 
-def _split_by_month(statement: str, first: datetime, last: datetime) -> list[str]:
-    """Return one statement per month, if it deletes from tables that are partitioned by month."""
-    if _IN_MONTH not in statement:
-        return [statement]
-    count = 12 * (last.year - first.year) + last.month - first.month + 1
-    if count > _MAX_MONTHS:
-        return [statement.replace(_IN_MONTH, "")]
-    months = (divmod(12 * first.year + first.month - 1 + number, 12) for number in range(count))
-    return [
-        statement.replace(_IN_MONTH, f" IN PARTITION {year}{month + 1:02}")
-        for year, month in months
-    ]
+def _list_partitions(first: datetime, last: datetime) -> list[str]:
+    """Return SQL for the months of a trace; without it, a deletion visits every part of a table."""
+    first_month, last_month = (12 * at.year + at.month - 1 for at in (first, last))
+    if last_month - first_month >= _MAX_MONTHS:
+        return [""]
+    months = (divmod(month, 12) for month in range(first_month, last_month + 1))
+    return [f"IN PARTITION {year}{month + 1:02}" for year, month in months]
 
 
 def _find_hours(client: Client, parameters: dict[str, Any]) -> tuple[datetime, datetime] | None:

@@ -157,12 +157,12 @@ class BatchAggregation:
         self._client = client
         self._rows = rows
         self._is_shared = is_shared
-        bounds = trace_bounds_sql(
-            f"SELECT DISTINCT workspace, trace_id FROM spans WHERE {rows.condition()}"
-        )
-        self._bounds = (
-            bounds if is_shared else f"{bounds} HAVING min(first_version) < {{first:UInt64}}"
-        )
+        # SQL for the traces whose other spans are read too, and for their bounds.
+        self._traces = f"SELECT DISTINCT workspace, trace_id FROM spans WHERE {rows.condition()}"
+        self._bounds = trace_bounds_sql(self._traces)
+        if not is_shared:
+            self._bounds += " HAVING min(first_version) < {first:UInt64}"
+            self._traces = f"SELECT workspace, trace_id FROM ({self._bounds})"
 
     def summarize(self) -> BatchSummary:
         batch = f"""
@@ -185,17 +185,16 @@ class BatchAggregation:
         )
 
     def run(self, summary: BatchSummary) -> None:
-        ids = f"SELECT workspace, trace_id FROM ({self._bounds})"
         if not self._is_shared:
             new = f"SELECT {_SPAN_COLUMNS} FROM spans WHERE {self._rows.condition()}"
             if summary.traces:
-                new += f" AND (workspace, trace_id) NOT IN ({ids})"
+                new += f" AND (workspace, trace_id) NOT IN ({self._traces})"
             sql = _aggregate_sql(_deduplicate(new))
             self._client.command(sql, parameters=self._rows.parameters)
         if summary.traces:
             recompute_traces(
                 self._client,
-                ids,
+                self._traces,
                 self._rows.parameters,
                 # Exclude the next batch, which may be only partly inserted.
                 "1" if self._is_shared else "version <= {last:UInt64}",
