@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
 
-from spanwise.model.accounts import Principal, Role
 from spanwise.model.keys import Scope
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.keys import Keys
@@ -42,13 +41,12 @@ async def measure_overhead(folder: Path) -> None:
     print(f"rate limit, one caller           {alone:8.1f} µs")
     print(f"rate limit, {CALLERS:,} callers     {crowded:8.1f} µs")
     async with open_accounts(load_settings(data_dir=folder)) as accounts:
-        user = await accounts.register("ann@example.com", "correct horse battery", "Ann", None)
+        await accounts.register("ann@example.com", "correct horse battery", "Ann", None)
         sign_in = await accounts.login("ann@example.com", "correct horse battery", None)
         access: Access = accounts._access
         person = await access.by_token(sign_in.token)
         keys = Keys(accounts._catalog, access)
-        principal = Principal(user.id, person.workspace_id, Role.ADMIN)
-        key = await keys.create(principal, "bench", [Scope.FULL], None, None)
+        key = await keys.create(person, "bench", [Scope.FULL], None, None)
         by_key = await measure_cpu_us(lambda: access.by_key(key.key))
         by_token = await measure_cpu_us(lambda: access.by_token(sign_in.token))
     print(f"authentication by key, cached    {by_key:8.1f} µs")

@@ -57,8 +57,9 @@ def _caller(path: str, operation: dict[str, Any]) -> str:
         return "anyone"
     if path.startswith("/api/admin/"):
         return "admin"
+    person = operation.get("x-workspace-role", "person")
     scopes = operation["x-key-scopes"]
-    return f"person or key ({', '.join(scopes)})" if scopes else "person"
+    return f"{person}, or key ({', '.join(scopes)})" if scopes else person
 
 
 def _tier(path: str) -> str:

@@ -1,6 +1,7 @@
 """Rules that every route of the OpenAPI document must follow, new ones included."""
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from spanwise.api.http.rate_limits import tier_of
 from spanwise.api.otlp.responses import PATHS
 from support.openapi import Operation, operations
-from support.service import CODES, OPERATOR, Person, Service, start_service
+from support.service import CODES, OPERATOR, Person, Service, new_email, start_service
+from support.teams import join, make_team
 
 PREFIX = "/api"
 OTLP = "/api/otlp/"
@@ -72,6 +74,15 @@ async def make_experiment(_service: Service, person: Person) -> dict[str, str]:
 async def make_webhook(_service: Service, person: Person) -> dict[str, str]:
     made = await person.data("POST", "/events/webhooks", json={"url": "https://hooks.invalid/"})
     return {"webhookId": made["id"]}
+
+
+@makes("workspaces")
+async def make_workspace(_service: Service, person: Person) -> dict[str, str]:
+    workspace = person.user["defaultWorkspaceId"]
+    body = {"email": new_email(), "role": "viewer"}
+    made = await person.data("POST", f"/workspaces/{workspace}/invitations", json=body)
+    ids = {"userId": person.user["id"], "invitationId": made["id"]}
+    return {"workspaceId": workspace, **ids}
 
 
 @makes("ofrep")
@@ -160,7 +171,6 @@ async def test_a_key_without_the_scope_is_403(service: Service, routes: list[Ope
 
 
 async def test_a_member_may_not_administer(service: Service, routes: list[Operation]) -> None:
-    await service.sign_up()
     member = await service.sign_up()
     problems = []
     for operation in routes:
@@ -168,6 +178,69 @@ async def test_a_member_may_not_administer(service: Service, routes: list[Operat
             bearer = {"Authorization": f"Bearer {member.token}"}
             problems += problems_of(operation, await send(service, operation, **bearer), 403)
     assert problems == []
+
+
+ROLES = ["viewer", "editor", "admin", "owner"]
+# Lists that contain addresses of people, and who did what.
+ADMIN_READS = {
+    "GET /api/workspaces/{workspaceId}/audit",
+    "GET /api/workspaces/{workspaceId}/invitations",
+}
+# Everybody may leave; the service checks who may remove others.
+LEAVING = "DELETE /api/workspaces/{workspaceId}/members/{userId}"
+
+
+async def test_the_role_that_a_route_needs_follows_from_its_method(
+    routes: list[Operation],
+) -> None:
+    problems = []
+    for operation in routes:
+        noun = operation.path.split("/")[2]
+        if not operation.is_guarded or noun in {"users", "admin"}:
+            assert operation.role is None, operation
+        elif operation.role is None:
+            # Everybody may list, create and join workspaces.
+            assert noun == "invitations" or operation.path == "/api/workspaces", operation
+        elif operation.method == "GET":
+            expected = "admin" if str(operation) in ADMIN_READS else "viewer"
+            problems += [str(operation)] if operation.role != expected else []
+        elif str(operation) != LEAVING and operation.role == "viewer":
+            problems.append(str(operation))
+    assert problems == []
+
+
+async def test_a_role_opens_its_routes_and_no_others(
+    service: Service, routes: list[Operation]
+) -> None:
+    """Each route as each role, as an outsider, and as a member who was removed."""
+    team = await make_team(service)
+    outsider, removed = await service.sign_up(), await service.sign_up()
+    await join(team.owner, removed, team.path, "owner")
+    await team.owner.data("DELETE", f"{team.path}/members/{removed.user['id']}")
+    people = {**team.by_role, "outsider": outsider, "removed": removed}
+    problems, tried = [], Counter[str]()
+    for operation in routes:
+        if operation.role is None:
+            continue
+        for name, person in people.items():
+            headers = {"Authorization": f"Bearer {person.token}", **team.header}
+            # Other ids are unknown and there is no body, so that nothing is changed.
+            path = operation.address(workspaceId=team.workspace_id)
+            response = await service.http.request(
+                operation.method, path, params=operation.query(), headers=headers
+            )
+            is_member = name in ROLES
+            if not is_member:
+                found = problems_of(operation, response, 404)
+            elif ROLES.index(name) < ROLES.index(operation.role):
+                found = problems_of(operation, response, 403)
+            else:
+                is_refused = response.status_code in {401, 403}
+                found = [f"{operation} as {name}: {response.text}"] if is_refused else []
+            tried[name] += 1
+            problems += found
+    assert problems == []
+    assert len(set(tried.values())) == 1
 
 
 async def test_a_record_that_does_not_exist_is_404(
@@ -216,7 +289,7 @@ def _absent(response: httpx.Response) -> tuple[int, ...]:
 async def test_only_people_manage_accounts_and_keys(routes: list[Operation]) -> None:
     for operation in routes:
         noun = operation.path.split("/")[2]
-        if noun in {"keys", "users", "admin"}:
+        if noun in {"keys", "users", "admin", "workspaces"} or "accept" in operation.path:
             assert operation.spec["security"] == [{"token": []}], operation
             assert operation.key_scopes == set(), operation
         elif operation.is_guarded:

@@ -16,5 +16,6 @@ def make_account(
         created_at=utc_now(),
         last_login_at=None,
         disabled=disabled,
+        default_workspace_id=None,
     )
-    return Account(user, new_id("wsp"), password_hash="$hash", token_version=1)
+    return Account(user, password_hash="$hash", token_version=1)

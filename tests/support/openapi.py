@@ -29,6 +29,12 @@ class Operation:
         return set(self.spec.get("x-key-scopes", []))
 
     @property
+    def role(self) -> str | None:
+        """Return the role that a person needs in the workspace; none for an account's own."""
+        role: str | None = self.spec.get("x-workspace-role")
+        return role
+
+    @property
     def path_parameters(self) -> list[dict[str, Any]]:
         return [p for p in self.spec.get("parameters", []) if p["in"] == "path"]
 

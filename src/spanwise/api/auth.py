@@ -17,12 +17,16 @@ from spanwise.api.freshness import wait_if_missing
 from spanwise.api.http import anonymous_limits
 from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
 from spanwise.api.requests.body_headers import parse_media_type
-from spanwise.model.accounts import Principal, Role
-from spanwise.model.errors import Forbidden, Invalid, SpanwiseError, Unauthorized
+from spanwise.model.accounts import Principal
+from spanwise.model.errors import Forbidden, Invalid, NotFound, SpanwiseError, Unauthorized
 from spanwise.model.keys import Scope
+from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.accounts.access import KEY_PREFIX, Access
 
 MAX_BODY_BYTES = 1_048_576
+WORKSPACE_HEADER = "x-workspace-id"
+# A path with this parameter is about the workspace that it names.
+WORKSPACE_PARAMETER = "workspaceId"
 
 
 async def authenticate(access: Access, headers: Mapping[str, str]) -> Principal:
@@ -31,7 +35,7 @@ async def authenticate(access: Access, headers: Mapping[str, str]) -> Principal:
         return await access.by_key(key)
     scheme, credentials = _authorization(headers)
     if scheme == "bearer" and credentials:
-        return await access.by_token(credentials)
+        return await access.by_token(credentials, headers.get(WORKSPACE_HEADER))
     raise Unauthorized("send a token as 'Authorization: Bearer …' or a key as 'x-api-key: …'")
 
 
@@ -58,16 +62,28 @@ def _basic_password(credentials: str) -> str:
 
 
 class Requires:
-    """The permission a route requires: one of several scopes, a signed-in user, or an admin."""
+    """The permission that a route requires.
 
-    def __init__(self, *scopes: Scope, admin: bool = False) -> None:
+    A key needs one of several scopes. A person needs a role in the workspace, or, without a role,
+    just an account; `admin` stands for administrators of the installation.
+    """
+
+    def __init__(
+        self, *scopes: Scope, role: WorkspaceRole | None = None, admin: bool = False
+    ) -> None:
         self._scopes = frozenset(scopes)
+        self._role = role
         self._admin = admin
 
     @property
-    def security(self) -> list[dict[str, list[str]]]:
+    def openapi(self) -> dict[str, Any]:
         """The requirement in OpenAPI: a token always works, a key only where scopes are named."""
-        return [{"token": []}, {"apiKey": []}] if self._scopes else [{"token": []}]
+        schemes = ("token", "apiKey") if self._scopes else ("token",)
+        return {
+            "security": [{scheme: []} for scheme in schemes],
+            "x-key-scopes": self.key_scopes,
+            **({"x-workspace-role": self._role} if self._role else {}),
+        }
 
     @property
     def key_scopes(self) -> list[str]:
@@ -78,7 +94,8 @@ class Requires:
         outcome: Principal | SpanwiseError = request.state.principal
         if isinstance(outcome, SpanwiseError):
             raise outcome
-        return self.check(outcome)
+        workspace_id = request.path_params.get(WORKSPACE_PARAMETER)
+        return self.check(outcome if workspace_id is None else outcome.in_workspace(workspace_id))
 
     def check(self, caller: Principal) -> Principal:
         """Return the caller, or raise Forbidden with what is missing."""
@@ -88,20 +105,37 @@ class Requires:
             if Scope.FULL not in caller.scopes and not self._scopes & caller.scopes:
                 wanted = " or ".join(self.key_scopes)
                 raise Forbidden(f"this needs an API key with the scope {wanted}")
-        if self._admin and caller.role is not Role.ADMIN:
-            raise Forbidden("this needs an admin")
+        if self._admin and not caller.is_admin:
+            raise Forbidden("Admins only")
+        if self._role is not None:
+            _check_role(caller, self._role)
         return caller
+
+
+def _check_role(caller: Principal, needed: WorkspaceRole) -> None:
+    if caller.role is None:
+        if not caller.workspace_id:
+            raise NotFound("you are not a member of any workspace; create one first")
+        raise NotFound("no such workspace")
+    if not caller.role.includes(needed):
+        raise Forbidden(f"this needs the role {needed}; you are {caller.role} of this workspace")
 
 
 SignedIn = Annotated[Principal, Depends(Requires())]
 Admin = Annotated[Principal, Depends(Requires(admin=True))]
-Reader = Annotated[Principal, Depends(Requires(Scope.READ))]
-Writer = Annotated[Principal, Depends(Requires(Scope.FULL))]
-may_ingest = Requires(Scope.INGEST)
+Reader = Annotated[Principal, Depends(Requires(Scope.READ, role=WorkspaceRole.VIEWER))]
+Writer = Annotated[Principal, Depends(Requires(Scope.FULL, role=WorkspaceRole.EDITOR))]
+# Administers what a key may administer too.
+Manager = Annotated[Principal, Depends(Requires(Scope.FULL, role=WorkspaceRole.ADMIN))]
+may_ingest = Requires(Scope.INGEST, role=WorkspaceRole.EDITOR)
 Ingester = Annotated[Principal, Depends(may_ingest)]
 # An assignment is a read for the application and a write for us, so either scope is enough.
-may_assign = Requires(Scope.INGEST, Scope.READ)
+may_assign = Requires(Scope.INGEST, Scope.READ, role=WorkspaceRole.VIEWER)
 Assigner = Annotated[Principal, Depends(may_assign)]
+# Only people, no keys.
+Viewer = Annotated[Principal, Depends(Requires(role=WorkspaceRole.VIEWER))]
+WorkspaceAdmin = Annotated[Principal, Depends(Requires(role=WorkspaceRole.ADMIN))]
+Owner = Annotated[Principal, Depends(Requires(role=WorkspaceRole.OWNER))]
 
 
 async def client_address(request: Request) -> str | None:
@@ -148,11 +182,7 @@ class AuthorizedRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401
         super().__init__(path, endpoint, **options)
         for requirement in self._requirements():
-            self.openapi_extra = {
-                **(self.openapi_extra or {}),
-                "security": requirement.security,
-                "x-key-scopes": requirement.key_scopes,
-            }
+            self.openapi_extra = {**(self.openapi_extra or {}), **requirement.openapi}
 
     def _requirements(self) -> list[Requires]:
         return [d.call for d in self.dependant.dependencies if isinstance(d.call, Requires)]

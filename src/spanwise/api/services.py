@@ -27,6 +27,9 @@ from spanwise.services.telemetry.prices import Prices, RepricingProgress
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
 from spanwise.services.telemetry.traces import Traces
+from spanwise.services.workspaces.invitations import Invitations
+from spanwise.services.workspaces.members import Members
+from spanwise.services.workspaces.workspaces import Workspaces
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import Counters
@@ -42,6 +45,9 @@ class Services:
     access: Access
     accounts: Accounts
     keys: Keys
+    workspaces: Workspaces
+    members: Members
+    invitations: Invitations
     engine: Engine
     pipeline: Pipeline
     body_memory: BodyMemory

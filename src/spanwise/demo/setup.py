@@ -17,7 +17,7 @@ from spanwise.model.accounts import Principal
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, StartError
 from spanwise.model.keys import Scope
-from spanwise.storage.catalog import users as stored_users
+from spanwise.storage.catalog.accounts import users as stored_users
 
 EMAIL = "demo@example.com"
 PASSWORD = "watch the fleet"
@@ -109,7 +109,7 @@ async def _find_caller(services: Services) -> Principal | None:
         account = await stored_users.find_account_by_email(tx, EMAIL)
     if account is None:
         return None
-    return Principal(account.user.id, account.workspace_id, account.user.role)
+    return Principal.of_account(account)
 
 
 async def _add_keys(services: Services, caller: Principal) -> None:

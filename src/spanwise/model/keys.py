@@ -29,6 +29,8 @@ class ApiKey(ApiModel):
     expires_at: UtcTime | None
     last_used_at: UtcTime | None
     rotated_at: UtcTime | None
+    workspace_id: str
+    created_by: str | None
 
 
 class ApiKeyWithSecret(ApiKey):

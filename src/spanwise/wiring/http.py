@@ -23,6 +23,7 @@ from spanwise.api.openapi.document import install_openapi
 from spanwise.api.routes import agents, alerts, events, experiments, ofrep, system
 from spanwise.api.routes.accounts import admin, auth, keys, users
 from spanwise.api.routes.telemetry import analytics, logs, models, otlp, sessions, signals, spans
+from spanwise.api.routes.workspaces import invitation_links, invitations, members, workspaces
 from spanwise.api.services import Services
 
 _ROUTE_MODULES = (
@@ -30,6 +31,10 @@ _ROUTE_MODULES = (
     experiments,
     users,
     keys,
+    workspaces,
+    members,
+    invitations,
+    invitation_links,
     admin,
     agents,
     alerts,

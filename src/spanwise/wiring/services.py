@@ -40,6 +40,9 @@ from spanwise.services.telemetry.prices import Prices, PriceSync
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
 from spanwise.services.telemetry.traces import Traces
+from spanwise.services.workspaces.invitations import Invitations
+from spanwise.services.workspaces.members import Members
+from spanwise.services.workspaces.workspaces import Workspaces
 from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
@@ -130,6 +133,9 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             access=access,
             accounts=Accounts(settings, catalog, counters, mailer, signer, access),
             keys=Keys(catalog, access),
+            workspaces=Workspaces(catalog, access),
+            members=Members(catalog, access),
+            invitations=Invitations(catalog, access, mailer, settings.public_address),
             engine=engine,
             pipeline=pipeline,
             receiver=receiver,

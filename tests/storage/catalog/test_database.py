@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from spanwise.model.errors import StartError, Unavailable
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.catalog import users as stored
+from spanwise.storage.catalog.accounts import users as stored
 from spanwise.storage.catalog.database import serialize_writers
 from support.accounts import make_account
 from support.servers import free_port

@@ -4,7 +4,9 @@ import subprocess
 import sys
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 from sqlalchemy.pool import NullPool
@@ -12,7 +14,7 @@ from sqlalchemy.pool import NullPool
 from spanwise.model.errors import StartError
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.database import driver_url
-from spanwise.storage.catalog.migrate import migrate
+from spanwise.storage.catalog.migrate import MIGRATIONS, migrate
 from spanwise.storage.catalog.tables import metadata
 from support.catalog_processes import migrate_until_killed
 from support.child_processes import run_process
@@ -93,3 +95,48 @@ def test_a_migration_that_is_killed_after_any_statement_is_completed_by_the_next
     assert statements > 20
     with connect(empty_catalog_url) as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_an_account_becomes_the_owner_of_the_workspace_that_it_had(empty_catalog_url: str) -> None:
+    with connect(empty_catalog_url) as connection:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        config.attributes["metadata"] = metadata
+        command.upgrade(config, "0005")
+        for number in (1, 2):
+            connection.execute(
+                text(
+                    "INSERT INTO users (id, workspace_id, email, name, role, password_hash, "
+                    "email_verified, disabled, token_version, created_at) VALUES (:id, :workspace, "
+                    ":email, :name, 'member', '$hash', TRUE, FALSE, 1, '2026-01-31 12:00:00')"
+                ),
+                {
+                    "id": f"usr_{number}",
+                    "workspace": f"wsp_{number}",
+                    "email": f"{number}@example.com",
+                    "name": "O'Brien" if number == 1 else "n" * 200,
+                },
+            )
+        connection.execute(
+            text(
+                "INSERT INTO audit (id, at, action, actor, data) "
+                "VALUES ('aud_1', '2026-01-31 12:00:00', 'key.created', 'usr_1', '{}')"
+            )
+        )
+        connection.commit()
+    migrate(driver_url(empty_catalog_url))
+    with connect(empty_catalog_url) as connection:
+        members = connection.execute(
+            text(
+                "SELECT m.user_id, m.role, w.id, w.name, u.default_workspace_id FROM memberships m "
+                "JOIN workspaces w ON w.id = m.workspace_id JOIN users u ON u.id = m.user_id "
+                "ORDER BY m.user_id"
+            )
+        ).all()
+        entries = connection.execute(text("SELECT workspace_id FROM audit")).all()
+    assert [tuple(row) for row in members] == [
+        ("usr_1", "owner", "wsp_1", "O'Brien's workspace", "wsp_1"),
+        ("usr_2", "owner", "wsp_2", "n" * 100 + "'s workspace", "wsp_2"),
+    ]
+    assert [row.workspace_id for row in entries] == ["wsp_1"]

@@ -3,10 +3,11 @@
 import pytest
 
 from spanwise.api.freshness import parse_freshness
-from spanwise.model.accounts import Principal, Role
+from spanwise.model.accounts import Principal
 from spanwise.model.freshness import Freshness
+from spanwise.model.workspaces import WorkspaceRole
 
-ANN = Principal("usr_ann", "wsp_1", Role.MEMBER)
+ANN = Principal("usr_ann", "wsp_1", WorkspaceRole.OWNER)
 OWN = Freshness("wsp_1", "usr_ann")
 EVERYTHING = Freshness("wsp_1")
 
@@ -38,5 +39,5 @@ def test_cache_control_is_parsed(header: str, expected: Freshness) -> None:
 
 
 def test_a_key_is_a_caller_of_its_own() -> None:
-    key = Principal("usr_ann", "wsp_1", Role.MEMBER, key_id="key_1")
+    key = Principal("usr_ann", "wsp_1", WorkspaceRole.OWNER, key_id="key_1")
     assert parse_freshness(key, "") == Freshness("wsp_1", "key_1")

@@ -40,8 +40,7 @@ def _operation(kind: str) -> dict[str, Any]:
         "operationId": f"export_{kind}",
         "requestBody": {"required": True, **_message("An export request.", f"{package}Request")},
         "responses": responses,
-        "security": may_ingest.security,
-        "x-key-scopes": may_ingest.key_scopes,
+        **may_ingest.openapi,
     }
 
 

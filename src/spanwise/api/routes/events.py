@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import Field
 
-from spanwise.api.auth import Reader, Writer
+from spanwise.api.auth import Manager, Reader
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
@@ -57,13 +57,13 @@ async def list_webhooks(caller: Reader, use: Use, page: Paged) -> SuccessPage[We
 
 
 @router.post("/webhooks", status_code=201)
-async def create_webhook(body: NewWebhook, caller: Writer, use: Use) -> Success[WebhookWithSecret]:
+async def create_webhook(body: NewWebhook, caller: Manager, use: Use) -> Success[WebhookWithSecret]:
     """Subscribe a URL to events. Only this response contains the signing secret."""
     return succeed(await use.webhooks.create(caller, body.url, body.types))
 
 
 @router.delete("/webhooks/{webhookId}")
-async def delete_webhook(webhook_id: WebhookId, caller: Writer, use: Use) -> Success[Deleted]:
+async def delete_webhook(webhook_id: WebhookId, caller: Manager, use: Use) -> Success[Deleted]:
     await use.webhooks.delete(caller, webhook_id)
     return succeed(Deleted(id=webhook_id))
 
@@ -78,6 +78,6 @@ async def list_webhook_deliveries(
 
 
 @router.post("/webhooks/{webhookId}/test")
-async def send_test(webhook_id: WebhookId, caller: Writer, use: Use) -> Success[Delivery]:
+async def send_test(webhook_id: WebhookId, caller: Manager, use: Use) -> Success[Delivery]:
     """Send a message of type `webhook.test` now and return its outcome."""
     return succeed(await use.webhooks.send_test(caller, webhook_id))

@@ -6,16 +6,20 @@ from spanwise.model.accounts import Account, Principal
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Unauthorized
 from spanwise.model.keys import KeyGrant
+from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.accounts.tokens import TokenSigner, hash_secret
 from spanwise.services.ttl_cache import TtlCache
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.catalog import keys as stored_keys
-from spanwise.storage.catalog import users as stored_users
+from spanwise.storage.catalog.accounts import keys as stored_keys
+from spanwise.storage.catalog.accounts import users as stored_users
 
 KEY_PREFIX = "sw_"
 
 # Changes by other processes take effect within this time; the docs promise five seconds.
 CACHE_SECONDS = 4.0
+
+# Only admins make keys; beyond that a key is limited by its scopes.
+_KEY_ROLE = WorkspaceRole.ADMIN
 
 
 class Access:
@@ -28,42 +32,50 @@ class Access:
         self._grants = TtlCache[str, KeyGrant]()
         self._last_uses: dict[str, datetime] = {}
 
-    async def by_token(self, token: str) -> Principal:
+    async def by_token(self, token: str, workspace_id: str | None = None) -> Principal:
+        """Return the person, in the named workspace or else in their default one."""
         claims = self._signer.check(token)
         account = await self._find_account(claims.user_id)
         if account is None or account.user.disabled:
             raise Unauthorized("the account does not exist or is disabled")
         if account.token_version != claims.token_version:
             raise Unauthorized("the token was revoked by a password change; log in again")
-        return Principal(account.user.id, account.workspace_id, account.user.role)
+        return Principal.of_account(account, workspace_id)
 
     async def by_key(self, secret: str) -> Principal:
         grant = await self._find_grant(secret)
         if grant is None:
             raise Unauthorized("the API key is not valid")
-        return self._admit(grant, await self._find_account(grant.user_id))
+        return self._admit(grant)
 
     def recall_key(self, secret: str) -> Principal | None:
         """Resolve a key from the cache, without I/O; None means that it is not cached."""
         grant = self._grants.get(hash_secret(secret))
-        account = self._accounts.get(grant.user_id) if grant is not None else None
-        return None if grant is None or account is None else self._admit(grant, account)
+        return None if grant is None else self._admit(grant)
 
-    def _admit(self, grant: KeyGrant, account: Account | None) -> Principal:
+    def _admit(self, grant: KeyGrant) -> Principal:
         now = utc_now()
         if grant.valid_until is not None and grant.valid_until <= now:
             raise Unauthorized("the API key is not valid")
-        if account is None or account.user.disabled:
-            raise Unauthorized("the account does not exist or is disabled")
         self._last_uses[grant.key_id] = now
         return Principal(
-            grant.user_id, grant.workspace_id, account.user.role, grant.key_id, grant.scopes
+            grant.user_id,
+            grant.workspace_id,
+            _KEY_ROLE,
+            key_id=grant.key_id,
+            scopes=grant.scopes,
         )
 
     def invalidate_user(self, user_id: str) -> None:
         """Make a change to an account take effect in this process at once."""
         self._accounts.invalidate(lambda _, account: account.user.id == user_id)
-        self._grants.invalidate(lambda _, grant: grant.user_id == user_id)
+        # A disabled account may have been the last active member of a workspace.
+        self._grants.invalidate(lambda _, grant: True)
+
+    def invalidate_workspace(self, workspace_id: str) -> None:
+        """Make a change of members or keys take effect in this process at once."""
+        self._accounts.invalidate(lambda _, account: workspace_id in account.memberships)
+        self._grants.invalidate(lambda _, grant: grant.workspace_id == workspace_id)
 
     def invalidate_key(self, key_id: str) -> None:
         self._grants.invalidate(lambda _, grant: grant.key_id == key_id)

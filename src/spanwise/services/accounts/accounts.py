@@ -12,9 +12,11 @@ from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.passwords import check_password, hash_password, verify_password
 from spanwise.services.accounts.tokens import Claims, TokenSigner, hash_secret, new_secret
 from spanwise.services.notifications.mail import Mail, Mailer
+from spanwise.services.workspaces.invitations import accept_invitation
+from spanwise.services.workspaces.workspaces import add_owned_workspace, first_workspace_name
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog, Transaction
-from spanwise.storage.catalog import users as stored
+from spanwise.storage.catalog.accounts import users as stored
 from spanwise.storage.catalog.database import serialize_writers
 from spanwise.storage.counters import Count, Counters, Limit
 
@@ -23,7 +25,7 @@ RESET_LIFETIME = timedelta(hours=1)
 FAILED_LOGINS = Limit("failed-logins", 20, window_seconds=15 * 60)
 
 _REGISTRATION_LOCK = 7_205_760
-_WRONG_CREDENTIALS = "the e-mail address or the password is wrong"
+_WRONG_CREDENTIALS = "Incorrect e-mail or password"
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,18 @@ class Accounts:
         self._signer = signer
         self._access = access
 
-    async def register(self, email: str, password: str, name: str, address: str | None) -> User:
-        """Create an account and its workspace. The first account becomes admin."""
+    async def register(
+        self,
+        email: str,
+        password: str,
+        name: str,
+        address: str | None,
+        invitation: str | None = None,
+    ) -> User:
+        """Create an account and its workspace. The first account becomes admin.
+
+        An invitation also makes it a member of another workspace, even if registration is closed.
+        """
         email = normalize_email(email)
         check_password(password)
         password_hash = await hash_password(password)
@@ -59,13 +71,24 @@ class Accounts:
             # Without the lock, two concurrent registrations could both become the first account.
             await serialize_writers(tx, _REGISTRATION_LOCK)
             is_first = await stored.count_users(tx) == 0
-            if not is_first and not self._settings.open_registration:
+            is_open = self._settings.open_registration or invitation is not None
+            if not is_first and not is_open:
                 raise Forbidden("registration is closed on this installation")
             account = _new_account(email, name, password_hash, is_first=is_first)
             if not await stored.add_account(tx, account):
                 raise Invalid.field("email", "an account with this address already exists")
+            await _add_first_workspace(tx, account.user)
+            if invitation is not None:
+                await accept_invitation(tx, invitation, account.user.id, email, address)
+            account = await _require(tx, account.user.id)
             mail = await self._verification_mail(tx, account)
-            await audit.record(tx, "account.registered", actor=account.user.id, address=address)
+            await audit.record(
+                tx,
+                "account.registered",
+                workspace=account.user.default_workspace_id,
+                actor=account.user.id,
+                address=address,
+            )
         self._mailer.send_in_background(mail)
         return account.user
 
@@ -162,10 +185,19 @@ class Accounts:
         async with self._catalog.read() as tx:
             return (await _require(tx, caller.user_id)).user
 
-    async def update_profile(self, caller: Principal, name: str | None) -> User:
+    async def update_profile(
+        self, caller: Principal, name: str | None, default_workspace_id: str | None
+    ) -> User:
+        changes = {"name": name, "default_workspace_id": default_workspace_id}
         async with self._catalog.write() as tx:
-            await stored.update_user(tx, caller.user_id, {} if name is None else {"name": name})
-            return (await _require(tx, caller.user_id)).user
+            account = await _require(tx, caller.user_id)
+            if default_workspace_id not in {None, *account.memberships}:
+                raise NotFound("no such workspace")
+            given = {field: value for field, value in changes.items() if value is not None}
+            await stored.update_user(tx, caller.user_id, given)
+            user = (await _require(tx, caller.user_id)).user
+        self._access.invalidate_user(caller.user_id)
+        return user
 
     async def administer(
         self,
@@ -283,11 +315,18 @@ def _new_account(email: str, name: str, password_hash: str, *, is_first: bool) -
             created_at=utc_now(),
             last_login_at=None,
             disabled=False,
+            default_workspace_id=None,
         ),
-        workspace_id=new_id("wsp"),
         password_hash=password_hash,
         token_version=1,
     )
+
+
+async def _add_first_workspace(tx: Transaction, user: User) -> None:
+    workspace_id = await add_owned_workspace(
+        tx, user.id, first_workspace_name(user.name), user.created_at
+    )
+    await stored.update_user(tx, user.id, {"default_workspace_id": workspace_id})
 
 
 async def _consume_token(tx: Transaction, purpose: TokenPurpose, token: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from spanwise.model.accounts import AuditEntry
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.storage.catalog import Transaction
-from spanwise.storage.catalog.audit import add_entry
+from spanwise.storage.catalog.accounts.audit import add_entry
 
 _MAX_SUBJECT = 320
 
@@ -14,6 +14,7 @@ async def record(
     tx: Transaction,
     action: str,
     *,
+    workspace: str | None = None,
     actor: str | None = None,
     subject: str | None = None,
     address: str | None = None,
@@ -23,6 +24,7 @@ async def record(
         tx,
         AuditEntry(
             id=new_id("aud"),
+            workspace_id=workspace,
             at=utc_now(),
             action=action,
             actor=actor,

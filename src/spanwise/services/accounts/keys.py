@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from spanwise.model.accounts import Principal
 from spanwise.model.api_model import new_id, utc_now
@@ -15,7 +16,8 @@ from spanwise.services.accounts.access import KEY_PREFIX, Access
 from spanwise.services.accounts.tokens import hash_secret
 from spanwise.services.notifications.events import record_event
 from spanwise.storage.catalog import Catalog, Transaction
-from spanwise.storage.catalog import keys as stored
+from spanwise.storage.catalog.accounts import keys as stored
+from spanwise.storage.catalog.accounts.workspaces import find_workspace
 
 _SECRET_BYTES = 24
 _PREFIX_CHARACTERS = 11
@@ -37,6 +39,8 @@ class Keys:
         now = utc_now()
         if expires_at is not None and expires_at <= now:
             raise Invalid.field("expiresAt", "must lie in the future")
+        if expires_at is None and await self._requires_expiry(caller):
+            raise Invalid.field("expiresAt", "is required in this workspace")
         secret = _new_key_secret()
         key = ApiKey(
             id=new_id("key"),
@@ -48,12 +52,15 @@ class Keys:
             expires_at=expires_at,
             last_used_at=None,
             rotated_at=None,
+            workspace_id=caller.workspace_id,
+            created_by=None,
         )
         async with self._catalog.write() as tx:
-            await stored.add_key(tx, caller.workspace_id, caller.user_id, key, hash_secret(secret))
-            await audit.record(
-                tx, "key.created", actor=caller.user_id, subject=key.id, address=address
+            await stored.add_key(tx, caller.user_id, key, hash_secret(secret))
+            await _audit(
+                tx, caller, "key.created", key.id, address, name=name, scopes=list(key.scopes)
             )
+            key = await _require(tx, caller, key.id)
         return ApiKeyWithSecret(**key.model_dump(), key=secret)
 
     async def list(self, caller: Principal, page: PageRequest) -> Listing[ApiKey]:
@@ -78,14 +85,7 @@ class Keys:
                 now=now,
                 old_valid_until=now + timedelta(seconds=grace_seconds) if grace_seconds else None,
             )
-            await audit.record(
-                tx,
-                "key.rotated",
-                actor=caller.user_id,
-                subject=key_id,
-                address=address,
-                graceSeconds=grace_seconds,
-            )
+            await _audit(tx, caller, "key.rotated", key_id, address, graceSeconds=grace_seconds)
             key = await _require(tx, caller, key_id)
             await _record_event(tx, caller, EventType.KEY_ROTATED, key)
         self._access.invalidate_key(key_id)
@@ -95,9 +95,7 @@ class Keys:
         async with self._catalog.write() as tx:
             await _require_active(tx, caller, key_id)
             await stored.revoke_key(tx, caller.workspace_id, key_id, utc_now())
-            await audit.record(
-                tx, "key.revoked", actor=caller.user_id, subject=key_id, address=address
-            )
+            await _audit(tx, caller, "key.revoked", key_id, address)
             key = await _require(tx, caller, key_id)
             await _record_event(tx, caller, EventType.KEY_REVOKED, key)
         self._access.invalidate_key(key_id)
@@ -105,12 +103,34 @@ class Keys:
 
     async def delete(self, caller: Principal, key_id: str, address: str | None) -> None:
         async with self._catalog.write() as tx:
-            if not await stored.delete_key(tx, caller.workspace_id, key_id):
-                raise NotFound("no such API key")
-            await audit.record(
-                tx, "key.deleted", actor=caller.user_id, subject=key_id, address=address
-            )
+            key = await _require(tx, caller, key_id)
+            await stored.delete_key(tx, caller.workspace_id, key_id)
+            await _audit(tx, caller, "key.deleted", key_id, address, name=key.name)
         self._access.invalidate_key(key_id)
+
+    async def _requires_expiry(self, caller: Principal) -> bool:
+        async with self._catalog.read() as tx:
+            workspace = await find_workspace(tx, caller.workspace_id, caller.user_id)
+        return workspace is not None and workspace.require_key_expiry
+
+
+async def _audit(
+    tx: Transaction,
+    caller: Principal,
+    action: str,
+    key_id: str,
+    address: str | None,
+    **data: Any,  # noqa: ANN401 -- details of the action
+) -> None:
+    await audit.record(
+        tx,
+        action,
+        workspace=caller.workspace_id,
+        actor=caller.user_id,
+        subject=key_id,
+        address=address,
+        **data,
+    )
 
 
 def _new_key_secret() -> str:

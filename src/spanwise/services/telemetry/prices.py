@@ -89,6 +89,7 @@ class Prices:
             await audit.record(
                 tx,
                 "price.set",
+                workspace=caller.workspace_id,
                 actor=caller.user_id,
                 subject=model,
                 address=address,
@@ -107,7 +108,12 @@ class Prices:
                 raise NotFound("this workspace has set no price for that model")
             await tasks.request_repricing(tx, key)
             await audit.record(
-                tx, "price.deleted", actor=caller.user_id, subject=model, address=address
+                tx,
+                "price.deleted",
+                workspace=caller.workspace_id,
+                actor=caller.user_id,
+                subject=model,
+                address=address,
             )
         await self._apply_change(key)
 

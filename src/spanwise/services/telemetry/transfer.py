@@ -14,8 +14,8 @@ from spanwise.model.agents import AgentActivity
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog.accounts.users import find_account_by_email
 from spanwise.storage.catalog.agents import add_seen_agents
-from spanwise.storage.catalog.users import find_account_by_email
 from spanwise.storage.telemetry.export import transfer as stored
 from spanwise.storage.telemetry.spans.decoding import in_utc
 from spanwise.storage.telemetry.writer import TelemetryWriter
@@ -37,7 +37,7 @@ class Transfer:
             account = await find_account_by_email(tx, email)
         if account is None:
             raise NotFound(f"there is no account {email}")
-        return account.workspace_id
+        return account.default_workspace_id or ""
 
     async def export(self, workspace: str, folder: Path, progress: Progress) -> Mapping[str, int]:
         """Write a workspace's telemetry to an empty folder; return the row counts by table."""

@@ -51,7 +51,7 @@ users = Table(
     "users",
     metadata,
     Column("id", String(40), primary_key=True),
-    Column("workspace_id", String(40), nullable=False, unique=True),
+    Column("default_workspace_id", String(40)),
     Column("email", String(320), nullable=False, unique=True),
     Column("name", String(200), nullable=False),
     Column("role", String(20), nullable=False),
@@ -61,6 +61,60 @@ users = Table(
     Column("token_version", Integer, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
     Column("last_login_at", UtcDateTime),
+)
+
+workspaces = Table(
+    "workspaces",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("require_key_expiry", Boolean, nullable=False),
+    Column("retention_days", Integer),
+    Column("content_retention_days", Integer),
+    Column("masking", JSON),
+)
+
+memberships = Table(
+    "memberships",
+    metadata,
+    Column(
+        "workspace_id",
+        String(40),
+        ForeignKey("workspaces.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("user_id", String(40), ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("role", String(20), nullable=False),
+    Column("joined_at", UtcDateTime, nullable=False),
+    Index(None, "user_id"),
+)
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column(
+        "workspace_id",
+        String(40),
+        ForeignKey("workspaces.id", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    Column("email", String(320), nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("token_hash", String(64), nullable=False, unique=True),
+    Column("invited_by", String(40), nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("expires_at", UtcDateTime, nullable=False),
+    UniqueConstraint("workspace_id", "email"),
+)
+
+# Deleted workspaces whose telemetry is still to be removed.
+workspace_removals = Table(
+    "workspace_removals",
+    metadata,
+    Column("workspace_id", String(40), primary_key=True),
+    Column("deleted_at", UtcDateTime, nullable=False),
 )
 
 one_time_tokens = Table(
@@ -91,6 +145,15 @@ api_keys = Table(
     Column("rotated_at", UtcDateTime),
     Column("revoked_at", UtcDateTime),
     Index(None, "workspace_id", "id"),
+)
+
+# Addresses from which a key was used, so that the first use from a new one is audited.
+key_addresses = Table(
+    "key_addresses",
+    metadata,
+    Column("key_id", String(40), ForeignKey("api_keys.id", ondelete="CASCADE"), primary_key=True),
+    Column("address", String(60), primary_key=True),
+    Column("first_used_at", UtcDateTime, nullable=False),
 )
 
 agents = Table(
@@ -268,12 +331,15 @@ audit = Table(
     "audit",
     metadata,
     Column("id", String(40), primary_key=True),
+    # Empty for actions of the whole installation.
+    Column("workspace_id", String(40)),
     Column("at", UtcDateTime, nullable=False, index=True),
     Column("action", String(60), nullable=False),
     Column("actor", String(40)),
     Column("subject", String(320)),
     Column("address", String(60)),
     Column("data", JSON, nullable=False),
+    Index(None, "workspace_id", "at"),
 )
 
 # Repricing tasks per price. An empty workspace stands for the list price. `generation` counts price

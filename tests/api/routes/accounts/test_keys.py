@@ -20,6 +20,8 @@ FIELDS = {
     "expiresAt",
     "lastUsedAt",
     "rotatedAt",
+    "workspaceId",
+    "createdBy",
 }
 
 

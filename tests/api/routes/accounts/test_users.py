@@ -17,6 +17,7 @@ async def test_the_profile_contains_no_secrets(service: Service) -> None:
         "emailVerified",
         "createdAt",
         "lastLoginAt",
+        "defaultWorkspaceId",
     }
 
 

@@ -14,10 +14,10 @@ from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_pa
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
-from spanwise.model.accounts import AdminUser, AuditEntry, Role
+from spanwise.model.accounts import AdminUser, AuditEntry, AuditFilter, Role
 from spanwise.model.api_model import ApiModel
-from spanwise.storage.catalog import audit as stored_audit
-from spanwise.storage.catalog import users as stored_users
+from spanwise.storage.catalog.accounts import audit as stored_audit
+from spanwise.storage.catalog.accounts import users as stored_users
 from spanwise.storage.telemetry.engine.table_sizes import measure_tables
 
 router = PrefixRouter("admin", "/admin")
@@ -81,7 +81,10 @@ async def update_user(
     use: Use,
     address: ClientAddress,
 ) -> Success[AdminUser]:
-    """Change a role, or disable an account, which also disables its tokens and keys."""
+    """Change a role, or disable an account, which ends its sign-ins.
+
+    Keys belong to workspaces: they work while the workspace has another active member.
+    """
     return succeed(await use.accounts.administer(caller, id, body.role, body.disabled, address))
 
 
@@ -132,5 +135,6 @@ async def list_audit(
     action: Annotated[str | None, Query(description="Only this action.")] = None,
 ) -> SuccessPage[AuditEntry]:
     """List sign-ins (including failed ones), key changes and role changes, newest first."""
+    filters = AuditFilter(period, action=action)
     async with use.catalog.read() as tx:
-        return succeed_page(page, await stored_audit.list_entries(tx, period, action, page))
+        return succeed_page(page, await stored_audit.list_entries(tx, filters, page))

@@ -20,6 +20,7 @@ class Registration(ApiModel):
     email: Email
     password: NewPassword
     name: Name | None = None
+    invitation: str | None = None
 
 
 class Login(ApiModel):
@@ -51,9 +52,14 @@ def login_response(sign_in: SignIn) -> Success[LoginAnswer]:
 
 @router.post("/register", status_code=201)
 async def register(body: Registration, use: Use, address: ClientAddress) -> Success[User]:
-    """Create an account with its own workspace. The first account becomes admin."""
+    """Create an account with its own workspace. The first account becomes admin.
+
+    `invitation` is the token of an invitation; it works even if registration is closed.
+    """
     name = body.name or body.email.partition("@")[0]
-    return succeed(await use.accounts.register(body.email, body.password, name, address))
+    return succeed(
+        await use.accounts.register(body.email, body.password, name, address, body.invitation)
+    )
 
 
 @router.post("/login")

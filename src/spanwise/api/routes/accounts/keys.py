@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from spanwise.api.auth import ClientAddress, SignedIn
+from spanwise.api.auth import ClientAddress, Viewer, WorkspaceAdmin
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Moment, Name
@@ -30,22 +30,22 @@ class KeyRefresh(ApiModel):
 
 @router.post("", status_code=201)
 async def create_key(
-    body: NewKey, caller: SignedIn, use: Use, address: ClientAddress
+    body: NewKey, caller: WorkspaceAdmin, use: Use, address: ClientAddress
 ) -> Success[ApiKeyWithSecret]:
     """Create a key. Only this response contains its secret."""
     return succeed(await use.keys.create(caller, body.name, body.scopes, body.expires_at, address))
 
 
 @router.get("")
-async def list_keys(caller: SignedIn, use: Use, page: Paged) -> SuccessPage[ApiKey]:
-    """List your keys in any state, newest first, without their secrets."""
+async def list_keys(caller: Viewer, use: Use, page: Paged) -> SuccessPage[ApiKey]:
+    """List the keys of the workspace in any state, newest first, without their secrets."""
     return succeed_page(page, await use.keys.list(caller, page))
 
 
 @router.put("/{id}/refresh")
 async def refresh_key(
     id: str,  # noqa: A002 -- the name in the path
-    caller: SignedIn,
+    caller: WorkspaceAdmin,
     use: Use,
     address: ClientAddress,
     body: KeyRefresh | None = None,
@@ -58,7 +58,7 @@ async def refresh_key(
 @router.post("/{id}/revoke")
 async def revoke_key(
     id: str,  # noqa: A002
-    caller: SignedIn,
+    caller: WorkspaceAdmin,
     use: Use,
     address: ClientAddress,
 ) -> Success[ApiKey]:
@@ -69,7 +69,7 @@ async def revoke_key(
 @router.delete("/{id}")
 async def delete_key(
     id: str,  # noqa: A002
-    caller: SignedIn,
+    caller: WorkspaceAdmin,
     use: Use,
     address: ClientAddress,
 ) -> Success[Deleted]:

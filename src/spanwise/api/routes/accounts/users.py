@@ -14,6 +14,7 @@ router = PrefixRouter("users", "/users")
 
 class ProfileChange(ApiModel):
     name: Name | None = None
+    default_workspace_id: str | None = None
 
 
 class PasswordChange(ApiModel):
@@ -29,8 +30,8 @@ async def get_profile(caller: SignedIn, use: Use) -> Success[User]:
 
 @router.put("/profile")
 async def update_profile(body: ProfileChange, caller: SignedIn, use: Use) -> Success[User]:
-    """Change your name."""
-    return succeed(await use.accounts.update_profile(caller, body.name))
+    """Change your name, or the workspace of requests that name none."""
+    return succeed(await use.accounts.update_profile(caller, body.name, body.default_workspace_id))
 
 
 @router.put("/password")

@@ -26,6 +26,7 @@ async def test_registering_returns_the_user(service: Service) -> None:
         "emailVerified",
         "createdAt",
         "lastLoginAt",
+        "defaultWorkspaceId",
     }
     assert str(user["id"]).startswith("usr_")
     assert str(user["createdAt"]).endswith("Z")

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from spanwise.model.accounts import Account, AdminUser, Role, TokenPurpose
 from spanwise.model.page import Listing, PageRequest
+from spanwise.storage.catalog.accounts.workspaces import find_memberships
 from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import one_time_tokens, users
 
@@ -22,7 +23,6 @@ async def add_account(tx: Transaction, account: Account) -> bool:
     user = account.user
     row = {
         **user.model_dump(by_alias=False),
-        "workspace_id": account.workspace_id,
         "password_hash": account.password_hash,
         "token_version": account.token_version,
     }
@@ -35,18 +35,24 @@ async def add_account(tx: Transaction, account: Account) -> bool:
 
 
 async def find_account(tx: Transaction, user_id: str) -> Account | None:
-    row = (await tx.execute(select(users).where(users.c.id == user_id))).one_or_none()
-    return None if row is None else _to_account(row)
+    return await _find_account(tx, users.c.id == user_id)
 
 
 async def find_account_by_email(tx: Transaction, email: str) -> Account | None:
-    row = (await tx.execute(select(users).where(users.c.email == email))).one_or_none()
-    return None if row is None else _to_account(row)
+    return await _find_account(tx, users.c.email == email)
+
+
+async def _find_account(tx: Transaction, wanted: ColumnElement[bool]) -> Account | None:
+    row = (await tx.execute(select(users).where(wanted))).one_or_none()
+    if row is None:
+        return None
+    memberships = await find_memberships(tx, row.id)
+    return Account(_to_user(row), row.password_hash, row.token_version, memberships)
 
 
 async def list_users(tx: Transaction, page: PageRequest) -> Listing[AdminUser]:
     rows = await tx.execute(select(users).order_by(users.c.id).limit(page.limit).offset(page.skip))
-    return Listing([_to_account(row).user for row in rows], await count_users(tx))
+    return Listing([_to_user(row) for row in rows], await count_users(tx))
 
 
 async def count_active_admins(tx: Transaction) -> int:
@@ -103,11 +109,6 @@ async def delete_tokens(tx: Transaction, user_id: str, purpose: TokenPurpose) ->
     )
 
 
-def _to_account(row: Row[Any]) -> Account:
+def _to_user(row: Row[Any]) -> AdminUser:
     values = row._mapping
-    return Account(
-        user=AdminUser.model_validate({name: values[name] for name in AdminUser.model_fields}),
-        workspace_id=values["workspace_id"],
-        password_hash=values["password_hash"],
-        token_version=values["token_version"],
-    )
+    return AdminUser.model_validate({name: values[name] for name in AdminUser.model_fields})

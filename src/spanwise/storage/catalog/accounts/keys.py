@@ -4,22 +4,19 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Row, Select, bindparam, delete, exists, func, insert, or_, select, update
 
 from spanwise.model.api_model import utc_now
 from spanwise.model.keys import ApiKey, KeyGrant, Scope, status_at
 from spanwise.model.page import Listing, PageRequest
 from spanwise.storage.catalog.database import Transaction
-from spanwise.storage.catalog.tables import UtcDateTime, api_keys, users
+from spanwise.storage.catalog.tables import UtcDateTime, api_keys, memberships, users
 
 
-async def add_key(
-    tx: Transaction, workspace_id: str, user_id: str, key: ApiKey, secret_hash: str
-) -> None:
+async def add_key(tx: Transaction, user_id: str, key: ApiKey, secret_hash: str) -> None:
     await tx.execute(
         insert(api_keys).values(
-            **key.model_dump(by_alias=False, exclude={"status"}),
-            workspace_id=workspace_id,
+            **key.model_dump(by_alias=False, exclude={"status", "created_by"}),
             user_id=user_id,
             secret_hash=secret_hash,
         )
@@ -30,7 +27,7 @@ async def list_keys(tx: Transaction, workspace_id: str, page: PageRequest) -> Li
     in_workspace = api_keys.c.workspace_id == workspace_id
     total = await tx.execute(select(func.count()).select_from(api_keys).where(in_workspace))
     rows = await tx.execute(
-        select(api_keys)
+        _select_keys()
         .where(in_workspace)
         .order_by(api_keys.c.id.desc())
         .limit(page.limit)
@@ -42,7 +39,7 @@ async def list_keys(tx: Transaction, workspace_id: str, page: PageRequest) -> Li
 async def find_key(tx: Transaction, workspace_id: str, key_id: str) -> ApiKey | None:
     row = (
         await tx.execute(
-            select(api_keys).where(api_keys.c.workspace_id == workspace_id, api_keys.c.id == key_id)
+            _select_keys().where(api_keys.c.workspace_id == workspace_id, api_keys.c.id == key_id)
         )
     ).one_or_none()
     return None if row is None else _to_key(row)
@@ -88,18 +85,24 @@ async def delete_key(tx: Transaction, workspace_id: str, key_id: str) -> bool:
 
 
 async def find_grant(tx: Transaction, secret_hash: str) -> KeyGrant | None:
-    """Return the grant of a secret, or None when it is unknown, revoked or disabled."""
+    """Return the grant of a secret, or None when it is unknown or revoked.
+
+    A key outlives the membership of its maker, but not that of the last active member.
+    """
+    active_member = (
+        exists()
+        .where(memberships.c.workspace_id == api_keys.c.workspace_id)
+        .where(memberships.c.user_id == users.c.id, users.c.disabled.is_(False))
+    )
     row = (
         await tx.execute(
-            select(api_keys)
-            .join(users, users.c.id == api_keys.c.user_id)
-            .where(
+            select(api_keys).where(
                 or_(
                     api_keys.c.secret_hash == secret_hash,
                     api_keys.c.previous_hash == secret_hash,
                 ),
                 api_keys.c.revoked_at.is_(None),
-                users.c.disabled.is_(False),
+                active_member,
             )
         )
     ).one_or_none()
@@ -127,6 +130,11 @@ async def update_last_used(tx: Transaction, uses: Mapping[str, datetime]) -> Non
             # The same order everywhere prevents deadlocks between replicas.
             [{"key_id": key_id, "used_at": at} for key_id, at in sorted(uses.items())],
         )
+
+
+def _select_keys() -> Select[Any]:
+    joined = api_keys.outerjoin(users, users.c.id == api_keys.c.user_id)
+    return select(api_keys, users.c.name.label("created_by")).select_from(joined)
 
 
 def _to_key(row: Row[Any]) -> ApiKey:

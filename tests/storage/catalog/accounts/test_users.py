@@ -8,7 +8,7 @@ from spanwise.model.accounts import Role, TokenPurpose
 from spanwise.model.api_model import utc_now
 from spanwise.model.page import PageRequest
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.catalog import users as stored
+from spanwise.storage.catalog.accounts import users as stored
 from support.accounts import make_account
 
 LATER = timedelta(hours=1)

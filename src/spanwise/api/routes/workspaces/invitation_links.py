@@ -1,0 +1,34 @@
+"""Routes for the holder of an invitation link."""
+
+from typing import Annotated
+
+from fastapi import Query
+
+from spanwise.api.auth import ClientAddress, SignedIn
+from spanwise.api.http.envelope import Success, succeed
+from spanwise.api.http.prefix_router import PrefixRouter
+from spanwise.api.services import Use
+from spanwise.model.api_model import ApiModel
+from spanwise.model.workspaces import InvitationPreview, Workspace
+
+router = PrefixRouter("workspaces", "/invitations")
+
+
+class Acceptance(ApiModel):
+    token: str
+
+
+@router.get("/preview")
+async def preview_invitation(
+    token: Annotated[str, Query()], use: Use
+) -> Success[InvitationPreview]:
+    """Get who invited whom into which workspace, for the holder of the link."""
+    return succeed(await use.invitations.preview(token))
+
+
+@router.post("/accept")
+async def accept_invitation(
+    body: Acceptance, caller: SignedIn, use: Use, address: ClientAddress
+) -> Success[Workspace]:
+    """Join a workspace with the token of an invitation to your address."""
+    return succeed(await use.invitations.accept(caller, body.token, address))

@@ -1,0 +1,103 @@
+"""Routes for workspaces and their audit log."""
+
+from typing import Annotated
+
+from fastapi import Path, Query
+from pydantic import StrictBool
+
+from spanwise.api.auth import (
+    WORKSPACE_PARAMETER,
+    ClientAddress,
+    Owner,
+    SignedIn,
+    Viewer,
+    WorkspaceAdmin,
+)
+from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import PrefixRouter
+from spanwise.api.requests.fields import Name
+from spanwise.api.requests.parameters import Paged, Period
+from spanwise.api.services import Use
+from spanwise.model.accounts import AuditEntry, AuditFilter
+from spanwise.model.api_model import ApiModel
+from spanwise.model.workspaces import Workspace
+from spanwise.storage.catalog.accounts import audit as stored_audit
+
+router = PrefixRouter("workspaces", "/workspaces")
+
+WorkspaceId = Annotated[str, Path(alias=WORKSPACE_PARAMETER)]
+
+
+class NewWorkspace(ApiModel):
+    name: Name
+
+
+class WorkspaceChange(ApiModel):
+    name: Name | None = None
+    require_key_expiry: StrictBool | None = None
+
+
+class WorkspaceDeletion(ApiModel):
+    """The name of the workspace, repeated."""
+
+    name: str
+
+
+@router.get("")
+async def list_workspaces(caller: SignedIn, use: Use, page: Paged) -> SuccessPage[Workspace]:
+    """List the workspaces of which you are a member, with your role in each."""
+    return succeed_page(page, await use.workspaces.list(caller, page))
+
+
+@router.post("", status_code=201)
+async def create_workspace(
+    body: NewWorkspace, caller: SignedIn, use: Use, address: ClientAddress
+) -> Success[Workspace]:
+    """Create a workspace; you become its owner."""
+    return succeed(await use.workspaces.create(caller, body.name, address))
+
+
+@router.get("/{workspaceId}")
+async def get_workspace(_id: WorkspaceId, caller: Viewer, use: Use) -> Success[Workspace]:
+    """Get a workspace of which you are a member."""
+    return succeed(await use.workspaces.find(caller))
+
+
+@router.put("/{workspaceId}")
+async def update_workspace(
+    _id: WorkspaceId,
+    body: WorkspaceChange,
+    caller: WorkspaceAdmin,
+    use: Use,
+    address: ClientAddress,
+) -> Success[Workspace]:
+    """Rename a workspace, or require that new keys expire."""
+    return succeed(await use.workspaces.update(caller, body.name, body.require_key_expiry, address))
+
+
+@router.delete("/{workspaceId}")
+async def delete_workspace(
+    _id: WorkspaceId, body: WorkspaceDeletion, caller: Owner, use: Use, address: ClientAddress
+) -> Success[Deleted]:
+    """Delete a workspace with all its data. The body repeats its name."""
+    await use.workspaces.delete(caller, body.name, address)
+    return succeed(Deleted(id=caller.workspace_id))
+
+
+@router.get("/{workspaceId}/audit")
+async def list_workspace_audit(
+    _id: WorkspaceId,
+    caller: WorkspaceAdmin,
+    use: Use,
+    page: Paged,
+    period: Period,
+    actor: Annotated[str | None, Query(description="Only actions of this user, by id.")] = None,
+    type: Annotated[str | None, Query(description="Only this action.")] = None,  # noqa: A002
+) -> SuccessPage[AuditEntry]:
+    """List who did what in the workspace, from which address, newest first.
+
+    Includes the sign-ins of its members.
+    """
+    filters = AuditFilter(period, caller.workspace_id, actor, type)
+    async with use.catalog.read() as tx:
+        return succeed_page(page, await stored_audit.list_entries(tx, filters, page))

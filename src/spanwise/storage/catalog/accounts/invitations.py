@@ -1,0 +1,100 @@
+"""Invitations to a workspace, looked up by the hash of the token in their link."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, and_, delete, func, insert, select
+
+from spanwise.model.page import Listing, PageRequest
+from spanwise.model.workspaces import Invitation, InvitationPreview
+from spanwise.storage.catalog.database import Transaction
+from spanwise.storage.catalog.tables import invitations, users, workspaces
+
+
+async def replace_invitation(
+    tx: Transaction, workspace_id: str, invitation: Invitation, inviter_id: str, token_hash: str
+) -> None:
+    """Store an invitation; an earlier one for the same address stops working."""
+    await tx.execute(
+        delete(invitations).where(
+            invitations.c.workspace_id == workspace_id, invitations.c.email == invitation.email
+        )
+    )
+    row = invitation.model_dump(by_alias=False, include=set(Invitation.model_fields))
+    row |= {"workspace_id": workspace_id, "invited_by": inviter_id, "token_hash": token_hash}
+    await tx.execute(insert(invitations).values(row))
+
+
+async def count_invitations(tx: Transaction, workspace_id: str) -> int:
+    of_workspace = invitations.c.workspace_id == workspace_id
+    query = select(func.count()).select_from(invitations).where(of_workspace)
+    return (await tx.execute(query)).scalar_one()
+
+
+async def list_invitations(
+    tx: Transaction, workspace_id: str, now: datetime, page: PageRequest
+) -> Listing[Invitation]:
+    """Return the open invitations, newest first."""
+    wanted = and_(invitations.c.workspace_id == workspace_id, invitations.c.expires_at > now)
+    rows = await tx.execute(
+        _select_invitations()
+        .where(wanted)
+        .order_by(invitations.c.id.desc())
+        .limit(page.limit)
+        .offset(page.skip)
+    )
+    total = select(func.count()).select_from(invitations).where(wanted)
+    return Listing([_to_invitation(row) for row in rows], (await tx.execute(total)).scalar_one())
+
+
+async def delete_invitation(tx: Transaction, workspace_id: str, invitation_id: str) -> str | None:
+    """Delete an invitation; return its address, or None when there is no such invitation."""
+    deleted = await tx.execute(
+        delete(invitations)
+        .where(invitations.c.workspace_id == workspace_id, invitations.c.id == invitation_id)
+        .returning(invitations.c.email)
+    )
+    return deleted.scalar_one_or_none()
+
+
+async def find_by_token(
+    tx: Transaction, token_hash: str, now: datetime
+) -> tuple[str, InvitationPreview] | None:
+    """Return the id and content of an open invitation."""
+    invitee = users.alias()
+    joined = (
+        invitations.join(workspaces, workspaces.c.id == invitations.c.workspace_id)
+        .outerjoin(users, users.c.id == invitations.c.invited_by)
+        .outerjoin(invitee, invitee.c.email == invitations.c.email)
+    )
+    row = (
+        await tx.execute(
+            select(
+                invitations.c.id,
+                invitations.c.workspace_id,
+                workspaces.c.name.label("workspace_name"),
+                invitations.c.email,
+                invitations.c.role,
+                users.c.name.label("invited_by"),
+                invitations.c.expires_at,
+                invitee.c.id.is_not(None).label("has_account"),
+            )
+            .select_from(joined)
+            .where(invitations.c.token_hash == token_hash, invitations.c.expires_at > now)
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    values = dict(row._mapping)
+    return values.pop("id"), InvitationPreview.model_validate(values)
+
+
+def _select_invitations() -> Select[Any]:
+    columns = [column for column in invitations.c if column.name != "invited_by"]
+    joined = invitations.outerjoin(users, users.c.id == invitations.c.invited_by)
+    return select(*columns, users.c.name.label("invited_by")).select_from(joined)
+
+
+def _to_invitation(row: Row[Any]) -> Invitation:
+    values = row._mapping
+    return Invitation.model_validate({name: values[name] for name in Invitation.model_fields})
