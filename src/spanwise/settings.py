@@ -1,6 +1,7 @@
 """All settings with type, unit and default. The only module that reads the environment."""
 
 import os
+import re
 import secrets
 import tomllib
 from contextlib import suppress
@@ -102,6 +103,22 @@ class Settings(BaseSettings):
         description="Anyone may register. When off, only the first account can; add others with "
         "`spanwise user add`.",
     )
+    bootstrap_admin_email: str | None = Field(
+        None, description="An installation without accounts starts with this admin."
+    )
+    bootstrap_admin_password: SecretStr | None = Field(
+        None, description="The first admin's password."
+    )
+    bootstrap_admin_password_file: Path | None = Field(
+        None, description="File with the first admin's password, such as a mounted secret."
+    )
+    bootstrap_workspace: str | None = Field(
+        None, max_length=200, description="Name of the first admin's workspace."
+    )
+    bootstrap_ingest_key: SecretStr | None = Field(
+        None,
+        description="An ingest key of that workspace: `sw_` and at least 32 letters or digits.",
+    )
     jwt_hours: float = Field(
         24, gt=0, le=24 * 365, description="Lifetime of a sign-in token, hours."
     )
@@ -161,6 +178,15 @@ class Settings(BaseSettings):
     def _check_secret_key(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and len(value.get_secret_value()) < MIN_SECRET_CHARACTERS:
             raise ValueError(f"must have at least {MIN_SECRET_CHARACTERS} characters")
+        return value
+
+    @field_validator("bootstrap_ingest_key")
+    @classmethod
+    def _check_bootstrap_key(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not re.fullmatch(
+            r"sw_[A-Za-z0-9]{32,200}", value.get_secret_value()
+        ):
+            raise ValueError("must be sw_ and at least 32 letters or digits")
         return value
 
     @field_validator("cors_origins", mode="before")

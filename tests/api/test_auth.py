@@ -181,7 +181,7 @@ async def test_a_failed_write_of_last_uses_is_retried(
     with monkeypatch.context() as broken:
         broken.setattr(service.services.catalog, "write", None)
         with pytest.raises(TypeError):
-            await service.services.access.write_last_uses()
+            await service.services.access.write_key_uses()
     [listed] = await ann.data("GET", "/keys")
     assert listed["lastUsedAt"] is not None
 

@@ -29,10 +29,12 @@ WORKSPACE_HEADER = "x-workspace-id"
 WORKSPACE_PARAMETER = "workspaceId"
 
 
-async def authenticate(access: Access, headers: Mapping[str, str]) -> Principal:
+async def authenticate(
+    access: Access, headers: Mapping[str, str], address: str | None
+) -> Principal:
     """Return the caller of `x-api-key`, `Authorization: Bearer` or `Authorization: Basic`."""
     if (key := find_key(headers)) is not None:
-        return await access.by_key(key)
+        return await access.by_key(key, address)
     scheme, credentials = _authorization(headers)
     if scheme == "bearer" and credentials:
         return await access.by_token(credentials, headers.get(WORKSPACE_HEADER))

@@ -29,6 +29,7 @@ from spanwise.services.telemetry.signals import Signals
 from spanwise.services.telemetry.traces import Traces
 from spanwise.services.workspaces.invitations import Invitations
 from spanwise.services.workspaces.members import Members
+from spanwise.services.workspaces.retention import RetentionPreviews
 from spanwise.services.workspaces.workspaces import Workspaces
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
@@ -48,6 +49,7 @@ class Services:
     workspaces: Workspaces
     members: Members
     invitations: Invitations
+    retention_previews: RetentionPreviews
     engine: Engine
     pipeline: Pipeline
     body_memory: BodyMemory

@@ -1,5 +1,6 @@
 """Workspaces, their members and roles, and invitations."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from spanwise.model.api_model import ApiModel, UtcTime
@@ -27,6 +28,24 @@ class Workspace(ApiModel):
     role: WorkspaceRole
     members: int
     require_key_expiry: bool
+    retention_days: int | None
+    content_retention_days: int | None
+
+
+@dataclass(frozen=True)
+class WorkspaceRetention:
+    """After how many days everything, and earlier only the contents, is removed."""
+
+    workspace_id: str
+    days: int | None
+    content_days: int | None
+
+
+class RetentionPreview(ApiModel):
+    """What a retention would remove now: rows by kind, and spans that only lose their contents."""
+
+    rows: dict[str, int]
+    spans_without_contents: int
 
 
 class Member(ApiModel):

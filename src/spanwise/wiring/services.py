@@ -22,6 +22,7 @@ from spanwise.jobs.rollup_maintenance import RollupMaintenance
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
+from spanwise.services.accounts.bootstrap import bootstrap
 from spanwise.services.accounts.keys import Keys
 from spanwise.services.accounts.tokens import TokenSigner
 from spanwise.services.alerts.alerts import Alerts, Clock
@@ -42,6 +43,7 @@ from spanwise.services.telemetry.signals import Signals
 from spanwise.services.telemetry.traces import Traces
 from spanwise.services.workspaces.invitations import Invitations
 from spanwise.services.workspaces.members import Members
+from spanwise.services.workspaces.retention import RetentionPreviews
 from spanwise.services.workspaces.workspaces import Workspaces
 from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
@@ -51,7 +53,7 @@ from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
 
-LAST_USE_SECONDS = 15
+KEY_USE_SECONDS = 15
 ACTIVITY_FLUSH_SECONDS = 15
 REAGGREGATION_SECONDS = 10
 
@@ -80,13 +82,14 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
         catalog = await Catalog.open(settings.catalog_address)
         stack.push_async_callback(catalog.close)
+        await bootstrap(settings, catalog)
         redis_url = settings.redis_url.get_secret_value() if settings.redis_url else None
         counters = await open_counters(redis_url)
         stack.push_async_callback(counters.close)
         mailer = Mailer.from_settings(settings)
         stack.push_async_callback(mailer.drain)
         access = Access(catalog, signer)
-        _start(stack, Periodic("write_last_uses", LAST_USE_SECONDS, access.write_last_uses))
+        _start(stack, Periodic("write_key_uses", KEY_USE_SECONDS, access.write_key_uses))
         agents = open_agents(stack, catalog)
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
@@ -111,7 +114,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             visible_until=writer.visible_until,
             changes=writer.changes,
         )
-        _start(stack, Retention(engine, writer, rollup, catalog, settings.retention_days))
+        retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
+        _start(stack, retention)
         _start(stack, RollupMaintenance(rollup.maintenance))
         experiment_cache = ExperimentCache(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
@@ -133,7 +137,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             access=access,
             accounts=Accounts(settings, catalog, counters, mailer, signer, access),
             keys=Keys(catalog, access),
-            workspaces=Workspaces(catalog, access),
+            workspaces=Workspaces(catalog, access, settings.retention_days, retention.wake),
+            retention_previews=RetentionPreviews(engine),
             members=Members(catalog, access),
             invitations=Invitations(catalog, access, mailer, settings.public_address),
             engine=engine,

@@ -1,8 +1,8 @@
 """The interface of a fast path, and the checks and response headers that all of them share.
 
-A request takes the normal path instead when its key is not cached, it carries a user's token, it
-comes from a web page (`Origin`), its input is invalid, the journal rejects it, or its rate limit is
-exceeded or counted in Redis.
+A request takes the normal path instead when its key is not cached or used from a new address, it
+carries a user's token, it comes from a web page (`Origin`), its input is invalid, the journal
+rejects it, or its rate limit is exceeded or counted in Redis.
 """
 
 import time
@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from spanwise.api.auth import Requires, find_key
+from spanwise.api.http.client_address import TrustedProxies
 from spanwise.api.http.rate_limits import RateLimits, Tier
 from spanwise.api.http.request_log import RequestLog
 from spanwise.api.http.response_headers import (
@@ -62,6 +63,7 @@ class FastPath(ABC):
     ) -> None:
         self._access = services.access
         self._rate_limits = RateLimits(services.settings, services.counters)
+        self._proxies = TrustedProxies(services.settings.trusted_proxies)
         self._request_log = request_log
         self._tier = tier
         self._requirement = requirement
@@ -82,7 +84,7 @@ class FastPath(ABC):
             return None
         started = time.perf_counter()
         try:
-            caller = self._find_cached_caller(Headers(scope=scope))
+            caller = self._find_cached_caller(scope)
         except SpanwiseError:
             return None
         return None if caller is None else FastPathRequest(scope, caller, started)
@@ -105,11 +107,15 @@ class FastPath(ABC):
             log.exception("fast_path_crashed", path=request.scope["path"])
             return None
 
-    def _find_cached_caller(self, headers: Headers) -> Principal | None:
+    def _find_cached_caller(self, scope: Scope) -> Principal | None:
+        headers = Headers(scope=scope)
         # Responses to web pages need the CORS middleware.
         if "origin" in headers or (key := find_key(headers)) is None:
             return None
-        caller = self._access.recall_key(key)
+        peer: str = scope["client"][0] if scope.get("client") else ""
+        forwarded_for = headers.getlist("x-forwarded-for")
+        address = self._proxies.find_client(peer, forwarded_for) if forwarded_for else peer
+        caller = self._access.recall_key(key, address)
         return self._requirement.check(caller) if caller is not None else None
 
     def _count(self, request: FastPathRequest) -> bool:

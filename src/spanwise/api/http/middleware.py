@@ -111,7 +111,7 @@ class CallerLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        principal = await self._identify(Headers(scope=scope))
+        principal = await self._identify(scope)
         scope["state"]["principal"] = principal
         counted = await self._count(scope, principal)
         if counted is not None:
@@ -122,9 +122,9 @@ class CallerLimits:
                 return
         await self._app(scope, receive, send)
 
-    async def _identify(self, headers: Headers) -> object:
+    async def _identify(self, scope: Scope) -> object:
         try:
-            return await authenticate(self._access, headers)
+            return await authenticate(self._access, Headers(scope=scope), _client_of(scope))
         except SpanwiseError as error:
             return error
 

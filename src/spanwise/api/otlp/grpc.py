@@ -168,10 +168,11 @@ class ExportHandler:
 
     async def _identify(self, context: Any) -> Principal:  # noqa: ANN401
         metadata = {key.lower(): str(value) for key, value in context.invocation_metadata() or ()}
+        address = self._find_client(context.peer(), metadata)
         try:
-            caller = await authenticate(self._services.access, metadata)
+            caller = await authenticate(self._services.access, metadata, address)
         except Unauthorized:
-            await self._count(self._find_client(context.peer(), metadata))
+            await self._count(address)
             raise
         await self._count(caller.caller_id)
         return may_ingest.check(caller)

@@ -7,6 +7,7 @@ from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Unauthorized
 from spanwise.model.keys import KeyGrant
 from spanwise.model.workspaces import WorkspaceRole
+from spanwise.services.accounts.key_addresses import KeyAddresses
 from spanwise.services.accounts.tokens import TokenSigner, hash_secret
 from spanwise.services.ttl_cache import TtlCache
 from spanwise.storage.catalog import Catalog
@@ -31,6 +32,7 @@ class Access:
         self._accounts = TtlCache[str, Account]()
         self._grants = TtlCache[str, KeyGrant]()
         self._last_uses: dict[str, datetime] = {}
+        self._key_addresses = KeyAddresses()
 
     async def by_token(self, token: str, workspace_id: str | None = None) -> Principal:
         """Return the person, in the named workspace or else in their default one."""
@@ -42,16 +44,24 @@ class Access:
             raise Unauthorized("the token was revoked by a password change; log in again")
         return Principal.of_account(account, workspace_id)
 
-    async def by_key(self, secret: str) -> Principal:
+    async def by_key(self, secret: str, address: str | None = None) -> Principal:
         grant = await self._find_grant(secret)
         if grant is None:
             raise Unauthorized("the API key is not valid")
-        return self._admit(grant)
+        principal = self._admit(grant)
+        if address is not None:
+            self._key_addresses.note(grant, address)
+        return principal
 
-    def recall_key(self, secret: str) -> Principal | None:
-        """Resolve a key from the cache, without I/O; None means that it is not cached."""
+    def recall_key(self, secret: str, address: str) -> Principal | None:
+        """Resolve a key from the cache, without I/O.
+
+        None means that it is not cached, or used from a new address.
+        """
         grant = self._grants.get(hash_secret(secret))
-        return None if grant is None else self._admit(grant)
+        if grant is None or not self._key_addresses.is_known(grant.key_id, address):
+            return None
+        return self._admit(grant)
 
     def _admit(self, grant: KeyGrant) -> Principal:
         now = utc_now()
@@ -80,8 +90,12 @@ class Access:
     def invalidate_key(self, key_id: str) -> None:
         self._grants.invalidate(lambda _, grant: grant.key_id == key_id)
 
-    async def write_last_uses(self) -> None:
-        """Flush the collected times of last use; runs periodically."""
+    async def write_key_uses(self) -> None:
+        """Flush the collected times and addresses of use; runs periodically."""
+        await self._key_addresses.write(self._catalog)
+        await self._write_last_uses()
+
+    async def _write_last_uses(self) -> None:
         uses, self._last_uses = self._last_uses, {}
         if not uses:
             return

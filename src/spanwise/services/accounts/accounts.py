@@ -24,7 +24,7 @@ VERIFY_LIFETIME = timedelta(hours=48)
 RESET_LIFETIME = timedelta(hours=1)
 FAILED_LOGINS = Limit("failed-logins", 20, window_seconds=15 * 60)
 
-_REGISTRATION_LOCK = 7_205_760
+REGISTRATION_LOCK = 7_205_760
 _WRONG_CREDENTIALS = "Incorrect e-mail or password"
 
 
@@ -69,15 +69,12 @@ class Accounts:
         password_hash = await hash_password(password)
         async with self._catalog.write() as tx:
             # Without the lock, two concurrent registrations could both become the first account.
-            await serialize_writers(tx, _REGISTRATION_LOCK)
+            await serialize_writers(tx, REGISTRATION_LOCK)
             is_first = await stored.count_users(tx) == 0
             is_open = self._settings.open_registration or invitation is not None
             if not is_first and not is_open:
                 raise Forbidden("registration is closed on this installation")
-            account = _new_account(email, name, password_hash, is_first=is_first)
-            if not await stored.add_account(tx, account):
-                raise Invalid.field("email", "an account with this address already exists")
-            await _add_first_workspace(tx, account.user)
+            account = await add_account(tx, email, name, password_hash, is_first=is_first)
             if invitation is not None:
                 await accept_invitation(tx, invitation, account.user.id, email, address)
             account = await _require(tx, account.user.id)
@@ -218,7 +215,7 @@ class Accounts:
             if value is not None
         }
         async with self._catalog.write() as tx:
-            await serialize_writers(tx, _REGISTRATION_LOCK)
+            await serialize_writers(tx, REGISTRATION_LOCK)
             before = (await _require(tx, user_id)).user
             await stored.update_user(tx, user_id, changes)
             if await stored.count_active_admins(tx) == 0:
@@ -322,11 +319,19 @@ def _new_account(email: str, name: str, password_hash: str, *, is_first: bool) -
     )
 
 
-async def _add_first_workspace(tx: Transaction, user: User) -> None:
+async def add_account(
+    tx: Transaction, email: str, name: str, password_hash: str, *, is_first: bool
+) -> Account:
+    """Add an account with its own workspace."""
+    account = _new_account(email, name, password_hash, is_first=is_first)
+    if not await stored.add_account(tx, account):
+        raise Invalid.field("email", "an account with this address already exists")
+    user = account.user
     workspace_id = await add_owned_workspace(
         tx, user.id, first_workspace_name(user.name), user.created_at
     )
     await stored.update_user(tx, user.id, {"default_workspace_id": workspace_id})
+    return await _require(tx, user.id)
 
 
 async def _consume_token(tx: Transaction, purpose: TokenPurpose, token: str) -> str:

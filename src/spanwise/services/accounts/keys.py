@@ -42,19 +42,7 @@ class Keys:
         if expires_at is None and await self._requires_expiry(caller):
             raise Invalid.field("expiresAt", "is required in this workspace")
         secret = _new_key_secret()
-        key = ApiKey(
-            id=new_id("key"),
-            name=name,
-            prefix=secret[:_PREFIX_CHARACTERS],
-            scopes=sorted(set(scopes)),
-            status=KeyStatus.ACTIVE,
-            created_at=now,
-            expires_at=expires_at,
-            last_used_at=None,
-            rotated_at=None,
-            workspace_id=caller.workspace_id,
-            created_by=None,
-        )
+        key = new_key(caller.workspace_id, name, scopes, expires_at, secret)
         async with self._catalog.write() as tx:
             await stored.add_key(tx, caller.user_id, key, hash_secret(secret))
             await _audit(
@@ -64,7 +52,7 @@ class Keys:
         return ApiKeyWithSecret(**key.model_dump(), key=secret)
 
     async def list(self, caller: Principal, page: PageRequest) -> Listing[ApiKey]:
-        await self._access.write_last_uses()
+        await self._access.write_key_uses()
         async with self._catalog.read() as tx:
             return await stored.list_keys(tx, caller.workspace_id, page)
 
@@ -130,6 +118,28 @@ async def _audit(
         subject=key_id,
         address=address,
         **data,
+    )
+
+
+def new_key(
+    workspace_id: str,
+    name: str,
+    scopes: Sequence[Scope],
+    expires_at: datetime | None,
+    secret: str,
+) -> ApiKey:
+    return ApiKey(
+        id=new_id("key"),
+        name=name,
+        prefix=secret[:_PREFIX_CHARACTERS],
+        scopes=sorted(set(scopes)),
+        status=KeyStatus.ACTIVE,
+        created_at=utc_now(),
+        expires_at=expires_at,
+        last_used_at=None,
+        rotated_at=None,
+        workspace_id=workspace_id,
+        created_by=None,
     )
 
 

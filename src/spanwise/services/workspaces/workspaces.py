@@ -1,5 +1,6 @@
 """Workspaces: create, rename, delete."""
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.workspaces import Workspace, WorkspaceRole
 from spanwise.services.accounts import audit
 from spanwise.services.accounts.access import Access
+from spanwise.services.workspaces.retention import check_retention
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog.accounts import workspaces as stored
 
@@ -17,9 +19,17 @@ _MAX_OWN_NAME = 100
 
 
 class Workspaces:
-    def __init__(self, catalog: Catalog, access: Access) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        access: Access,
+        installation_days: int,
+        wake_retention: Callable[[], None],
+    ) -> None:
         self._catalog = catalog
         self._access = access
+        self._installation_days = installation_days
+        self._wake_retention = wake_retention
 
     async def list(self, caller: Principal, page: PageRequest) -> Listing[Workspace]:
         async with self._catalog.read() as tx:
@@ -46,20 +56,18 @@ class Workspaces:
         return created
 
     async def update(
-        self,
-        caller: Principal,
-        name: str | None,
-        require_key_expiry: bool | None,
-        address: str | None,
+        self, caller: Principal, changes: Mapping[str, Any], address: str | None
     ) -> Workspace:
-        changes: dict[str, Any] = {"name": name, "require_key_expiry": require_key_expiry}
+        """Change some fields. A retention that is None keeps everything."""
         async with self._catalog.write() as tx:
             before = await _require(tx, caller)
             changed = {
-                field: value
-                for field, value in changes.items()
-                if value is not None and getattr(before, field) != value
+                field: value for field, value in changes.items() if getattr(before, field) != value
             }
+            after = before.model_copy(update=changed)
+            check_retention(
+                after.retention_days, after.content_retention_days, self._installation_days
+            )
             await stored.update_workspace(tx, caller.workspace_id, changed)
             if changed:
                 await audit.record(
@@ -70,7 +78,9 @@ class Workspaces:
                     address=address,
                     **changed,
                 )
-            return await _require(tx, caller)
+            after = await _require(tx, caller)
+        self._wake_retention()
+        return after
 
     async def delete(self, caller: Principal, name: str, address: str | None) -> None:
         """Delete a workspace with everything in it. Its telemetry is removed in the background."""
@@ -90,6 +100,7 @@ class Workspaces:
                 name=workspace.name,
             )
         self._access.invalidate_workspace(caller.workspace_id)
+        self._wake_retention()
 
 
 async def add_owned_workspace(tx: Transaction, user_id: str, name: str, now: datetime) -> str:

@@ -216,3 +216,16 @@ async def works(service: Service, secret: str) -> bool:
     response = await service.call_with_key(secret, "GET", "/users/profile")
     assert response.status_code in {401, 403}
     return response.status_code == 403
+
+
+async def test_the_first_use_from_an_address_is_audited(service: Service, person: Person) -> None:
+    key = await person.new_key(name="robot")
+    headers = {"x-api-key": key["key"]}
+    for address in ("203.0.113.7", "203.0.113.7", "198.51.100.2"):
+        async with service.client_at(address) as client:
+            assert (await client.get("/api/agents", headers=headers)).is_success
+    await person.data("GET", "/keys")
+    path = f"/workspaces/{person.user['defaultWorkspaceId']}/audit"
+    entries = await person.data("GET", path, params={"type": "key.used_from_new_address"})
+    assert [entry["address"] for entry in entries] == ["198.51.100.2", "203.0.113.7"]
+    assert {entry["subjectName"] for entry in entries} == {"robot"}

@@ -1,8 +1,13 @@
 """Workspaces: what a member of several can see and change."""
 
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from support.service import Person, Service, assert_error
+from spanwise.storage.telemetry.engine.query import query_rows
+from support.polling import until
+from support.service import Person, Service, assert_error, start_service
+from support.spans import span
 
 
 def in_workspace(workspace: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -99,3 +104,106 @@ async def test_the_audit_log_names_people_and_keys(person: Person) -> None:
     assert {"login.succeeded", "account.registered"} <= set(actions)
     params = {"actor": "usr_nobody"}
     assert await person.data("GET", path, params=params) == []
+
+
+OLD = datetime(2026, 1, 15, 12, tzinfo=UTC)
+
+
+async def send_old_and_new(person: Person, **options: Any) -> None:
+    """Send a trace of long ago, with words to search for, and one of now."""
+    old = span(name="old", start=OLD, kind="llm", input="an ancient question", output="dust")
+    new = span(name="new", kind="llm", input="a fresh question", output="dew")
+    await person.data("POST", "/spans", json={"spans": [old, new]}, **options)
+    log = {"message": "ancient line", "timestamp": OLD.isoformat()}
+    await person.data("POST", "/logs", json={"logs": [log]}, **options)
+
+
+async def names(person: Person, **options: Any) -> list[str]:
+    return [trace["name"] for trace in await person.data("GET", "/spans/traces", **options)]
+
+
+async def test_a_retention_is_previewed_then_removes_only_this_workspace(person: Person) -> None:
+    second = await person.data("POST", "/workspaces", json={"name": "Second"})
+    await send_old_and_new(person)
+    await send_old_and_new(person, **in_workspace(second))
+    path = f"/workspaces/{second['id']}"
+    counted = await person.data("GET", f"{path}/retention?days=30&contentDays=7")
+    assert counted["rows"] == {"spans": 1, "traces": 1, "logs": 1, "metrics": 0, "signals": 0}
+    assert counted["spansWithoutContents"] == 1
+    changed = await person.data("PUT", path, json={"retentionDays": 30})
+    assert changed["retentionDays"] == 30
+
+    async def is_removed() -> bool:
+        return await names(person, **in_workspace(second)) == ["new"]
+
+    await until(is_removed)
+    assert await names(person) == ["new", "old"]
+    path_of_total = "/analytics/metrics?startDate=2026-01-01&endDate=2027-01-01"
+    kept = await person.data("GET", path_of_total)
+    left = await person.data("GET", path_of_total, **in_workspace(second))
+    assert (kept["totalTraces"], left["totalTraces"]) == (2, 1)
+    entries = await person.data("GET", f"{path}/audit", params={"type": "telemetry.expired"})
+    assert entries[0]["data"]["removedRows"]["spans"] == 1
+    again = await person.data("PUT", path, json={"retentionDays": None, "name": "Renamed"})
+    assert (again["retentionDays"], again["name"]) == (None, "Renamed")
+
+
+async def test_contents_may_expire_before_numbers(person: Person) -> None:
+    await send_old_and_new(person)
+    path = f"/workspaces/{person.user['defaultWorkspaceId']}"
+    before = await person.data("GET", "/spans/traces")
+    await person.data("PUT", path, json={"contentRetentionDays": 30})
+
+    async def is_removed() -> bool:
+        entries = await person.data("GET", f"{path}/audit", params={"type": "contents.expired"})
+        return len(entries) == 1
+
+    await until(is_removed)
+    after = await person.data("GET", "/spans/traces")
+    contents = {"inputPreview", "outputPreview"}
+    for old, new in zip(before, after, strict=True):
+        is_old = old["name"] == "old"
+        gone = {field for field in old if old[field] != new[field]}
+        assert gone == (contents & set(old) if is_old else set())
+    found = await person.data("GET", "/spans/traces", params={"search": "question"})
+    assert [trace["name"] for trace in found] == ["new"]
+    old_id = next(trace["traceId"] for trace in after if trace["name"] == "old")
+    spans = await person.data("GET", f"/spans/traces/{old_id}")
+    assert "ancient" not in str(spans)
+    assert "ancient" not in str(await person.data("GET", "/logs"))
+
+
+async def test_a_retention_is_checked(person: Person, tmp_path: Path) -> None:
+    path = f"/workspaces/{person.user['defaultWorkspaceId']}"
+    for value in (0, -1, 36_501, "x", 1.5):
+        body = {"retentionDays": value}
+        assert_error(await person.call("PUT", path, json=body), 400, "retentionDays")
+    body = {"retentionDays": 7, "contentRetentionDays": 8}
+    assert_error(await person.call("PUT", path, json=body), 400, "contentRetentionDays")
+    async with start_service(tmp_path, retention_days=3650) as service:
+        other = await service.sign_up()
+        path = f"/workspaces/{other.user['defaultWorkspaceId']}"
+        body = {"retentionDays": 3651}
+        assert_error(await other.call("PUT", path, json=body), 400, "retentionDays")
+
+
+async def test_the_telemetry_of_a_deleted_workspace_is_removed(
+    service: Service, person: Person
+) -> None:
+    second = await person.data("POST", "/workspaces", json={"name": "Second"})
+    await send_old_and_new(person, **in_workspace(second))
+    assert await names(person, **in_workspace(second)) == ["new", "old"]
+    await person.data("DELETE", f"/workspaces/{second['id']}", json={"name": "Second"})
+
+    async def is_removed() -> bool:
+        with service.services.engine.client() as client:
+            return all(
+                not query_rows(
+                    client,
+                    f"SELECT 1 FROM {table} WHERE workspace = {{workspace:String}} LIMIT 1",
+                    {"workspace": second["id"]},
+                )
+                for table in ("spans", "traces", "trace_bounds", "logs", "trace_rollup")
+            )
+
+    await until(is_removed)

@@ -1,9 +1,9 @@
 """Routes for workspaces and their audit log."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Path, Query
-from pydantic import StrictBool
+from pydantic import Field, StrictBool
 
 from spanwise.api.auth import (
     WORKSPACE_PARAMETER,
@@ -13,6 +13,7 @@ from spanwise.api.auth import (
     Viewer,
     WorkspaceAdmin,
 )
+from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Name
@@ -20,11 +21,12 @@ from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.accounts import AuditEntry, AuditFilter
 from spanwise.model.api_model import ApiModel
-from spanwise.model.workspaces import Workspace
+from spanwise.model.workspaces import RetentionPreview, Workspace
 from spanwise.storage.catalog.accounts import audit as stored_audit
 
 router = PrefixRouter("workspaces", "/workspaces")
 
+Days = Annotated[int, Field(ge=1, le=36_500)]
 WorkspaceId = Annotated[str, Path(alias=WORKSPACE_PARAMETER)]
 
 
@@ -33,8 +35,17 @@ class NewWorkspace(ApiModel):
 
 
 class WorkspaceChange(ApiModel):
+    """Missing fields keep their value; a retention of null keeps everything."""
+
     name: Name | None = None
     require_key_expiry: StrictBool | None = None
+    retention_days: Days | None = None
+    content_retention_days: Days | None = None
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        given = self.model_dump(by_alias=False, exclude_unset=True)
+        return {n: v for n, v in given.items() if v is not None or n.endswith("retention_days")}
 
 
 class WorkspaceDeletion(ApiModel):
@@ -71,8 +82,23 @@ async def update_workspace(
     use: Use,
     address: ClientAddress,
 ) -> Success[Workspace]:
-    """Rename a workspace, or require that new keys expire."""
-    return succeed(await use.workspaces.update(caller, body.name, body.require_key_expiry, address))
+    """Rename a workspace, set its retention, or require that new keys expire."""
+    return succeed(await use.workspaces.update(caller, body.changes, address))
+
+
+@router.get("/{workspaceId}/retention")
+async def preview_retention(
+    _id: WorkspaceId,
+    caller: Viewer,
+    use: Use,
+    _fresh: Fresh,
+    days: Annotated[Days | None, Query(description="Remove everything after this.")] = None,
+    content_days: Annotated[
+        Days | None, Query(alias="contentDays", description="Remove contents after this.")
+    ] = None,
+) -> Success[RetentionPreview]:
+    """Count what a retention would remove now, before it is set."""
+    return succeed(await use.retention_previews.count(caller.workspace_id, days, content_days))
 
 
 @router.delete("/{workspaceId}")

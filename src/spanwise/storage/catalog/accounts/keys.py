@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, Select, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
 
 from spanwise.model.api_model import utc_now
 from spanwise.model.keys import ApiKey, KeyGrant, Scope, status_at
 from spanwise.model.page import Listing, PageRequest
 from spanwise.storage.catalog.database import Transaction
-from spanwise.storage.catalog.tables import UtcDateTime, api_keys, memberships, users
+from spanwise.storage.catalog.tables import UtcDateTime, api_keys, key_addresses, memberships, users
 
 
 async def add_key(tx: Transaction, user_id: str, key: ApiKey, secret_hash: str) -> None:
@@ -130,6 +131,24 @@ async def update_last_used(tx: Transaction, uses: Mapping[str, datetime]) -> Non
             # The same order everywhere prevents deadlocks between replicas.
             [{"key_id": key_id, "used_at": at} for key_id, at in sorted(uses.items())],
         )
+
+
+async def add_address(tx: Transaction, key_id: str, address: str, limit: int) -> bool:
+    """Store an address from which a key was used.
+
+    False when it is stored already, the key has too many, or the key was deleted.
+    """
+    known = select(key_addresses.c.address).where(key_addresses.c.key_id == key_id)
+    addresses = set((await tx.execute(known)).scalars())
+    if address in addresses or len(addresses) >= limit:
+        return False
+    row = {"key_id": key_id, "address": address, "first_used_at": utc_now()}
+    try:
+        async with tx.begin_nested():
+            await tx.execute(insert(key_addresses).values(row))
+    except IntegrityError:
+        return False
+    return True
 
 
 def _select_keys() -> Select[Any]:

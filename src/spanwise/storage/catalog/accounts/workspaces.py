@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, Select, and_, delete, func, insert, or_, select, update
 
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.workspaces import Member, Workspace, WorkspaceRole
+from spanwise.model.workspaces import Member, Workspace, WorkspaceRetention, WorkspaceRole
 from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import (
     agents,
@@ -91,16 +91,30 @@ async def delete_workspace(tx: Transaction, workspace_id: str, now: datetime) ->
     await tx.execute(insert(workspace_removals).values(workspace_id=workspace_id, deleted_at=now))
 
 
-async def list_removals(tx: Transaction) -> list[str]:
-    """Return deleted workspaces whose telemetry is still stored; for internal jobs only."""
-    rows = await tx.execute(select(workspace_removals.c.workspace_id))
-    return [row.workspace_id for row in rows]
+async def list_removals(tx: Transaction) -> dict[str, datetime]:
+    """Return deleted workspaces whose telemetry may still be stored, and since when.
+
+    For internal jobs only.
+    """
+    rows = await tx.execute(select(workspace_removals))
+    return {row.workspace_id: row.deleted_at for row in rows}
 
 
 async def finish_removal(tx: Transaction, workspace_id: str) -> None:
     await tx.execute(
         delete(workspace_removals).where(workspace_removals.c.workspace_id == workspace_id)
     )
+
+
+async def list_retentions(tx: Transaction) -> list[WorkspaceRetention]:
+    """Return the workspaces that have their own retention; for internal jobs only."""
+    days = (workspaces.c.retention_days, workspaces.c.content_retention_days)
+    rows = await tx.execute(
+        select(workspaces.c.id, *days).where(or_(*(column.is_not(None) for column in days)))
+    )
+    return [
+        WorkspaceRetention(row.id, row.retention_days, row.content_retention_days) for row in rows
+    ]
 
 
 async def add_member(

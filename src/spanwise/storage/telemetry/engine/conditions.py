@@ -11,6 +11,9 @@ from spanwise.model.times import TimeRange
 # Must match the text index expression exactly, or the engine does not use the index.
 WORDS = "lowerUTF8(concat(name, ' ', input, ' ', output))"
 
+# Maintenance of one workspace, or of all when the parameter is empty.
+OF_WORKSPACE_OR_ALL = "({workspace:String} = '' OR workspace = {workspace:String})"
+
 # Every text search binds its words as this parameter; `Engine` runs such queries as heavy reads.
 SEARCH_WORDS = "words"
 _MAX_WORDS = 16

@@ -44,6 +44,31 @@ def query_columns(client: Client, sql: str, parameters: Mapping[str, Any], tag: 
     return dict(zip(result.column_names, result.result_columns, strict=True))
 
 
+def count_by_partition(
+    client: Client, table: str, condition: str, parameters: Mapping[str, Any]
+) -> dict[str, int]:
+    """Count the rows that match, by the id of their partition."""
+    rows = query_rows(
+        client,
+        f"""SELECT _partition_id AS partition, count() AS rows FROM {table}
+        WHERE {condition} GROUP BY partition""",
+        parameters,
+    )
+    return {row["partition"]: int(row["rows"]) for row in rows}
+
+
+def delete_where(client: Client, table: str, condition: str, parameters: Mapping[str, Any]) -> int:
+    """Delete rows and return their number.
+
+    A deletion without partitions would make the engine visit every part.
+    """
+    counts = count_by_partition(client, table, condition, parameters)
+    for partition in counts:
+        sql = f"DELETE FROM {table} IN PARTITION ID '{partition}' WHERE {condition}"
+        client.command(sql, parameters=dict(parameters))
+    return sum(counts.values())
+
+
 @contextmanager
 def _watch_query(tag: str) -> Iterator[None]:
     """Translate engine errors and log slow queries."""

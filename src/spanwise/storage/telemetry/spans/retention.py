@@ -7,15 +7,16 @@ next merge. Data derived from removed rows is recomputed from the remaining ones
 month, and traces with spans on both sides of the cutoff.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.times import Granularity, floor_time
-from spanwise.storage.telemetry.engine.conditions import to_engine_time
-from spanwise.storage.telemetry.engine.query import query_rows
+from spanwise.storage.telemetry.engine.conditions import OF_WORKSPACE_OR_ALL, to_engine_time
+from spanwise.storage.telemetry.engine.query import delete_where, query_rows
 from spanwise.storage.telemetry.rollup.maintenance.expiry import expire_rollup
 from spanwise.storage.telemetry.traces.aggregates import recompute_traces
 
@@ -44,31 +45,60 @@ EXPIRING_TABLES = (
 )
 
 
+# What people recognize; the others are derived from these.
+_COUNTED_TABLES = {"traces", "spans", "logs", "signals", "metrics"}
+
+
 def remove_expired(
-    client: Client, before: datetime, is_stopping: Callable[[], bool] = lambda: False
+    client: Client,
+    before: datetime,
+    workspace: str | None = None,
+    is_stopping: Callable[[], bool] = lambda: False,
 ) -> dict[str, int]:
-    """Remove rows before the hour of `before`; returns the number of rows by table."""
+    """Remove rows before the hour of `before`, of one workspace or of all.
+
+    Returns the number of rows by table.
+    """
     before = floor_time(before, Granularity.HOURLY)
     removed: dict[str, int] = {}
     for expiring in EXPIRING_TABLES:
         if is_stopping():
             break
-        rows = _drop_months(client, expiring, before) if expiring.by_month else 0
+        rows = 0
+        if expiring.by_month and workspace is None:
+            rows += _drop_months(client, expiring, before)
         if expiring.table == "trace_rollup":
-            rows += expire_rollup(client, before)
+            if workspace is not None:
+                month = floor_time(before, Granularity.MONTHLY)
+                rows += _delete_rows(client, expiring, month, workspace)
+            rows += expire_rollup(client, before, workspace)
         else:
-            rows += _delete_rows(client, expiring, before)
+            rows += _delete_rows(client, expiring, before, workspace)
         if rows:
             removed[expiring.table] = rows
     return removed
 
 
-def recompute_truncated_traces(client: Client, before: datetime) -> None:
+def recompute_truncated_traces(
+    client: Client, before: datetime, workspace: str | None = None
+) -> None:
     """Recompute traces that lost some of their spans."""
-    truncated = """SELECT workspace, trace_id FROM trace_bounds GROUP BY workspace, trace_id
-        HAVING min(first_hour) < {before:DateTime64(9, 'UTC')}
-        AND max(last_hour) >= {before:DateTime64(9, 'UTC')}"""
-    recompute_traces(client, truncated, {"before": to_engine_time(before)})
+    truncated = f"""SELECT workspace, trace_id FROM trace_bounds WHERE {OF_WORKSPACE_OR_ALL}
+        GROUP BY workspace, trace_id
+        HAVING min(first_hour) < {{before:DateTime64(9, 'UTC')}}
+        AND max(last_hour) >= {{before:DateTime64(9, 'UTC')}}"""
+    parameters = {"before": to_engine_time(before), "workspace": workspace or ""}
+    recompute_traces(client, truncated, parameters)
+
+
+def count_expired(client: Client, before: datetime, workspace: str) -> dict[str, int]:
+    """Count the rows of a workspace that a cutoff would remove, by table; none is left out."""
+    parameters = {"before": to_engine_time(before), "workspace": workspace}
+    return {
+        expiring.table: _count(client, expiring, parameters)
+        for expiring in EXPIRING_TABLES
+        if expiring.table in _COUNTED_TABLES
+    }
 
 
 def _drop_months(client: Client, expiring: ExpiringTable, before: datetime) -> int:
@@ -85,13 +115,17 @@ def _drop_months(client: Client, expiring: ExpiringTable, before: datetime) -> i
     return sum(int(part["rows"]) for part in parts)
 
 
-def _delete_rows(client: Client, expiring: ExpiringTable, before: datetime) -> int:
+def _delete_rows(
+    client: Client, expiring: ExpiringTable, before: datetime, workspace: str | None
+) -> int:
     # Compared as DateTime64: in whole seconds, rows of the last second would stay.
-    old = f"{expiring.column} < {{before:DateTime64(9, 'UTC')}}"
-    parameters = {"before": to_engine_time(before)}
-    sql = f"SELECT count() AS rows FROM {expiring.table} WHERE {old}"
-    rows = int(query_rows(client, sql, parameters)[0]["rows"])
-    # A deletion that matches no rows would still make the engine visit every part.
-    if rows:
-        client.command(f"DELETE FROM {expiring.table} WHERE {old}", parameters=parameters)
-    return rows
+    old = f"{expiring.column} < {{before:DateTime64(9, 'UTC')}} AND {OF_WORKSPACE_OR_ALL}"
+    parameters = {"before": to_engine_time(before), "workspace": workspace or ""}
+    return delete_where(client, expiring.table, old, parameters)
+
+
+def _count(client: Client, expiring: ExpiringTable, parameters: Mapping[str, Any]) -> int:
+    sql = f"""SELECT count() AS rows FROM {expiring.table} FINAL
+        WHERE workspace = {{workspace:String}}
+        AND {expiring.column} < {{before:DateTime64(9, 'UTC')}}"""
+    return int(query_rows(client, sql, parameters)[0]["rows"])

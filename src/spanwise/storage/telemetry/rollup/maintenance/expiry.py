@@ -6,7 +6,7 @@ from datetime import datetime
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.times import Granularity, floor_time, next_bucket
-from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
+from spanwise.storage.telemetry.engine.conditions import OF_WORKSPACE_OR_ALL, to_engine_seconds
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.maintenance.recompute import (
     BUCKET_STARTS,
@@ -16,9 +16,11 @@ from spanwise.storage.telemetry.rollup.maintenance.recompute import (
 )
 from spanwise.storage.telemetry.rollup.measures import MEASURES
 
-_IS_EXPIRED = """(step = 'hour' AND moment < {hour_edge:DateTime('UTC')}
-    OR step = 'day' AND moment < {day_edge:DateTime('UTC')})"""
-_IN_CUT_MONTH = "moment >= {month_edge:DateTime('UTC')} AND moment < {month_end:DateTime('UTC')}"
+_IS_EXPIRED = f"""{OF_WORKSPACE_OR_ALL} AND (
+    step = 'hour' AND moment < {{hour_edge:DateTime('UTC')}}
+    OR step = 'day' AND moment < {{day_edge:DateTime('UTC')}})"""
+_IN_CUT_MONTH = f"""{OF_WORKSPACE_OR_ALL} AND moment >= {{month_edge:DateTime('UTC')}}
+    AND moment < {{month_end:DateTime('UTC')}}"""
 # Rows to remove, and whether a month differs from its days: an earlier run may have been
 # interrupted, and older versions removed the row of the month.
 _EXPIRED = f"""
@@ -34,11 +36,13 @@ WHERE database = currentDatabase() AND active AND table = 'trace_slices'
 AND partition_id < {before:String}"""
 
 
-def expire_rollup(client: Client, before: datetime) -> int:
+def expire_rollup(client: Client, before: datetime, workspace: str | None = None) -> int:
     """Remove the hours and days before a whole hour; returns the number of rows removed.
 
+    Without a workspace, those of all workspaces.
+
     The day and the month of that hour are recomputed from what is left of them. Earlier months
-    are whole partitions, which the caller drops.
+    are left to the caller.
     """
     edges = {
         "hour": before,
@@ -46,6 +50,7 @@ def expire_rollup(client: Client, before: datetime) -> int:
         "month": floor_time(before, Granularity.MONTHLY),
     }
     parameters = {f"{name}_edge": to_engine_seconds(edge) for name, edge in edges.items()}
+    parameters["workspace"] = workspace or ""
     month_end = next_bucket(edges["month"], Granularity.MONTHLY)
     parameters["month_end"] = to_engine_seconds(month_end)
     (found,) = query_rows(client, _EXPIRED, parameters)
@@ -65,12 +70,14 @@ def _recompute_partial(resolution: str) -> str:
     One statement does both, so that a reader sees neither without the other.
     """
     edge, finer = f"{{{resolution}_edge:DateTime('UTC')}}", FINER_RESOLUTIONS[resolution]
+    cut_bucket = f"{OF_WORKSPACE_OR_ALL} AND moment = {edge}"
     rows = f"""SELECT workspace, {edge} AS moment, {", ".join(MEASURES)}
         FROM (
             SELECT * FROM trace_rollup FINAL
-            WHERE step = '{finer}' AND moment >= {{{finer}_edge:DateTime('UTC')}}
+            WHERE {OF_WORKSPACE_OR_ALL} AND step = '{finer}'
+            AND moment >= {{{finer}_edge:DateTime('UTC')}}
             AND {BUCKET_STARTS[resolution].format("moment")} = {edge})"""
-    return f"""{insert_aggregates_sql("trace_rollup", resolution, rows, f"moment = {edge}")}
+    return f"""{insert_aggregates_sql("trace_rollup", resolution, rows, cut_bucket)}
     UNION ALL
     SELECT workspace, toString(step), moment, agent_name, environment, {{version:UInt64}},
         {ZEROS}

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from spanwise.jobs.retention import retention_cutoff
+from spanwise.services.workspaces.retention import retention_cutoff
 
 
 def test_the_cutoff_keeps_whole_days() -> None:

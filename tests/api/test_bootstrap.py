@@ -1,0 +1,75 @@
+"""Headless setup of an empty installation from settings."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanwise.model.errors import StartError
+from support.service import start_service
+from support.spans import span
+
+KEY = "sw_" + "a1" * 24
+SETTINGS = {
+    "bootstrap_admin_email": "Ops@Example.com",
+    "bootstrap_admin_password": "correct horse battery",
+    "bootstrap_workspace": "Production",
+    "bootstrap_ingest_key": KEY,
+}
+
+
+async def test_admin_workspace_and_key_exist_after_the_first_start(tmp_path: Path) -> None:
+    async with start_service(tmp_path, **SETTINGS) as service:
+        admin = await service.log_in("ops@example.com")
+        assert (admin.user["role"], admin.user["emailVerified"]) == ("admin", True)
+        [workspace] = await admin.data("GET", "/workspaces")
+        assert (workspace["name"], workspace["role"]) == ("Production", "owner")
+        headers = {"x-api-key": KEY}
+        body = {"spans": [span(name="hello")]}
+        sent = await service.http.post("/api/spans", json=body, headers=headers)
+        assert sent.is_success, sent.text
+        assert [t["name"] for t in await admin.data("GET", "/spans/traces")] == ["hello"]
+        assert (await service.http.get("/api/agents", headers=headers)).status_code == 403
+
+
+async def test_later_starts_change_nothing(tmp_path: Path) -> None:
+    async with start_service(tmp_path, **SETTINGS) as service:
+        admin = await service.log_in("ops@example.com")
+        [key] = await admin.data("GET", "/keys")
+        await admin.data("DELETE", f"/keys/{key['id']}")
+        path = f"/workspaces/{admin.user['defaultWorkspaceId']}"
+        await admin.data("PUT", path, json={"name": "Renamed"})
+    changed = {**SETTINGS, "bootstrap_admin_password": "another horse battery"}
+    async with start_service(tmp_path, **changed) as service:
+        admin = await service.log_in("ops@example.com")
+        assert await admin.data("GET", "/keys") == []
+        [workspace] = await admin.data("GET", "/workspaces")
+        assert workspace["name"] == "Renamed"
+        assert len(await admin.data("GET", "/admin/users")) == 1
+
+
+async def test_the_password_may_be_in_a_file(tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("correct horse battery\n")
+    settings = {"bootstrap_admin_email": "ops@example.com", "bootstrap_admin_password_file": secret}
+    async with start_service(tmp_path / "data", **settings) as service:
+        await service.log_in("ops@example.com")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"bootstrap_admin_password": None}, "needs SPANWISE_BOOTSTRAP_ADMIN_PASSWORD"),
+        ({"bootstrap_admin_password": "short"}, "SPANWISE_BOOTSTRAP_ADMIN_PASSWORD: "),
+        ({"bootstrap_admin_password_file": Path("/missing")}, "cannot read"),
+        ({"bootstrap_ingest_key": "guessable"}, "BOOTSTRAP_INGEST_KEY"),
+    ],
+)
+async def test_an_invalid_setting_prevents_the_start(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(StartError, match=message):
+        async with start_service(tmp_path, **{**SETTINGS, **changes}):
+            pass
+    async with start_service(tmp_path) as service:
+        await service.sign_up()
