@@ -180,6 +180,13 @@ class Settings(BaseSettings):
             raise ValueError(f"must have at least {MIN_SECRET_CHARACTERS} characters")
         return value
 
+    @field_validator("bootstrap_admin_email")
+    @classmethod
+    def _check_bootstrap_email(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"[^@\s]+@[^@\s]+", value):
+            raise ValueError("must be an e-mail address")
+        return value
+
     @field_validator("bootstrap_ingest_key")
     @classmethod
     def _check_bootstrap_key(cls, value: SecretStr | None) -> SecretStr | None:

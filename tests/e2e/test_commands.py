@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 
 from spanwise import __version__
+from support.polling import wait_for
 from support.process import exec_command, run_command, run_service
 from support.servers import free_port
 from support.service import PASSWORD
@@ -19,7 +20,7 @@ def test_version_prints_the_version(tmp_path: Path) -> None:
 
 def test_help_names_every_command(tmp_path: Path) -> None:
     ended = run_command(tmp_path, "--help")
-    for command in ("serve", "doctor", "migrate", "user", "version"):
+    for command in ("serve", "doctor", "migrate", "user", "workspace", "version"):
         assert f"\n  {command} " in ended.stdout
 
 
@@ -112,3 +113,28 @@ def test_user_works_beside_the_service_while_registration_is_closed(tmp_path: Pa
     assert login["user"]["role"] == "admin"
     [entry] = [entry for entry in audit if entry["action"] == "account.changed"]
     assert (entry["subject"], entry["actor"]) == (login["user"]["id"], None)
+
+
+def test_workspace_changes_members_beside_the_service(tmp_path: Path) -> None:
+    for email in ("ann@example.com", "bob@example.com"):
+        run_command(tmp_path, "user", "add", email, "--password", PASSWORD)
+    with run_service(tmp_path) as service:
+        listed = run_command(tmp_path, "workspace", "list").stdout.splitlines()
+        [of_ann] = [line for line in listed if "ann@example.com" in line]
+        assert "ann's workspace" in of_ann
+        workspace = of_ann.split()[0]
+        run_command(tmp_path, "workspace", "member", workspace, "Bob@Example.com", "viewer")
+        members = run_command(tmp_path, "workspace", "members", workspace).stdout
+        assert [line.split()[:2] for line in members.splitlines()] == [
+            ["owner", "ann@example.com"],
+            ["viewer", "bob@example.com"],
+        ]
+        body = {"email": "bob@example.com", "password": PASSWORD}
+        login = httpx.post(f"{service.api}/auth/login", json=body, timeout=60).json()["data"]
+        header = {"Authorization": f"Bearer {login['token']}", "X-Workspace-Id": workspace}
+        assert service.get("/agents", headers=header).status_code == 200
+        run_command(tmp_path, "workspace", "remove", workspace, "bob@example.com")
+        # Another process changed it, so the cached account expires first.
+        wait_for(lambda: service.get("/agents", headers=header).status_code == 404)
+        last = run_command(tmp_path, "workspace", "remove", workspace, "ann@example.com")
+        assert (last.returncode, "active owner" in last.stderr) == (1, True)

@@ -18,6 +18,7 @@ _MODULES = {
     "doctor": "doctor",
     "migrate": "migrate",
     "user": "user",
+    "workspace": "workspace",
     "export": "export",
     "import": "import_",
 }

@@ -33,6 +33,16 @@ class Workspace(ApiModel):
 
 
 @dataclass(frozen=True)
+class WorkspaceSummary:
+    """A workspace as the operator sees it; `owners` are e-mail addresses."""
+
+    id: str
+    name: str
+    members: int
+    owners: list[str]
+
+
+@dataclass(frozen=True)
 class WorkspaceRetention:
     """After how many days everything, and earlier only the contents, is removed."""
 

@@ -11,6 +11,7 @@ from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.tokens import TokenSigner
 from spanwise.services.notifications.mail import Mailer
 from spanwise.services.telemetry.transfer import Transfer
+from spanwise.services.workspaces.operations import WorkspaceOperations
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
@@ -31,6 +32,17 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
         stack.push_async_callback(mailer.drain)
         counters, access = await open_counters(None), Access(catalog, signer)
         yield Accounts(settings, catalog, counters, mailer, signer, access)
+
+
+@asynccontextmanager
+async def open_workspaces(settings: Settings) -> AsyncIterator[WorkspaceOperations]:
+    """Open the workspaces without the telemetry engine, which a running service may hold."""
+    prepare_data_dir(settings)
+    catalog = await Catalog.open(settings.catalog_address)
+    try:
+        yield WorkspaceOperations(catalog)
+    finally:
+        await catalog.close()
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """Workspaces and their members."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -7,7 +8,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, and_, delete, func, insert, or_, select, update
 
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.workspaces import Member, Workspace, WorkspaceRetention, WorkspaceRole
+from spanwise.model.workspaces import (
+    Member,
+    Workspace,
+    WorkspaceRetention,
+    WorkspaceRole,
+    WorkspaceSummary,
+)
 from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import (
     agents,
@@ -74,6 +81,21 @@ async def list_workspaces(tx: Transaction, user_id: str, page: PageRequest) -> L
     )
     total = select(func.count()).select_from(memberships).where(memberships.c.user_id == user_id)
     return Listing([_to_workspace(row) for row in rows], (await tx.execute(total)).scalar_one())
+
+
+async def summarize_workspaces(tx: Transaction) -> list[WorkspaceSummary]:
+    """Return all workspaces of the installation; for the operator only."""
+    joined = memberships.join(users, users.c.id == memberships.c.user_id)
+    owners = defaultdict[str, list[str]](list)
+    query = select(memberships.c.workspace_id, users.c.email).select_from(joined)
+    for row in await tx.execute(query.where(memberships.c.role == WorkspaceRole.OWNER)):
+        owners[row.workspace_id].append(row.email)
+    rows = await tx.execute(
+        select(workspaces.c.id, workspaces.c.name, _MEMBER_COUNT.label("members")).order_by(
+            workspaces.c.id
+        )
+    )
+    return [WorkspaceSummary(row.id, row.name, row.members, owners[row.id]) for row in rows]
 
 
 async def update_workspace(tx: Transaction, workspace_id: str, changes: Mapping[str, Any]) -> None:
