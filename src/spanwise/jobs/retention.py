@@ -98,6 +98,7 @@ class Retention:
         removed = await asyncio.to_thread(self._remove, before, workspace)
         if removed:
             self._rollup.clear_cache()
+            log.info("telemetry_expired", before=before.isoformat(), **removed)
             await self._record("telemetry.expired", workspace, before, removed)
         return removed
 
@@ -125,6 +126,7 @@ class Retention:
             work = partial(remove_contents, before=before, workspace=workspace)
             removed = await asyncio.to_thread(self._run_paused, work)
             if removed:
+                log.info("contents_expired", before=before.isoformat(), **removed)
                 await self._record("contents.expired", workspace, before, removed)
 
     async def _remove_workspace(self, workspace: str, *, is_last: bool) -> None:
@@ -149,7 +151,6 @@ class Retention:
     async def _record(
         self, action: str, workspace: str | None, before: datetime, removed: dict[str, int]
     ) -> None:
-        log.info(action.replace(".", "_"), before=before.isoformat(), **removed)
         async with self._catalog.write() as tx:
             await audit.record(
                 tx, action, workspace=workspace, before=before.isoformat(), removedRows=removed
