@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.commit.pipeline import Pipeline
+from spanwise.ingest.masking.workspaces import WorkspaceMasking
 from spanwise.ingest.receiver import Receiver
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
@@ -46,6 +47,7 @@ class Services:
     pipeline: Pipeline
     body_memory: BodyMemory
     receiver: Receiver
+    masking: WorkspaceMasking
     agents: Agents
     traces: Traces
     alerts: Alerts

@@ -11,6 +11,7 @@ from spanwise.analysis.prices import find_list_prices
 from spanwise.api.services import Services
 from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
+from spanwise.ingest.masking.workspaces import WorkspaceMasking
 from spanwise.ingest.receiver import Receiver
 from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.jobs.alerting import start_alerting
@@ -102,7 +103,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             catalog, writer, price_sync, find_list_prices, is_only_process=is_only_process
         )
         _start(stack, repricer)
-        receiver = Receiver(pipeline, ingest_counters)
+        masking = WorkspaceMasking()
+        receiver = Receiver(pipeline, ingest_counters, masking.find)
         rollup = Rollup(
             engine,
             visible_until=writer.visible_until,
@@ -133,6 +135,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             engine=engine,
             pipeline=pipeline,
             receiver=receiver,
+            masking=masking,
             body_memory=BodyMemory(min(settings.memory_limit_mb * 2**20 // 8, 256 * 2**20)),
             agents=agent_records,
             traces=Traces(engine, pipeline, agents, rollup),
