@@ -20,12 +20,18 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
+from spanwise.analysis.prices import find_list_prices
 from spanwise.api.otlp.grpc import start_grpc, stop_grpc
+from spanwise.ingest.masking.stored_rows import known_columns
 from spanwise.ingest.receiver import THREAD_BYTES
+from spanwise.model.errors import Invalid
 from spanwise.model.masking import Detector, MaskingMode, MaskingRules
 from spanwise.services.accounts import access
+from spanwise.services.telemetry.transfer import Transfer
 from spanwise.storage.catalog.users import find_account_by_email
 from spanwise.storage.telemetry.engine.query import query_rows
+from spanwise.storage.telemetry.export import transfer as stored
+from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.listening import listening
 from support.otlp import JSON, Exporter, make_logs, make_metrics, make_span, make_traces, pairs
 from support.servers import free_port
@@ -170,7 +176,7 @@ class Sent:
         for path in ("/spans/traces", "/logs", "/signals"):
             await self.person.data("GET", path)
         assert self.journalled, "nothing was sent"
-        found = {"journal": self.journalled, **self._read_files(), **self._read_tables()}
+        found = {"journal": self.journalled, **self._read_files(), **self.read_tables()}
         marker = self.planted.marker.encode()
         assert [name for name, data in found.items() if marker in data] == []
 
@@ -179,7 +185,7 @@ class Sent:
         files = [*self.service.data_dir.rglob("*"), *telemetry.rglob("*")]
         return {str(path): _read(path) for path in files}
 
-    def _read_tables(self) -> dict[str, bytes]:
+    def read_tables(self, workspace: str | None = None) -> dict[str, bytes]:
         """Return all columns of the workspace's rows: parts on disk are compressed."""
         found = {}
         with self.service.services.engine.client() as client:
@@ -194,7 +200,7 @@ class Sent:
                     client,
                     f"""SELECT formatRow('JSONEachRow', *) AS row FROM {table}
                     WHERE workspace = {{workspace:String}}""",
-                    {"workspace": self.workspace},
+                    {"workspace": workspace or self.workspace},
                     raw=True,
                 )
                 found[table] = b"".join(row["row"] for row in rows)
@@ -310,6 +316,47 @@ async def test_rest_logs(sent: Sent) -> None:
 async def test_rest_signals(sent: Sent) -> None:
     await sent.person.data("POST", "/signals", json=sent.planted.rest_signal())
     await sent.check()
+
+
+@pytest.fixture
+def transfer(service: Service) -> Transfer:
+    writer = TelemetryWriter(service.services.engine, find_list_prices)
+    return Transfer(service.services.catalog, writer, service.services.masking.find)
+
+
+async def test_an_import(sent: Sent, transfer: Transfer, tmp_path: Path) -> None:
+    other = await sent.service.sign_up()
+    exporter = Exporter(sent.service.http, (await other.new_key(scopes=["ingest"]))["key"])
+    for kind, make in KINDS.items():
+        assert (await exporter.post(make(sent.planted), f"/v1/{kind}")).status_code == 200
+    await other.data("POST", "/spans", json={"spans": [sent.planted.rest_span()]})
+    await other.data("POST", "/signals", json=sent.planted.rest_signal())
+    await other.data("GET", "/spans/traces")
+    await other.data("GET", "/signals")
+    theirs = await transfer.find_workspace(other.email)
+    exported = await transfer.export(theirs, tmp_path / "out", lambda *_: None)
+    assert all(exported.values())
+    assert sent.planted.email.encode() in b"".join(sent.read_tables(theirs).values())
+    rows = await transfer.import_folder(sent.workspace, tmp_path / "out", lambda *_: None)
+    assert rows == exported
+    assert sent.planted.marker.encode() not in b"".join(sent.read_tables().values())
+    signals = await sent.person.data("GET", "/signals")
+    assert {signal["userId"] for signal in signals} == {"[email]"}
+
+
+def test_every_exported_column_is_masked_or_kept(service: Service) -> None:
+    with service.services.engine.client() as client:
+        for table in stored.TABLES:
+            assert set(stored._columns(client, table)) == known_columns(table)
+
+
+async def test_a_file_that_cannot_be_masked_is_refused(
+    sent: Sent, transfer: Transfer, tmp_path: Path
+) -> None:
+    (tmp_path / "manifest.json").write_text('{"rows": {"spans": 1}}')
+    (tmp_path / "spans-000001.parquet").write_bytes(b"PAR1 not really PAR1")
+    with pytest.raises(Invalid, match=r"spans-000001\.parquet cannot be read"):
+        await transfer.import_folder(sent.workspace, tmp_path, lambda *_: None)
 
 
 async def test_a_workspace_without_rules_is_not_masked(sent: Sent) -> None:

@@ -16,11 +16,11 @@ class Masker:
     def __init__(self, rules: MaskingRules) -> None:
         self.rules = rules
         self._texts = TextMasker(rules)
-        self._messages = MessageMasker(rules, self._texts)
+        self.messages = MessageMasker(rules, self._texts)
         self._exports: dict[Kind, Any] = {
-            Kind.TRACES: self._messages.mask_traces,
-            Kind.LOGS: self._messages.mask_logs,
-            Kind.METRICS: self._messages.mask_metrics,
+            Kind.TRACES: self.messages.mask_traces,
+            Kind.LOGS: self.messages.mask_logs,
+            Kind.METRICS: self.messages.mask_metrics,
         }
 
     def mask_text(self, text: str) -> str:
@@ -42,24 +42,24 @@ class Masker:
         return signal.model_copy(
             update={
                 **texts,
-                "id": self._mask_id(signal.id),
-                "comment": None if is_metadata_only else self._mask_json(signal.comment),
-                "metadata": {} if is_metadata_only else self._mask_json(signal.metadata),
+                "id": self.mask_id(signal.id) if signal.id else None,
+                "comment": None if is_metadata_only else self.mask_json(signal.comment),
+                "metadata": {} if is_metadata_only else self.mask_json(signal.metadata),
             }
         )
 
-    def _mask_id(self, chosen: str | None) -> str | None:
+    def mask_id(self, chosen: str) -> str:
         """Replace an id that would be masked by its hash: a masked one would not be unique."""
-        if chosen is None or self.mask_text(chosen) == chosen:
+        if self.mask_text(chosen) == chosen:
             return chosen
         return f"sig_{blake2b(chosen.encode(), digest_size=16).hexdigest()}"
 
-    def _mask_json(self, value: Any) -> Any:  # noqa: ANN401 -- any JSON
+    def mask_json(self, value: Any) -> Any:  # noqa: ANN401 -- any JSON
         match value:
             case str():
                 return self.mask_text(value)
             case list():
-                return [self._mask_json(item) for item in value]
+                return [self.mask_json(item) for item in value]
             case dict():
-                return {self.mask_text(k): self._mask_json(v) for k, v in value.items()}
+                return {self.mask_text(k): self.mask_json(v) for k, v in value.items()}
         return value

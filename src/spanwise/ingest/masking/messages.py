@@ -27,36 +27,36 @@ _POINTS = ("gauge", "sum", "histogram", "exponential_histogram", "summary")
 class MessageMasker:
     def __init__(self, rules: MaskingRules, texts: TextMasker) -> None:
         self._mask = texts.mask
-        self._is_metadata_only = rules.mode is MaskingMode.METADATA_ONLY
+        self.is_metadata_only = rules.mode is MaskingMode.METADATA_ONLY
         globs = rules.drop_attributes
         self._dropped = re.compile("|".join(map(translate, globs))) if globs else None
 
     def mask_traces(self, request: ExportTraceServiceRequest) -> None:
         for resource in request.resource_spans:
-            self._mask_pairs(resource.resource.attributes)
+            self.mask_pairs(resource.resource.attributes)
             for scope in resource.scope_spans:
-                self._mask_pairs(scope.scope.attributes)
+                self.mask_pairs(scope.scope.attributes)
                 for span in scope.spans:
                     self._mask_span(span)
 
     def mask_logs(self, request: ExportLogsServiceRequest) -> None:
         for resource in request.resource_logs:
-            self._mask_pairs(resource.resource.attributes)
+            self.mask_pairs(resource.resource.attributes)
             for scope in resource.scope_logs:
-                self._mask_pairs(scope.scope.attributes)
+                self.mask_pairs(scope.scope.attributes)
                 for record in scope.log_records:
                     self._mask_record(record)
 
     def mask_metrics(self, request: ExportMetricsServiceRequest) -> None:
         for resource in request.resource_metrics:
-            self._mask_pairs(resource.resource.attributes)
+            self.mask_pairs(resource.resource.attributes)
             for scope in resource.scope_metrics:
-                self._mask_pairs(scope.scope.attributes)
+                self.mask_pairs(scope.scope.attributes)
                 for metric in scope.metrics:
                     self.mask_metric(metric)
 
     def _mask_span(self, span: Span) -> None:
-        if self._is_metadata_only:
+        if self.is_metadata_only:
             # Usage may be part of a document that is removed.
             extract_embedded_values(span)
             span.ClearField("trace_state")
@@ -65,39 +65,42 @@ class MessageMasker:
             span.status.message = self._mask(span.status.message)
         if span.trace_state:
             span.trace_state = self._mask(span.trace_state)
-        self._mask_pairs(span.attributes)
+        self.mask_pairs(span.attributes)
         if span.events:
-            if self._is_metadata_only:
-                _remove(span.events, [e.name in content.MESSAGE_EVENTS for e in span.events])
-            for event in span.events:
-                self._mask_pairs(event.attributes)
+            self.mask_events(span)
         for link in span.links:
             self.mask_link(link)
 
+    def mask_events(self, span: Span) -> None:
+        if self.is_metadata_only:
+            _remove(span.events, [e.name in content.MESSAGE_EVENTS for e in span.events])
+        for event in span.events:
+            self.mask_pairs(event.attributes)
+
     def mask_link(self, link: Span.Link) -> None:
-        link.trace_state = "" if self._is_metadata_only else self._mask(link.trace_state)
-        self._mask_pairs(link.attributes)
+        link.trace_state = "" if self.is_metadata_only else self._mask(link.trace_state)
+        self.mask_pairs(link.attributes)
 
     def _mask_record(self, record: LogRecord) -> None:
-        if self._is_metadata_only and not content.is_event_name(record.body.string_value):
+        if self.is_metadata_only and not content.is_event_name(record.body.string_value):
             record.ClearField("body")
-        self._mask_value(record.body)
-        self._mask_pairs(record.attributes)
+        self.mask_value(record.body)
+        self.mask_pairs(record.attributes)
 
     def mask_metric(self, metric: Metric) -> None:
-        self._mask_pairs(metric.metadata)
+        self.mask_pairs(metric.metadata)
         kind = metric.WhichOneof("data")
         if kind in _POINTS:
             for point in getattr(metric, kind).data_points:
-                self._mask_pairs(point.attributes)
+                self.mask_pairs(point.attributes)
                 for exemplar in getattr(point, "exemplars", ()):
-                    self._mask_pairs(exemplar.filtered_attributes)
+                    self.mask_pairs(exemplar.filtered_attributes)
 
-    def _mask_pairs(self, pairs: Any) -> None:  # noqa: ANN401 -- repeated KeyValue
+    def mask_pairs(self, pairs: Any) -> None:  # noqa: ANN401 -- repeated KeyValue
         """Mask attributes; remove those that the rules drop."""
         if self._dropped is not None:
             _remove(pairs, [self._dropped.match(pair.key) is not None for pair in pairs])
-        if self._is_metadata_only:
+        if self.is_metadata_only:
             _remove(pairs, [_is_content(pair.key, pair.value) for pair in pairs])
         mask = self._mask
         for pair in pairs:
@@ -111,7 +114,7 @@ class MessageMasker:
             else:
                 self._mask_nested(value)
 
-    def _mask_value(self, value: AnyValue) -> None:
+    def mask_value(self, value: AnyValue) -> None:
         if value.string_value:
             value.string_value = self._mask(value.string_value)
         else:
@@ -121,12 +124,12 @@ class MessageMasker:
         match value.WhichOneof("value"):
             case "array_value":
                 for item in value.array_value.values:
-                    self._mask_value(item)
+                    self.mask_value(item)
             case "kvlist_value":
                 for pair in value.kvlist_value.values:
                     # Keys of an object are part of the content, unlike names of attributes.
                     pair.key = self._mask(pair.key)
-                    self._mask_value(pair.value)
+                    self.mask_value(pair.value)
             case "bytes_value":
                 # They cannot be searched.
                 value.ClearField("bytes_value")
