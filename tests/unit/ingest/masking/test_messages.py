@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.masking.masker import Masker
@@ -39,7 +39,12 @@ def plain(attributes: Any) -> dict[str, Any]:
 
 
 def test_texts_in_all_values_are_masked() -> None:
-    values = {"a": EMAIL, "list": [EMAIL, 1], "map": {"b": {"c": EMAIL}, EMAIL: True}, "n": 1.5}
+    values: dict[str, Any] = {
+        "a": EMAIL,
+        "list": [EMAIL, 1],
+        "map": {"b": {"c": EMAIL}, EMAIL: True},
+        "n": 1.5,
+    }
     masked = mask_span(MASK, make_span(**values))
     assert plain(masked.attributes) == {
         "a": "[email]",
@@ -64,7 +69,8 @@ def test_bytes_are_removed() -> None:
 
 def test_attributes_are_dropped_by_glob() -> None:
     rules = MaskingRules(mode=MaskingMode.MASK, drop_attributes=["http.*.cookie", "secret?"])
-    span = make_span(**{"http.request.cookie": "x", "secret1": 1, "secret": 2, "Secret1": 3})
+    values: dict[str, Any] = {"http.request.cookie": "x", "secret1": 1, "secret": 2, "Secret1": 3}
+    span = make_span(**values)
     span.events.add(name="e").attributes.extend(pairs({"secret1": 1, "kept": 1}))
     masked = mask_span(Masker(rules), span)
     assert plain(masked.attributes) == {"secret": 2, "Secret1": 3}
@@ -89,23 +95,30 @@ STRUCTURAL = [
 
 @pytest.mark.parametrize("value", ["a text", 5, ["a text"], {"a": "text"}])
 def test_all_content_of_the_convention_table_is_removed(value: Any) -> None:
-    values = dict.fromkeys(CONTENT, value)
+    values: dict[str, Any] = dict.fromkeys(CONTENT, value)
     assert plain(mask_span(METADATA_ONLY, make_span(**values)).attributes) == {}
 
 
 def test_everything_else_of_the_convention_table_is_kept() -> None:
-    values = dict.fromkeys(STRUCTURAL, "a value")
+    values: dict[str, Any] = dict.fromkeys(STRUCTURAL, "a value")
     assert plain(mask_span(METADATA_ONLY, make_span(**values)).attributes) == values
 
 
 def test_unknown_texts_are_removed_and_numbers_kept() -> None:
-    values = {"unknown": "text", "list": [1], "map": {"a": 1}, "count": 3, "ratio": 0.5, "on": True}
+    values: dict[str, Any] = {
+        "unknown": "text",
+        "list": [1],
+        "map": {"a": 1},
+        "count": 3,
+        "ratio": 0.5,
+        "on": True,
+    }
     masked = mask_span(METADATA_ONLY, make_span(**values))
     assert plain(masked.attributes) == {"count": 3, "ratio": 0.5, "on": True}
 
 
 def test_usage_within_a_removed_document_is_kept() -> None:
-    values = {
+    values: dict[str, Any] = {
         "genkit:output": '{"message":"a text","usage":{"inputTokens":12,"outputTokens":3}}',
         "llm.input_messages.0.message.content": "a text",
         "llm.input_messages.0.message.weight": 1,
@@ -120,7 +133,8 @@ def test_usage_within_a_removed_document_is_kept() -> None:
 
 def test_events_keep_the_error_and_lose_messages() -> None:
     span = make_span()
-    span.status.code, span.status.message, span.trace_state = 2, "a text", "a=text"
+    span.status.CopyFrom(Status(code=Status.STATUS_CODE_ERROR, message="a text"))
+    span.trace_state = "a=text"
     exception = {"exception.type": "ValueError", "exception.message": "a text"}
     span.events.add(name="exception").attributes.extend(pairs(exception))
     span.events.add(name="gen_ai.user.message").attributes.extend(pairs({"content": "a text"}))
