@@ -23,21 +23,36 @@ def escape_length(text: str, at: int) -> int:
     return 5 if text[at : at + 1] == "u" else 1
 
 
+def compile_candidates(characters: str) -> re.Pattern[str]:
+    """Compile a search for characters that a value may start with, not within a number.
+
+    Python searches for a set of characters ten times as fast as for anything that begins with a
+    look at what comes before.
+    """
+    return re.compile(rf"{characters}(?:(?<![0-9].)|(?<=\\u[0-9a-fA-F]{{4}}.))")
+
+
 def replace_values(
     text: str,
+    candidates: re.Pattern[str],
     pattern: re.Pattern[str],
-    find_end: Callable[[re.Match[str]], int | None],
     replacement: str,
+    find_end: Callable[[re.Match[str]], int | None],
+    characters_before: int = 0,
 ) -> str:
-    """Replace matches from their start to `find_end`, which returns None if one is no value."""
+    """Replace values that match the pattern at a candidate, or so many characters before it.
+
+    `find_end` returns where a value ends, or None if the match is none.
+    """
     parts = []
     done = at = 0
-    while (match := pattern.search(text, at)) is not None:
-        end = find_end(match)
+    while (candidate := candidates.search(text, at)) is not None:
+        start = candidate.start() - characters_before
+        match = pattern.match(text, start) if start >= done else None
+        end = find_end(match) if match is not None else None
         if end is None:
-            # A value may start within a match that is none, as after a date.
-            at = match.start() + 1
+            at = candidate.start() + 1
         else:
-            parts += [text[done : match.start()], replacement]
+            parts += [text[done:start], replacement]
             done = at = end
     return "".join([*parts, text[done:]]) if parts else text

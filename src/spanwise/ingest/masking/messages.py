@@ -13,11 +13,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
 from spanwise.ingest.masking import content
 from spanwise.ingest.masking.text import TextMasker
-from spanwise.ingest.otlp.embedded_values import extract_embedded_values
+from spanwise.ingest.otlp.embedded_values import (
+    extract_embedded_values,
+    may_have_embedded_values,
+)
 from spanwise.model.masking import MaskingMode, MaskingRules
 
 _NUMBERS = {"int_value", "double_value", "bool_value"}
@@ -35,6 +38,8 @@ class MessageMasker:
         for resource in request.resource_spans:
             self.mask_pairs(resource.resource.attributes)
             for scope in resource.scope_spans:
+                if self.is_metadata_only:
+                    _extract_usage(scope)
                 self.mask_pairs(scope.scope.attributes)
                 for span in scope.spans:
                     self._mask_span(span)
@@ -57,8 +62,6 @@ class MessageMasker:
 
     def _mask_span(self, span: Span) -> None:
         if self.is_metadata_only:
-            # Usage may be part of a document that is removed.
-            extract_embedded_values(span)
             span.ClearField("trace_state")
             span.status.ClearField("message")
         elif span.status.message:
@@ -133,6 +136,16 @@ class MessageMasker:
             case "bytes_value":
                 # They cannot be searched.
                 value.ClearField("bytes_value")
+
+
+def _extract_usage(scope: ScopeSpans) -> None:
+    """Add the usage and the model as attributes where they are part of a document, as ingest does.
+
+    The document is content, and will be removed.
+    """
+    if may_have_embedded_values(scope.scope.name, scope.SerializeToString().__contains__):
+        for span in scope.spans:
+            extract_embedded_values(span)
 
 
 def _is_content(key: str, value: AnyValue) -> bool:

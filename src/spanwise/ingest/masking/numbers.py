@@ -4,12 +4,13 @@ import re
 import socket
 import string
 
-from spanwise.ingest.masking.boundaries import END, START, replace_values
+from spanwise.ingest.masking.boundaries import END, START, compile_candidates, replace_values
 
 # --- cards --------------------------------------------------------------------------------------
 
 CARD_HINT = r"[0-9](?:[ -]?[0-9]){11}"
 
+_CARD_CANDIDATES = compile_candidates("[2-6]")
 _CARD = re.compile(
     rf"""{START} (?<![0-9]\.) (?:
     3[47][0-9]{{2}} (?P<amex> [ -]? ) [0-9]{{6}} (?P=amex) [0-9]{{5}}
@@ -31,7 +32,7 @@ _DOUBLED = str.maketrans("0123456789", "0246813579")
 
 
 def mask_cards(text: str) -> str:
-    return replace_values(text, _CARD, _find_card_end, "[creditCard]")
+    return replace_values(text, _CARD_CANDIDATES, _CARD, "[creditCard]", _find_card_end)
 
 
 def _find_card_end(match: re.Match[str]) -> int | None:
@@ -56,6 +57,8 @@ def _passes_luhn(digits: str) -> bool:
 
 IBAN_HINT = r"[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]){11}"
 
+# The first check digit, because text has more letters than digits.
+_IBAN_CANDIDATES = re.compile("[0-9](?<=[A-Za-z][A-Za-z].)")
 _IBAN_START = re.compile(rf"{START}[A-Za-z]{{2}}[0-9]{{2}}(?=[ -]?[A-Za-z0-9])")
 _IBAN_LENGTHS = {
     country: int(length)
@@ -76,7 +79,9 @@ _LETTER_VALUES = str.maketrans({c: str(int(c, 36)) for c in string.ascii_upperca
 
 
 def mask_ibans(text: str) -> str:
-    return replace_values(text, _IBAN_START, _find_iban_end, "[iban]")
+    return replace_values(
+        text, _IBAN_CANDIDATES, _IBAN_START, "[iban]", _find_iban_end, characters_before=2
+    )
 
 
 def _find_iban_end(match: re.Match[str]) -> int | None:
@@ -92,13 +97,17 @@ def _passes_mod97(iban: str) -> bool:
 
 # --- IP addresses -------------------------------------------------------------------------------
 
-IP_HINT = (
-    r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]|[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f.]{0,4}"
-)
+IPV4_HINT = r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"
+IPV6_HINT = r"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f.]{0,4}"
 
+_IPV4_CANDIDATES = compile_candidates("[0-9]")
 # Not after `Chrome/`: versions of browsers have four parts.
 _IPV4 = re.compile(
-    rf"{START}(?<![0-9]\.)(?<![A-Za-z]/)(?<![vV]\.)[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}{END}(?!\.[0-9])"
+    rf"{START}(?<![0-9]\.)(?<![A-Za-z]/)(?<![vV]\.)[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}{END}"
+    r"(?!\.[0-9])"
+)
+_IPV6_CANDIDATES = re.compile(
+    r"[0-9A-Fa-f:](?=[0-9A-Fa-f]{0,3}:)(?:(?<![0-9A-Za-z:.].)|(?<=\\[nrtbf].))"
 )
 _IPV6 = re.compile(
     rf"{START}(?<![:.])(?:[0-9A-Fa-f]{{1,4}}:|::?)(?:[0-9A-Fa-f]{{0,4}}:){{1,7}}"
@@ -108,20 +117,24 @@ _MIN_IPV6_CHARACTERS = 3
 _DIGIT = re.compile("[0-9]")
 
 
-def mask_ip_addresses(text: str) -> str:
-    text = _IPV6.sub(lambda match: "[ipAddress]" if _is_ipv6(match[0]) else match[0], text)
-    return _IPV4.sub(
-        lambda match: "[ipAddress]" if _is_address(socket.AF_INET, match[0]) else match[0], text
-    )
+def mask_ipv4(text: str) -> str:
+    return replace_values(text, _IPV4_CANDIDATES, _IPV4, "[ipAddress]", _find_ipv4_end)
 
 
-def _is_ipv6(text: str) -> bool:
+def mask_ipv6(text: str) -> str:
+    return replace_values(text, _IPV6_CANDIDATES, _IPV6, "[ipAddress]", _find_ipv6_end)
+
+
+def _find_ipv4_end(match: re.Match[str]) -> int | None:
+    return match.end() if _is_address(socket.AF_INET, match[0]) else None
+
+
+def _find_ipv6_end(match: re.Match[str]) -> int | None:
+    found = match[0]
     # `a::b` is the name of a function more often than an address.
-    return (
-        len(text) >= _MIN_IPV6_CHARACTERS
-        and _DIGIT.search(text) is not None
-        and _is_address(socket.AF_INET6, text)
-    )
+    if len(found) < _MIN_IPV6_CHARACTERS or _DIGIT.search(found) is None:
+        return None
+    return match.end() if _is_address(socket.AF_INET6, found) else None
 
 
 def _is_address(family: socket.AddressFamily, text: str) -> bool:

@@ -6,7 +6,12 @@ country. Bare digits are ids and times far more often.
 
 import re
 
-from spanwise.ingest.masking.boundaries import START, STRICT_START, replace_values
+from spanwise.ingest.masking.boundaries import (
+    START,
+    STRICT_START,
+    compile_candidates,
+    replace_values,
+)
 
 # Seven digits with at most three other characters between two of them.
 HINT = r"[0-9](?:[^0-9A-Za-z]{0,3}[0-9]){6}"
@@ -14,6 +19,7 @@ HINT = r"[0-9](?:[^0-9A-Za-z]{0,3}[0-9]){6}"
 _SPACE = "\u00a0\u202f "
 _DASH = "\\-\u2010\u2011\u2012\u2013"
 _ANY = f"[{_SPACE}{_DASH}./()]{{0,3}}"
+_CANDIDATES = compile_candidates("[+(0-9]")
 _PHONE = re.compile(
     rf"""(?:
     {START} (?P<international> \+ [1-9] (?: {_ANY} [0-9] ){{8,14}} )
@@ -44,7 +50,7 @@ _MIN_INTERNATIONAL_DIGITS = 10
 
 
 def mask_phones(text: str) -> str:
-    return replace_values(text, _PHONE, _find_end, "[phone]")
+    return replace_values(text, _CANDIDATES, _PHONE, "[phone]", _find_end)
 
 
 def _find_end(match: re.Match[str]) -> int | None:

@@ -23,10 +23,11 @@ _KEYS = (
     r"pypi-[A-Za-z0-9_-]{50,}+|dop_v1_[0-9a-f]{64}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
     r"SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}+|sw_[A-Za-z0-9]{20,}+",
 )
+# With what follows: `task-` alone is part of many texts.
 KEY_HINT = (
-    r"sk-|[rsp]k_(?:live|test)_|whsec_|AIza|ya29\.|GOCSPX-|AKIA|ASIA|ABIA|ACCA|gh[pousr]_"
+    r"(?:sk-|[rsp]k_(?:live|test)_|whsec_|AIza|ya29\.|GOCSPX-|AKIA|ASIA|ABIA|ACCA|gh[pousr]_"
     r"|github_pat_|glpat-|xox[abeoprs]-|xapp-|hf_|gsk_|xai-|r8_|pplx-|nvapi-|fw_|tvly-|pcsk_"
-    r"|lsv2_|dapi|npm_|pypi-|dop_v1_|shp(?:at|ca|pa|ss)_|SG\.|sw_"
+    r"|lsv2_|dapi|npm_|pypi-|dop_v1_|shp(?:at|ca|pa|ss)_|SG\.|sw_)[A-Za-z0-9_+/=-]{10}"
 )
 _KEY = re.compile(rf"{START}(?:(?P<loose>{_LOOSE})|{'|'.join(_KEYS)})")
 
@@ -48,7 +49,8 @@ def _has_digit(text: str) -> bool:
 JWT_HINT = r"eyJ[A-Za-z0-9_-]{8}"
 # A start within a token is excluded: the search would take quadratic time.
 _JWT = re.compile(
-    r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){1,3}", re.ASCII
+    r"eyJ(?:(?<![A-Za-z0-9_-]eyJ)|(?<=\\[nrt]eyJ))[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){1,3}",
+    re.ASCII,
 )
 
 
@@ -90,14 +92,15 @@ def _mask_credentials(match: re.Match[str]) -> str:
     return match[0] if is_prose else match["name"] + _MASKED
 
 
-PASSWORD_HINT = (
-    r"(?i)passw(?:or)?d|api[_-]?key|access[_-]?key|secret[_-]?key|client[_-]?secret"
-    r"|(?:access|refresh|auth)[_-]?token"
+_PASSWORD_NAME = rf"passw(?:or)?d{_ASSIGNED}"
+_OTHER_NAME = (
+    r"(?:api[_-]?key|(?:access|secret)[_-]?(?:access[_-]?)?key|client[_-]?secret"
+    rf"|(?:access|refresh|auth)[_-]?token){_ASSIGNED}"
 )
+PASSWORD_HINT = rf"(?i)(?:{_PASSWORD_NAME}|{_OTHER_NAME}){_VALUE}{{8}}"
 _PASSWORD = re.compile(
-    rf"(?i)(?P<name>passw(?:or)?d{_ASSIGNED})(?P<password>{_VALUE}{{8,}}+)"
-    rf"|(?P<other>(?:api[_-]?key|(?:access|secret)[_-]?(?:access[_-]?)?key|client[_-]?secret"
-    rf"|(?:access|refresh|auth)[_-]?token){_ASSIGNED})(?P<value>{_VALUE}{{8,}}+)"
+    rf"(?i)(?P<name>{_PASSWORD_NAME})(?P<password>{_VALUE}{{8,}}+)"
+    rf"|(?P<other>{_OTHER_NAME})(?P<value>{_VALUE}{{8,}}+)"
 )
 
 

@@ -16,7 +16,11 @@ _FINDERS: dict[Detector, tuple[tuple[str, Callable[[str], str]], ...]] = {
     Detector.EMAIL: ((emails.HINT, emails.mask_emails),),
     Detector.IBAN: ((numbers.IBAN_HINT, numbers.mask_ibans),),
     Detector.CREDIT_CARD: ((numbers.CARD_HINT, numbers.mask_cards),),
-    Detector.IP_ADDRESS: ((numbers.IP_HINT, numbers.mask_ip_addresses),),
+    # IPv6 first, because it may contain IPv4.
+    Detector.IP_ADDRESS: (
+        (numbers.IPV6_HINT, numbers.mask_ipv6),
+        (numbers.IPV4_HINT, numbers.mask_ipv4),
+    ),
     Detector.PHONE: ((phones.HINT, phones.mask_phones),),
 }
 
@@ -43,6 +47,8 @@ class TextMasker:
 
     def mask(self, text: str) -> str:
         """Return the masked text; the same object when there is nothing to mask."""
+        if not self._masks:
+            return text
         if len(text) > _CACHED_CHARACTERS:
             return self._mask(text)
         masked = self._cache.get(text)

@@ -306,8 +306,8 @@ def test_a_megabyte_takes_about_a_second(part: str) -> None:
     text = part * (2**20 // len(part)) + " ann@example.com 1.2.3.4 PRIVATE KEY eyJaaaaaaaa"
     started = time.process_time()
     ALL.mask(text)
-    # Quadratic time would be minutes.
-    assert time.process_time() - started < 4
+    # On a busy machine; quadratic time would be many minutes.
+    assert time.process_time() - started < 10
 
 
 # --- own patterns -------------------------------------------------------------------------------
