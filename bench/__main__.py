@@ -45,6 +45,7 @@ MEASURE: dict[str, Callable[[Path, Scale], Any]] = {
     "results": lambda folder, scale: run_module(
         "bench.experiment_results", str(folder / "results"), str(scale.experiment_units)
     ),
+    "masking": lambda _, scale: run_module("bench.masking", str(scale.masking_rounds)),
     "peeking": lambda _, scale: run_module("bench.peeking", str(scale.peeking_runs)),
     "peers": measure_peers,
 }

@@ -195,6 +195,12 @@ def tabulate_results(figures: dict[str, Any]) -> list[FigureTable]:
     ]
 
 
+def tabulate_masking(figures: dict[str, Any]) -> list[FigureTable]:
+    columns = (Column("spans/s of one core"), Column("CPU µs per span", ".1f"))
+    rows = {name: (run["spans_per_second"], run["us_per_span"]) for name, run in figures.items()}
+    return [FigureTable("Decoding, masking and framing an export", "rules", columns, rows)]
+
+
 def tabulate_peeking(figures: dict[str, Any]) -> list[FigureTable]:
     splits = [f"{split}, {units:,}" for split in ("50:50", "90:10") for units in figures["units"]]
     power_columns = (
@@ -239,6 +245,7 @@ TABULATE: dict[str, Callable[[Any], list[FigureTable]]] = {
     "assign": tabulate_assign,
     "alerts": tabulate_alerts,
     "results": tabulate_results,
+    "masking": tabulate_masking,
     "peeking": tabulate_peeking,
     "peers": tabulate_peers,
 }

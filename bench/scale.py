@@ -25,6 +25,7 @@ class Scale:
     analytics_repeats: int
     assign_requests: int
     experiment_units: int
+    masking_rounds: int
     peeking_runs: int
     growth_spans: tuple[int, ...]
     steady_seconds: float
@@ -42,6 +43,7 @@ FULL = Scale(
     analytics_repeats=60,
     assign_requests=20_000,
     experiment_units=1_000_000,
+    masking_rounds=15,
     peeking_runs=1000,
     growth_spans=(100_000, 1_000_000, 10_000_000),
     steady_seconds=1800,
@@ -58,6 +60,7 @@ QUICK = Scale(
     analytics_repeats=5,
     assign_requests=5000,
     experiment_units=100_000,
+    masking_rounds=5,
     peeking_runs=50,
     growth_spans=(50_000, 500_000),
     steady_seconds=60,

@@ -28,6 +28,7 @@ from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
 from spanwise.services.telemetry.traces import Traces
 from spanwise.services.workspaces.invitations import Invitations
+from spanwise.services.workspaces.masking import Masking
 from spanwise.services.workspaces.members import Members
 from spanwise.services.workspaces.retention import RetentionPreviews
 from spanwise.services.workspaces.workspaces import Workspaces
@@ -54,6 +55,7 @@ class Services:
     pipeline: Pipeline
     body_memory: BodyMemory
     receiver: Receiver
+    masking: Masking
     agents: Agents
     traces: Traces
     alerts: Alerts

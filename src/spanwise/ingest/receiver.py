@@ -1,6 +1,6 @@
 """Receives telemetry from HTTP, gRPC and the fast path.
 
-Decodes and validates a body, commits its records to the journal, and counts them.
+Decodes, validates and masks a body, commits its records to the journal, and counts them.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.queue import CommitCallback
+from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.otlp import prepare as otlp
 from spanwise.ingest.otlp.deep_values import flatten_deep_values
 from spanwise.ingest.otlp.json_format import decode_json
@@ -55,16 +56,26 @@ _JSON_FIELDS = {
     Kind.METRICS: (b'"resourceMetrics"', b'"resource_metrics"'),
 }
 
-# JSON takes about 20 times as long to decode as protobuf: larger bodies are decoded in a thread.
+# JSON takes about 20 times as long to decode as protobuf, and masking about as long as that: larger
+# bodies are decoded and masked in a thread.
 THREAD_BYTES = 65_536
+
+# Returns the masker of a workspace, if it has one, without waiting.
+FindMasker = Callable[[str], Masker | None]
 
 T = TypeVar("T")
 
 
 class Receiver:
-    def __init__(self, pipeline: Pipeline, counters: IngestCounters) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        counters: IngestCounters,
+        masking: FindMasker = lambda _: None,
+    ) -> None:
         self._pipeline = pipeline
         self._counters = counters
+        self._find_masker = masking
 
     async def receive_otlp(
         self, sender: Sender, kind: Kind, body: bytes, *, is_json: bool
@@ -72,12 +83,14 @@ class Receiver:
         """Store an OTLP export. The result says which part of it was rejected."""
         try:
             if is_json:
-                message = await _off_loop(body, lambda: decode_json(REQUESTS[kind], body))
+                message = await _off_loop(len(body), lambda: decode_json(REQUESTS[kind], body))
                 if not message.ByteSize():
                     _refuse_other_kind(kind, body, is_json=True)
             else:
                 message, body = await _decode(REQUESTS[kind], body)
-            prepared = _PREPARE[kind](message, sender.workspace, None if is_json else body)
+            prepared = await self._prepare(
+                sender, kind, message, None if is_json else body, size=len(body)
+            )
         except Invalid:
             _refuse_other_kind(kind, body, is_json=is_json)
             raise
@@ -90,8 +103,12 @@ class Receiver:
 
         Returns False, with nothing enqueued, when some of it is rejected or it is empty.
         """
-        prepared: Prepared = _PREPARE[kind](
-            otlp.decode(REQUESTS[kind], body), sender.workspace, body
+        prepared = _prepare(
+            self._find_masker(sender.workspace),
+            sender.workspace,
+            kind,
+            otlp.decode(REQUESTS[kind], body),
+            body,
         )
         if prepared.rejected or not prepared.records:
             return False
@@ -111,23 +128,43 @@ class Receiver:
             parsed = parse_spans(load_json(body), otlp.MAX_ITEMS)
             return parsed, rest.spans_to_otlp(parsed.items)
 
-        parsed, request = await _off_loop(body, read)
-        prepared = otlp.prepare_traces(request, sender.workspace)
+        parsed, request = await _off_loop(len(body), read)
+        prepared = await self._prepare(sender, Kind.TRACES, request, None, size=len(body))
         await self._store(sender, replace(prepared, rejected=len(parsed.rejections)))
         return parsed
 
     async def read_logs(self, body: bytes) -> Parsed[NewLog]:
-        return await _off_loop(body, lambda: parse_logs(load_json(body), otlp.MAX_ITEMS))
+        return await _off_loop(len(body), lambda: parse_logs(load_json(body), otlp.MAX_ITEMS))
 
     async def receive_logs(self, sender: Sender, logs: list[NewLog], rejected: int = 0) -> None:
-        prepared = otlp.prepare_logs(rest.logs_to_otlp(logs), sender.workspace)
+        request = rest.logs_to_otlp(logs)
+        prepared = await self._prepare(sender, Kind.LOGS, request, None, size=request.ByteSize())
         await self._store(sender, replace(prepared, rejected=rejected))
 
     async def receive_signals(self, sender: Sender, new: list[NewSignal]) -> list[Signal]:
+        if masker := self._find_masker(sender.workspace):
+            size = sum(len(signal.comment or "") for signal in new)
+            new = await _off_loop(size, lambda: [masker.mask_signal(signal) for signal in new])
         prepared = signals.prepare_signals(sender.workspace, new)
         await self._pipeline.submit(sender, [prepared.record])
         self._counters.count_request(Kind.SIGNALS, len(prepared.signals), 0, [prepared.record])
         return prepared.signals
+
+    async def _prepare(
+        self,
+        sender: Sender,
+        kind: Kind,
+        message: Any,  # noqa: ANN401 -- an OTLP request
+        body: bytes | None,
+        *,
+        size: int,
+    ) -> Prepared:
+        masker = self._find_masker(sender.workspace)
+
+        def work() -> Prepared:
+            return _prepare(masker, sender.workspace, kind, message, body)
+
+        return work() if masker is None else await _off_loop(size, work)
 
     async def _store(self, sender: Sender, prepared: Prepared) -> Prepared:
         if prepared.records:
@@ -141,21 +178,36 @@ class Receiver:
         self._counters.count_request(kind, prepared.accepted, prepared.rejected, prepared.records)
 
 
+def _prepare(
+    masker: Masker | None,
+    workspace: str,
+    kind: Kind,
+    message: Any,  # noqa: ANN401 -- an OTLP request
+    body: bytes | None,
+) -> Prepared:
+    """Mask and frame a request. Masked ones are encoded again, since the body is the original."""
+    if masker is not None:
+        masker.mask_export(kind, message)
+        body = None
+    prepared: Prepared = _PREPARE[kind](message, workspace, body)
+    return prepared
+
+
 async def _decode(message: type[Message], body: bytes) -> tuple[Any, bytes]:
     """Decode a body; also return it, with values that are nested too deeply as text."""
     try:
         return otlp.decode(message, body), body
     except Invalid as refusal:
         try:
-            flat = await _off_loop(body, lambda: flatten_deep_values(message, body))
+            flat = await _off_loop(len(body), lambda: flatten_deep_values(message, body))
             return otlp.decode(message, flat), flat
         except DecodeError:
             raise refusal from None
 
 
-async def _off_loop(body: bytes, work: Callable[[], T]) -> T:
+async def _off_loop(size: int, work: Callable[[], T]) -> T:
     """Run work in a thread when the body is large, so that it does not block the event loop."""
-    return await asyncio.to_thread(work) if len(body) > THREAD_BYTES else work()
+    return await asyncio.to_thread(work) if size > THREAD_BYTES else work()
 
 
 def _refuse_other_kind(kind: Kind, body: bytes, *, is_json: bool) -> None:

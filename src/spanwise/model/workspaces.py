@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from spanwise.model.api_model import ApiModel, UtcTime
+from spanwise.model.masking import MaskingRules
 
 
 class WorkspaceRole(StrEnum):
@@ -30,6 +31,7 @@ class Workspace(ApiModel):
     require_key_expiry: bool
     retention_days: int | None
     content_retention_days: int | None
+    masking: MaskingRules
 
 
 @dataclass(frozen=True)

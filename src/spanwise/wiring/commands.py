@@ -11,6 +11,7 @@ from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.tokens import TokenSigner
 from spanwise.services.notifications.mail import Mailer
 from spanwise.services.telemetry.transfer import Transfer
+from spanwise.services.workspaces.masking import Masking
 from spanwise.services.workspaces.operations import WorkspaceOperations
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
 from spanwise.storage.catalog import Catalog
@@ -69,4 +70,6 @@ async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
             stack.push_async_callback(pipeline.stop)
             if pipeline.load().is_stalled:
                 raise StartError("the telemetry store cannot store the records in the journal")
-        yield Transfer(catalog, writer)
+        masking = Masking(catalog)
+        await masking.refresh()
+        yield Transfer(catalog, writer, masking.find_masker)

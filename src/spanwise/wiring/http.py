@@ -23,7 +23,13 @@ from spanwise.api.openapi.document import install_openapi
 from spanwise.api.routes import agents, alerts, events, experiments, ofrep, system
 from spanwise.api.routes.accounts import admin, auth, keys, users
 from spanwise.api.routes.telemetry import analytics, logs, models, otlp, sessions, signals, spans
-from spanwise.api.routes.workspaces import invitation_links, invitations, members, workspaces
+from spanwise.api.routes.workspaces import (
+    invitation_links,
+    invitations,
+    masking,
+    members,
+    workspaces,
+)
 from spanwise.api.services import Services
 
 _ROUTE_MODULES = (
@@ -35,6 +41,7 @@ _ROUTE_MODULES = (
     members,
     invitations,
     invitation_links,
+    masking,
     admin,
     agents,
     alerts,

@@ -42,6 +42,7 @@ from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
 from spanwise.services.telemetry.traces import Traces
 from spanwise.services.workspaces.invitations import Invitations
+from spanwise.services.workspaces.masking import Masking
 from spanwise.services.workspaces.members import Members
 from spanwise.services.workspaces.retention import RetentionPreviews
 from spanwise.services.workspaces.workspaces import Workspaces
@@ -56,6 +57,8 @@ from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
 KEY_USE_SECONDS = 15
 ACTIVITY_FLUSH_SECONDS = 15
 REAGGREGATION_SECONDS = 10
+# Other replicas may have changed the rules; the docs promise five seconds.
+MASKING_REFRESH_SECONDS = 4
 
 
 class _Job(Protocol):
@@ -108,7 +111,13 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             catalog, writer, price_sync, find_list_prices, is_only_process=is_only_process
         )
         _start(stack, repricer)
-        receiver = Receiver(pipeline, ingest_counters)
+        masking = Masking(catalog)
+        # Before anything is received.
+        await masking.refresh()
+        refresh = Periodic("masking", MASKING_REFRESH_SECONDS, masking.refresh, run_on_stop=False)
+        if not is_only_process:
+            _start(stack, refresh)
+        receiver = Receiver(pipeline, ingest_counters, masking.find_masker)
         rollup = Rollup(
             engine,
             visible_until=writer.visible_until,
@@ -144,6 +153,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             engine=engine,
             pipeline=pipeline,
             receiver=receiver,
+            masking=masking,
             body_memory=BodyMemory(min(settings.memory_limit_mb * 2**20 // 8, 256 * 2**20)),
             agents=agent_records,
             traces=Traces(engine, pipeline, agents, rollup),

@@ -10,6 +10,8 @@ import orjson
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise import __version__
+from spanwise.ingest.masking.stored_rows import mask_parquet
+from spanwise.ingest.receiver import FindMasker
 from spanwise.model.agents import AgentActivity
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, NotFound
@@ -28,9 +30,12 @@ Progress = Callable[[int, int], None]
 
 
 class Transfer:
-    def __init__(self, catalog: Catalog, writer: TelemetryWriter) -> None:
+    def __init__(
+        self, catalog: Catalog, writer: TelemetryWriter, masking: FindMasker = lambda _: None
+    ) -> None:
         self._catalog = catalog
         self._writer = writer
+        self._find_masker = masking
 
     async def find_workspace(self, email: str) -> str:
         async with self._catalog.read() as tx:
@@ -66,7 +71,7 @@ class Transfer:
     async def import_folder(
         self, workspace: str, folder: Path, progress: Progress
     ) -> Mapping[str, int]:
-        """Import an exported folder into a workspace; idempotent."""
+        """Import an exported folder into a workspace, masked by its rules; idempotent."""
         rows = await asyncio.to_thread(self._import_folder, workspace, folder, progress)
         await self._register_agents(workspace)
         return rows
@@ -84,10 +89,12 @@ class Transfer:
     def _import_file(self, workspace: str, table: str, path: Path) -> int:
         data = path.read_bytes()
         try:
+            if masker := self._find_masker(workspace):
+                data = mask_parquet(masker, table, data)
             return self._writer.run_exclusively(
                 lambda client: stored.import_file(client, workspace, table, data)
             )
-        except ClickHouseError as error:
+        except (ClickHouseError, Invalid) as error:
             raise Invalid(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
 
     async def _register_agents(self, workspace: str) -> None:

@@ -133,17 +133,17 @@ async def test_a_retention_is_previewed_then_removes_only_this_workspace(person:
     changed = await person.data("PUT", path, json={"retentionDays": 30})
     assert changed["retentionDays"] == 30
 
-    async def is_removed() -> bool:
-        return await names(person, **in_workspace(second)) == ["new"]
+    async def is_audited() -> bool:
+        entries = await person.data("GET", f"{path}/audit", params={"type": "telemetry.expired"})
+        return [entry["data"]["removedRows"]["spans"] for entry in entries] == [1]
 
-    await until(is_removed)
+    await until(is_audited)
+    assert await names(person, **in_workspace(second)) == ["new"]
     assert await names(person) == ["new", "old"]
     path_of_total = "/analytics/metrics?startDate=2026-01-01&endDate=2027-01-01"
     kept = await person.data("GET", path_of_total)
     left = await person.data("GET", path_of_total, **in_workspace(second))
     assert (kept["totalTraces"], left["totalTraces"]) == (2, 1)
-    entries = await person.data("GET", f"{path}/audit", params={"type": "telemetry.expired"})
-    assert entries[0]["data"]["removedRows"]["spans"] == 1
     again = await person.data("PUT", path, json={"retentionDays": None, "name": "Renamed"})
     assert (again["retentionDays"], again["name"]) == (None, "Renamed")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, and_, delete, func, insert, or_, select, update
 
+from spanwise.model.masking import MaskingRules
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.workspaces import (
     Member,
@@ -139,6 +140,13 @@ async def list_retentions(tx: Transaction) -> list[WorkspaceRetention]:
     ]
 
 
+async def list_masking(tx: Transaction) -> dict[str, MaskingRules]:
+    """Return the masking rules by workspace; for ingest only."""
+    query = select(workspaces.c.id, workspaces.c.masking).where(workspaces.c.masking.is_not(None))
+    rows = await tx.execute(query)
+    return {row.id: MaskingRules.model_validate(row.masking) for row in rows if row.masking}
+
+
 async def add_member(
     tx: Transaction, workspace_id: str, user_id: str, role: WorkspaceRole, now: datetime
 ) -> None:
@@ -239,5 +247,5 @@ def _select_members(wanted: ColumnElement[bool]) -> Select[Any]:
 
 
 def _to_workspace(row: Row[Any]) -> Workspace:
-    values = row._mapping
-    return Workspace.model_validate({name: values[name] for name in Workspace.model_fields})
+    values = {name: row._mapping[name] for name in Workspace.model_fields}
+    return Workspace.model_validate({**values, "masking": values["masking"] or {}})

@@ -1,0 +1,115 @@
+"""Which attributes are kept in the mode `metadataOnly`.
+
+Texts are kept only if the product reads them and they are not content, by the convention table, or
+if they describe the environment. So unknown attributes are removed. Numbers are kept.
+"""
+
+from functools import lru_cache
+
+from spanwise.ingest.otlp.coding_agents import CALLS
+from spanwise.model.telemetry.conventions import FIELDS, PIECES, Where
+from spanwise.model.telemetry.messages import DETAILS_EVENT, INPUT_EVENTS, OUTPUT_EVENTS
+
+_CONTENT_FIELDS = ("input", "output", "error_message")
+_CONTENT = frozenset(
+    name for field in FIELDS if field.name in _CONTENT_FIELDS for name in field.attributes
+)
+_CONTENT_PREFIXES = tuple(prefix for prefixes in PIECES.values() for prefix in prefixes)
+_FIELD_ATTRIBUTES = frozenset(
+    name for field in FIELDS if field.name not in _CONTENT_FIELDS for name in field.attributes
+)
+_CONDITIONAL_ATTRIBUTES = frozenset(
+    name
+    for field in FIELDS
+    for source in field.sources
+    if isinstance(source, Where)
+    for name in (source.attribute_there, source.other)
+)
+_OTHERS = frozenset(
+    (
+        "spanwise.call.id",
+        "spanwise.call.derived",
+        "gen_ai.response.id",
+        "gen_ai.response.finish_reasons",
+        "gen_ai.agent.id",
+        "gen_ai.tool.call.id",
+        "gen_ai.tool.type",
+        "gen_ai.output.type",
+        "gen_ai.token.type",
+        "gen_ai.data_source.id",
+        "gen_ai.evaluation.name",
+        "gen_ai.evaluation.score.label",
+        "feature_flag.provider.name",
+        "feature_flag.context.id",
+        "http.request.method",
+        "http.method",
+        "http.route",
+        "rpc.system",
+        "rpc.service",
+        "rpc.method",
+        "db.system",
+        "db.system.name",
+        "db.operation.name",
+        "messaging.system",
+        "code.function.name",
+        "code.namespace",
+        # Events of coding agents.
+        "event.name",
+        "event.kind",
+        "event.timestamp",
+        "prompt.id",
+        "prompt_id",
+        "request_id",
+        "client_request_id",
+        "tool_use_id",
+        "function_name",
+        "success",
+        "status_code",
+        "duration_ms",
+        "decision",
+        "terminal.type",
+        "app.version",
+        "organization.id",
+    )
+)
+_PREFIXES = (
+    "service.",
+    "telemetry.sdk.",
+    "deployment.",
+    "cloud.",
+    "k8s.",
+    "process.runtime.",
+    "os.",
+)
+_KEPT = _FIELD_ATTRIBUTES | _CONDITIONAL_ATTRIBUTES | _OTHERS
+
+# A call counts as failed only if it has one of these.
+_REQUIRED = frozenset(
+    call.required[0] for call in CALLS.values() if call.required and call.required[1] is None
+)
+REMOVED = "[removed]"
+
+# Events that carry nothing but messages.
+MESSAGE_EVENTS = frozenset((*INPUT_EVENTS, *OUTPUT_EVENTS, DETAILS_EVENT))
+
+_CALL_EVENTS = frozenset(name for call in CALLS for name in (call, call.partition(".")[2]))
+
+
+@lru_cache(maxsize=4096)
+def keeps_text(key: str) -> bool:
+    return key in _KEPT or key.startswith(_PREFIXES)
+
+
+@lru_cache(maxsize=4096)
+def keeps_number(key: str) -> bool:
+    return key not in _CONTENT and not key.startswith(_CONTENT_PREFIXES)
+
+
+def must_exist(key: str) -> bool:
+    """Return whether an attribute is replaced, because its presence has a meaning."""
+    return key in _REQUIRED
+
+
+def is_event_name(body: str) -> bool:
+    """Return whether a log body only names an event of a coding agent."""
+    return body in _CALL_EVENTS

@@ -1,0 +1,65 @@
+"""Masks what a workspace sends, by its rules."""
+
+from hashlib import blake2b
+from typing import Any
+
+from spanwise.ingest.commit.journal import Kind
+from spanwise.ingest.masking.messages import MessageMasker
+from spanwise.ingest.masking.text import TextMasker
+from spanwise.ingest.rest.bodies import NewSignal
+from spanwise.model.masking import MaskingMode, MaskingRules
+
+
+class Masker:
+    """Compiled rules. May be used by several threads."""
+
+    def __init__(self, rules: MaskingRules) -> None:
+        self.rules = rules
+        self._texts = TextMasker(rules)
+        self.messages = MessageMasker(rules, self._texts)
+        self._exports: dict[Kind, Any] = {
+            Kind.TRACES: self.messages.mask_traces,
+            Kind.LOGS: self.messages.mask_logs,
+            Kind.METRICS: self.messages.mask_metrics,
+        }
+
+    def mask_text(self, text: str) -> str:
+        return self._texts.mask(text)
+
+    def mask_export(self, kind: Kind, request: Any) -> None:  # noqa: ANN401 -- an OTLP request
+        """Mask a decoded OTLP request in place."""
+        # They are not known here, so they cannot be masked.
+        request.DiscardUnknownFields()
+        self._exports[kind](request)
+
+    def mask_signal(self, signal: NewSignal) -> NewSignal:
+        texts = {
+            name: self.mask_text(text)
+            for name in ("agent_id", "session_id", "user_id", "experiment_id", "variant")
+            if (text := getattr(signal, name))
+        }
+        is_metadata_only = self.rules.mode is MaskingMode.METADATA_ONLY
+        return signal.model_copy(
+            update={
+                **texts,
+                "id": self.mask_id(signal.id) if signal.id else None,
+                "comment": None if is_metadata_only else self.mask_json(signal.comment),
+                "metadata": {} if is_metadata_only else self.mask_json(signal.metadata),
+            }
+        )
+
+    def mask_id(self, chosen: str) -> str:
+        """Replace an id that would be masked by its hash: a masked one would not be unique."""
+        if self.mask_text(chosen) == chosen:
+            return chosen
+        return f"sig_{blake2b(chosen.encode(), digest_size=16).hexdigest()}"
+
+    def mask_json(self, value: Any) -> Any:  # noqa: ANN401 -- any JSON
+        match value:
+            case str():
+                return self.mask_text(value)
+            case list():
+                return [self.mask_json(item) for item in value]
+            case dict():
+                return {self.mask_text(k): self.mask_json(v) for k, v in value.items()}
+        return value

@@ -1,0 +1,162 @@
+"""Masks decoded OTLP messages in place."""
+
+import re
+from collections.abc import Iterable
+from fnmatch import translate
+from typing import Any
+
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
+
+from spanwise.ingest.masking import content
+from spanwise.ingest.masking.text import TextMasker
+from spanwise.ingest.otlp.embedded_values import (
+    extract_embedded_values,
+    may_have_embedded_values,
+)
+from spanwise.model.masking import MaskingMode, MaskingRules
+
+_NUMBERS = {"int_value", "double_value", "bool_value"}
+_POINTS = ("gauge", "sum", "histogram", "exponential_histogram", "summary")
+
+
+class MessageMasker:
+    def __init__(self, rules: MaskingRules, texts: TextMasker) -> None:
+        self._mask = texts.mask
+        self.is_metadata_only = rules.mode is MaskingMode.METADATA_ONLY
+        globs = rules.drop_attributes
+        self._dropped = re.compile("|".join(map(translate, globs))) if globs else None
+
+    def mask_traces(self, request: ExportTraceServiceRequest) -> None:
+        for resource in request.resource_spans:
+            self.mask_pairs(resource.resource.attributes)
+            for scope in resource.scope_spans:
+                if self.is_metadata_only:
+                    _extract_usage(scope)
+                self.mask_pairs(scope.scope.attributes)
+                for span in scope.spans:
+                    self._mask_span(span)
+
+    def mask_logs(self, request: ExportLogsServiceRequest) -> None:
+        for resource in request.resource_logs:
+            self.mask_pairs(resource.resource.attributes)
+            for scope in resource.scope_logs:
+                self.mask_pairs(scope.scope.attributes)
+                for record in scope.log_records:
+                    self._mask_record(record)
+
+    def mask_metrics(self, request: ExportMetricsServiceRequest) -> None:
+        for resource in request.resource_metrics:
+            self.mask_pairs(resource.resource.attributes)
+            for scope in resource.scope_metrics:
+                self.mask_pairs(scope.scope.attributes)
+                for metric in scope.metrics:
+                    self.mask_metric(metric)
+
+    def _mask_span(self, span: Span) -> None:
+        if self.is_metadata_only:
+            span.ClearField("trace_state")
+            span.status.ClearField("message")
+        elif span.status.message:
+            span.status.message = self._mask(span.status.message)
+        if span.trace_state:
+            span.trace_state = self._mask(span.trace_state)
+        self.mask_pairs(span.attributes)
+        if span.events:
+            self.mask_events(span)
+        for link in span.links:
+            self.mask_link(link)
+
+    def mask_events(self, span: Span) -> None:
+        if self.is_metadata_only:
+            _remove(span.events, [e.name in content.MESSAGE_EVENTS for e in span.events])
+        for event in span.events:
+            self.mask_pairs(event.attributes)
+
+    def mask_link(self, link: Span.Link) -> None:
+        link.trace_state = "" if self.is_metadata_only else self._mask(link.trace_state)
+        self.mask_pairs(link.attributes)
+
+    def _mask_record(self, record: LogRecord) -> None:
+        if self.is_metadata_only and not content.is_event_name(record.body.string_value):
+            record.ClearField("body")
+        self.mask_value(record.body)
+        self.mask_pairs(record.attributes)
+
+    def mask_metric(self, metric: Metric) -> None:
+        self.mask_pairs(metric.metadata)
+        kind = metric.WhichOneof("data")
+        if kind in _POINTS:
+            for point in getattr(metric, kind).data_points:
+                self.mask_pairs(point.attributes)
+                for exemplar in getattr(point, "exemplars", ()):
+                    self.mask_pairs(exemplar.filtered_attributes)
+
+    def mask_pairs(self, pairs: Any) -> None:  # noqa: ANN401 -- repeated KeyValue
+        """Mask attributes; remove those that the rules drop."""
+        if self._dropped is not None:
+            _remove(pairs, [self._dropped.match(pair.key) is not None for pair in pairs])
+        if self.is_metadata_only:
+            _remove(pairs, [_is_content(pair.key, pair.value) for pair in pairs])
+        mask = self._mask
+        for pair in pairs:
+            value = pair.value
+            # Of any other type, this is empty.
+            text = value.string_value
+            if text:
+                masked = mask(text)
+                if masked is not text:
+                    value.string_value = masked
+            else:
+                self._mask_nested(value)
+
+    def mask_value(self, value: AnyValue) -> None:
+        if value.string_value:
+            value.string_value = self._mask(value.string_value)
+        else:
+            self._mask_nested(value)
+
+    def _mask_nested(self, value: AnyValue) -> None:
+        match value.WhichOneof("value"):
+            case "array_value":
+                for item in value.array_value.values:
+                    self.mask_value(item)
+            case "kvlist_value":
+                for pair in value.kvlist_value.values:
+                    # Keys of an object are part of the content, unlike names of attributes.
+                    pair.key = self._mask(pair.key)
+                    self.mask_value(pair.value)
+            case "bytes_value":
+                # They cannot be searched.
+                value.ClearField("bytes_value")
+
+
+def _extract_usage(scope: ScopeSpans) -> None:
+    """Add the usage and the model as attributes where they are part of a document, as ingest does.
+
+    The document is content, and will be removed.
+    """
+    if may_have_embedded_values(scope.scope.name, scope.SerializeToString().__contains__):
+        for span in scope.spans:
+            extract_embedded_values(span)
+
+
+def _is_content(key: str, value: AnyValue) -> bool:
+    if value.WhichOneof("value") in _NUMBERS:
+        return not content.keeps_number(key)
+    if content.must_exist(key):
+        value.string_value = content.REMOVED
+        return False
+    return not content.keeps_text(key)
+
+
+def _remove(items: Any, is_removed: Iterable[bool]) -> None:  # noqa: ANN401 -- a repeated field
+    for index in reversed([index for index, removed in enumerate(is_removed) if removed]):
+        del items[index]
