@@ -4,11 +4,13 @@ Texts are kept only if the product reads them and they are not content, by the c
 if they describe the environment. So unknown attributes are removed. Numbers are kept.
 """
 
+import re
 from functools import lru_cache
 
 from spanwise.ingest.otlp.coding_agents import CALLS
+from spanwise.model.telemetry.attribute_values import ERROR_RULES
 from spanwise.model.telemetry.conventions import FIELDS, PIECES, Where
-from spanwise.model.telemetry.messages import DETAILS_EVENT, INPUT_EVENTS, OUTPUT_EVENTS
+from spanwise.model.telemetry.messages import INPUT_EVENTS, OUTPUT_EVENTS
 
 _CONTENT_FIELDS = ("input", "output", "error_message")
 _CONTENT = frozenset(
@@ -89,8 +91,13 @@ _REQUIRED = frozenset(
 )
 REMOVED = "[removed]"
 
-# Events that carry nothing but messages.
-MESSAGE_EVENTS = frozenset((*INPUT_EVENTS, *OUTPUT_EVENTS, DETAILS_EVENT))
+# Events that carry nothing but a message.
+MESSAGE_EVENTS = frozenset((*INPUT_EVENTS, *OUTPUT_EVENTS))
+
+_ERROR_MESSAGES = frozenset(
+    name for field in FIELDS if field.name == "error_message" for name in field.attributes
+)
+_ERROR_WORDS = re.compile("|".join(f"(?:{rule.pattern})" for rule in ERROR_RULES), re.IGNORECASE)
 
 _CALL_EVENTS = frozenset(name for call in CALLS for name in (call, call.partition(".")[2]))
 
@@ -103,6 +110,15 @@ def keeps_text(key: str) -> bool:
 @lru_cache(maxsize=4096)
 def keeps_number(key: str) -> bool:
     return key not in _CONTENT and not key.startswith(_CONTENT_PREFIXES)
+
+
+def is_error_message(key: str) -> bool:
+    return key in _ERROR_MESSAGES
+
+
+def keep_error_words(message: str) -> str:
+    """Return only the words that determine the type of the error, such as `rate limit`."""
+    return " ".join(dict.fromkeys(_ERROR_WORDS.findall(message)))
 
 
 def must_exist(key: str) -> bool:

@@ -49,6 +49,8 @@ class MessageMasker:
             self.mask_pairs(resource.resource.attributes)
             for scope in resource.scope_logs:
                 self.mask_pairs(scope.scope.attributes)
+                if self.is_metadata_only:
+                    _remove(scope.log_records, map(_is_message, scope.log_records))
                 for record in scope.log_records:
                     self._mask_record(record)
 
@@ -63,7 +65,7 @@ class MessageMasker:
     def _mask_span(self, span: Span) -> None:
         if self.is_metadata_only:
             span.ClearField("trace_state")
-            span.status.ClearField("message")
+            span.status.message = content.keep_error_words(span.status.message)
         elif span.status.message:
             span.status.message = self._mask(span.status.message)
         if span.trace_state:
@@ -148,12 +150,18 @@ def _extract_usage(scope: ScopeSpans) -> None:
             extract_embedded_values(span)
 
 
+def _is_message(record: LogRecord) -> bool:
+    names = [pair.value.string_value for pair in record.attributes if pair.key == "event.name"]
+    return not content.MESSAGE_EVENTS.isdisjoint((record.event_name, *names))
+
+
 def _is_content(key: str, value: AnyValue) -> bool:
     if value.WhichOneof("value") in _NUMBERS:
         return not content.keeps_number(key)
-    if content.must_exist(key):
-        value.string_value = content.REMOVED
-        return False
+    if content.must_exist(key) or content.is_error_message(key):
+        words = content.keep_error_words(value.string_value)
+        value.string_value = words or (content.REMOVED if content.must_exist(key) else "")
+        return not value.string_value
     return not content.keeps_text(key)
 
 

@@ -108,6 +108,11 @@ class _Rows:
     def mask_content(self, raw: bytes) -> bytes:
         return b"" if self._messages.is_metadata_only else self.mask_value(raw)
 
+    def mask_error(self, raw: bytes) -> bytes:
+        if self._messages.is_metadata_only:
+            return content.keep_error_words(_text(raw)).encode()
+        return self.mask_text(raw)
+
     def mask_message(self, raw: bytes) -> bytes:
         return raw if content.is_event_name(_text(raw)) else self.mask_content(raw)
 
@@ -193,7 +198,7 @@ def _to_raw(raw: bytes, value: AnyValue) -> bytes:
 
 _SPECIAL: dict[str, dict[str, Callable[[_Rows, Any], Any]]] = {
     "spans": {
-        "status_message": _Rows.mask_content,
+        "status_message": _Rows.mask_error,
         "attributes": _Rows.mask_attributes,
         "resource": _Rows.mask_resource,
         "events": _Rows.mask_events,

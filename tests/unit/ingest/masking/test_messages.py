@@ -145,6 +145,23 @@ def test_events_keep_the_error_and_lose_messages() -> None:
     assert (masked.status.code, masked.status.message, masked.trace_state) == (2, "", "")
 
 
+def test_of_an_error_message_only_the_words_of_its_type_remain() -> None:
+    span = make_span(exception__message="Ann's deadline of 5 s")
+    span.status.message = "Rate limit reached for Ann, status 429"
+    masked = mask_span(METADATA_ONLY, span)
+    assert masked.status.message == "Rate limit status 429"
+    assert plain(masked.attributes) == {"exception.message": "deadline"}
+
+
+def test_log_records_of_messages_are_removed() -> None:
+    request = make_logs("a text")
+    records = request.resource_logs[0].scope_logs[0].log_records
+    records.add(event_name="gen_ai.user.message")
+    records.add().attributes.extend(pairs({"event.name": "gen_ai.choice"}))
+    METADATA_ONLY.mask_export(Kind.LOGS, request)
+    assert len(records) == 1
+
+
 def test_detectors_apply_to_what_is_kept() -> None:
     rules = MaskingRules(mode=MaskingMode.METADATA_ONLY, detectors=[Detector.EMAIL])
     masked = mask_span(Masker(rules), make_span(user__id=EMAIL))
