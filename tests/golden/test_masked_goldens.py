@@ -5,19 +5,15 @@ from typing import Any
 import pytest
 
 from golden.test_goldens import COPIED, WITH_SPANS, Golden, _id, send
-from spanwise.model.masking import MaskingMode, MaskingRules
-from spanwise.storage.catalog.users import find_account_by_email
 from support.service import Person, Service
 
-METADATA_ONLY = MaskingRules(mode=MaskingMode.METADATA_ONLY)
+METADATA_ONLY = {"mode": "metadataOnly"}
 
 
-async def sign_up_with(service: Service, rules: MaskingRules) -> Person:
+async def sign_up_with(service: Service, rules: dict[str, Any]) -> Person:
     person = await service.sign_up()
-    async with service.services.catalog.read() as tx:
-        account = await find_account_by_email(tx, person.email)
-    assert account is not None
-    service.services.masking.set(account.workspace_id, rules)
+    path = f"/workspaces/{person.user['defaultWorkspaceId']}/masking"
+    await person.data("PUT", path, json=rules)
     return person
 
 
