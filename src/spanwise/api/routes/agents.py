@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import Path, Query
 from pydantic import AfterValidator, Field, StringConstraints
 
-from spanwise.api.auth import Reader, Writer
+from spanwise.api.auth import ClientAddress, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
@@ -87,9 +87,11 @@ async def change_agent(
 
 
 @router.delete("/{agentId}")
-async def delete_agent(agent_id: AgentId, caller: Writer, use: Use) -> Success[Deleted]:
+async def delete_agent(
+    agent_id: AgentId, caller: Writer, use: Use, address: ClientAddress
+) -> Success[Deleted]:
     """Delete an agent. Its telemetry stays, and a later trace creates it again."""
-    return succeed(Deleted(id=await use.agents.delete(caller, agent_id)))
+    return succeed(Deleted(id=await use.agents.delete(caller, agent_id, address)))
 
 
 class NewNotifyWebhook(ApiModel):

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import Field
 
-from spanwise.api.auth import Manager, Reader
+from spanwise.api.auth import ClientAddress, Manager, Reader
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
@@ -57,14 +57,19 @@ async def list_webhooks(caller: Reader, use: Use, page: Paged) -> SuccessPage[We
 
 
 @router.post("/webhooks", status_code=201)
-async def create_webhook(body: NewWebhook, caller: Manager, use: Use) -> Success[WebhookWithSecret]:
+async def create_webhook(
+    body: NewWebhook, caller: Manager, use: Use, address: ClientAddress
+) -> Success[WebhookWithSecret]:
     """Subscribe a URL to events. Only this response contains the signing secret."""
-    return succeed(await use.webhooks.create(caller, body.url, body.types))
+    return succeed(await use.webhooks.create(caller, body.url, body.types, address))
 
 
 @router.delete("/webhooks/{webhookId}")
-async def delete_webhook(webhook_id: WebhookId, caller: Manager, use: Use) -> Success[Deleted]:
-    await use.webhooks.delete(caller, webhook_id)
+async def delete_webhook(
+    webhook_id: WebhookId, caller: Manager, use: Use, address: ClientAddress
+) -> Success[Deleted]:
+    """Delete a webhook; its pending deliveries fail."""
+    await use.webhooks.delete(caller, webhook_id, address)
     return succeed(Deleted(id=webhook_id))
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from spanwise.api.auth import Assigner, Ingester, Reader, Writer
+from spanwise.api.auth import Assigner, ClientAddress, Ingester, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
@@ -68,9 +68,10 @@ async def delete_experiment(
     id: str,  # noqa: A002
     caller: Writer,
     use: Use,
+    address: ClientAddress,
 ) -> Success[Deleted]:
     """Delete an experiment that is not running."""
-    await use.experiments.delete(caller, id)
+    await use.experiments.delete(caller, id, address)
     return succeed(Deleted(id=id))
 
 

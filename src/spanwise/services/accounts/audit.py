@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from spanwise.model.accounts import AuditEntry
+from spanwise.model.accounts import AuditEntry, Principal
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.storage.catalog import Transaction
 from spanwise.storage.catalog.accounts.audit import add_entry
@@ -32,4 +32,24 @@ async def record(
             address=address,
             data=data,
         ),
+    )
+
+
+async def record_action(
+    tx: Transaction,
+    caller: Principal,
+    action: str,
+    subject: str | None,
+    address: str | None,
+    **data: Any,  # noqa: ANN401 -- details of the action
+) -> None:
+    """Record what a person or a key did in their workspace."""
+    await record(
+        tx,
+        action,
+        workspace=caller.workspace_id,
+        actor=caller.caller_id,
+        subject=subject,
+        address=address,
+        **data,
     )

@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from spanwise.model.accounts import Principal
 from spanwise.model.api_model import new_id, utc_now
@@ -11,8 +10,8 @@ from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import EventType
 from spanwise.model.keys import ApiKey, ApiKeyWithSecret, KeyStatus, Scope
 from spanwise.model.page import Listing, PageRequest
-from spanwise.services.accounts import audit
 from spanwise.services.accounts.access import KEY_PREFIX, Access
+from spanwise.services.accounts.audit import record_action
 from spanwise.services.accounts.tokens import hash_secret
 from spanwise.services.notifications.events import record_event
 from spanwise.storage.catalog import Catalog, Transaction
@@ -45,7 +44,7 @@ class Keys:
         key = new_key(caller.workspace_id, name, scopes, expires_at, secret)
         async with self._catalog.write() as tx:
             await stored.add_key(tx, caller.user_id, key, hash_secret(secret))
-            await _audit(
+            await record_action(
                 tx, caller, "key.created", key.id, address, name=name, scopes=list(key.scopes)
             )
             key = await _require(tx, caller, key.id)
@@ -73,7 +72,9 @@ class Keys:
                 now=now,
                 old_valid_until=now + timedelta(seconds=grace_seconds) if grace_seconds else None,
             )
-            await _audit(tx, caller, "key.rotated", key_id, address, graceSeconds=grace_seconds)
+            await record_action(
+                tx, caller, "key.rotated", key_id, address, graceSeconds=grace_seconds
+            )
             key = await _require(tx, caller, key_id)
             await _record_event(tx, caller, EventType.KEY_ROTATED, key)
         self._access.invalidate_key(key_id)
@@ -83,7 +84,7 @@ class Keys:
         async with self._catalog.write() as tx:
             await _require_active(tx, caller, key_id)
             await stored.revoke_key(tx, caller.workspace_id, key_id, utc_now())
-            await _audit(tx, caller, "key.revoked", key_id, address)
+            await record_action(tx, caller, "key.revoked", key_id, address)
             key = await _require(tx, caller, key_id)
             await _record_event(tx, caller, EventType.KEY_REVOKED, key)
         self._access.invalidate_key(key_id)
@@ -93,32 +94,13 @@ class Keys:
         async with self._catalog.write() as tx:
             key = await _require(tx, caller, key_id)
             await stored.delete_key(tx, caller.workspace_id, key_id)
-            await _audit(tx, caller, "key.deleted", key_id, address, name=key.name)
+            await record_action(tx, caller, "key.deleted", key_id, address, name=key.name)
         self._access.invalidate_key(key_id)
 
     async def _requires_expiry(self, caller: Principal) -> bool:
         async with self._catalog.read() as tx:
             workspace = await find_workspace(tx, caller.workspace_id, caller.user_id)
         return workspace is not None and workspace.require_key_expiry
-
-
-async def _audit(
-    tx: Transaction,
-    caller: Principal,
-    action: str,
-    key_id: str,
-    address: str | None,
-    **data: Any,  # noqa: ANN401 -- details of the action
-) -> None:
-    await audit.record(
-        tx,
-        action,
-        workspace=caller.workspace_id,
-        actor=caller.user_id,
-        subject=key_id,
-        address=address,
-        **data,
-    )
 
 
 def new_key(

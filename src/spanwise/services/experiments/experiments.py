@@ -10,6 +10,7 @@ from spanwise.model.events import EventType
 from spanwise.model.experiments.definition import Experiment, ExperimentStatus
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.times import TimeRange
+from spanwise.services.accounts.audit import record_action
 from spanwise.services.experiments.assignments import ExperimentCache
 from spanwise.services.notifications.events import record_event
 from spanwise.storage.catalog import Catalog, Transaction
@@ -76,13 +77,16 @@ class Experiments:
             _require_status(experiment, "changed", ExperimentStatus.DRAFT)
             return await self._save(tx, caller, experiment.model_copy(update=fields))
 
-    async def delete(self, caller: Principal, experiment_id: str) -> None:
+    async def delete(self, caller: Principal, experiment_id: str, address: str | None) -> None:
         async with self._catalog.write() as tx:
             experiment = await _require(tx, caller.workspace_id, experiment_id)
             if experiment.status is ExperimentStatus.RUNNING:
                 raise Invalid.field("status", "the experiment is running; stop it first")
             await stored.delete_experiment(tx, caller.workspace_id, experiment_id)
             await _record_event(tx, caller, EventType.EXPERIMENT_DELETED, experiment)
+            await record_action(
+                tx, caller, "experiment.deleted", experiment_id, address, name=experiment.name
+            )
         self._cache.invalidate(caller.workspace_id)
 
     async def start(

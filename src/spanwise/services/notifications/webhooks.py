@@ -1,6 +1,7 @@
 """Event feed, webhook subscriptions and their deliveries."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from urllib.parse import urlsplit
 
 from spanwise.model.accounts import Principal
 from spanwise.model.api_model import new_id, utc_now
@@ -17,6 +18,7 @@ from spanwise.model.events import (
 )
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.times import TimeRange
+from spanwise.services.accounts.audit import record_action
 from spanwise.services.alerts.alerts import new_webhook_secret
 from spanwise.services.notifications.events import deduplication_key, new_outbox_message
 from spanwise.services.notifications.webhook_guard import WebhookGuard
@@ -49,7 +51,7 @@ class Webhooks:
             return await stored.list_webhooks(tx, caller.workspace_id, page)
 
     async def create(
-        self, caller: Principal, url: str, types: Sequence[EventType]
+        self, caller: Principal, url: str, types: Sequence[EventType], address: str | None
     ) -> WebhookWithSecret:
         """Subscribe a URL; only this response contains the signing secret."""
         if problem := await self._guard.find_problem(url):
@@ -60,12 +62,15 @@ class Webhooks:
             if await stored.count_webhooks(tx, caller.workspace_id) >= MAX_WEBHOOKS:
                 raise Invalid(f"there are already {MAX_WEBHOOKS} webhooks; delete one first")
             await stored.add_webhook(tx, caller.workspace_id, webhook, secret)
+            host = urlsplit(url).hostname
+            await record_action(tx, caller, "webhook.created", webhook.id, address, host=host)
         return WebhookWithSecret(**webhook.model_dump(), secret=secret)
 
-    async def delete(self, caller: Principal, webhook_id: str) -> None:
+    async def delete(self, caller: Principal, webhook_id: str, address: str | None) -> None:
         async with self._catalog.write() as tx:
             if not await stored.delete_webhook(tx, caller.workspace_id, webhook_id, utc_now()):
                 raise NotFound("no such webhook")
+            await record_action(tx, caller, "webhook.deleted", webhook_id, address)
 
     async def list_deliveries(
         self,

@@ -18,6 +18,7 @@ from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import SERVICE, EventType
 from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
+from spanwise.services.accounts.audit import record_action
 from spanwise.services.notifications.events import new_event, record_event, record_events
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import agents as stored
@@ -259,7 +260,7 @@ class Agents:
         self._directory.invalidate(caller.workspace_id)
         return await self.get(caller, found.id)
 
-    async def delete(self, caller: Principal, agent: str) -> str:
+    async def delete(self, caller: Principal, agent: str, address: str | None) -> str:
         """Delete an agent but not its telemetry. A later trace with its name creates it again."""
         await self._wait_until_visible(caller)
         async with self._catalog.write() as tx:
@@ -273,6 +274,7 @@ class Agents:
                 subject=found.id,
                 name=found.name,
             )
+            await record_action(tx, caller, "agent.deleted", found.id, address, name=found.name)
         self._directory.invalidate(caller.workspace_id)
         return found.id
 

@@ -207,3 +207,24 @@ async def test_the_telemetry_of_a_deleted_workspace_is_removed(
             )
 
     await until(is_removed)
+
+
+async def test_deletions_and_exports_are_audited(service: Service, person: Person) -> None:
+    sent = span(name="a trace")
+    await person.data("POST", "/spans", json={"spans": [sent]})
+    key = await person.new_key(name="robot")
+    period = "startDate=2026-01-01&endDate=2027-01-01"
+    download = await service.call_with_key(
+        key["key"], "GET", f"/analytics/traces/list?format=csv&{period}"
+    )
+    assert download.is_success
+    await person.data("DELETE", f"/spans/traces/{sent['traceId']}")
+    agent = await person.data("POST", "/agents", json={"name": "helper"})
+    await person.data("DELETE", f"/agents/{agent['id']}")
+    path = f"/workspaces/{person.user['defaultWorkspaceId']}/audit"
+    found = {e["action"]: e for e in await person.data("GET", path)}
+    assert found["traces.exported"]["actorName"] == "robot"
+    assert found["traces.exported"]["data"] == {"format": "csv"}
+    assert found["trace.deleted"]["subject"] == sent["traceId"]
+    assert found["agent.deleted"]["data"] == {"name": "helper"}
+    assert found["agent.deleted"]["actorName"] == person.user["name"]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Query
 from starlette.responses import StreamingResponse
 
-from spanwise.api.auth import Reader
+from spanwise.api.auth import ClientAddress, Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
@@ -33,6 +33,7 @@ from spanwise.model.page import MAX_SKIP, PageRequest
 from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
+from spanwise.services.accounts.audit import record_action
 
 router = PrefixRouter("analytics", "/analytics")
 
@@ -212,6 +213,7 @@ async def list_analyzed_traces(
     _fresh: Fresh,
     page: Annotated[PageRequest, Depends(_list_page)],
     wanted: Filtered,
+    address: ClientAddress,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
     form: Annotated[
@@ -223,6 +225,8 @@ async def list_analyzed_traces(
     wanted = replace(wanted, period=question.wanted.period)
     if form is not None:
         chunks = await use.analytics.export(caller.workspace_id, wanted, form)
+        async with use.catalog.write() as tx:
+            await record_action(tx, caller, "traces.exported", None, address, format=form)
         return _download(chunks, question.period, form)
     listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
     return succeed_page(page, listing)

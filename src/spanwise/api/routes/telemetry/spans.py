@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Path, Request, Response
 
-from spanwise.api.auth import Ingester, Reader, Writer
+from spanwise.api.auth import ClientAddress, Ingester, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import (
     Accepted,
@@ -24,6 +24,7 @@ from spanwise.ingest.rest.bodies import NewSpan
 from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import Order, TraceSort
 from spanwise.model.telemetry.spans import Span, Trace, TraceFilters, TraceWithSpans
+from spanwise.services.accounts.audit import record_action
 
 router = PrefixRouter("spans", "/spans")
 
@@ -90,10 +91,15 @@ async def get_span(
 
 @router.delete("/traces/{traceId}")
 async def delete_trace(
-    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Writer, use: Use
+    trace_id: Annotated[TraceId, Path(alias="traceId")],
+    caller: Writer,
+    use: Use,
+    address: ClientAddress,
 ) -> Success[Deleted]:
     """Delete a trace with its spans, signals and logs. Spans sent later create it again."""
     await use.traces.delete(caller.sender, trace_id.lower())
+    async with use.catalog.write() as tx:
+        await record_action(tx, caller, "trace.deleted", trace_id.lower(), address)
     return succeed(Deleted(id=trace_id.lower()))
 
 

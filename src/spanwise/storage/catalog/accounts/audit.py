@@ -30,15 +30,17 @@ async def list_entries(
     )
     total = await tx.execute(select(func.count()).select_from(audit).where(wanted))
     actors, subjects = users.alias("actors"), users.alias("subjects")
+    acting_keys = api_keys.alias("acting_keys")
     joined = (
         audit.outerjoin(actors, actors.c.id == audit.c.actor)
+        .outerjoin(acting_keys, acting_keys.c.id == audit.c.actor)
         .outerjoin(subjects, subjects.c.id == audit.c.subject)
         .outerjoin(api_keys, api_keys.c.id == audit.c.subject)
     )
     rows = await tx.execute(
         select(
             audit,
-            actors.c.name.label("actor_name"),
+            func.coalesce(actors.c.name, acting_keys.c.name).label("actor_name"),
             func.coalesce(subjects.c.name, api_keys.c.name).label("subject_name"),
         )
         .select_from(joined)
