@@ -126,11 +126,13 @@ def errors_table() -> str:
 def calls_table() -> str:
     rows = ["| log record | becomes |", "|---|---|"]
     for name, call in CALLS.items():
-        article = "an" if call.kind == "llm" else "a"
+        article = "a" if call.kind == "tool" else "an"
         what = f"a failed `{call.kind}` span" if call.is_error else f"{article} `{call.kind}` span"
-        if call.required is not None:
-            attribute, value = call.required
-            what += f", if `{attribute}` {f'is `{value}`' if value else 'is present'}"
+        conditions = [
+            f"`{attribute}` {f'is `{value}`' if value else 'is present'}"
+            for attribute, value in call.required
+        ]
+        what += f", if {' and '.join(conditions)}" if conditions else ""
         rows.append(f"| `{name}` | {what} |")
     return "\n".join(rows)
 

@@ -89,6 +89,9 @@ def _read_members(text: str, members: list[Inside]) -> dict[str, str]:
 
 
 def _lookup(document: Any, path: str) -> Any:  # noqa: ANN401 -- any JSON
+    if path == "*":
+        values = document.values() if isinstance(document, dict) else ()
+        return sum(v for v in values if isinstance(v, int | float))
     for name in path.split("."):
         document = document.get(name) if isinstance(document, dict) else None
     return document

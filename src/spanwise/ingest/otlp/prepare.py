@@ -29,6 +29,7 @@ from spanwise.ingest.otlp.embedded_values import (
     extract_embedded_values,
     may_have_embedded_values,
 )
+from spanwise.ingest.otlp.emitters import Correction, find_corrections
 from spanwise.ingest.otlp.frames import Part, Scope, frame, make_head, split_scopes
 from spanwise.ingest.otlp.limits import (
     EARLIEST_NANO,
@@ -102,9 +103,9 @@ def prepare_traces(
         head = make_head(workspace, resource.resource)
         for scope in resource.scope_spans:
             data = next(raw)
-            is_claude_code = coding_agents.is_claude_code(scope.scope.name, head)
-            has_calls |= is_claude_code
-            changes, problems = _change_spans(scope, data, found, is_claude_code=is_claude_code)
+            corrections = find_corrections(scope.scope.name, head)
+            has_calls |= coding_agents.add_call_id in corrections
+            changes, problems = _change_spans(scope, data, found, corrections)
             rejections += [(seen + index, problem) for index, problem in problems]
             seen += len(scope.spans)
             frames += frame(data.parts(changes), head)
@@ -250,8 +251,7 @@ def _change_spans(
     scope: Any,  # noqa: ANN401 -- ScopeSpans
     raw: Scope,
     found: list[NewSignal],
-    *,
-    is_claude_code: bool,
+    corrections: Sequence[Correction],
 ) -> tuple[dict[int, bytes | None], list[Rejection]]:
     """Return changed spans by index, with None for rejected ones, and why those were rejected.
 
@@ -264,7 +264,7 @@ def _change_spans(
         end - start > MAX_VALUE_BYTES for start, _, end in raw.items()
     )
     latest = time.time_ns() + MAX_AHEAD_NANO
-    must_check_all = has_embedded or may_be_long or is_claude_code
+    must_check_all = has_embedded or may_be_long or corrections
     indexes = (
         range(len(scope.spans)) if must_check_all else _find_spans_to_check(scope.spans, latest)
     )
@@ -277,7 +277,8 @@ def _change_spans(
         is_changed = _drop_impossible_end(span, latest)
         is_changed |= add_event_attributes(span) if span.events else False
         is_changed |= extract_embedded_values(span) if has_embedded else False
-        is_changed |= coding_agents.add_call_id(span) if is_claude_code else False
+        for correct in corrections:
+            is_changed |= correct(span)
         is_changed |= truncate_span(span) if may_be_long else False
         if is_changed:
             changes[index] = span.SerializeToString()
