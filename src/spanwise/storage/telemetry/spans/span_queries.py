@@ -28,7 +28,7 @@ from spanwise.storage.telemetry.spans.emitted_messages import (
     find_messages,
 )
 from spanwise.storage.telemetry.spans.locations import SPANS_AT_LOCATION, TraceLocation
-from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED, UNNAMED_SERVICE
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 _COLUMNS = """lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent, name, kind, start,
@@ -41,6 +41,7 @@ _TRUNCATED_CONTENT = """substring(input, 1, {shown:UInt32}) AS input,
     length(spans.output) > {shown:UInt32} AS output_is_cut"""
 _FULL_CONTENT = "input, 0 AS input_is_cut, output, 0 AS output_is_cut"
 _NO_PARENT = b"0" * 16
+_UNNAMED_SERVICE = UNNAMED_SERVICE.encode()
 _CALL_ID, _CALL_IS_DERIVED = CALL_ID.encode(), CALL_IS_DERIVED.encode()
 
 
@@ -96,7 +97,11 @@ def _to_spans(
         columns["service_name"],
         strict=True,
     )
-    agents = [agent or workflow or service for agent, workflow, service in names]
+    root = _root_name(columns)
+    agents = [
+        agent or workflow or (root if service.startswith(_UNNAMED_SERVICE) else service)
+        for agent, workflow, service in names
+    ]
     spans = _to_fields(columns, trace_id, agents, agent_ids)
     for span in spans if messages else ():
         add_logged_messages(span, messages.get(span["spanId"]), MAX_SHOWN_BYTES)
@@ -112,6 +117,13 @@ def _drop_superseded(columns: Columns) -> Columns:
     own = {v[_CALL_ID] for at, v in enumerate(stored) if at not in derived and _CALL_ID in v}
     kept = [at for at, v in enumerate(stored) if at not in derived or v[_CALL_ID] not in own]
     return {name: [values[at] for at in kept] for name, values in columns.items()}
+
+
+def _root_name(columns: Columns) -> bytes:
+    """Return the name of the earliest root, which is the agent of a service without a name."""
+    roots = [at for at, parent in enumerate(columns["parent"]) if parent == _NO_PARENT]
+    first = min(roots, key=columns["start"].__getitem__, default=None)
+    return b"" if first is None else columns["name"][first]
 
 
 def _start_order(columns: Columns) -> list[int]:

@@ -23,6 +23,9 @@ VERSION_STEP = 1024
 SUPERSEDED = "superseded"
 _IS_SUPERSEDED = f"s.kind = '{SUPERSEDED}'"
 
+# How OpenTelemetry names a service that has no name; the root's name says more.
+UNNAMED_SERVICE = "unknown_service"
+
 # The hours of a trace are listed up to one week; longer traces are searched by range.
 MAX_LISTED_HOURS = 7 * 24
 _IS_LONG = f"dateDiff('hour', from_hour, to_hour) > {MAX_LISTED_HOURS}"
@@ -31,10 +34,10 @@ _LONG_TRACES = f"""countIf({_IS_LONG}) AS long_traces, minIf(from_hour, {_IS_LON
 
 # The span columns that aggregates need: narrow ones, never inputs and outputs.
 _SPAN_COLUMNS = (
-    "workspace, hour, trace_id, span_id, version, is_root, name, kind, start, duration_ns, status, "
-    "error_type, service_name, agent_name, workflow_name, provider, model, input_tokens, "
-    "output_tokens, cost, is_priced, tool_name, session_id, user_id, environment, experiment_id, "
-    "variant, trace_name, input_preview, output_preview"
+    "workspace, hour, trace_id, span_id, parent_span_id, version, is_root, name, kind, start, "
+    "duration_ns, status, error_type, service_name, agent_name, workflow_name, provider, model, "
+    "input_tokens, output_tokens, cost, is_priced, tool_name, session_id, user_id, environment, "
+    "experiment_id, variant, trace_name, input_preview, output_preview"
 )
 
 _HAS_USAGE = f"kind IN {USAGE_KINDS}"
@@ -51,9 +54,11 @@ _TRACE_COLUMNS = (
 def _aggregate_sql(spans: str, stored: str = "") -> str:
     """SQL that aggregates spans, given as a deduplicated subquery, into rows of traces.
 
-    The earliest root span represents the trace. The same statement deletes rows under other start
-    times: those of later roots and, when `stored` selects the existing rows, those of a root that
-    was resent with another start.
+    The earliest root span represents the trace. A trace with several roots, such as the calls of a
+    coding agent, lasts from the first start to the last end. A root without a status failed if all
+    of its calls did. The same statement deletes rows under other start times: those of later roots
+    and, when `stored` selects the existing rows, those of a root that was resent with another
+    start.
     """
     join = f"LEFT JOIN ({stored}) AS t USING (workspace, trace_id)" if stored else ""
     starts = "arrayDistinct(arrayConcat(root_starts, stored_starts))" if stored else "root_starts"
@@ -64,9 +69,11 @@ SELECT
     root_start != first.1 AS is_deleted,
     if(notEmpty(given_name), given_name, first.2) AS name,
     multiIf(notEmpty(first.3), first.3, notEmpty(agent), agent, notEmpty(workflow), workflow,
-        first.4) AS agent_name,
-    if(first.5 = 'error', 'error', 'success') AS status,
-    first.6 AS error_type, first.7 AS duration_ns, span_count, error_count,
+        startsWith(first.4, '{UNNAMED_SERVICE}'), first.2, first.4) AS agent_name,
+    if(first.5 = 'error' OR only_failed, 'error', 'success') AS status,
+    if(only_failed, failure, first.6) AS error_type,
+    if(has_no_single_root, last_end - toUnixTimestamp64Nano(first.1), first.7) AS duration_ns,
+    span_count, error_count,
     total_input AS input_tokens, total_output AS output_tokens, total_cost AS cost,
     if(notEmpty(first.8), first.8, any_session) AS session_id,
     if(notEmpty(first.9), first.9, any_user) AS user_id,
@@ -85,11 +92,17 @@ FROM
             s.duration_ns, s.session_id, s.user_id, s.environment, s.experiment_id, s.variant,
             s.input_preview, s.output_preview), ({_IS_SUPERSEDED}, s.start), s.is_root) AS first,
         groupUniqArrayIf(s.start, s.is_root) AS root_starts,
+        countIf(s.is_root AND NOT {_IS_SUPERSEDED}) > 1
+            AND countIf(s.is_root AND s.parent_span_id = '') != 1 AS has_no_single_root,
+        max(toUnixTimestamp64Nano(s.start) + s.duration_ns) AS last_end,
+        first.5 = 'unset' AND countIf({_HAS_USAGE}) > 0
+            AND countIf({_HAS_USAGE} AND s.status != 'error') = 0 AS only_failed,
+        argMinIf(s.error_type, s.start, {_HAS_USAGE} AND s.status = 'error') AS failure,
         anyIf(s.trace_name, s.trace_name != '') AS given_name,
         argMinIf(s.agent_name, s.start, s.agent_name != '') AS agent,
         anyIf(s.workflow_name, s.workflow_name != '') AS workflow,
-        anyIf(s.session_id, s.session_id != '') AS any_session,
-        anyIf(s.user_id, s.user_id != '') AS any_user,
+        argMinIf(s.session_id, s.start, s.session_id != '') AS any_session,
+        argMinIf(s.user_id, s.start, s.user_id != '') AS any_user,
         argMinIf((s.experiment_id, s.variant), s.start, s.experiment_id != '') AS any_experiment,
         countIf(NOT {_IS_SUPERSEDED}) AS span_count,
         countIf(s.status = 'error') AS error_count,
