@@ -90,7 +90,7 @@ _CLAUDE_CODE_SERVICE = b"claude-code"
 _CALL_SPANS = {"claude_code.llm_request": "llm", "claude_code.tool": "tool"}
 _CALL_IDS = {"llm": ("request_id", "client_request_id"), "tool": ("tool_use_id",), "other": ()}
 # OTLP span flags: the parent is remote, so the span counts as a root until its parent arrives.
-_REMOTE_PARENT = 0x300
+REMOTE_PARENT = 0x300
 _SESSIONS = ("session.id", "conversation.id")
 _PROMPTS = ("prompt.id", "prompt_id")
 _INPUTS = ("arguments", "tool_parameters", "tool_input", "function_args", "prompt")
@@ -178,7 +178,7 @@ def _to_span(record: LogRecord, name: str, values: Mapping[str, Any], texts: Tex
         span = Span(
             trace_id=record.trace_id,
             span_id=_hash(SPAN_ID_BYTES, call_id or raw),
-            flags=_REMOTE_PARENT,
+            flags=REMOTE_PARENT,
         )
         if len(record.span_id) == SPAN_ID_BYTES:
             span.parent_span_id = record.span_id

@@ -25,7 +25,7 @@ _CODEX_SCOPE = "codex_"
 # How the names of spans begin with which Codex starts, ends and configures itself.
 _CODEX_INTERNALS = (
     *("auth", "fs.", "get_model_info", "initialize", "list_models", "load", "mcp.", "plugins"),
-    *("recommended_plugin", "session", "thread/"),
+    *("recommended_plugin", "session", "thread"),
 )
 _ATTRIBUTES = {field.name: field.attributes for field in FIELDS}
 _INPUT_PARTS = ("input_tokens", "cached_tokens", "cache_write_tokens")
@@ -53,7 +53,8 @@ def _mark_codex_span(span: Span) -> bool:
     marks = []
     if any(a.key == "model" for a in span.attributes):
         marks.append(_text_pair("spanwise.kind", "other"))
-    if not span.parent_span_id and span.name.startswith(_CODEX_INTERNALS):
+    is_root = not span.parent_span_id or span.flags & coding_agents.REMOTE_PARENT
+    if is_root and span.name.startswith(_CODEX_INTERNALS):
         marks.append(_text_pair("spanwise.internal", "1"))
     span.attributes.extend(marks)
     return bool(marks)

@@ -38,6 +38,7 @@ from spanwise.ingest.otlp.limits import (
     SPAN_ID_BYTES,
     TRACE_ID_BYTES,
 )
+from spanwise.ingest.otlp.message_order import number_messages
 from spanwise.ingest.otlp.span_events import add_event_attributes, find_evaluations
 from spanwise.ingest.otlp.truncation import MAX_VALUE_BYTES, truncate_record, truncate_span
 from spanwise.ingest.rest import signals
@@ -139,7 +140,7 @@ def prepare_logs(
         for scope in resource.scope_logs:
             data = next(left)
             may_have_calls |= coding_agents.is_claude_code(scope.scope.name, head)
-            frames += frame(data.parts(_truncate_logs(scope, data)), head)
+            frames += frame(data.parts(_change_logs(scope, data)), head)
     prepared = _to_prepared(Record(Kind.LOGS, bytearray().join(frames)), total)
     calls = coding_agents.derive_spans(request) if may_have_calls else ExportTraceServiceRequest()
     if calls.resource_spans:
@@ -154,14 +155,16 @@ def _time_of(record: LogRecord) -> int:
     return record.time_unix_nano or record.observed_time_unix_nano
 
 
-def _truncate_logs(scope: ScopeLogs, raw: Scope) -> dict[int, bytes | None]:
-    """Truncate long values; return the changed records by index."""
-    if raw.size <= MAX_VALUE_BYTES:
+def _change_logs(scope: ScopeLogs, raw: Scope) -> dict[int, bytes | None]:
+    """Truncate long values and number messages; return the changed records by index."""
+    may_have_messages = raw.has(b"gen_ai.") and len(scope.log_records) > 1
+    if raw.size <= MAX_VALUE_BYTES and not may_have_messages:
         return {}
+    numbered = number_messages(scope.log_records) if may_have_messages else set()
     return {
         index: record.SerializeToString()
         for index, record in enumerate(scope.log_records)
-        if truncate_record(record)
+        if truncate_record(record) or index in numbered
     }
 
 

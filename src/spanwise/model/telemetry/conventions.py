@@ -45,6 +45,8 @@ OWN_PREFIX = "spanwise."
 CALL_ID = f"{OWN_PREFIX}call.id"
 # Marks a span that was derived from such a log record.
 CALL_IS_DERIVED = f"{OWN_PREFIX}call.derived"
+# Position of a message in its export, for log records of the same time.
+RECORD_POSITION = f"{OWN_PREFIX}position"
 
 
 @dataclass(frozen=True)
@@ -452,9 +454,9 @@ FIELDS = (
             "traceloop.entity.input",
             "lmnr.span.input",
             "genkit:input",
+            "spanwise.pieces.input",
             "input.value",
             "gen_ai.prompt",
-            "spanwise.pieces.input",
             "tool_arguments",
             "user_prompt",
         ),
@@ -484,16 +486,17 @@ FIELDS = (
             "traceloop.entity.output",
             "lmnr.span.output",
             "genkit:output",
+            "spanwise.pieces.output",
             "output.value",
             "gen_ai.completion",
-            "spanwise.pieces.output",
             "tool_response",
         ),
     ),
 )
 
-# Prefixes of content that is split over several attributes. Ingest joins them if no other source
-# has the content.
+# Prefixes of content that is split over several attributes. Ingest joins them if no source of
+# higher precedence has the content, and drops the sources of lower precedence, which repeat it:
+# content is stored once.
 PIECES = {
     "input": ("llm.input_messages.", "gen_ai.prompt."),
     "output": ("llm.output_messages.", "gen_ai.completion."),

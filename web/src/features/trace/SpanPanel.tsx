@@ -98,8 +98,10 @@ function Header({ span }: { span: Span }) {
         {span.totalTokens > 0 && (
           <Fact name="tokens">
             {formatCount(span.inputTokens)} in
-            {span.cachedTokens > 0 && ` (${formatCount(span.cachedTokens)} cached)`},{" "}
-            {formatCount(span.outputTokens)} out
+            {span.cachedTokens > 0 && ` (${formatCount(span.cachedTokens)} cached)`}
+            {span.cacheWriteTokens > 0 &&
+              ` (${formatCount(span.cacheWriteTokens)} written to the cache)`}
+            , {formatCount(span.outputTokens)} out
             {span.reasoningTokens > 0 && ` (${formatCount(span.reasoningTokens)} reasoning)`}
           </Fact>
         )}

@@ -8,6 +8,7 @@ from itertools import repeat
 from typing import Any
 
 from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED
+from spanwise.model.telemetry.conversations import CONVERSATION_KINDS, normalize_messages
 from spanwise.model.telemetry.messages import with_instructions
 from spanwise.model.telemetry.spans import Span, SpanFields
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -33,8 +34,9 @@ from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 _COLUMNS = """lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent, name, kind, start,
     duration_ns, status, status_message, error_type, agent_name, provider, model, input_tokens,
-    output_tokens, cached_tokens, reasoning_tokens, cost, tool_name, session_id, user_id,
-    environment, experiment_id, variant, service_name, workflow_name, attributes, events"""
+    output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, cost, tool_name,
+    session_id, user_id, environment, experiment_id, variant, service_name, workflow_name,
+    attributes, events"""
 _TRUNCATED_CONTENT = """substring(input, 1, {shown:UInt32}) AS input,
     length(spans.input) > {shown:UInt32} AS input_is_cut,
     substring(output, 1, {shown:UInt32}) AS output,
@@ -81,7 +83,8 @@ async def find_span(
         return None
     messages = await find_messages(engine, location.workspace, location.trace_id)
     [span] = _to_fields(columns, location.trace_id, columns["agent_name"], agent_ids)
-    add_logged_messages(span, messages.get(span_id))
+    add_logged_messages(span, messages)
+    _add_messages(span)
     return Span.model_validate(span)
 
 
@@ -103,9 +106,20 @@ def _to_spans(
         for agent, workflow, service in names
     ]
     spans = _to_fields(columns, trace_id, agents, agent_ids)
-    for span in spans if messages else ():
-        add_logged_messages(span, messages.get(span["spanId"]), MAX_SHOWN_BYTES)
+    for span in spans:
+        if messages:
+            add_logged_messages(span, messages, MAX_SHOWN_BYTES)
+        _add_messages(span)
     return [spans[index] for index in _start_order(columns)]
+
+
+def _add_messages(span: SpanFields) -> None:
+    """Add the normalized messages of a span's input and output."""
+    is_conversation = span["kind"] in CONVERSATION_KINDS
+    span["messages"] = {
+        side: normalize_messages(span[side], role, span["attributes"]) if is_conversation else None
+        for side, role in (("input", "user"), ("output", "assistant"))
+    }
 
 
 def _drop_superseded(columns: Columns) -> Columns:
@@ -201,6 +215,7 @@ def _to_fields(
         "inputTokens": columns["input_tokens"],
         "outputTokens": columns["output_tokens"],
         "cachedTokens": columns["cached_tokens"],
+        "cacheWriteTokens": columns["cache_write_tokens"],
         "reasoningTokens": columns["reasoning_tokens"],
         "totalTokens": map(operator.add, columns["input_tokens"], columns["output_tokens"]),
         "cost": columns["cost"],
