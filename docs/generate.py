@@ -10,7 +10,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from spanwise.api.http.rate_limits import tier_of
-from spanwise.api.otlp.responses import PATHS
+from spanwise.api.otlp.responses import NAMED_PATHS
+from spanwise.api.routes.telemetry.peers import DOORS
 from spanwise.api.services import Services
 from spanwise.ingest.otlp.coding_agents import CALLS
 from spanwise.model.telemetry.attribute_values import ERROR_RULES, HOSTS, KINDS, PROVIDERS
@@ -68,7 +69,13 @@ def _tier(path: str) -> str:
 
 def otlp_paths() -> str:
     rows = ["| path | takes |", "|---|---|"]
-    rows += [f"| `{path}` | {kind.name.lower()} |" for path, kind in PATHS.items()]
+    rows += [f"| `{path}` | {kind.name.lower()} |" for path, kind in NAMED_PATHS.items()]
+    return "\n".join(rows)
+
+
+def doors_table() -> str:
+    rows = ["| product | request |", "|---|---|"]
+    rows += [f"| {product} | `{method} {path}` |" for product, method, path, _ in DOORS]
     return "\n".join(rows)
 
 
@@ -150,6 +157,7 @@ TABLES = (
     ("settings.md", "settings", settings_table),
     ("api.md", "routes", routes_table),
     ("conventions.md", "paths", otlp_paths),
+    ("conventions.md", "doors", doors_table),
     ("conventions.md", "fields", fields_table),
     ("conventions.md", "kinds", kinds_table),
     ("conventions.md", "providers", providers_table),

@@ -23,6 +23,8 @@ from spanwise.model.keys import Scope
 from spanwise.services.accounts.access import KEY_PREFIX, Access
 
 MAX_BODY_BYTES = 1_048_576
+# Headers with an API key; exporters of other products send the last two.
+KEY_HEADERS = ("x-api-key", "api-key", "api_key")
 
 
 async def authenticate(access: Access, headers: Mapping[str, str]) -> Principal:
@@ -37,11 +39,14 @@ async def authenticate(access: Access, headers: Mapping[str, str]) -> Principal:
 
 def find_key(headers: Mapping[str, str]) -> str | None:
     """Return the API key in the headers, if there is one."""
-    if key := headers.get("x-api-key"):
-        return key.strip()
+    for name in KEY_HEADERS:
+        if key := headers.get(name):
+            return key.strip()
     scheme, credentials = _authorization(headers)
     if scheme == "basic":
-        return _basic_password(credentials)
+        return _basic_key(credentials)
+    if scheme.startswith(KEY_PREFIX):
+        return headers["authorization"].strip()
     return credentials if scheme == "bearer" and credentials.startswith(KEY_PREFIX) else None
 
 
@@ -50,11 +55,14 @@ def _authorization(headers: Mapping[str, str]) -> tuple[str, str]:
     return scheme.lower(), credentials.strip()
 
 
-def _basic_password(credentials: str) -> str:
+def _basic_key(credentials: str) -> str:
+    """Return the password, or the user name if that is the key."""
     try:
-        return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
+        user, _, password = base64.b64decode(credentials, validate=True).decode().partition(":")
     except ValueError:
         raise Unauthorized("the Basic credentials are not valid") from None
+    is_user = user.startswith(KEY_PREFIX) and not password.startswith(KEY_PREFIX)
+    return user if is_user else password
 
 
 class Requires:
