@@ -111,22 +111,11 @@ def trace_differences(wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
     return [f"trace {wanted['name']} {line}" for line in found]
 
 
-def count_twice(expected: dict[str, Any]) -> None:
-    """Two instrumentations of one call count as two calls, as docs/conventions.md explains."""
-    by_trace = {trace["traceId"]: trace for trace in expected["traces"]}
-    for span in expected["spans"]:
-        if "duplicateOf" in span:
-            trace = by_trace[span["traceId"]]
-            trace["countedInputTokens"] += span["inputTokens"]
-            trace["countedOutputTokens"] += span["outputTokens"]
-
-
 @pytest.mark.parametrize("golden", WITH_SPANS, ids=_id)
 async def test_an_export_becomes_the_expected_spans(service: Service, golden: Golden) -> None:
     person = await service.sign_up()
     await send(person, golden)
     expected = golden.expected
-    count_twice(expected)
     spans: dict[str, dict[str, Any]] = {}
     found = []
     for trace in expected["traces"]:

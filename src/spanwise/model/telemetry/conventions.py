@@ -165,6 +165,11 @@ FIELDS = (
         ),
     ),
     Field(
+        "response_id",
+        "The provider's id of the response; a call that several spans report counts once.",
+        ("gen_ai.response.id", "ai.response.id"),
+    ),
+    Field(
         "server",
         "The host that was called; determines the provider if no attribute names it.",
         ("server.address",),

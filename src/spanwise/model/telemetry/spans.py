@@ -133,6 +133,8 @@ class Span(ApiModel):
     reasoning_tokens: int
     total_tokens: int
     cost: float
+    # The span that reports the same call and counts in its place.
+    counted_in: str | None
     tool_name: str | None
     session_id: str | None
     user_id: str | None

@@ -106,6 +106,11 @@ function Header({ span }: { span: Span }) {
           </Fact>
         )}
         {span.cost > 0 && <Fact name="cost">{formatCost(span.cost)}</Fact>}
+        {span.countedIn && (
+          <Fact name="not counted">
+            the same call is counted in span <CopyId id={span.countedIn} ends={4} />
+          </Fact>
+        )}
       </dl>
     </header>
   );

@@ -136,6 +136,7 @@ def spans_select(source: str) -> str:
   {text("workflow_name")} AS workflow_name,
   provider,
   model,
+  {text("response_id")} AS response_id,
   input_tokens,
   output_tokens,
   cached_tokens,

@@ -7,7 +7,7 @@ from datetime import timedelta
 from itertools import repeat
 from typing import Any
 
-from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED
+from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED, USAGE_KINDS
 from spanwise.model.telemetry.conversations import CONVERSATION_KINDS, normalize_messages
 from spanwise.model.telemetry.messages import with_instructions
 from spanwise.model.telemetry.spans import Span, SpanFields
@@ -30,19 +30,27 @@ from spanwise.storage.telemetry.spans.emitted_messages import (
 )
 from spanwise.storage.telemetry.spans.locations import SPANS_AT_LOCATION, TraceLocation
 from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED, UNNAMED_SERVICE
+from spanwise.storage.telemetry.traces.call_counting import Call, find_counted_in
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 _COLUMNS = """lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent, name, kind, start,
-    duration_ns, status, status_message, error_type, agent_name, provider, model, input_tokens,
-    output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, cost, tool_name,
-    session_id, user_id, environment, experiment_id, variant, service_name, workflow_name,
-    attributes, events"""
+    duration_ns, status, status_message, error_type, agent_name, provider, model, response_id,
+    input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, cost,
+    tool_name, session_id, user_id, environment, experiment_id, variant, service_name,
+    workflow_name, attributes, events"""
 _TRUNCATED_CONTENT = """substring(input, 1, {shown:UInt32}) AS input,
     length(spans.input) > {shown:UInt32} AS input_is_cut,
     substring(output, 1, {shown:UInt32}) AS output,
     length(spans.output) > {shown:UInt32} AS output_is_cut"""
 _FULL_CONTENT = "input, 0 AS input_is_cut, output, 0 AS output_is_cut"
 _NO_PARENT = b"0" * 16
+_USAGE_KINDS = {kind.encode() for kind in USAGE_KINDS}
+_CALL_NAMES = (
+    *("id", "parent", "kind", "response_id", "input_tokens", "output_tokens", "cached_tokens"),
+    *("cache_write_tokens", "reasoning_tokens", "start"),
+)
+_CALL_COLUMNS = f"""lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent,
+    {", ".join(_CALL_NAMES[2:])}"""
 _UNNAMED_SERVICE = UNNAMED_SERVICE.encode()
 _CALL_ID, _CALL_IS_DERIVED = CALL_ID.encode(), CALL_IS_DERIVED.encode()
 
@@ -83,9 +91,51 @@ async def find_span(
         return None
     messages = await find_messages(engine, location.workspace, location.trace_id)
     [span] = _to_fields(columns, location.trace_id, columns["agent_name"], agent_ids)
+    span["countedIn"] = await _find_counted_in(engine, location, span)
     add_logged_messages(span, messages)
     _add_messages(span)
     return Span.model_validate(span)
+
+
+async def _find_counted_in(engine: Engine, location: TraceLocation, span: SpanFields) -> str | None:
+    """Return the span in which the call of this one is counted, None when it counts itself."""
+    if span["kind"] not in USAGE_KINDS:
+        return None
+    columns = await engine.fetch_columns(
+        f"""SELECT {_CALL_COLUMNS} FROM spans WHERE {SPANS_AT_LOCATION}
+        ORDER BY version DESC LIMIT 1 BY span_id""",
+        location.parameters,
+        tag="find_calls",
+    )
+    return find_counted_in(_to_calls(columns)).get(span["spanId"])
+
+
+def _to_calls(columns: Columns) -> list[Call]:
+    rows = zip(*(columns[name] for name in _CALL_NAMES), strict=True)
+    return [
+        Call(
+            to_text(span_id),
+            to_text(parent),
+            kind == b"llm",
+            to_text(response),
+            read + written,
+            cached + cache_written + reasoning,
+            start,
+        )
+        for (
+            span_id,
+            parent,
+            kind,
+            response,
+            read,
+            written,
+            cached,
+            cache_written,
+            reasoning,
+            start,
+        ) in rows
+        if kind in _USAGE_KINDS
+    ]
 
 
 def _to_spans(
@@ -106,7 +156,9 @@ def _to_spans(
         for agent, workflow, service in names
     ]
     spans = _to_fields(columns, trace_id, agents, agent_ids)
+    counted_in = find_counted_in(_to_calls(columns))
     for span in spans:
+        span["countedIn"] = counted_in.get(span["spanId"])
         if messages:
             add_logged_messages(span, messages, MAX_SHOWN_BYTES)
         _add_messages(span)

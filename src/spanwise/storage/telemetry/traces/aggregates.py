@@ -10,11 +10,18 @@ from typing import Any, NamedTuple
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.spans.batch_rows import HOUR_SECONDS, BatchRows
 from spanwise.storage.telemetry.spans.decoding import in_utc
 from spanwise.storage.telemetry.spans.locations import hourly_keys_condition, trace_bounds_sql
+from spanwise.storage.telemetry.traces.call_counting import (
+    CALLS,
+    HAS_USAGE,
+    by_model_sql,
+    counted_layers,
+    sum_of,
+    unpriced_sql,
+)
 
 # Distance between versions; the numbers in between are for corrections of a stored row.
 VERSION_STEP = 1024
@@ -36,11 +43,10 @@ _LONG_TRACES = f"""countIf({_IS_LONG}) AS long_traces, minIf(from_hour, {_IS_LON
 _SPAN_COLUMNS = (
     "workspace, hour, trace_id, span_id, parent_span_id, version, is_root, name, kind, start, "
     "duration_ns, status, error_type, service_name, agent_name, workflow_name, provider, model, "
-    "input_tokens, output_tokens, cost, is_priced, tool_name, session_id, user_id, environment, "
+    "response_id, input_tokens, output_tokens, cached_tokens, cache_write_tokens, "
+    "reasoning_tokens, cost, is_priced, tool_name, session_id, user_id, environment, "
     "experiment_id, variant, trace_name, input_preview, output_preview"
 )
-
-_HAS_USAGE = f"kind IN {USAGE_KINDS}"
 
 _TRACE_COLUMNS = (
     "workspace, start, trace_id, version, is_deleted, name, agent_name, status, error_type, "
@@ -74,18 +80,26 @@ SELECT
     if(only_failed, failure, first.6) AS error_type,
     if(has_no_single_root, last_end - toUnixTimestamp64Nano(first.1), first.7) AS duration_ns,
     span_count, error_count,
-    total_input AS input_tokens, total_output AS output_tokens, total_cost AS cost,
+    {sum_of("input")} AS input_tokens, {sum_of("output")} AS output_tokens,
+    {sum_of("cost")} AS cost,
     if(notEmpty(first.8), first.8, any_session) AS session_id,
     if(notEmpty(first.9), first.9, any_user) AS user_id,
     first.10 AS environment,
     if(notEmpty(first.11), first.11, any_experiment.1) AS experiment_id,
     if(notEmpty(first.11), first.12, any_experiment.2) AS variant,
-    by_model.1 AS models, by_model.2 AS model_calls, by_model.3 AS model_input_tokens,
-    by_model.4 AS model_output_tokens, by_model.5 AS model_costs, unpriced AS unpriced_models,
+    ({by_model_sql()} AS by_model).1 AS models, by_model.2 AS model_calls,
+    by_model.3 AS model_input_tokens, by_model.4 AS model_output_tokens,
+    by_model.5 AS model_costs, {unpriced_sql()} AS unpriced_models,
     all_providers AS providers, by_tool.1 AS tools, by_tool.2 AS tool_calls, all_kinds AS kinds,
     first.13 AS input_preview, first.14 AS output_preview
-FROM
-(
+FROM {counted_layers(_grouped_sql(spans))} AS aggregates
+{join}
+ARRAY JOIN {starts} AS root_start"""
+
+
+def _grouped_sql(spans: str) -> str:
+    """SQL that groups spans by trace."""
+    return f"""(
     SELECT
         workspace, trace_id, max(s.version) AS last_version,
         argMinIf((s.start, s.name, s.agent_name, s.service_name, s.status, s.error_type,
@@ -95,9 +109,9 @@ FROM
         countIf(s.is_root AND NOT {_IS_SUPERSEDED}) > 1
             AND countIf(s.is_root AND s.parent_span_id = '') != 1 AS has_no_single_root,
         max(toUnixTimestamp64Nano(s.start) + s.duration_ns) AS last_end,
-        first.5 = 'unset' AND countIf({_HAS_USAGE}) > 0
-            AND countIf({_HAS_USAGE} AND s.status != 'error') = 0 AS only_failed,
-        argMinIf(s.error_type, s.start, {_HAS_USAGE} AND s.status = 'error') AS failure,
+        first.5 = 'unset' AND countIf({HAS_USAGE}) > 0
+            AND countIf({HAS_USAGE} AND s.status != 'error') = 0 AS only_failed,
+        argMinIf(s.error_type, s.start, {HAS_USAGE} AND s.status = 'error') AS failure,
         anyIf(s.trace_name, s.trace_name != '') AS given_name,
         argMinIf(s.agent_name, s.start, s.agent_name != '') AS agent,
         anyIf(s.workflow_name, s.workflow_name != '') AS workflow,
@@ -106,20 +120,12 @@ FROM
         argMinIf((s.experiment_id, s.variant), s.start, s.experiment_id != '') AS any_experiment,
         countIf(NOT {_IS_SUPERSEDED}) AS span_count,
         countIf(s.status = 'error') AS error_count,
-        sumIf(s.input_tokens, {_HAS_USAGE}) AS total_input,
-        sumIf(s.output_tokens, {_HAS_USAGE}) AS total_output,
-        sumIf(s.cost, {_HAS_USAGE}) AS total_cost,
-        sumMapIf([s.model], [toUInt64(1)], [toUInt64(s.input_tokens)], [toUInt64(s.output_tokens)],
-            [s.cost], {_HAS_USAGE} AND s.model != '') AS by_model,
-        groupUniqArrayIf(s.model, {_HAS_USAGE} AND NOT s.is_priced AND s.model != '') AS unpriced,
+        {CALLS} AS calls,
         groupUniqArrayIf(s.provider, s.provider != '') AS all_providers,
         sumMapIf([s.tool_name], [toUInt64(1)], s.tool_name != '') AS by_tool,
         groupUniqArrayIf(s.kind, NOT {_IS_SUPERSEDED}) AS all_kinds
     FROM ({spans}) AS s
-    GROUP BY workspace, trace_id
-) AS aggregates
-{join}
-ARRAY JOIN {starts} AS root_start"""
+    GROUP BY workspace, trace_id)"""
 
 
 class LongTraces(NamedTuple):
