@@ -20,7 +20,6 @@ from spanwise.storage.telemetry.traces.call_counting import (
     by_model_sql,
     counted_layers,
     sum_of,
-    unpriced_sql,
 )
 
 # Distance between versions; the numbers in between are for corrections of a stored row.
@@ -89,7 +88,7 @@ SELECT
     if(notEmpty(first.11), first.12, any_experiment.2) AS variant,
     ({by_model_sql()} AS by_model).1 AS models, by_model.2 AS model_calls,
     by_model.3 AS model_input_tokens, by_model.4 AS model_output_tokens,
-    by_model.5 AS model_costs, {unpriced_sql()} AS unpriced_models,
+    by_model.5 AS model_costs, unpriced AS unpriced_models,
     all_providers AS providers, by_tool.1 AS tools, by_tool.2 AS tool_calls, all_kinds AS kinds,
     first.13 AS input_preview, first.14 AS output_preview
 FROM {counted_layers(_grouped_sql(spans))} AS aggregates
@@ -121,6 +120,7 @@ def _grouped_sql(spans: str) -> str:
         countIf(NOT {_IS_SUPERSEDED}) AS span_count,
         countIf(s.status = 'error') AS error_count,
         {CALLS} AS calls,
+        groupUniqArrayIf(s.model, {HAS_USAGE} AND NOT s.is_priced AND s.model != '') AS unpriced,
         groupUniqArrayIf(s.provider, s.provider != '') AS all_providers,
         sumMapIf([s.tool_name], [toUInt64(1)], s.tool_name != '') AS by_tool,
         groupUniqArrayIf(s.kind, NOT {_IS_SUPERSEDED}) AS all_kinds

@@ -8,6 +8,9 @@ Two instrumentations may see the same call: a framework's and the SDK's own. The
    one with the most cached and reasoning tokens, then the earliest. An outer span without a
    response id has that of its inner ones.
 
+Larger traces than `MAX_COMPARED` calls are not compared: the engine copies the calls of a trace for
+each call that it compares.
+
 The rule is here twice: in SQL for the aggregates of traces, and in Python for the spans of one
 trace, which say where they are counted. A test compares both.
 """
@@ -18,12 +21,16 @@ from typing import NamedTuple
 
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 
-# SQL for a span as a tuple; the names are those of the members.
+# 200 calls, all reported twice, take the engine about 1 MB.
+MAX_COMPARED = 200
+
+# SQL for the members of a span. Each is an array of its own until the traces are grouped: arrays of
+# tuples take twice as long. Response ids are hashed for the same reason.
 _MEMBERS = {
     "id": "reinterpretAsUInt64(s.span_id)",
     "parent": "reinterpretAsUInt64(s.parent_span_id)",
     "is_llm": "s.kind = 'llm'",
-    "response": "s.response_id",
+    "response": "if(empty(s.response_id), 0, cityHash64(s.response_id))",
     "tokens": "toInt64(s.input_tokens) + s.output_tokens",
     "details": "toInt64(s.cached_tokens) + s.cache_write_tokens + s.reasoning_tokens",
     "start": "s.start",
@@ -31,12 +38,13 @@ _MEMBERS = {
     "input": "toUInt64(s.input_tokens)",
     "output": "toUInt64(s.output_tokens)",
     "cost": "s.cost",
-    "is_priced": "s.is_priced",
 }
 _NUMBERS = {name: number for number, name in enumerate(_MEMBERS, 1)}
 HAS_USAGE = f"s.kind IN {USAGE_KINDS}"
 # SQL for all spans of a trace that report usage.
-CALLS = f"groupArrayIf(({', '.join(_MEMBERS.values())}), {HAS_USAGE})"
+CALLS = f"""arrayZip({
+    ", ".join(f"groupArrayIf({value}, {HAS_USAGE})" for value in _MEMBERS.values())
+})"""
 
 
 def _of(call: str, member: str) -> str:
@@ -48,30 +56,37 @@ def counted_layers(source: str) -> str:
     c_id, c_parent, c_response = _of("c", "id"), _of("c", "parent"), _of("c", "response")
     outer_id, outer_response = _of("f.1", "id"), _of("f.1", "response")
     its = _of("f.2", "response")
-    is_same = f"(empty({c_response}) OR empty({its}) OR {c_response} = {its})"
+    is_same = f"({c_response} = 0 OR {its} = 0 OR {c_response} = {its})"
     covers = f"{_of('f.1', 'tokens')} >= arraySum(c -> {_of('c', 'tokens')}, f.2)"
     order = f"(-{_of('c', 'tokens')}, -{_of('c', 'details')}, {_of('c', 'start')})"
+    responses = f"arrayFilter(r -> r != 0, arrayMap(c -> {c_response}, calls))"
+    # The first members, which the layers below refer to.
+    compared = ", ".join(f"c.{number}" for number in range(1, _NUMBERS["tokens"] + 1))
     layers = (
-        f"""SELECT *, arrayFilter(c -> {_of("c", "is_llm")}, calls) AS llms,
-            arrayIntersect(arrayMap(c -> {c_id}, llms), arrayMap(c -> {c_parent}, llms))
-            AS outers""",
+        # Most traces have neither: then all spans count, and the rest of this is not computed.
+        f"""SELECT *, arrayIntersect(arrayMap(c -> {c_id}, calls), arrayMap(c -> {c_parent}, calls))
+            AS outers, length(calls) <= {MAX_COMPARED} AND (notEmpty(outers)
+            OR NOT arrayAll(n -> n = 1, arrayEnumerateUniq({responses}))) AS may_repeat""",
+        f"""SELECT *, if(may_repeat, calls, []) AS suspects,
+            arrayMap(c -> ({compared}), arrayFilter(c -> {_of("c", "is_llm")}, suspects))
+            AS llms""",
         # Of each outer span: itself and its inner spans.
         f"""SELECT *, arrayMap(f -> (f.2, arrayFilter(c -> {c_parent} = f.1 AND {c_id} != f.1
                 AND {is_same}, llms)),
-            arrayMap(o -> (o, arrayFirst(c -> {c_id} = o, llms)), outers)) AS families""",
+            arrayMap(o -> (o, arrayFirst(c -> {c_id} = o, llms)),
+                arrayFilter(o -> has(arrayMap(c -> {c_id}, llms), o), outers))) AS families""",
         f"""SELECT *,
             arrayFlatten(arrayMap(f -> multiIf(empty(f.2), [], {covers},
                 arrayMap(c -> {c_id}, f.2), [{outer_id}]), families)) AS lost,
-            arrayMap(f -> ({outer_id}, arrayFirst(r -> notEmpty(r),
-                arrayMap(c -> {c_response}, f.2))), arrayFilter(f -> empty({outer_response}),
-                families)) AS heirs""",
-        f"""SELECT *, arraySort(c -> {order}, arrayFilter(c -> NOT has(lost, {c_id}), calls))
+            arrayMap(f -> ({outer_id}, arrayFirst(r -> r != 0, arrayMap(c -> {c_response}, f.2))),
+                arrayFilter(f -> {outer_response} = 0, families)) AS heirs""",
+        f"""SELECT *, arraySort(c -> {order}, arrayFilter(c -> NOT has(lost, {c_id}), suspects))
             AS kept,
-            arrayMap(c -> if(empty({c_response}), arrayFirst(h -> h.1 = {c_id}, heirs).2,
+            arrayMap(c -> if({c_response} = 0, arrayFirst(h -> h.1 = {c_id}, heirs).2,
                 {c_response}), kept) AS responses""",
-        """SELECT * EXCEPT (calls, llms, outers, families, lost, heirs, kept, responses),
-            arrayFilter((c, r, n) -> empty(r) OR n = 1, kept, responses,
-                arrayEnumerateUniq(responses)) AS counted""",
+        """SELECT * EXCEPT (calls, suspects, llms, outers, families, lost, heirs, kept, responses),
+            if(may_repeat, arrayFilter((c, r, n) -> r = 0 OR n = 1, kept, responses,
+                arrayEnumerateUniq(responses)), calls) AS counted""",
     )
     sql = source
     for layer in layers:
@@ -90,12 +105,6 @@ def by_model_sql() -> str:
     values = ("toUInt64(1)", *(_of("c", member) for member in ("input", "output", "cost")))
     columns = (f"arrayMap(c -> [{value}], {named})" for value in (_of("c", "model"), *values))
     return f"arrayReduce('sumMap', {', '.join(columns)})"
-
-
-def unpriced_sql() -> str:
-    model, is_priced = _of("c", "model"), _of("c", "is_priced")
-    return f"""arrayDistinct(arrayMap(c -> {model},
-        arrayFilter(c -> NOT {is_priced} AND notEmpty({model}), counted)))"""
 
 
 class Call(NamedTuple):
@@ -118,6 +127,8 @@ class Call(NamedTuple):
 def find_counted_in(calls: Iterable[Call]) -> dict[str, str]:
     """Return, for spans that do not count, the span in which their call is counted."""
     by_id = {call.id: call for call in calls}
+    if len(by_id) > MAX_COMPARED:
+        return {}
     inner: dict[str, list[Call]] = {}
     for call in by_id.values():
         outer = by_id.get(call.parent)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from spanwise.storage.telemetry.traces.call_counting import MAX_COMPARED
 from support.ids import new_span_id, new_trace_id
 from support.otlp import PROTOBUF, make_span, make_traces
 from support.service import Person, Service
@@ -146,6 +147,16 @@ async def test_analytics_and_downloads_agree_with_the_trace(service: Service) ->
     assert costs["byModel"] == {"claude-sonnet-4-5": pytest.approx(0.0045)}
     download = await person.call("GET", "/analytics/traces/list?format=jsonl")
     assert download.json()["cost"] == pytest.approx(0.0045)
+
+
+async def test_the_calls_of_a_large_trace_all_count(service: Service) -> None:
+    person, trace = await service.sign_up(), Trace()
+    for _ in range(MAX_COMPARED // 2 + 1):
+        trace.add(trace.add(), response="r1")
+    await send(person, trace)
+    shown = await show(person, trace)
+    assert shown["inputTokens"] == 1000 * (MAX_COMPARED + 2)
+    assert {span["countedIn"] for span in shown["spans"]} == {None}
 
 
 async def test_sums_are_those_of_the_spans_that_count(service: Service) -> None:
