@@ -1469,6 +1469,8 @@ def main() -> None:
         str(path.relative_to(folder)).split(".", 1)[0]
         for pattern in ("*/*.traces.json", "*/*.logs.json")
         for path in folder.glob(pattern)
+        # Recorded elsewhere; their expectations are edited by hand.
+        if path.parent.name != "clients"
     }
     if missing := exports - cases.keys():
         raise SystemExit(f"no expectation for {sorted(missing)}")
