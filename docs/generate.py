@@ -10,7 +10,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from spanwise.api.http.rate_limits import tier_of
-from spanwise.api.otlp.responses import PATHS
+from spanwise.api.otlp.responses import NAMED_PATHS
+from spanwise.api.routes.telemetry.peers import DOORS
 from spanwise.api.services import Services
 from spanwise.ingest.otlp.coding_agents import CALLS
 from spanwise.model.telemetry.attribute_values import ERROR_RULES, HOSTS, KINDS, PROVIDERS
@@ -69,7 +70,13 @@ def _tier(path: str) -> str:
 
 def otlp_paths() -> str:
     rows = ["| path | takes |", "|---|---|"]
-    rows += [f"| `{path}` | {kind.name.lower()} |" for path, kind in PATHS.items()]
+    rows += [f"| `{path}` | {kind.name.lower()} |" for path, kind in NAMED_PATHS.items()]
+    return "\n".join(rows)
+
+
+def doors_table() -> str:
+    rows = ["| product | request |", "|---|---|"]
+    rows += [f"| {product} | `{method} {path}` |" for product, method, path, _ in DOORS]
     return "\n".join(rows)
 
 
@@ -127,11 +134,13 @@ def errors_table() -> str:
 def calls_table() -> str:
     rows = ["| log record | becomes |", "|---|---|"]
     for name, call in CALLS.items():
-        article = "an" if call.kind == "llm" else "a"
+        article = "a" if call.kind == "tool" else "an"
         what = f"a failed `{call.kind}` span" if call.is_error else f"{article} `{call.kind}` span"
-        if call.required is not None:
-            attribute, value = call.required
-            what += f", if `{attribute}` {f'is `{value}`' if value else 'is present'}"
+        conditions = [
+            f"`{attribute}` {f'is `{value}`' if value else 'is present'}"
+            for attribute, value in call.required
+        ]
+        what += f", if {' and '.join(conditions)}" if conditions else ""
         rows.append(f"| `{name}` | {what} |")
     return "\n".join(rows)
 
@@ -149,6 +158,7 @@ TABLES = (
     ("settings.md", "settings", settings_table),
     ("api.md", "routes", routes_table),
     ("conventions.md", "paths", otlp_paths),
+    ("conventions.md", "doors", doors_table),
     ("conventions.md", "fields", fields_table),
     ("conventions.md", "kinds", kinds_table),
     ("conventions.md", "providers", providers_table),

@@ -17,10 +17,15 @@ async def sign_up_with(service: Service, rules: dict[str, Any]) -> Person:
     return person
 
 
-async def read_spans(person: Person) -> dict[str, dict[str, Any]]:
+async def read_spans(person: Person) -> list[dict[str, Any]]:
     traces = await person.data("GET", "/spans/traces", params={"limit": 100})
     details = [await person.data("GET", f"/spans/traces/{t['traceId']}") for t in traces]
-    return {span["spanId"]: span for trace in details for span in trace["spans"]}
+    return [span for trace in details for span in trace["spans"]]
+
+
+def kept_fields(span: dict[str, Any]) -> dict[str, Any]:
+    fields = (*COPIED, "name", "startTime", "cost", "durationMs")
+    return {name: span[name] for name in fields}
 
 
 @pytest.mark.parametrize("golden", WITH_SPANS, ids=_id)
@@ -28,9 +33,9 @@ async def test_metadata_only_removes_nothing_but_contents(service: Service, gold
     plain, masked = await service.sign_up(), await sign_up_with(service, METADATA_ONLY)
     await send(plain, golden)
     await send(masked, golden)
-    expected, got = await read_spans(plain), await read_spans(masked)
-    for span_id, span in expected.items():
-        kept = got[span_id]
-        fields = (*COPIED, "name", "cost", "durationMs")
-        assert {name: kept[name] for name in fields} == {name: span[name] for name in fields}
-        assert (kept["input"], kept["output"]) == (None, None)
+    # A prompt of a coding agent is nothing but its text. Ids of spans that are derived from log
+    # records differ, because they are hashes of the records.
+    expected = [s for s in await read_spans(plain) if s["name"] != "user prompt"]
+    got = await read_spans(masked)
+    assert sorted(map(str, map(kept_fields, got))) == sorted(map(str, map(kept_fields, expected)))
+    assert {(span["input"], span["output"]) for span in got} <= {(None, None)}

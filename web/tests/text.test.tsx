@@ -24,8 +24,11 @@ test.each(CORPUS)("span content is text, never HTML: %s", (text) => {
       <JsonView value={{ [text]: text }} />
       <Conversation
         messages={[
-          { role: text, parts: [{ kind: "text", text }] },
-          { role: "assistant", parts: [{ kind: "call", id: text, name: text, args: { text } }] },
+          { role: text, parts: [{ type: "text", text }] },
+          {
+            role: "assistant",
+            parts: [{ type: "toolCall", id: text, name: text, arguments: { text } }],
+          },
         ]}
       />
     </>,
@@ -50,8 +53,8 @@ test("a system message is collapsed, the others are expanded", () => {
   render(
     <Conversation
       messages={[
-        { role: "system", parts: [{ kind: "text", text: "Be kind." }] },
-        { role: "user", parts: [{ kind: "text", text: "Hello" }] },
+        { role: "system", parts: [{ type: "text", text: "Be kind." }] },
+        { role: "user", parts: [{ type: "text", text: "Hello" }] },
       ]}
     />,
   );

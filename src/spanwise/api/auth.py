@@ -27,6 +27,8 @@ MAX_BODY_BYTES = 1_048_576
 WORKSPACE_HEADER = "x-workspace-id"
 # A path with this parameter is about the workspace that it names.
 WORKSPACE_PARAMETER = "workspaceId"
+# Headers with an API key; exporters of other products send the last two.
+KEY_HEADERS = ("x-api-key", "api-key", "api_key")
 
 
 async def authenticate(
@@ -43,11 +45,14 @@ async def authenticate(
 
 def find_key(headers: Mapping[str, str]) -> str | None:
     """Return the API key in the headers, if there is one."""
-    if key := headers.get("x-api-key"):
-        return key.strip()
+    for name in KEY_HEADERS:
+        if key := headers.get(name):
+            return key.strip()
     scheme, credentials = _authorization(headers)
     if scheme == "basic":
-        return _basic_password(credentials)
+        return _basic_key(credentials)
+    if scheme.startswith(KEY_PREFIX):
+        return headers["authorization"].strip()
     return credentials if scheme == "bearer" and credentials.startswith(KEY_PREFIX) else None
 
 
@@ -56,11 +61,14 @@ def _authorization(headers: Mapping[str, str]) -> tuple[str, str]:
     return scheme.lower(), credentials.strip()
 
 
-def _basic_password(credentials: str) -> str:
+def _basic_key(credentials: str) -> str:
+    """Return the password, or the user name if that is the key."""
     try:
-        return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
+        user, _, password = base64.b64decode(credentials, validate=True).decode().partition(":")
     except ValueError:
         raise Unauthorized("the Basic credentials are not valid") from None
+    is_user = user.startswith(KEY_PREFIX) and not password.startswith(KEY_PREFIX)
+    return user if is_user else password
 
 
 class Requires:

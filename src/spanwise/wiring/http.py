@@ -22,7 +22,16 @@ from spanwise.api.openapi.docs_page import install_docs
 from spanwise.api.openapi.document import install_openapi
 from spanwise.api.routes import agents, alerts, events, experiments, ofrep, system
 from spanwise.api.routes.accounts import admin, auth, keys, users
-from spanwise.api.routes.telemetry import analytics, logs, models, otlp, sessions, signals, spans
+from spanwise.api.routes.telemetry import (
+    analytics,
+    logs,
+    models,
+    otlp,
+    peers,
+    sessions,
+    signals,
+    spans,
+)
 from spanwise.api.routes.workspaces import (
     invitation_links,
     invitations,
@@ -70,7 +79,7 @@ def create_app(services: Services) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.services = services
-    app.router.routes.extend(otlp.routes)
+    app.router.routes.extend([*otlp.routes, *peers.routes])
     for module in _ROUTE_MODULES:
         app.include_router(module.router, prefix=API_PREFIX)
     install_docs(app)

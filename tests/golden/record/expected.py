@@ -997,7 +997,7 @@ def laminar() -> Expected:
 
 def google_adk(content: bool) -> Expected:
     agent: Json = {"agentName": "weather_agent", "sessionId": "session-adk-1"}
-    llm: Json = {"model": "openai/gpt-4o-mini", "provider": "openai", **agent}
+    llm: Json = {"model": "gpt-4o-mini", "provider": "openai", **agent}
     name = "generate_content openai/gpt-4o-mini"
     texts: list[Json] = [{}, {}, {}]
     if content:
@@ -1031,7 +1031,7 @@ def google_adk(content: bool) -> Expected:
 
 
 def genkit() -> Expected:
-    model: Json = {"model": "openai/gpt-4o-mini", "agentName": APP}
+    model: Json = {"model": "gpt-4o-mini", "agentName": APP}
     name = "openai/gpt-4o-mini"
     beyond = ["inputTokens", "outputTokens", "inputContains", "outputContains"]
     texts = ["inputContains", "outputContains"]
@@ -1137,6 +1137,7 @@ def claude_code() -> Expected:
         logs=[
             {
                 "body": "claude_code.user_prompt",
+                "kind": "other",
                 **who,
                 "inputContains": "Fix the failing checkout test",
             },
@@ -1188,6 +1189,7 @@ def codex() -> Expected:
         logs=[
             {
                 "eventName": "codex.user_prompt",
+                "kind": "other",
                 **who,
                 "inputContains": "Fix the failing checkout test",
             },
@@ -1467,6 +1469,8 @@ def main() -> None:
         str(path.relative_to(folder)).split(".", 1)[0]
         for pattern in ("*/*.traces.json", "*/*.logs.json")
         for path in folder.glob(pattern)
+        # Recorded elsewhere; their expectations are edited by hand.
+        if path.parent.name != "clients"
     }
     if missing := exports - cases.keys():
         raise SystemExit(f"no expectation for {sorted(missing)}")

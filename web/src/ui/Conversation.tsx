@@ -9,7 +9,8 @@ import {
   UserRound,
   Wrench,
 } from "lucide-react";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useState } from "react";
+import { formatCount } from "@/lib/format";
 import type { Message, Part } from "@/lib/messages";
 import { CopyButton } from "./Copy";
 import { cx } from "./cx";
@@ -31,25 +32,13 @@ const TINTS: Record<string, string> = {
 const FOLDED_ROLES = new Set(["system"]);
 
 export function Conversation({ messages }: { messages: Message[] }) {
-  const named = useMemo(() => nameResults(messages), [messages]);
   return (
     <ol className="flex flex-col gap-2">
-      {named.map((message, index) => (
+      {messages.map((message, index) => (
         <Turn key={index} message={message} />
       ))}
     </ol>
   );
-}
-
-/** Adds the tool name to results that carry only the id of their call. */
-function nameResults(messages: Message[]): Message[] {
-  const names = new Map<string, string>();
-  for (const part of messages.flatMap((message) => message.parts)) {
-    if (part.kind === "call" && part.id) names.set(part.id, part.name);
-  }
-  const name = (part: Part): Part =>
-    part.kind === "result" ? { ...part, name: part.name ?? names.get(part.id ?? "") } : part;
-  return messages.map((message) => ({ ...message, parts: message.parts.map(name) }));
 }
 
 function Turn({ message }: { message: Message }) {
@@ -91,7 +80,7 @@ function Turn({ message }: { message: Message }) {
 }
 
 function PartView({ part }: { part: Part }) {
-  switch (part.kind) {
+  switch (part.type) {
     case "text":
       return <Markdown text={part.text} />;
     case "reasoning":
@@ -103,7 +92,7 @@ function PartView({ part }: { part: Part }) {
           <Markdown text={part.text} />
         </div>
       );
-    case "call":
+    case "toolCall":
       return (
         <ToolBox
           icon={<Wrench className="size-3.5" aria-hidden />}
@@ -111,10 +100,10 @@ function PartView({ part }: { part: Part }) {
           id={part.id}
           note="called with"
         >
-          <Value value={part.args} />
+          <Value value={part.arguments} />
         </ToolBox>
       );
-    case "result":
+    case "toolResult":
       return (
         <ToolBox
           icon={<CornerDownRight className="size-3.5" aria-hidden />}
@@ -129,8 +118,10 @@ function PartView({ part }: { part: Part }) {
       return (
         <div className="flex h-16 items-center gap-2 rounded-md border border-dashed px-3 text-muted">
           <Image className="size-4" aria-hidden />
-          <span>{part.what}</span>
-          <span className="text-sm text-faint">{part.detail}</span>
+          <span>{part.mediaType}</span>
+          <span className="truncate text-sm text-faint">
+            {part.url ?? `${formatCount(part.size)} characters`}
+          </span>
         </div>
       );
     case "data":
@@ -141,7 +132,7 @@ function PartView({ part }: { part: Part }) {
 interface ToolBoxProps {
   icon: ReactNode;
   title: string;
-  id: string | undefined;
+  id: string | null;
   note: string;
   children: ReactNode;
 }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from spanwise.api.auth import may_ingest
-from spanwise.api.otlp.responses import JSON, PATHS, PROTOBUF
+from spanwise.api.otlp.responses import JSON, NAMED_PATHS, PROTOBUF
 
 _ERRORS = {
     400: "The message is invalid; do not retry.",
@@ -44,9 +44,9 @@ def _operation(kind: str) -> dict[str, Any]:
     }
 
 
-# The other paths in PATHS are aliases for exporters configured for another product.
+# The other paths are aliases for exporters configured for another product.
 OTLP_PATHS = {
     path: {"post": _operation(kind.name.lower())}
-    for path, kind in PATHS.items()
+    for path, kind in NAMED_PATHS.items()
     if path.startswith("/api/otlp/")
 }

@@ -20,8 +20,10 @@ from spanwise.model.errors import Code, RateLimited, SpanwiseError, Unavailable
 
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
+_MEDIA_TYPES = {PROTOBUF: PROTOBUF, "application/protobuf": PROTOBUF, JSON: JSON}
 
 # Includes the paths of other products, so that an exporter can switch by changing only its host.
+# Some post traces to the endpoint as it was configured, without a path below it.
 _PATHS_BY_KIND = {
     Kind.TRACES: (
         "/api/otlp/v1/traces",
@@ -29,11 +31,16 @@ _PATHS_BY_KIND = {
         "/api/public/otel/v1/traces",
         "/otel/v1/traces",
         "/v1/private/otel/v1/traces",
+        "/api/v1/private/otel/v1/traces",
+        "/api/otlp",
+        "/api/public/otel",
     ),
-    Kind.LOGS: ("/api/otlp/v1/logs", "/v1/logs"),
-    Kind.METRICS: ("/api/otlp/v1/metrics", "/v1/metrics"),
+    Kind.LOGS: ("/api/otlp/v1/logs", "/v1/logs", "/api/public/otel/v1/logs"),
+    Kind.METRICS: ("/api/otlp/v1/metrics", "/v1/metrics", "/api/public/otel/v1/metrics"),
 }
-PATHS = {path: kind for kind, paths in _PATHS_BY_KIND.items() for path in paths}
+NAMED_PATHS = {path: kind for kind, paths in _PATHS_BY_KIND.items() for path in paths}
+# A trailing slash makes no difference.
+PATHS = {f"{path}{end}": kind for path, kind in NAMED_PATHS.items() for end in ("", "/")}
 
 _RPC_CODES = {
     Code.VALIDATION_ERROR: code_pb2.INVALID_ARGUMENT,
@@ -102,5 +109,4 @@ def to_rpc_code(error: SpanwiseError) -> int:
 
 def parse_otlp_media_type(content_type: str) -> str | None:
     """Return the request's encoding, JSON or protobuf; None when it is neither."""
-    media_type = parse_media_type(content_type)
-    return media_type if media_type in {JSON, PROTOBUF} else None
+    return _MEDIA_TYPES.get(parse_media_type(content_type))

@@ -85,9 +85,13 @@ _PREFIXES = (
 )
 _KEPT = _FIELD_ATTRIBUTES | _CONDITIONAL_ATTRIBUTES | _OTHERS
 
-# A call counts as failed only if it has one of these.
+# A log record becomes a call only if it has the one that its event requires. A prompt is nothing
+# but its text.
 _REQUIRED = frozenset(
-    call.required[0] for call in CALLS.values() if call.required and call.required[1] is None
+    name
+    for call in CALLS.values()
+    for name, value in call.required
+    if value is None and name not in {"prompt", *_KEPT}
 )
 REMOVED = "[removed]"
 

@@ -1,8 +1,9 @@
-"""Derives spans from the log records of coding agents: one per call of a model or a tool.
+"""Derives spans from the log records of coding agents: one per prompt, model call and tool call.
 
-Calls for the same prompt form a trace; without prompt ids, all calls of a session do. They have no
+Spans of the same prompt form a trace; without prompt ids, all those of a session do. They have no
 common parent, because each call must count even if the others never arrive. Span ids are hashes of
-the records, so a record that is sent again counts once.
+the records, so a record that is sent again counts once. What a model was asked and answered is in
+other records, which are searched in the same export.
 
 A record with a trace id belongs to that trace, and the agent may export its own span for the same
 call. Both spans carry the id of the call, by which storage removes the derived one when it has the
@@ -10,7 +11,7 @@ agent's own (`storage/telemetry/spans/derived_calls.py`).
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ScopeLogs
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span, Status
 
 from spanwise.ingest.otlp.limits import SPAN_ID_BYTES, TRACE_ID_BYTES
@@ -28,28 +29,58 @@ from spanwise.storage.telemetry.spans.decoding import to_plain_value
 
 @dataclass(frozen=True)
 class Call:
-    """An event that reports the end of a call."""
+    """An event that reports a prompt or the end of a call."""
 
     kind: str
-    provider: str
-    # An attribute, with its value or None for any, without which the event does not end a call.
-    required: tuple[str, str | None] | None = None
+    provider: str = ""
+    # Attributes, with their value or None for any, without which the event reports nothing.
+    required: tuple[tuple[str, str | None], ...] = ()
     is_error: bool = False
-    # Anthropic counts cached tokens beside the input, not as part of it.
-    adds_cached: bool = False
+    # Counts to add up, where an agent reports disjoint parts.
+    input_parts: tuple[str, ...] = ()
+    output_parts: tuple[str, ...] = ()
 
 
+_PROMPT = Call("other", required=(("prompt", None),))
+_COMPLETED = (("event.kind", "response.completed"), ("input_token_count", None))
 CALLS: dict[str, Call] = {
-    "claude_code.api_request": Call("llm", "anthropic", adds_cached=True),
+    "claude_code.user_prompt": _PROMPT,
+    "claude_code.api_request": Call(
+        "llm",
+        "anthropic",
+        input_parts=("input_tokens", "cache_read_tokens", "cache_creation_tokens"),
+    ),
     "claude_code.api_error": Call("llm", "anthropic", is_error=True),
-    "claude_code.tool_result": Call("tool", ""),
-    "codex.sse_event": Call("llm", "openai", required=("event.kind", "response.completed")),
-    "codex.api_request": Call("llm", "openai", required=("error.message", None), is_error=True),
-    "codex.tool_result": Call("tool", ""),
-    "gemini_cli.api_response": Call("llm", "gcp.gemini"),
+    "claude_code.tool_result": Call("tool"),
+    "codex.user_prompt": _PROMPT,
+    # The same event is sent a second time, without tokens.
+    "codex.sse_event": Call("llm", "openai", required=_COMPLETED),
+    "codex.api_request": Call("llm", "openai", required=(("error.message", None),), is_error=True),
+    "codex.tool_result": Call("tool"),
+    "gemini_cli.user_prompt": _PROMPT,
+    "gemini_cli.api_response": Call(
+        "llm", "gcp.gemini", output_parts=("output_token_count", "thoughts_token_count")
+    ),
     "gemini_cli.api_error": Call("llm", "gcp.gemini", is_error=True),
-    "gemini_cli.tool_call": Call("tool", ""),
+    "gemini_cli.tool_call": Call("tool"),
 }
+
+
+@dataclass(frozen=True)
+class Text:
+    """An event with the input or the output of a call, which has the same id."""
+
+    field: str
+    attribute: str
+    id_attribute: str
+
+
+TEXTS: dict[str, Text] = {
+    "claude_code.assistant_response": Text("spanwise.output", "response", "request_id"),
+    "gemini_cli.api_request": Text("spanwise.input", "request_text", "prompt_id"),
+}
+# Texts by field and by the id of the call.
+Texts = Mapping[tuple[str, str], str]
 _MARKERS = (b"claude_code.", b"codex.", b"gemini_cli.")
 # Claude Code may send the event's name without this prefix.
 _CLAUDE_CODE_PREFIX = "claude_code."
@@ -57,13 +88,14 @@ _CLAUDE_CODE_SCOPE = "com.anthropic.claude_code"
 _CLAUDE_CODE_SERVICE = b"claude-code"
 # Claude Code's own spans of calls -> their kind.
 _CALL_SPANS = {"claude_code.llm_request": "llm", "claude_code.tool": "tool"}
-_CALL_IDS = {"llm": ("request_id", "client_request_id"), "tool": ("tool_use_id",)}
+_CALL_IDS = {"llm": ("request_id", "client_request_id"), "tool": ("tool_use_id",), "other": ()}
 # OTLP span flags: the parent is remote, so the span counts as a root until its parent arrives.
-_REMOTE_PARENT = 0x300
+REMOTE_PARENT = 0x300
 _SESSIONS = ("session.id", "conversation.id")
 _PROMPTS = ("prompt.id", "prompt_id")
-_INPUTS = ("arguments", "tool_parameters", "tool_input", "function_args")
-_OUTPUTS = ("output", "tool_output")
+_INPUTS = ("arguments", "tool_parameters", "tool_input", "function_args", "prompt")
+_OUTPUTS = ("output", "tool_output", "response_text")
+_REDACTED = ("<REDACTED>", "[REDACTED]")
 _ERRORS = ("error", "error.message", "error_message")
 _TOOLS = ("tool_name", "function_name")
 
@@ -94,13 +126,13 @@ def derive_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest
     traces = ExportTraceServiceRequest()
     for resource in request.resource_logs:
         service = resource.resource.SerializeToString()
-        spans = [
-            span
+        events = [
+            event
             for scope in resource.scope_logs
-            for record in scope.log_records
-            if (span := _to_span(record, is_claude=is_claude_code(scope.scope.name, service)))
-            is not None
+            for event in _read_events(scope, is_claude=is_claude_code(scope.scope.name, service))
         ]
+        texts = _find_texts(events)
+        spans = [span for event in events if (span := _to_span(*event, texts)) is not None]
         if spans:
             target = traces.resource_spans.add()
             target.resource.CopyFrom(resource.resource)
@@ -108,16 +140,35 @@ def derive_spans(request: ExportLogsServiceRequest) -> ExportTraceServiceRequest
     return traces
 
 
-def _to_span(record: LogRecord, *, is_claude: bool) -> Span | None:
-    values = {a.key: to_plain_value(a.value) for a in record.attributes}
-    call = CALLS.get(_event_name(record, values, is_claude=is_claude))
-    if call is None or not _meets_requirement(call, values):
+# A record, the full name of its event, and its attributes.
+Event = tuple[LogRecord, str, Mapping[str, Any]]
+
+
+def _read_events(scope: ScopeLogs, *, is_claude: bool) -> Iterator[Event]:
+    """Yield the records with a known event."""
+    for record in scope.log_records:
+        values = {a.key: to_plain_value(a.value) for a in record.attributes}
+        if name := _event_name(record, values, is_claude=is_claude):
+            yield record, name, values
+
+
+def _find_texts(events: Iterable[Event]) -> Texts:
+    return {
+        (text.field, str(values.get(text.id_attribute))): str(values[text.attribute])
+        for _, name, values in events
+        if (text := TEXTS.get(name)) is not None and values.get(text.attribute)
+    }
+
+
+def _to_span(record: LogRecord, name: str, values: Mapping[str, Any], texts: Texts) -> Span | None:
+    call = CALLS.get(name)
+    if call is None or not _meets_requirements(call, values):
         return None
     is_error = call.is_error or str(values.get("success", "true")).lower() == "false"
     call_id = _first(values, _CALL_IDS[call.kind])
     session = _first(values, _SESSIONS)
     raw = record.SerializeToString(deterministic=True)
-    added = list(_derived_attributes(call, values))
+    added = list(_derived_attributes(call, values, texts))
     if len(record.trace_id) == TRACE_ID_BYTES and any(record.trace_id):
         if not call_id and (is_error or call.kind != "llm"):
             # It could be counted twice, and has no cost that would be lost.
@@ -127,7 +178,7 @@ def _to_span(record: LogRecord, *, is_claude: bool) -> Span | None:
         span = Span(
             trace_id=record.trace_id,
             span_id=_hash(SPAN_ID_BYTES, call_id or raw),
-            flags=_REMOTE_PARENT,
+            flags=REMOTE_PARENT,
         )
         if len(record.span_id) == SPAN_ID_BYTES:
             span.parent_span_id = record.span_id
@@ -140,7 +191,7 @@ def _to_span(record: LogRecord, *, is_claude: bool) -> Span | None:
         return None
     end = record.time_unix_nano or record.observed_time_unix_nano
     duration = round(_number(values.get("duration_ms")) * 1_000_000)
-    span.name = _name(call, values)
+    span.name = _span_name(call, values)
     span.start_time_unix_nano = end - duration if duration <= end else end
     span.end_time_unix_nano = end
     span.attributes.extend([*record.attributes, *added])
@@ -154,23 +205,27 @@ def _event_name(record: LogRecord, values: Mapping[str, Any], *, is_claude: bool
     names = [record.event_name, record.body.string_value, str(values.get("event.name", ""))]
     if is_claude:
         names += [_CLAUDE_CODE_PREFIX + name for name in names]
-    return next((name for name in names if name in CALLS), "")
+    return next((name for name in names if name in CALLS or name in TEXTS), "")
 
 
-def _meets_requirement(call: Call, values: Mapping[str, Any]) -> bool:
-    if call.required is None:
-        return True
-    name, value = call.required
-    return values.get(name) == value if value is not None else bool(values.get(name))
+def _meets_requirements(call: Call, values: Mapping[str, Any]) -> bool:
+    return all(
+        values.get(name) == value
+        if value is not None
+        else values.get(name) and values[name] not in _REDACTED
+        for name, value in call.required
+    )
 
 
-def _name(call: Call, values: Mapping[str, Any]) -> str:
+def _span_name(call: Call, values: Mapping[str, Any]) -> str:
+    if call is _PROMPT:
+        return "user prompt"
     if call.kind == "tool":
         return f"execute_tool {_first(values, _TOOLS)}"
     return f"chat {values.get('model', '')}".strip()
 
 
-def _derived_attributes(call: Call, values: Mapping[str, Any]) -> Iterable[KeyValue]:
+def _derived_attributes(call: Call, values: Mapping[str, Any], texts: Texts) -> Iterable[KeyValue]:
     given = {
         "spanwise.kind": call.kind,
         "spanwise.provider": call.provider,
@@ -180,12 +235,23 @@ def _derived_attributes(call: Call, values: Mapping[str, Any]) -> Iterable[KeyVa
     }
     if call.kind == "tool":
         given["spanwise.tool.name"] = _first(values, _TOOLS)
-    if call.adds_cached:
-        parts = ("input_tokens", "cache_read_tokens", "cache_creation_tokens")
-        given["spanwise.input_tokens"] = str(int(sum(_number(values.get(p)) for p in parts)))
+    if call.kind == "llm":
+        given |= {
+            text.field: found
+            for text in TEXTS.values()
+            if (found := texts.get((text.field, str(values.get(text.id_attribute)))))
+        }
+    if call.input_parts:
+        given["spanwise.input_tokens"] = _add_up(values, call.input_parts)
+    if call.output_parts:
+        given["spanwise.output_tokens"] = _add_up(values, call.output_parts)
     for key, text in given.items():
         if text:
             yield _text_pair(key, text)
+
+
+def _add_up(values: Mapping[str, Any], parts: Iterable[str]) -> str:
+    return str(int(sum(_number(values.get(part)) for part in parts)))
 
 
 def _text_pair(key: str, text: str) -> KeyValue:

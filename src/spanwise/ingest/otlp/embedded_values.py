@@ -30,11 +30,12 @@ for _source in _SOURCES:
     if isinstance(_source, Inside):
         _MEMBERS.setdefault(_source.document, []).append(_source)
 _CONDITIONAL = [source for source in _SOURCES if isinstance(source, Where)]
-_UNSPLIT_ATTRIBUTES = {
-    field.name: [name for name in field.attributes if not name.startswith(f"{OWN_PREFIX}pieces.")]
-    for field in FIELDS
-    if field.name in PIECES
-}
+# The attributes with the same content, of higher and of lower precedence.
+_WHOLE = {}
+for _field in FIELDS:
+    if _field.name in PIECES:
+        _at = _field.attributes.index(f"{OWN_PREFIX}pieces.{_field.name}")
+        _WHOLE[_field.name] = _field.attributes[:_at], _field.attributes[_at + 1 :]
 _PREFIXES = tuple(prefix for prefixes in PIECES.values() for prefix in prefixes)
 _MARKERS = tuple(
     name.encode()
@@ -89,6 +90,9 @@ def _read_members(text: str, members: list[Inside]) -> dict[str, str]:
 
 
 def _lookup(document: Any, path: str) -> Any:  # noqa: ANN401 -- any JSON
+    if path == "*":
+        values = document.values() if isinstance(document, dict) else ()
+        return sum(v for v in values if isinstance(v, int | float))
     for name in path.split("."):
         document = document.get(name) if isinstance(document, dict) else None
     return document
@@ -100,12 +104,18 @@ def _lookup(document: Any, path: str) -> Any:  # noqa: ANN401 -- any JSON
 def _join_pieces(span: Span, texts: Mapping[str, str]) -> dict[str, str]:
     """Remove message pieces from a span; return them joined, unless an attribute has them whole."""
     joined = {}
+    repeated: set[str] = set()
     for field, prefixes in PIECES.items():
-        if not any(texts.get(name) for name in _UNSPLIT_ATTRIBUTES[field]):
-            messages = _to_messages(texts, prefixes)
-            if messages:
-                joined[f"{OWN_PREFIX}pieces.{field}"] = orjson.dumps(messages).decode()
-    kept = [a for a in span.attributes if not a.key.startswith(_PREFIXES)]
+        better, worse = _WHOLE[field]
+        if any(texts.get(name) for name in better):
+            continue
+        messages = _to_messages(texts, prefixes)
+        # Some instrumentations split off only the roles.
+        is_whole = any(isinstance(m, dict) and m.keys() - {"role"} for m in messages)
+        if is_whole or (messages and not any(texts.get(name) for name in worse)):
+            joined[f"{OWN_PREFIX}pieces.{field}"] = orjson.dumps(messages).decode()
+            repeated.update(worse)
+    kept = [a for a in span.attributes if not a.key.startswith(_PREFIXES) and a.key not in repeated]
     del span.attributes[:]
     span.attributes.extend(kept)
     return joined

@@ -19,6 +19,8 @@ from spanwise.model.errors import Invalid
 M = TypeVar("M", bound=Message)
 
 _IDS = {"traceId": TRACE_ID_BYTES, "spanId": SPAN_ID_BYTES, "parentSpanId": SPAN_ID_BYTES}
+# Some exporters write the names of the protobuf fields.
+_IDS |= {"trace_id": TRACE_ID_BYTES, "span_id": SPAN_ID_BYTES, "parent_span_id": SPAN_ID_BYTES}
 # These hold no ids; `deep_values` limits their depth.
 _VALUES = {"attributes", "body"}
 

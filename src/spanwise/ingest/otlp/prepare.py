@@ -29,6 +29,7 @@ from spanwise.ingest.otlp.embedded_values import (
     extract_embedded_values,
     may_have_embedded_values,
 )
+from spanwise.ingest.otlp.emitters import Correction, find_corrections
 from spanwise.ingest.otlp.frames import Part, Scope, frame, make_head, split_scopes
 from spanwise.ingest.otlp.limits import (
     EARLIEST_NANO,
@@ -37,6 +38,7 @@ from spanwise.ingest.otlp.limits import (
     SPAN_ID_BYTES,
     TRACE_ID_BYTES,
 )
+from spanwise.ingest.otlp.message_order import number_messages
 from spanwise.ingest.otlp.span_events import add_event_attributes, find_evaluations
 from spanwise.ingest.otlp.truncation import MAX_VALUE_BYTES, truncate_record, truncate_span
 from spanwise.ingest.rest import signals
@@ -102,9 +104,9 @@ def prepare_traces(
         head = make_head(workspace, resource.resource)
         for scope in resource.scope_spans:
             data = next(raw)
-            is_claude_code = coding_agents.is_claude_code(scope.scope.name, head)
-            has_calls |= is_claude_code
-            changes, problems = _change_spans(scope, data, found, is_claude_code=is_claude_code)
+            corrections = find_corrections(scope.scope.name, head)
+            has_calls |= coding_agents.add_call_id in corrections
+            changes, problems = _change_spans(scope, data, found, corrections)
             rejections += [(seen + index, problem) for index, problem in problems]
             seen += len(scope.spans)
             frames += frame(data.parts(changes), head)
@@ -138,7 +140,7 @@ def prepare_logs(
         for scope in resource.scope_logs:
             data = next(left)
             may_have_calls |= coding_agents.is_claude_code(scope.scope.name, head)
-            frames += frame(data.parts(_truncate_logs(scope, data)), head)
+            frames += frame(data.parts(_change_logs(scope, data)), head)
     prepared = _to_prepared(Record(Kind.LOGS, bytearray().join(frames)), total)
     calls = coding_agents.derive_spans(request) if may_have_calls else ExportTraceServiceRequest()
     if calls.resource_spans:
@@ -153,14 +155,16 @@ def _time_of(record: LogRecord) -> int:
     return record.time_unix_nano or record.observed_time_unix_nano
 
 
-def _truncate_logs(scope: ScopeLogs, raw: Scope) -> dict[int, bytes | None]:
-    """Truncate long values; return the changed records by index."""
-    if raw.size <= MAX_VALUE_BYTES:
+def _change_logs(scope: ScopeLogs, raw: Scope) -> dict[int, bytes | None]:
+    """Truncate long values and number messages; return the changed records by index."""
+    may_have_messages = raw.has(b"gen_ai.") and len(scope.log_records) > 1
+    if raw.size <= MAX_VALUE_BYTES and not may_have_messages:
         return {}
+    numbered = number_messages(scope.log_records) if may_have_messages else set()
     return {
         index: record.SerializeToString()
         for index, record in enumerate(scope.log_records)
-        if truncate_record(record)
+        if truncate_record(record) or index in numbered
     }
 
 
@@ -250,8 +254,7 @@ def _change_spans(
     scope: Any,  # noqa: ANN401 -- ScopeSpans
     raw: Scope,
     found: list[NewSignal],
-    *,
-    is_claude_code: bool,
+    corrections: Sequence[Correction],
 ) -> tuple[dict[int, bytes | None], list[Rejection]]:
     """Return changed spans by index, with None for rejected ones, and why those were rejected.
 
@@ -264,7 +267,7 @@ def _change_spans(
         end - start > MAX_VALUE_BYTES for start, _, end in raw.items()
     )
     latest = time.time_ns() + MAX_AHEAD_NANO
-    must_check_all = has_embedded or may_be_long or is_claude_code
+    must_check_all = has_embedded or may_be_long or corrections
     indexes = (
         range(len(scope.spans)) if must_check_all else _find_spans_to_check(scope.spans, latest)
     )
@@ -277,7 +280,8 @@ def _change_spans(
         is_changed = _drop_impossible_end(span, latest)
         is_changed |= add_event_attributes(span) if span.events else False
         is_changed |= extract_embedded_values(span) if has_embedded else False
-        is_changed |= coding_agents.add_call_id(span) if is_claude_code else False
+        for correct in corrections:
+            is_changed |= correct(span)
         is_changed |= truncate_span(span) if may_be_long else False
         if is_changed:
             changes[index] = span.SerializeToString()

@@ -27,6 +27,7 @@ from spanwise.model.telemetry.messages import (
     FLAG_EVENTS,
     INPUT_EVENTS,
     OUTPUT_EVENTS,
+    TOOL_OUTPUT_EVENT,
     read_flag,
     to_message,
 )
@@ -52,6 +53,9 @@ def add_event_attributes(span: Span) -> bool:
             inputs.append(to_message(INPUT_EVENTS[event.name], values))
         elif event.name in OUTPUT_EVENTS:
             outputs.append(to_message(OUTPUT_EVENTS[event.name], values))
+        elif event.name == TOOL_OUTPUT_EVENT:
+            _add(span, "spanwise.event.input", values.get("bash_command"))
+            _add(span, "spanwise.event.output", values.get("output"))
         elif event.name == DETAILS_EVENT:
             _add(span, "spanwise.event.input", values.get("gen_ai.input.messages"))
             _add(span, "spanwise.event.output", values.get("gen_ai.output.messages"))

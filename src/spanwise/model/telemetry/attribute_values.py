@@ -40,6 +40,8 @@ KINDS: dict[str, tuple[str, ...]] = {
         "ai.streamobject",
         "ai.embed",
         "ai.embedmany",
+        # Gemini CLI; it reports the usage of the call in a log record.
+        "llm_call",
     ),
     "tool": ("tool", "execute_tool", "function", "ai.toolcall"),
     "retrieval": ("retrieval", "retriever", "search_memory", "vector_db_retrieve"),
@@ -74,6 +76,26 @@ PROVIDERS: dict[str, tuple[str, ...]] = {
     "mistral_ai": ("mistralai", "mistral"),
     "moonshot_ai": ("moonshot", "moonshotai"),
     "x_ai": ("xai", "x-ai"),
+}
+
+# Frameworks that name themselves where the provider belongs.
+FRAMEWORKS = (
+    *("strands-agents", "langchain", "langgraph", "llama_index", "llamaindex", "crewai"),
+    *("haystack", "litellm", "autogen", "agno", "smolagents", "_other", "unknown"),
+)
+
+# Provider name -> how the names of its models begin, for spans that name no provider.
+MODEL_PREFIXES: dict[str, tuple[str, ...]] = {
+    "anthropic": ("claude",),
+    "cohere": ("command-r", "command-a", "embed-english", "embed-multilingual", "rerank-"),
+    "deepseek": ("deepseek-chat", "deepseek-reasoner"),
+    "gcp.gemini": ("gemini",),
+    "mistral_ai": ("mistral-", "ministral", "codestral", "magistral", "pixtral"),
+    "openai": (
+        *("gpt-3", "gpt-4", "gpt-5", "chatgpt", "o1", "o3", "o4", "codex-"),
+        *("text-embedding-3", "text-embedding-ada", "omni-moderation"),
+    ),
+    "x_ai": ("grok",),
 }
 
 # Stripped from provider names: `openai.chat` and `openai.responses` are both openai.

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 class Inside:
     """A value inside a JSON attribute; the values in `plus` are added to it.
 
-    Ingest copies it to a separate attribute, which the SQL reads like any other source.
+    The path `*` is the sum of all numbers in the document. Ingest copies the value to a separate
+    attribute, which the SQL reads like any other source.
     """
 
     document: str
@@ -44,6 +45,8 @@ OWN_PREFIX = "spanwise."
 CALL_ID = f"{OWN_PREFIX}call.id"
 # Marks a span that was derived from such a log record.
 CALL_IS_DERIVED = f"{OWN_PREFIX}call.derived"
+# Position of a message in its export, for log records of the same time.
+RECORD_POSITION = f"{OWN_PREFIX}position"
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,8 @@ FIELDS = (
     Field(
         "agent_name",
         "The agent. A span without one inherits it from its nearest ancestor. A trace takes it "
-        "from its root, else its first agent span, else the workflow, else `service.name`.",
+        "from its root, else its first agent span, else the workflow, else `service.name`, else "
+        "the name of the root.",
         (
             "spanwise.agent.name",
             "gen_ai.agent.name",
@@ -100,6 +104,7 @@ FIELDS = (
             "agent_name",
             "ai.telemetry.functionId",
             "lk.agent_name",
+            "langsmith.metadata.lc_agent_name",
             "graph.node.name",
         ),
     ),
@@ -114,8 +119,14 @@ FIELDS = (
         ("traceloop.entity.name",),
     ),
     Field(
+        "node_name",
+        "The node of a graph of agents: the agent, if the span is one.",
+        ("graph.node.id",),
+    ),
+    Field(
         "model",
-        "The model that answered; determines the price.",
+        "The model that answered; determines the price. A prefix that names the provider, as in "
+        "`openai/gpt-4o`, is removed.",
         (
             "spanwise.model",
             "langfuse.observation.model.name",
@@ -140,7 +151,8 @@ FIELDS = (
     ),
     Field(
         "provider",
-        "The provider of the model, by its OpenTelemetry name.",
+        "The provider of the model, by its OpenTelemetry name. Without one, the host or the "
+        "name of the model tells it.",
         (
             "spanwise.provider",
             "gen_ai.provider.name",
@@ -151,6 +163,11 @@ FIELDS = (
             "aisdk.model.provider",
             "mlflow.llm.provider",
         ),
+    ),
+    Field(
+        "response_id",
+        "The provider's id of the response; a call that several spans report counts once.",
+        ("gen_ai.response.id", "ai.response.id"),
     ),
     Field(
         "server",
@@ -199,6 +216,7 @@ FIELDS = (
         "output_tokens",
         "Tokens received, including reasoning tokens.",
         (
+            "spanwise.output_tokens",
             Inside(_LANGFUSE, "output", plus=("output_reasoning_tokens", "output_audio_tokens")),
             Inside(_LANGFUSE, "completion_tokens"),
             Inside(_LANGFUSE, "output_tokens"),
@@ -223,6 +241,7 @@ FIELDS = (
             Inside(_LANGFUSE, "input_cache_read"),
             Inside(_LANGFUSE, "cache_read_input_tokens"),
             Inside(_LANGFUSE, "prompt_tokens_details.cached_tokens"),
+            Inside(_LANGFUSE, "input_tokens_details.cached_tokens"),
             "gen_ai.usage.cache_read.input_tokens",
             "gen_ai.usage.cache_read_input_tokens",
             "gen_ai.usage.cache_read_tokens",
@@ -253,6 +272,7 @@ FIELDS = (
         (
             Inside(_LANGFUSE, "cache_creation_input_tokens"),
             Inside(_LANGFUSE, "input_cache_creation"),
+            Inside(_LANGFUSE, "input_tokens_details.cache_write_tokens"),
             "gen_ai.usage.cache_creation.input_tokens",
             "gen_ai.usage.cache_write.input_tokens",
             "gen_ai.usage.cache_creation_input_tokens",
@@ -266,6 +286,7 @@ FIELDS = (
             Inside(_MLFLOW, "cache_creation_input_tokens"),
             Inside(_LANGSMITH, "input_token_details.cache_creation"),
             "cache_creation_tokens",
+            "cache_write_token_count",
         ),
     ),
     Field(
@@ -274,6 +295,7 @@ FIELDS = (
         (
             Inside(_LANGFUSE, "output_reasoning_tokens"),
             Inside(_LANGFUSE, "completion_tokens_details.reasoning_tokens"),
+            Inside(_LANGFUSE, "output_tokens_details.reasoning_tokens"),
             "gen_ai.usage.reasoning.output_tokens",
             "gen_ai.usage.reasoning_tokens",
             "llm.usage.reasoning_tokens",
@@ -294,7 +316,9 @@ FIELDS = (
         (
             "spanwise.cost",
             Inside(_LANGFUSE_COST, "total"),
+            Inside(_LANGFUSE_COST, "*"),
             "gen_ai.usage.cost",
+            "gen_ai.cost.total_cost",
             "llm.cost.total",
             "operation.cost",
             Inside("mlflow.llm.cost", "total_cost"),
@@ -313,6 +337,7 @@ FIELDS = (
             "langsmith.metadata.session_id",
             "langsmith.metadata.conversation_id",
             "traceloop.association.properties.session_id",
+            "traceloop.association.properties.thread_id",
             "lmnr.association.properties.session_id",
             "ai.telemetry.metadata.sessionId",
             "ai.settings.context.sessionId",
@@ -339,6 +364,7 @@ FIELDS = (
             "mlflow.trace.user",
             "gen_ai.user",
             "llm.user",
+            Inside("llm.invocation_parameters", "user"),
             "user.account_id",
         ),
     ),
@@ -374,6 +400,16 @@ FIELDS = (
             "feature_flag.variant",
             "spanwise.flag.variant",
         ),
+    ),
+    Field(
+        "internal",
+        "Set by ingest on a root that is no trace of its own, such as the start-up of Codex.",
+        ("spanwise.internal",),
+    ),
+    Field(
+        "level",
+        "A span at level `ERROR` failed, whatever its status says.",
+        ("langfuse.observation.level",),
     ),
     Field(
         "error_name",
@@ -423,9 +459,9 @@ FIELDS = (
             "traceloop.entity.input",
             "lmnr.span.input",
             "genkit:input",
+            "spanwise.pieces.input",
             "input.value",
             "gen_ai.prompt",
-            "spanwise.pieces.input",
             "tool_arguments",
             "user_prompt",
         ),
@@ -455,20 +491,26 @@ FIELDS = (
             "traceloop.entity.output",
             "lmnr.span.output",
             "genkit:output",
+            "spanwise.pieces.output",
             "output.value",
             "gen_ai.completion",
-            "spanwise.pieces.output",
             "tool_response",
         ),
     ),
 )
 
-# Prefixes of content that is split over several attributes. Ingest joins them if no other source
-# has the content.
+# Prefixes of content that is split over several attributes. Ingest joins them if no source of
+# higher precedence has the content, and drops the sources of lower precedence, which repeat it:
+# content is stored once.
 PIECES = {
     "input": ("llm.input_messages.", "gen_ai.prompt."),
     "output": ("llm.output_messages.", "gen_ai.completion."),
 }
+
+# Emitters whose input tokens leave out cached ones, contrary to the conventions. The numbers do not
+# show it: 5,000 tokens beside 1,536 cached ones may be either.
+EXCLUSIVE_INPUT_SCOPES = ("openlit.instrumentation.anthropic",)
+EXCLUSIVE_INPUT_SPANS = ("claude_code.llm_request",)
 
 # Usage and cost count only on these kinds: agent and workflow spans often repeat the sum.
 USAGE_KINDS = ("llm", "embedding", "rerank")

@@ -21,21 +21,39 @@ EXCEPTION_EVENTS = {"exception", "gen_ai.client.operation.exception"}
 FLAG_EVENTS = {"feature_flag", "feature_flag.evaluation"}
 EVALUATION_EVENT = "gen_ai.evaluation.result"
 
-_METADATA = {"gen_ai.system", "gen_ai.provider.name", "role", "event.name"}
+# The output of a tool, as Claude Code sends it.
+TOOL_OUTPUT_EVENT = "tool.output"
+# Log records of coding agents with the text of a prompt or an answer -> its attribute.
+PROMPT_EVENTS = dict.fromkeys(("user_prompt", "codex.user_prompt"), "prompt")
+ANSWER_EVENTS = {"assistant_response": "response"}
+
+_METADATA = {
+    "gen_ai.system",
+    "gen_ai.provider.name",
+    "role",
+    "event.name",
+    "finish_reason",
+    "index",
+}
 
 
 def to_message(role: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Build a chat message from an event, in any version of the convention."""
     inner = values.get("message")
+    # A choice wraps its message; Strands sends the content itself there.
+    source = {**values, **inner} if isinstance(inner, dict) else values
     content = (
-        values.get("content")
-        or values.get("gen_ai.prompt")
-        or values.get("gen_ai.completion")
-        or (inner.get("content") if isinstance(inner, dict) else None)
+        source.get("content")
+        or source.get("gen_ai.prompt")
+        or source.get("gen_ai.completion")
+        or (inner if isinstance(inner, str) else None)
     )
-    if content is None:
-        content = {name: value for name, value in values.items() if name not in _METADATA}
-    return {"role": values.get("role") or role, "content": content}
+    message = {"role": source.get("role") or role, "content": content}
+    kept = {name: source[name] for name in ("tool_calls", "tool_call_id", "id") if source.get(name)}
+    if content is None and "tool_calls" not in kept:
+        message["content"] = {n: value for n, value in values.items() if n not in _METADATA}
+        return message
+    return message | kept
 
 
 def with_instructions(messages: Any, attributes: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- JSON

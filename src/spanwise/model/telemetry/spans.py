@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from spanwise.model.api_model import ApiModel, UtcTime
 from spanwise.model.telemetry.signals import Signal
@@ -47,6 +49,67 @@ class SpanEvent(ApiModel):
     attributes: dict[str, Any]
 
 
+class TextPart(ApiModel):
+    type: Literal["text"]
+    text: str
+
+
+class ReasoningPart(ApiModel):
+    type: Literal["reasoning"]
+    text: str
+
+
+class ToolCallPart(ApiModel):
+    type: Literal["toolCall"]
+    id: str | None
+    name: str
+    arguments: Any
+
+
+class ToolResultPart(ApiModel):
+    """The result of the call with the same id."""
+
+    type: Literal["toolResult"]
+    id: str | None
+    name: str | None
+    result: Any
+
+
+class MediaPart(ApiModel):
+    """An image, audio or a file; content that was sent inline is only in the raw value."""
+
+    type: Literal["media"]
+    media_type: str
+    url: str | None
+    size: int
+
+
+class DataPart(ApiModel):
+    """A part in a format that is not known."""
+
+    type: Literal["data"]
+    value: Any
+
+
+class Message(ApiModel):
+    """One message of a conversation, in one form for all SDKs."""
+
+    role: str
+    parts: list[
+        Annotated[
+            TextPart | ReasoningPart | ToolCallPart | ToolResultPart | MediaPart | DataPart,
+            Field(discriminator="type"),
+        ]
+    ]
+
+
+class SpanMessages(ApiModel):
+    """The input and output as messages; null when they are not a conversation."""
+
+    input: list[Message] | None
+    output: list[Message] | None
+
+
 class Span(ApiModel):
     trace_id: str
     span_id: str
@@ -66,9 +129,12 @@ class Span(ApiModel):
     input_tokens: int
     output_tokens: int
     cached_tokens: int
+    cache_write_tokens: int
     reasoning_tokens: int
     total_tokens: int
     cost: float
+    # The span that reports the same call and counts in its place.
+    counted_in: str | None
     tool_name: str | None
     session_id: str | None
     user_id: str | None
@@ -78,6 +144,7 @@ class Span(ApiModel):
     service_name: str | None
     input: Any
     output: Any
+    messages: SpanMessages
     attributes: dict[str, Any]
     events: list[SpanEvent]
 

@@ -29,13 +29,14 @@ class Signals:
 
     async def record(self, sender: Sender, body: bytes) -> Signal:
         """Store one signal; return it with its id and times filled in."""
-        return (await self._record(sender, [parse_signal(load_json(body))]))[0]
+        return (await self.record_all(sender, [parse_signal(load_json(body))]))[0]
 
     async def record_batch(self, sender: Sender, body: bytes) -> list[Signal]:
         """Store 1 to 1000 signals, all or none."""
-        return await self._record(sender, parse_signals(load_json(body)))
+        return await self.record_all(sender, parse_signals(load_json(body)))
 
-    async def _record(self, sender: Sender, new: Sequence[NewSignal]) -> list[Signal]:
+    async def record_all(self, sender: Sender, new: Sequence[NewSignal]) -> list[Signal]:
+        """Store parsed signals, all or none."""
         ids = await self._agents.ids_by_name(sender.workspace)
         names = {agent_id: name for name, agent_id in ids.items()}
         named = [

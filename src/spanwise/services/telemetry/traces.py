@@ -127,7 +127,7 @@ def describe_rootless_trace(spans: list[SpanFields]) -> Trace:
     first = spans[0]
     end = max(span["endTime"] for span in spans)
     errors = sum(span["status"] == SpanStatus.ERROR for span in spans)
-    counted = [span for span in spans if span["kind"] in USAGE_KINDS]
+    counted = [span for span in spans if span["kind"] in USAGE_KINDS and span["countedIn"] is None]
     return Trace(
         trace_id=first["traceId"],
         name=first["name"],

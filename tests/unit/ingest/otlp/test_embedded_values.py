@@ -75,10 +75,25 @@ def test_tool_calls_in_pieces_become_lists() -> None:
     ]
 
 
-def test_pieces_of_a_complete_content_are_dropped() -> None:
-    span = span_with({"input.value": "whole", "llm.input_messages.0.message.role": "user"})
+@pytest.mark.parametrize(
+    ("whole", "pieces"),
+    [
+        ("gen_ai.input.messages", {"role": "user", "content": "Hi"}),
+        ("input.value", {"role": "user"}),
+    ],
+)
+def test_pieces_of_a_complete_content_are_dropped(whole: str, pieces: dict[str, str]) -> None:
+    named = {f"llm.input_messages.0.message.{name}": text for name, text in pieces.items()}
+    span = span_with({whole: "whole", **named})
     assert extract_embedded_values(span)
-    assert texts(span) == {"input.value": "whole"}
+    assert texts(span) == {whole: "whole"}
+
+
+def test_pieces_replace_the_value_that_repeats_them() -> None:
+    piece = {"llm.input_messages.0.message.content": "Hi"}
+    span = span_with({"input.value": "ChatMessage(content='Hi')", **piece})
+    assert extract_embedded_values(span)
+    assert texts(span) == {"spanwise.pieces.input": '[{"content":"Hi"}]'}
 
 
 def test_only_scopes_with_a_marker_are_searched() -> None:

@@ -25,6 +25,15 @@ def test_ids_are_hex_in_either_case(hex_id: str) -> None:
         assert span.links[0].trace_id.hex() == hex_id.lower()
 
 
+def test_names_may_be_those_of_the_protobuf_fields() -> None:
+    span = {"trace_id": "ab" * 16, "span_id": "cd" * 8, "start_time_unix_nano": "7"}
+    body = {"resource_spans": [{"scope_spans": [{"spans": [span]}]}]}
+    request = decode_json(ExportTraceServiceRequest, orjson.dumps(body))
+    [found] = request.resource_spans[0].scope_spans[0].spans
+    assert found.trace_id == b"\xab" * 16
+    assert (found.span_id, found.start_time_unix_nano) == (b"\xcd" * 8, 7)
+
+
 @pytest.mark.parametrize("number", ["1700000000000000001", 1700000000000000001])
 def test_long_integers_may_be_strings_or_numbers(number: object) -> None:
     request = read(export(startTimeUnixNano=number))

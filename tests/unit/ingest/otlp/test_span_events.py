@@ -47,7 +47,7 @@ def test_messages_become_input_and_output() -> None:
         {"role": "user", "content": "Hi"},
     ]
     assert orjson.loads(found["spanwise.event.output"]) == [
-        {"role": "assistant", "content": {"message": "Hello", "finish_reason": "stop"}}
+        {"role": "assistant", "content": "Hello"}
     ]
 
 

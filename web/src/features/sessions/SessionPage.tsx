@@ -6,7 +6,7 @@ import { type ReactNode, useState } from "react";
 import { api, type Span, type Trace, unwrap } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
-import { type Message, parseMessages, previewText } from "@/lib/messages";
+import { type Message, previewText } from "@/lib/messages";
 import { Badge, Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Conversation } from "@/ui/Conversation";
@@ -127,13 +127,13 @@ function Turn({ trace, number, root }: { trace: Trace; number: number; root: Spa
 
 /** The last question and its answer; earlier messages are in the turns above. */
 function messagesOf(trace: Trace, root: Span | undefined): Message[] {
-  const questions = root && parseMessages(root.input, "user");
-  const answers = root && parseMessages(root.output, "assistant");
+  const questions = root?.messages.input;
+  const answers = root?.messages.output;
   const fallback = (role: string, words: string): Message[] =>
-    words ? [{ role, parts: [{ kind: "text", text: previewText(words) }] }] : [];
+    words ? [{ role, parts: [{ type: "text", text: previewText(words) }] }] : [];
   const question = questions?.findLast((message) => message.role === "user");
   return [
     ...(question ? [question] : fallback("user", trace.inputPreview)),
-    ...(answers && answers.length > 0 ? answers : fallback("assistant", trace.outputPreview)),
+    ...(answers ? answers : fallback("assistant", trace.outputPreview)),
   ];
 }

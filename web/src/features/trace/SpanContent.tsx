@@ -1,21 +1,10 @@
 /** Input and output, as a conversation if possible. */
 import { CircleAlert } from "lucide-react";
-import { useMemo } from "react";
 import type { Span } from "@/lib/api";
-import { type Message, parseMessages, readJson } from "@/lib/messages";
+import { type Message, readJson } from "@/lib/messages";
 import { Conversation, Value } from "@/ui/Conversation";
 
 export function SpanContent({ span }: { span: Span }) {
-  const isConversation =
-    span.kind === "llm" || span.kind === "agent" || span.kind === "chain" || span.kind === "other";
-  const input = useMemo(
-    () => (isConversation ? parseMessages(span.input, "user") : null),
-    [span.input, isConversation],
-  );
-  const output = useMemo(
-    () => (isConversation ? parseMessages(span.output, "assistant") : null),
-    [span.output, isConversation],
-  );
   const isEmpty = !span.input && !span.output;
   return (
     <div className="flex flex-col gap-4">
@@ -23,8 +12,12 @@ export function SpanContent({ span }: { span: Span }) {
       {isEmpty && span.status !== "error" && (
         <p className="py-8 text-center text-muted">This span has no input or output.</p>
       )}
-      {Boolean(span.input) && <Side title="Input" messages={input} raw={span.input} />}
-      {Boolean(span.output) && <Side title="Output" messages={output} raw={span.output} />}
+      {Boolean(span.input) && (
+        <Side title="Input" messages={span.messages.input} raw={span.input} />
+      )}
+      {Boolean(span.output) && (
+        <Side title="Output" messages={span.messages.output} raw={span.output} />
+      )}
     </div>
   );
 }
@@ -41,7 +34,7 @@ function Side({
   return (
     <section>
       <h3 className="mb-1.5 text-sm text-muted">{title}</h3>
-      {messages && messages.length > 0 ? (
+      {messages ? (
         <Conversation messages={messages} />
       ) : (
         <div className="rounded-md border bg-surface p-3">

@@ -98,12 +98,19 @@ function Header({ span }: { span: Span }) {
         {span.totalTokens > 0 && (
           <Fact name="tokens">
             {formatCount(span.inputTokens)} in
-            {span.cachedTokens > 0 && ` (${formatCount(span.cachedTokens)} cached)`},{" "}
-            {formatCount(span.outputTokens)} out
+            {span.cachedTokens > 0 && ` (${formatCount(span.cachedTokens)} cached)`}
+            {span.cacheWriteTokens > 0 &&
+              ` (${formatCount(span.cacheWriteTokens)} written to the cache)`}
+            , {formatCount(span.outputTokens)} out
             {span.reasoningTokens > 0 && ` (${formatCount(span.reasoningTokens)} reasoning)`}
           </Fact>
         )}
         {span.cost > 0 && <Fact name="cost">{formatCost(span.cost)}</Fact>}
+        {span.countedIn && (
+          <Fact name="not counted">
+            the same call is counted in span <CopyId id={span.countedIn} ends={4} />
+          </Fact>
+        )}
       </dl>
     </header>
   );

@@ -141,10 +141,19 @@ const Row = memo(function Row({
       >
         <FoldButton node={node} isFolded={isFolded} onFold={onFold} />
         <KindIcon kind={span.kind} />
-        <span className={cx("truncate", isError && "text-bad")} title={span.name}>
+        <span
+          className={cx("truncate", isError && "text-bad", span.countedIn && "text-faint")}
+          title={span.name}
+        >
           {span.name}
         </span>
-        <span className="ml-auto shrink-0 pl-1 text-xs text-faint max-xl:hidden">
+        <span
+          className={cx(
+            "ml-auto shrink-0 pl-1 text-xs text-faint max-xl:hidden",
+            span.countedIn && "line-through",
+          )}
+          title={span.countedIn ? COUNTED_ELSEWHERE : undefined}
+        >
           {usage(node)}
         </span>
       </div>
@@ -152,6 +161,8 @@ const Row = memo(function Row({
     </div>
   );
 });
+
+const COUNTED_ELSEWHERE = "Not counted: another span reports the same call";
 
 function usage({ span }: Node): string {
   if (span.totalTokens === 0) return "";

@@ -11,11 +11,10 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyVa
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
 from spanwise.model.telemetry.conventions import OWN_PREFIX
+from spanwise.model.telemetry.json_values import parse_json
 
 # Input and output bytes shown in a trace; the endpoint of a single span returns all of it.
 MAX_SHOWN_BYTES = 64 * 1024
-# JSON encoders give up at about 250 levels, and a response adds a few more.
-_MAX_DEPTH = 200
 _OWN_PREFIX = OWN_PREFIX.encode()
 # Prefix of JSON that replaces a value nested too deep for protobuf's decoder.
 JSON_MARKER = "\x08"
@@ -106,26 +105,7 @@ def read_content(stored: bytes) -> Any:  # noqa: ANN401 -- JSON or text
     value = read_attribute(stored)
     if not isinstance(value, str):
         return value
-    if value[:1] in {"{", "["}:
-        try:
-            parsed = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
-        return value if _is_too_deep(value, parsed) else parsed
-    return value or None
-
-
-def _is_too_deep(text: str, parsed: Any) -> bool:  # noqa: ANN401 -- any JSON value
-    """Return whether JSON is nested too deep to be encoded again."""
-    if text.count("[") + text.count("{") <= _MAX_DEPTH:
-        return False
-    level = [parsed]
-    for _ in range(_MAX_DEPTH):
-        inner = (v.values() if isinstance(v, dict) else v for v in level)
-        level = [v for values in inner for v in values if isinstance(v, dict | list)]
-        if not level:
-            return False
-    return True
+    return parse_json(value) if value else None
 
 
 def read_events(stored: Sequence[bytes]) -> list[dict[str, Any]]:

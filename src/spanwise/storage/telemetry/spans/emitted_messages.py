@@ -11,11 +11,14 @@ from typing import Any
 
 import orjson
 
+from spanwise.model.telemetry.conventions import RECORD_POSITION
 from spanwise.model.telemetry.messages import (
+    ANSWER_EVENTS,
     DETAILS_EVENT,
     FLAG_EVENTS,
     INPUT_EVENTS,
     OUTPUT_EVENTS,
+    PROMPT_EVENTS,
     read_flag,
     to_message,
 )
@@ -30,7 +33,12 @@ from spanwise.storage.telemetry.spans.decoding import (
 
 MAX_RECORDS = 10_000
 
-_EVENTS = (*INPUT_EVENTS, *OUTPUT_EVENTS, *sorted(FLAG_EVENTS), DETAILS_EVENT)
+_EVENTS = (
+    *(*INPUT_EVENTS, *OUTPUT_EVENTS, *sorted(FLAG_EVENTS), DETAILS_EVENT),
+    *(*PROMPT_EVENTS, *ANSWER_EVENTS),
+)
+# Attribute of a coding agent's call, and of the record with its answer.
+_REQUEST_ID = "request_id"
 
 
 @dataclass
@@ -43,14 +51,15 @@ class LoggedMessages:
 
 
 async def find_messages(engine: Engine, workspace: str, trace_id: str) -> dict[str, LoggedMessages]:
-    """Return the logged messages of a trace by span id."""
+    """Return the logged messages of a trace by the id of their span or request."""
     rows = await engine.fetch(
-        """SELECT span_id, if(event_name = '', attributes['event.name'], event_name) AS event,
-            message, attributes
+        f"""SELECT span_id, if(attributes['event.name'] = '', event_name, attributes['event.name'])
+                AS event, message, attributes
         FROM logs FINAL
-        WHERE workspace = {workspace:String} AND trace_id = {trace:String} AND span_id != ''
-            AND event IN {events:Array(String)}
-        ORDER BY time, version, id LIMIT {limit:UInt32}""",
+        WHERE workspace = {{workspace:String}} AND trace_id = {{trace:String}} AND span_id != ''
+            AND event IN {{events:Array(String)}}
+        ORDER BY time, version, toUInt32OrZero(attributes['{RECORD_POSITION}']), id
+        LIMIT {{limit:UInt32}}""",
         {
             "workspace": workspace,
             "trace": trace_id,
@@ -66,12 +75,18 @@ async def find_messages(engine: Engine, workspace: str, trace_id: str) -> dict[s
         body = read_content(row["message"])
         values = read_attributes(row["attributes"], texts)
         values |= body if isinstance(body, dict) else {}
-        _add_record(messages[row["span_id"].decode()], row["event"].decode(), values)
+        event = row["event"].decode()
+        key = values.get(_REQUEST_ID) if event in ANSWER_EVENTS else row["span_id"].decode()
+        _add_record(messages[str(key)], event, values)
     return messages
 
 
 def _add_record(messages: LoggedMessages, event: str, values: Mapping[str, Any]) -> None:
-    if event in INPUT_EVENTS:
+    if event in PROMPT_EVENTS:
+        messages.inputs += _to_list(values.get(PROMPT_EVENTS[event]))
+    elif event in ANSWER_EVENTS:
+        messages.outputs += _to_list(values.get(ANSWER_EVENTS[event]))
+    elif event in INPUT_EVENTS:
         messages.inputs.append(to_message(INPUT_EVENTS[event], values))
     elif event in OUTPUT_EVENTS:
         messages.outputs.append(to_message(OUTPUT_EVENTS[event], values))
@@ -92,17 +107,19 @@ def _to_list(value: Any) -> list[Any]:  # noqa: ANN401 -- a list, or a list as J
 
 
 def add_logged_messages(
-    span: SpanFields, messages: LoggedMessages | None, max_bytes: int | None = None
+    span: SpanFields, messages: Mapping[str, LoggedMessages], max_bytes: int | None = None
 ) -> None:
     """Fill fields that the span itself does not have; content beyond `max_bytes` is truncated."""
-    if messages is None:
-        return
-    if span["input"] is None and messages.inputs:
-        span["input"] = _truncate(messages.inputs, max_bytes)
-    if span["output"] is None and messages.outputs:
-        span["output"] = _truncate(messages.outputs, max_bytes)
-    if span["experimentId"] is None and messages.flag is not None:
-        span["experimentId"], span["variant"] = messages.flag
+    for key in (span["spanId"], span["attributes"].get(_REQUEST_ID)):
+        found = messages.get(key) if isinstance(key, str) else None
+        if found is None:
+            continue
+        if span["input"] is None and found.inputs:
+            span["input"] = _truncate(found.inputs, max_bytes)
+        if span["output"] is None and found.outputs:
+            span["output"] = _truncate(found.outputs, max_bytes)
+        if span["experimentId"] is None and found.flag is not None:
+            span["experimentId"], span["variant"] = found.flag
 
 
 def _truncate(messages: list[Any], max_bytes: int | None) -> Any:  # noqa: ANN401 -- JSON or text

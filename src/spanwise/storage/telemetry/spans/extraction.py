@@ -1,27 +1,26 @@
 """Generates the SQL that extracts span, log and metric rows from OTLP, from the convention table.
 
-With 170 attribute names and 30 fields, a map lookup per name costs 8.8 µs per span. Instead, each
-attribute key is mapped once to a rank (field, precedence, position) with `transform`, the ranks
-are sorted, and a field is the first rank in its range: 1.7 µs.
-
 The engine plans a view's SELECT again for every inserted block, at about 0.1 ms per function. So
 shared expressions are nested layers, functions are used sparingly, and what only few spans need is
 done earlier, in `ingest`. Landing tables are named by a hash of this SQL: any change to its text
 creates new ones.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from spanwise.model.telemetry.attribute_values import (
     ERROR_RULES,
+    FRAMEWORKS,
     HOSTS,
     KINDS,
+    MODEL_PREFIXES,
     PROVIDER_SUFFIX,
     PROVIDERS,
 )
 from spanwise.model.telemetry.conventions import FIELDS
 from spanwise.storage.telemetry.engine.conditions import quoted
 from spanwise.storage.telemetry.prices.price_dictionary import cost_with, rates_of
+from spanwise.storage.telemetry.spans.field_ranks import FieldRanks, array_of
 
 # Arrays, maps and bytes are declared as bytes: the same on the wire, but the engine does not parse
 # them. They are stored raw behind a type marker and decoded when read.
@@ -77,61 +76,19 @@ _EARLIEST_NANO = 946_684_800_000_000_000
 _LATEST_NANO = 4_102_444_800_000_000_000
 _MAX_UINT32 = 2**32 - 1
 _MOMENT = "toDateTime(intDiv(s.start_time_unix_nano, 1000000000), 'UTC')"
-_PRECEDENCE_BITS = 6
-_POSITION_BITS = 20
-
-
-class _FieldRanks:
-    """SQL that ranks the attribute with the highest precedence for each field."""
-
-    def __init__(self, fields: Iterable[str]) -> None:
-        known = {field.name: field.attributes for field in FIELDS}
-        self._numbers = {name: number for number, name in enumerate(fields, 1)}
-        self._ranks: dict[str, int] = {}
-        for name, number in self._numbers.items():
-            for precedence, attribute in enumerate(known[name]):
-                rank = number << _PRECEDENCE_BITS | precedence
-                if self._ranks.setdefault(attribute, rank) != rank:
-                    raise ValueError(f"attribute {attribute} is mapped to two fields")
-
-    def ranked_sql(self) -> str:
-        """SQL for the sorted ranks of the mapped attributes that have a value.
-
-        A rank packs the field's number, the precedence and the attribute's position, in this order.
-        """
-        names = _array(self._ranks)
-        numbers = ", ".join(str(rank) for rank in self._ranks.values())
-        one = 2**_POSITION_BITS
-        return f"""arraySort(arrayFilter(p -> p >= {one}, arrayMap((k, t, i) ->
-   toUInt32(transform(k, {names}, [{numbers}], 0) * notEmpty(t) * {one} + i),
-   keys, texts, arrayEnumerate(texts))))"""
-
-    def picked_sql(self) -> str:
-        """SQL for a map from field number to text, without type markers and JSON quotes."""
-        fields = f"bitShiftRight(p, {_POSITION_BITS + _PRECEDENCE_BITS})"
-        text = f"texts[bitAnd(p, {2**_POSITION_BITS - 1})]"
-        return f"""mapFromArrays(arrayMap(p -> {fields}, ranked),
-   arrayMap(p -> trimBoth({text}, '\\x02\\x03\\x04"'), ranked))"""
-
-    def text(self, field: str) -> str:
-        """SQL for the field's text; empty without an attribute."""
-        return f"picked[{self._numbers[field]}]"
-
-    def position(self, field: str) -> str:
-        """SQL for the position of the field's attribute; 0 without one."""
-        first = self._numbers[field] << (_PRECEDENCE_BITS + _POSITION_BITS)
-        last = first + (1 << (_PRECEDENCE_BITS + _POSITION_BITS)) - 1
-        return (
-            f"bitAnd(arrayFirst(p -> p BETWEEN {first} AND {last}, ranked), "
-            f"{2**_POSITION_BITS - 1})"
-        )
+# What names of agent spans have beside the agent's name, or instead of it.
+_NOT_IN_AGENT_NAMES = (
+    "^(invoke_agent|create_agent|agent run) |^step [0-9]+$|^Agent workflow$"
+    "|[.](run|arun|_execute_core|execute_task|kickoff)$"
+)
+# What Logfire's scrubbing leaves of a value.
+_SCRUBBED = "[Scrubbed due to"
 
 
 def spans_select(source: str) -> str:
     """SQL that extracts span rows from the landing table."""
-    ranks = _FieldRanks(field.name for field in FIELDS)
+    ranks = FieldRanks(field.name for field in FIELDS)
     text = ranks.text
-    provider = _provider(text("provider"), text("server"))
     layers = [
         "SELECT head, arrayJoin(spans) AS s",
         f"""SELECT head, s, s.attributes.key AS keys,
@@ -142,8 +99,13 @@ def spans_select(source: str) -> str:
   {ranks.position("output")} AS output_at""",
         f"""SELECT head, s, keys, texts, picked, input_at, output_at,
   {_kind(ranks)} AS kind,
-  {text("model")} AS model,
-  {provider} AS provider,
+  {_provider(text("provider"), text("server"))} AS given_provider,
+  {_maker(text("model"))} AS maker,
+  multiIf(notEmpty(given_provider), given_provider, notEmpty(maker), maker,
+   {_family(text("model"))}) AS provider,
+  if(notEmpty(maker) AND maker = provider, extract({text("model")}, '/(.+)$'), {text("model")})
+   AS model,
+  s.status.code = 2 OR upper({text("level")}) = 'ERROR' AS is_error,
   {_number(text("input_tokens"))} AS given_input,
   {_number(text("output_tokens"))} AS output_tokens,
   {_number(text("cached_tokens"))} AS cached_tokens,
@@ -152,7 +114,7 @@ def spans_select(source: str) -> str:
   least(given_input + if(cached_tokens + cache_write_tokens > given_input,
    cached_tokens + cache_write_tokens, 0), {_MAX_UINT32}) AS input_tokens,
   toDecimal64OrZero({text("given_cost")}, 12) AS given_cost,
-  empty(s.parent_span_id) OR bitAnd(s.flags, 768) = 768 AS is_root,
+  (empty(s.parent_span_id) OR bitAnd(s.flags, 768) = 768) AND empty({text("internal")}) AS is_root,
   {rates_of("head.workspace", "provider", "model", _MOMENT)} AS rates""",
         f"""SELECT
   head.workspace AS workspace,
@@ -166,14 +128,15 @@ def spans_select(source: str) -> str:
   kind,
   fromUnixTimestamp64Nano(toInt64(s.start_time_unix_nano), 'UTC') AS start,
   greatest(s.end_time_unix_nano, s.start_time_unix_nano) - s.start_time_unix_nano AS duration_ns,
-  transform(s.status.code, [1, 2], ['ok', 'error'], 'unset') AS status,
+  multiIf(is_error, 'error', s.status.code = 1, 'ok', 'unset') AS status,
   if(empty(s.status.message), {text("error_message")}, s.status.message) AS status_message,
   {_error_type(ranks)} AS error_type,
   head.service AS service_name,
-  {_name_of(ranks, "agent", "^(invoke_agent|create_agent|agent run) |^step [0-9]+$")} AS agent_name,
+  {_name_of(ranks, "agent", _NOT_IN_AGENT_NAMES, "entity_name", "node_name")} AS agent_name,
   {text("workflow_name")} AS workflow_name,
   provider,
   model,
+  {text("response_id")} AS response_id,
   input_tokens,
   output_tokens,
   cached_tokens,
@@ -182,9 +145,9 @@ def spans_select(source: str) -> str:
   given_cost,
   if(given_cost > 0, given_cost, {cost_with("rates")}) AS cost,
   given_cost > 0 OR rates.1 = 1 OR input_tokens + output_tokens = 0 AS is_priced,
-  {_name_of(ranks, "tool", "^(execute_tool|running tool:?) ")} AS tool_name,
-  {text("session_id")} AS session_id,
-  {text("user_id")} AS user_id,
+  {_name_of(ranks, "tool", "^(execute_tool|running tool:?) ", "entity_name")} AS tool_name,
+  {_unscrubbed(text("session_id"))} AS session_id,
+  {_unscrubbed(text("user_id"))} AS user_id,
   if(empty({text("environment")}), head.environment, {text("environment")}) AS environment,
   {text("experiment_id")} AS experiment_id,
   {text("variant")} AS variant,
@@ -206,7 +169,7 @@ def spans_select(source: str) -> str:
 
 def logs_select(source: str) -> str:
     """SQL that extracts log rows from the landing table."""
-    ranks = _FieldRanks(["agent_name"])
+    ranks = FieldRanks(["agent_name"])
     layers = [
         "SELECT head, arrayJoin(log_records) AS r",
         f"""SELECT head, r, r.attributes.key AS keys,
@@ -254,10 +217,6 @@ def nest(layers: Sequence[str], source: str) -> str:
     return sql
 
 
-def _array(texts: Iterable[str]) -> str:
-    return "[" + ", ".join(quoted(text) for text in texts) + "]"
-
-
 def _text_of(value: str) -> str:
     """SQL for an OTLP value as text; anything but a string gets its type marker."""
     marked = ", ".join(
@@ -270,16 +229,34 @@ def _text_of(value: str) -> str:
 def _transform(value: str, table: Mapping[str, Sequence[str]], default: str) -> str:
     names = [name for names in table.values() for name in names]
     meanings = [meaning for meaning, names in table.items() for _ in names]
-    return f"transform({value}, {_array(names)}, {_array(meanings)}, {default})"
+    return f"transform({value}, {array_of(names)}, {array_of(meanings)}, {default})"
 
 
 def _provider(name: str, server: str) -> str:
+    """SQL for the provider that an attribute names or whose host was called."""
     plain = f"replaceRegexpOne(lower(toLowCardinality({name})), {quoted(PROVIDER_SUFFIX)}, '')"
     by_host = _transform(f"toLowCardinality({server})", HOSTS, "''")
-    return f"if(empty({name}), {by_host}, {_transform(plain, PROVIDERS, plain)})"
+    return (
+        f"if(empty({name}), {by_host}, {_transform(plain, {**PROVIDERS, '': FRAMEWORKS}, plain)})"
+    )
 
 
-def _kind(ranks: _FieldRanks) -> str:
+def _maker(model: str) -> str:
+    """SQL for the provider in a name such as `openai/gpt-4o`; empty without one.
+
+    The owner of an open model, as in `meta-llama/Llama-3`, is part of the model's name.
+    """
+    known = PROVIDERS | {name: (*PROVIDERS.get(name, ()), name) for name in (*PROVIDERS, *HOSTS)}
+    return _transform(f"extract(toLowCardinality({model}), '^([^/]+)/')", known, "''")
+
+
+def _family(model: str) -> str:
+    """SQL for the provider by the beginning of the model's name; empty when it is not known."""
+    names = "|".join(name for names in MODEL_PREFIXES.values() for name in names)
+    return _transform(f"extract(toLowCardinality({model}), '^({names})')", MODEL_PREFIXES, "''")
+
+
+def _kind(ranks: FieldRanks) -> str:
     """SQL for the kind: from an attribute, else from the presence of a tool or model."""
     # Vercel appends the function's name: `ai.generateText.doGenerate my-function`.
     named = f"lower(extract(toLowCardinality({ranks.text('kind')}), '^[^ ]+'))"
@@ -289,33 +266,38 @@ def _kind(ranks: _FieldRanks) -> str:
     )
 
 
+def _unscrubbed(text: str) -> str:
+    return f"if(startsWith({text}, {quoted(_SCRUBBED)}), '', {text})"
+
+
 def _number(text: str) -> str:
     return f"toUInt32OrZero({text})"
 
 
-def _name_of(ranks: _FieldRanks, kind: str, prefix: str) -> str:
+def _name_of(ranks: FieldRanks, kind: str, not_in_name: str, *others: str) -> str:
     """SQL for the name of an agent or tool: as given, else from a span of that kind."""
-    given, entity = ranks.text(f"{kind}_name"), ranks.text("entity_name")
+    given = ranks.text(f"{kind}_name")
+    fallbacks = "".join(f"notEmpty({ranks.text(o)}), {ranks.text(o)}, " for o in others)
     return (
-        f"multiIf(notEmpty({given}) OR kind != '{kind}', {given}, notEmpty({entity}), {entity}, "
-        f"replaceRegexpOne(s.name, '{prefix}', ''))"
+        f"multiIf(notEmpty({given}) OR kind != '{kind}', {given}, {fallbacks}"
+        f"replaceRegexpOne(s.name, '{not_in_name}', ''))"
     )
 
 
-def _error_type(ranks: _FieldRanks) -> str:
+def _error_type(ranks: FieldRanks) -> str:
     """SQL for the type of a span's error, empty when it has none."""
     description = (
         f"{ranks.text('error_name')}, ' ', {ranks.text('http_status')}, '\\n', "
         f"s.status.message, ' ', {ranks.text('error_message')}"
     )
-    return classify_error(f"if(s.status.code = 2, concat({description}), '')")
+    return classify_error(f"if(is_error, concat({description}), '')")
 
 
 def classify_error(text: str) -> str:
     """SQL for the error type of a text: names on the first line, the message below."""
     rules = error_patterns()
-    types = _array(error_type for error_type, _ in rules)
-    patterns = _array(pattern for _, pattern in rules)
+    types = array_of(error_type for error_type, _ in rules)
+    patterns = array_of(pattern for _, pattern in rules)
     return f"{types}[arrayMin(multiMatchAllIndices({text}, {patterns}))]"
 
 

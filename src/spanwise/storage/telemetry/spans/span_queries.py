@@ -7,7 +7,8 @@ from datetime import timedelta
 from itertools import repeat
 from typing import Any
 
-from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED
+from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED, USAGE_KINDS
+from spanwise.model.telemetry.conversations import CONVERSATION_KINDS, normalize_messages
 from spanwise.model.telemetry.messages import with_instructions
 from spanwise.model.telemetry.spans import Span, SpanFields
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -28,19 +29,29 @@ from spanwise.storage.telemetry.spans.emitted_messages import (
     find_messages,
 )
 from spanwise.storage.telemetry.spans.locations import SPANS_AT_LOCATION, TraceLocation
-from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED, UNNAMED_SERVICE
+from spanwise.storage.telemetry.traces.call_counting import Call, find_counted_in
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 _COLUMNS = """lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent, name, kind, start,
-    duration_ns, status, status_message, error_type, agent_name, provider, model, input_tokens,
-    output_tokens, cached_tokens, reasoning_tokens, cost, tool_name, session_id, user_id,
-    environment, experiment_id, variant, service_name, workflow_name, attributes, events"""
+    duration_ns, status, status_message, error_type, agent_name, provider, model, response_id,
+    input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, cost,
+    tool_name, session_id, user_id, environment, experiment_id, variant, service_name,
+    workflow_name, attributes, events"""
 _TRUNCATED_CONTENT = """substring(input, 1, {shown:UInt32}) AS input,
     length(spans.input) > {shown:UInt32} AS input_is_cut,
     substring(output, 1, {shown:UInt32}) AS output,
     length(spans.output) > {shown:UInt32} AS output_is_cut"""
 _FULL_CONTENT = "input, 0 AS input_is_cut, output, 0 AS output_is_cut"
 _NO_PARENT = b"0" * 16
+_USAGE_KINDS = {kind.encode() for kind in USAGE_KINDS}
+_CALL_NAMES = (
+    *("id", "parent", "kind", "response_id", "input_tokens", "output_tokens", "cached_tokens"),
+    *("cache_write_tokens", "reasoning_tokens", "start"),
+)
+_CALL_COLUMNS = f"""lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent,
+    {", ".join(_CALL_NAMES[2:])}"""
+_UNNAMED_SERVICE = UNNAMED_SERVICE.encode()
 _CALL_ID, _CALL_IS_DERIVED = CALL_ID.encode(), CALL_IS_DERIVED.encode()
 
 
@@ -80,8 +91,51 @@ async def find_span(
         return None
     messages = await find_messages(engine, location.workspace, location.trace_id)
     [span] = _to_fields(columns, location.trace_id, columns["agent_name"], agent_ids)
-    add_logged_messages(span, messages.get(span_id))
+    span["countedIn"] = await _find_counted_in(engine, location, span)
+    add_logged_messages(span, messages)
+    _add_messages(span)
     return Span.model_validate(span)
+
+
+async def _find_counted_in(engine: Engine, location: TraceLocation, span: SpanFields) -> str | None:
+    """Return the span in which the call of this one is counted, None when it counts itself."""
+    if span["kind"] not in USAGE_KINDS:
+        return None
+    columns = await engine.fetch_columns(
+        f"""SELECT {_CALL_COLUMNS} FROM spans WHERE {SPANS_AT_LOCATION}
+        ORDER BY version DESC LIMIT 1 BY span_id""",
+        location.parameters,
+        tag="find_calls",
+    )
+    return find_counted_in(_to_calls(columns)).get(span["spanId"])
+
+
+def _to_calls(columns: Columns) -> list[Call]:
+    rows = zip(*(columns[name] for name in _CALL_NAMES), strict=True)
+    return [
+        Call(
+            to_text(span_id),
+            to_text(parent),
+            kind == b"llm",
+            to_text(response),
+            read + written,
+            cached + cache_written + reasoning,
+            start,
+        )
+        for (
+            span_id,
+            parent,
+            kind,
+            response,
+            read,
+            written,
+            cached,
+            cache_written,
+            reasoning,
+            start,
+        ) in rows
+        if kind in _USAGE_KINDS
+    ]
 
 
 def _to_spans(
@@ -96,11 +150,28 @@ def _to_spans(
         columns["service_name"],
         strict=True,
     )
-    agents = [agent or workflow or service for agent, workflow, service in names]
+    root = _root_name(columns)
+    agents = [
+        agent or workflow or (root if service.startswith(_UNNAMED_SERVICE) else service)
+        for agent, workflow, service in names
+    ]
     spans = _to_fields(columns, trace_id, agents, agent_ids)
-    for span in spans if messages else ():
-        add_logged_messages(span, messages.get(span["spanId"]), MAX_SHOWN_BYTES)
+    counted_in = find_counted_in(_to_calls(columns))
+    for span in spans:
+        span["countedIn"] = counted_in.get(span["spanId"])
+        if messages:
+            add_logged_messages(span, messages, MAX_SHOWN_BYTES)
+        _add_messages(span)
     return [spans[index] for index in _start_order(columns)]
+
+
+def _add_messages(span: SpanFields) -> None:
+    """Add the normalized messages of a span's input and output."""
+    is_conversation = span["kind"] in CONVERSATION_KINDS
+    span["messages"] = {
+        side: normalize_messages(span[side], role, span["attributes"]) if is_conversation else None
+        for side, role in (("input", "user"), ("output", "assistant"))
+    }
 
 
 def _drop_superseded(columns: Columns) -> Columns:
@@ -112,6 +183,13 @@ def _drop_superseded(columns: Columns) -> Columns:
     own = {v[_CALL_ID] for at, v in enumerate(stored) if at not in derived and _CALL_ID in v}
     kept = [at for at, v in enumerate(stored) if at not in derived or v[_CALL_ID] not in own]
     return {name: [values[at] for at in kept] for name, values in columns.items()}
+
+
+def _root_name(columns: Columns) -> bytes:
+    """Return the name of the earliest root, which is the agent of a service without a name."""
+    roots = [at for at, parent in enumerate(columns["parent"]) if parent == _NO_PARENT]
+    first = min(roots, key=columns["start"].__getitem__, default=None)
+    return b"" if first is None else columns["name"][first]
 
 
 def _start_order(columns: Columns) -> list[int]:
@@ -189,6 +267,7 @@ def _to_fields(
         "inputTokens": columns["input_tokens"],
         "outputTokens": columns["output_tokens"],
         "cachedTokens": columns["cached_tokens"],
+        "cacheWriteTokens": columns["cache_write_tokens"],
         "reasoningTokens": columns["reasoning_tokens"],
         "totalTokens": map(operator.add, columns["input_tokens"], columns["output_tokens"]),
         "cost": columns["cost"],

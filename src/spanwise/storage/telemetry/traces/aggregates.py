@@ -10,11 +10,17 @@ from typing import Any, NamedTuple
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.spans.batch_rows import HOUR_SECONDS, BatchRows
 from spanwise.storage.telemetry.spans.decoding import in_utc
 from spanwise.storage.telemetry.spans.locations import hourly_keys_condition, trace_bounds_sql
+from spanwise.storage.telemetry.traces.call_counting import (
+    CALLS,
+    HAS_USAGE,
+    by_model_sql,
+    counted_layers,
+    sum_of,
+)
 
 # Distance between versions; the numbers in between are for corrections of a stored row.
 VERSION_STEP = 1024
@@ -22,6 +28,9 @@ VERSION_STEP = 1024
 # Kind of a span that is not counted in its trace, because another span reports the same call.
 SUPERSEDED = "superseded"
 _IS_SUPERSEDED = f"s.kind = '{SUPERSEDED}'"
+
+# How OpenTelemetry names a service that has no name; the root's name says more.
+UNNAMED_SERVICE = "unknown_service"
 
 # The hours of a trace are listed up to one week; longer traces are searched by range.
 MAX_LISTED_HOURS = 7 * 24
@@ -31,13 +40,12 @@ _LONG_TRACES = f"""countIf({_IS_LONG}) AS long_traces, minIf(from_hour, {_IS_LON
 
 # The span columns that aggregates need: narrow ones, never inputs and outputs.
 _SPAN_COLUMNS = (
-    "workspace, hour, trace_id, span_id, version, is_root, name, kind, start, duration_ns, status, "
-    "error_type, service_name, agent_name, workflow_name, provider, model, input_tokens, "
-    "output_tokens, cost, is_priced, tool_name, session_id, user_id, environment, experiment_id, "
-    "variant, trace_name, input_preview, output_preview"
+    "workspace, hour, trace_id, span_id, parent_span_id, version, is_root, name, kind, start, "
+    "duration_ns, status, error_type, service_name, agent_name, workflow_name, provider, model, "
+    "response_id, input_tokens, output_tokens, cached_tokens, cache_write_tokens, "
+    "reasoning_tokens, cost, is_priced, tool_name, session_id, user_id, environment, "
+    "experiment_id, variant, trace_name, input_preview, output_preview"
 )
-
-_HAS_USAGE = f"kind IN {USAGE_KINDS}"
 
 _TRACE_COLUMNS = (
     "workspace, start, trace_id, version, is_deleted, name, agent_name, status, error_type, "
@@ -51,9 +59,11 @@ _TRACE_COLUMNS = (
 def _aggregate_sql(spans: str, stored: str = "") -> str:
     """SQL that aggregates spans, given as a deduplicated subquery, into rows of traces.
 
-    The earliest root span represents the trace. The same statement deletes rows under other start
-    times: those of later roots and, when `stored` selects the existing rows, those of a root that
-    was resent with another start.
+    The earliest root span represents the trace. A trace with several roots, such as the calls of a
+    coding agent, lasts from the first start to the last end. A root without a status failed if all
+    of its calls did. The same statement deletes rows under other start times: those of later roots
+    and, when `stored` selects the existing rows, those of a root that was resent with another
+    start.
     """
     join = f"LEFT JOIN ({stored}) AS t USING (workspace, trace_id)" if stored else ""
     starts = "arrayDistinct(arrayConcat(root_starts, stored_starts))" if stored else "root_starts"
@@ -64,49 +74,58 @@ SELECT
     root_start != first.1 AS is_deleted,
     if(notEmpty(given_name), given_name, first.2) AS name,
     multiIf(notEmpty(first.3), first.3, notEmpty(agent), agent, notEmpty(workflow), workflow,
-        first.4) AS agent_name,
-    if(first.5 = 'error', 'error', 'success') AS status,
-    first.6 AS error_type, first.7 AS duration_ns, span_count, error_count,
-    total_input AS input_tokens, total_output AS output_tokens, total_cost AS cost,
+        startsWith(first.4, '{UNNAMED_SERVICE}'), first.2, first.4) AS agent_name,
+    if(first.5 = 'error' OR only_failed, 'error', 'success') AS status,
+    if(only_failed, failure, first.6) AS error_type,
+    if(has_no_single_root, last_end - toUnixTimestamp64Nano(first.1), first.7) AS duration_ns,
+    span_count, error_count,
+    {sum_of("input")} AS input_tokens, {sum_of("output")} AS output_tokens,
+    {sum_of("cost")} AS cost,
     if(notEmpty(first.8), first.8, any_session) AS session_id,
     if(notEmpty(first.9), first.9, any_user) AS user_id,
     first.10 AS environment,
     if(notEmpty(first.11), first.11, any_experiment.1) AS experiment_id,
     if(notEmpty(first.11), first.12, any_experiment.2) AS variant,
-    by_model.1 AS models, by_model.2 AS model_calls, by_model.3 AS model_input_tokens,
-    by_model.4 AS model_output_tokens, by_model.5 AS model_costs, unpriced AS unpriced_models,
+    ({by_model_sql()} AS by_model).1 AS models, by_model.2 AS model_calls,
+    by_model.3 AS model_input_tokens, by_model.4 AS model_output_tokens,
+    by_model.5 AS model_costs, unpriced AS unpriced_models,
     all_providers AS providers, by_tool.1 AS tools, by_tool.2 AS tool_calls, all_kinds AS kinds,
     first.13 AS input_preview, first.14 AS output_preview
-FROM
-(
+FROM {counted_layers(_grouped_sql(spans))} AS aggregates
+{join}
+ARRAY JOIN {starts} AS root_start"""
+
+
+def _grouped_sql(spans: str) -> str:
+    """SQL that groups spans by trace."""
+    return f"""(
     SELECT
         workspace, trace_id, max(s.version) AS last_version,
         argMinIf((s.start, s.name, s.agent_name, s.service_name, s.status, s.error_type,
             s.duration_ns, s.session_id, s.user_id, s.environment, s.experiment_id, s.variant,
             s.input_preview, s.output_preview), ({_IS_SUPERSEDED}, s.start), s.is_root) AS first,
         groupUniqArrayIf(s.start, s.is_root) AS root_starts,
+        countIf(s.is_root AND NOT {_IS_SUPERSEDED}) > 1
+            AND countIf(s.is_root AND s.parent_span_id = '') != 1 AS has_no_single_root,
+        max(toUnixTimestamp64Nano(s.start) + s.duration_ns) AS last_end,
+        first.5 = 'unset' AND countIf({HAS_USAGE}) > 0
+            AND countIf({HAS_USAGE} AND s.status != 'error') = 0 AS only_failed,
+        argMinIf(s.error_type, s.start, {HAS_USAGE} AND s.status = 'error') AS failure,
         anyIf(s.trace_name, s.trace_name != '') AS given_name,
         argMinIf(s.agent_name, s.start, s.agent_name != '') AS agent,
         anyIf(s.workflow_name, s.workflow_name != '') AS workflow,
-        anyIf(s.session_id, s.session_id != '') AS any_session,
-        anyIf(s.user_id, s.user_id != '') AS any_user,
+        argMinIf(s.session_id, s.start, s.session_id != '') AS any_session,
+        argMinIf(s.user_id, s.start, s.user_id != '') AS any_user,
         argMinIf((s.experiment_id, s.variant), s.start, s.experiment_id != '') AS any_experiment,
         countIf(NOT {_IS_SUPERSEDED}) AS span_count,
         countIf(s.status = 'error') AS error_count,
-        sumIf(s.input_tokens, {_HAS_USAGE}) AS total_input,
-        sumIf(s.output_tokens, {_HAS_USAGE}) AS total_output,
-        sumIf(s.cost, {_HAS_USAGE}) AS total_cost,
-        sumMapIf([s.model], [toUInt64(1)], [toUInt64(s.input_tokens)], [toUInt64(s.output_tokens)],
-            [s.cost], {_HAS_USAGE} AND s.model != '') AS by_model,
-        groupUniqArrayIf(s.model, {_HAS_USAGE} AND NOT s.is_priced AND s.model != '') AS unpriced,
+        {CALLS} AS calls,
+        groupUniqArrayIf(s.model, {HAS_USAGE} AND NOT s.is_priced AND s.model != '') AS unpriced,
         groupUniqArrayIf(s.provider, s.provider != '') AS all_providers,
         sumMapIf([s.tool_name], [toUInt64(1)], s.tool_name != '') AS by_tool,
         groupUniqArrayIf(s.kind, NOT {_IS_SUPERSEDED}) AS all_kinds
     FROM ({spans}) AS s
-    GROUP BY workspace, trace_id
-) AS aggregates
-{join}
-ARRAY JOIN {starts} AS root_start"""
+    GROUP BY workspace, trace_id)"""
 
 
 class LongTraces(NamedTuple):

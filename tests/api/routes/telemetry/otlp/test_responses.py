@@ -103,6 +103,13 @@ async def test_json_ids_may_be_upper_case_and_numbers_may_be_text_or_not(
     await person.data("GET", f"/spans/traces/{span.trace_id.hex()}")
 
 
+async def test_protobuf_has_a_second_media_type(exporter: Exporter, person: Person) -> None:
+    request = make_traces([make_span()])
+    response = await exporter.post(request, content_type="application/protobuf")
+    assert (response.status_code, response.headers["content-type"]) == (200, PROTOBUF)
+    assert await count_traces(person) == 1
+
+
 @pytest.mark.parametrize("content_type", [f"{JSON}; charset=utf-8", "Application/JSON"])
 async def test_parameters_and_case_of_the_content_type_do_not_matter(
     exporter: Exporter, content_type: str
