@@ -11,7 +11,7 @@ from spanwise.api.requests.fields import Email, Name, NewPassword
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
 from spanwise.model.api_model import ApiModel
-from spanwise.services.accounts.accounts import SignIn
+from spanwise.services.accounts.sign_ins import SignIn
 
 router = PrefixRouter("auth", "/auth")
 
