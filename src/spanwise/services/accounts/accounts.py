@@ -9,6 +9,7 @@ from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Forbidden, Invalid, NotFound, RateLimited, Unauthorized
 from spanwise.services.accounts import audit
 from spanwise.services.accounts.access import Access
+from spanwise.services.accounts.emails import normalize_email
 from spanwise.services.accounts.passwords import check_password, hash_password, verify_password
 from spanwise.services.accounts.registration import (
     ACCOUNTS_LOCK,
@@ -275,11 +276,6 @@ class Accounts:
             ),
             link=link,
         )
-
-
-def normalize_email(email: str) -> str:
-    """Lower-case an address; addresses are stored and compared this way."""
-    return email.strip().lower()
 
 
 def _check_login_limit(failed_logins: Count) -> None:
