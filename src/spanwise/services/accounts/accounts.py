@@ -4,7 +4,16 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from spanwise.model.accounts import Account, AdminUser, Principal, Role, TokenPurpose, User
+from spanwise.model.accounts import (
+    Account,
+    AdminUser,
+    Principal,
+    Role,
+    SignInOptions,
+    SingleSignOnOption,
+    TokenPurpose,
+    User,
+)
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Forbidden, Invalid, NotFound, RateLimited, Unauthorized
 from spanwise.services.accounts import audit
@@ -50,6 +59,18 @@ class Accounts:
         self._mailer = mailer
         self._signer = signer
         self._access = access
+
+    async def find_sign_in_options(self) -> SignInOptions:
+        async with self._catalog.read() as tx:
+            has_accounts = await stored.has_users(tx)
+        settings = self._settings
+        single_sign_on = SingleSignOnOption(name=settings.oidc_name)
+        return SignInOptions(
+            has_accounts=has_accounts,
+            open_registration=settings.open_registration,
+            password_login=settings.password_login,
+            single_sign_on=single_sign_on if settings.has_single_sign_on else None,
+        )
 
     async def register(
         self,
