@@ -1,5 +1,6 @@
 """The OpenID Connect provider: discovery, the authorization request, and the exchange of a code."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -61,7 +62,7 @@ class Provider:
         return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}"
 
     async def exchange_code(
-        self, attempt: Attempt, code: str, issuer: str | None, wanted_claims: tuple[str, ...]
+        self, attempt: Attempt, code: str, issuer: str | None, wanted_claims: Sequence[str]
     ) -> Json:
         """Exchange the code for the claims about the person.
 
@@ -84,7 +85,7 @@ class Provider:
         )
         if more.get("sub") != claims["sub"]:
             raise SignInRefused(Reason.TOKEN_REJECTED, "userinfo is about another person")
-        return {**more, **claims}
+        return merge_claims(claims, more)
 
     async def _request_tokens(self, metadata: Metadata, attempt: Attempt, code: str) -> Json:
         form = {
@@ -112,6 +113,19 @@ class Provider:
 
     async def _fetch_keys(self) -> Json:
         return await self._http.get((await self._metadata.get()).jwks_uri)
+
+
+def merge_claims(claims: Json, more: Json) -> Json:
+    """Add claims of the userinfo endpoint to those of the ID token, which take precedence.
+
+    A verification counts only for the address that it was given with.
+    """
+    merged = {**more, **claims}
+    if "email" not in claims:
+        merged["email_verified"] = more.get("email_verified")
+    elif "email_verified" not in claims and more.get("email") != claims["email"]:
+        merged["email_verified"] = None
+    return merged
 
 
 def read_metadata(document: Json, issuer: str) -> Metadata:

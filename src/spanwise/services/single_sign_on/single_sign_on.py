@@ -127,8 +127,11 @@ class SingleSignOn:
     async def _exchange(self, attempt: Attempt, callback: Callback) -> dict[str, Any]:
         if not callback.code:
             raise SignInRefused(Reason.PROVIDER_REFUSED, "the provider sent no code")
-        role_claim = self._settings.oidc_role_claim
-        wanted = ("email", *([role_claim] if role_claim else []))
+        wanted = ["email"]
+        if not self._settings.oidc_trust_email:
+            wanted.append("email_verified")
+        if self._settings.oidc_role_claim:
+            wanted.append(self._settings.oidc_role_claim)
         return await self._provider.exchange_code(attempt, callback.code, callback.issuer, wanted)
 
     async def _admit(

@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 
 from spanwise.services.single_sign_on.attempts import new_attempt
-from spanwise.services.single_sign_on.provider import ClientConfig, Provider, read_metadata
+from spanwise.services.single_sign_on.provider import (
+    ClientConfig,
+    Provider,
+    merge_claims,
+    read_metadata,
+)
 from spanwise.services.single_sign_on.refusals import SignInRefused
 from support.identity_provider import CLIENT_ID, CLIENT_SECRET, identity_provider
 
@@ -84,3 +89,24 @@ async def test_a_query_of_the_authorization_endpoint_is_kept() -> None:
         url = await provider.authorization_url(new_attempt(None, None))
         await provider.close()
     assert url.startswith(f"{running.issuer}/authorize?tenant=x&response_type=code&")
+
+
+@pytest.mark.parametrize(
+    ("claims", "userinfo", "is_verified"),
+    [
+        ({}, {"email": "a", "email_verified": True}, True),
+        ({"email": "a"}, {"email": "a", "email_verified": True}, True),
+        ({"email": "a", "email_verified": True}, {"email": "b"}, True),
+        ({"email": "a"}, {"email": "b", "email_verified": True}, False),
+        ({"email": "a"}, {"email_verified": True}, False),
+        ({"email": "a", "email_verified": False}, {"email": "a", "email_verified": True}, False),
+        ({"email_verified": True}, {"email": "a"}, False),
+        ({"email_verified": True}, {"email": "a", "email_verified": True}, True),
+    ],
+)
+def test_a_verification_counts_for_the_address_that_it_was_given_with(
+    claims: dict[str, Any], userinfo: dict[str, Any], is_verified: bool
+) -> None:
+    merged = merge_claims(claims, userinfo)
+    assert merged["email"] == "a"
+    assert (merged.get("email_verified") is True) is is_verified

@@ -1,7 +1,8 @@
 """Which account a person gets: created, linked, invited, and put into workspaces."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -58,6 +59,26 @@ async def test_an_unverified_account_is_taken_from_whoever_registered_it(
     assert_error(await service.call("POST", "/auth/login", json=body), 401)
     actions = [e["action"] for e in await audit_entries(service) if e["actor"] == owner.user["id"]]
     assert actions[:2] == ["login.succeeded", "password.removed"]
+
+
+async def test_two_tabs_of_a_new_person_create_one_account(
+    service: Service, provider: IdentityProvider
+) -> None:
+    provider.claims = person_claims(new_email())
+    visitors = [Visitor(service) for _ in range(3)]
+    callbacks = [await visitor.ask_provider(await visitor.start()) for visitor in visitors]
+    landed = await asyncio.gather(
+        *(
+            visitor.come_back(callback)
+            for visitor, callback in zip(visitors, callbacks, strict=True)
+        )
+    )
+    assert landed == [{"signedIn": "1"}] * 3
+    people = [await visitor.take_token() for visitor in visitors]
+    assert len({person.user["id"] for person in people}) == 1
+    assert len(await people[0].data("GET", "/workspaces")) == 1
+    for visitor in visitors:
+        await visitor.http.aclose()
 
 
 async def test_a_person_can_set_a_password_by_mail(
@@ -126,7 +147,9 @@ async def test_an_invitation_for_another_address_changes_nothing(
 
 
 @pytest.fixture
-async def with_roles(tmp_path: Path, provider: IdentityProvider) -> Any:
+async def with_roles(
+    tmp_path: Path, provider: IdentityProvider
+) -> AsyncIterator[tuple[Service, Visitor]]:
     async with start_sso_service(tmp_path, provider, oidc_role_claim=CLAIM) as service:
         visitor = Visitor(service)
         async with visitor.http:
