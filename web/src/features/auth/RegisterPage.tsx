@@ -41,7 +41,7 @@ export default function RegisterPage() {
       footer={!isFirst && <ToSignIn />}
     >
       {isPending && <Skeleton className="h-60" />}
-      {isFirst && <p className="mb-4 text-muted">It administers this installation.</p>}
+      {isFirst && <p className="mb-4 text-muted">It becomes the administrator's account.</p>}
       {isClosed && (
         <Notice>Registration is closed. Ask an administrator or a colleague to invite you.</Notice>
       )}
