@@ -11,7 +11,7 @@ from tempfile import NamedTemporaryFile
 from typing import Annotated, Any
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
@@ -27,6 +27,7 @@ ENV_PREFIX = "SPANWISE_"
 TOML_FILE = "spanwise.toml"
 MIN_SECRET_CHARACTERS = 32
 MAX_DEFAULT_MEMORY_MB = 8192
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 def _half_of_memory_mb() -> int:
@@ -119,6 +120,47 @@ class Settings(BaseSettings):
         None,
         description="An ingest key of that workspace: `sw_` and at least 32 letters or digits.",
     )
+    password_login: bool = Field(
+        True,
+        description="People may register and sign in with a password. When off, single sign-on is "
+        "the only way; `spanwise user` still works.",
+    )
+    oidc_issuer: str | None = Field(
+        None,
+        description="Issuer URL of an OpenID Connect provider; together with client id and secret "
+        "it turns on single sign-on.",
+    )
+    oidc_client_id: str | None = Field(None, description="Client id at the provider.")
+    oidc_client_secret: SecretStr | None = Field(None, description="Client secret at the provider.")
+    oidc_name: str = Field(
+        "single sign-on",
+        min_length=1,
+        max_length=60,
+        description="Name of the provider on the button “Continue with …”.",
+    )
+    oidc_scopes: str = Field(
+        "openid email profile",
+        pattern=r"(^|\s)openid(\s|$)",
+        description="Scopes that are requested, separated by spaces; `openid` is required.",
+    )
+    oidc_create_users: bool = Field(
+        True,
+        description="The first single sign-on of a person creates the account. When off, it must "
+        "exist, or the person must be invited.",
+    )
+    oidc_domains: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Comma-separated domains of the addresses that may use single sign-on; empty = "
+        "all addresses of the provider.",
+    )
+    oidc_role_claim: str | None = Field(
+        None, description="Claim that lists workspaces and roles, such as `wsp_…:editor`."
+    )
+    oidc_trust_email: bool = Field(
+        False,
+        description="Accept addresses that the provider does not declare as verified. Only for a "
+        "provider whose users cannot choose their address.",
+    )
     jwt_hours: float = Field(
         24, gt=0, le=24 * 365, description="Lifetime of a sign-in token, hours."
     )
@@ -203,12 +245,17 @@ class Settings(BaseSettings):
             return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip())
         return value
 
-    @field_validator("trusted_proxies", mode="before")
+    @field_validator("trusted_proxies", "oidc_domains", mode="before")
     @classmethod
-    def _split_proxies(cls, value: Any) -> Any:  # noqa: ANN401 -- unvalidated input
+    def _split_list(cls, value: Any) -> Any:  # noqa: ANN401 -- unvalidated input
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
+
+    @field_validator("oidc_domains")
+    @classmethod
+    def _check_oidc_domains(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(domain.lower().removeprefix("@") for domain in value)
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -252,6 +299,28 @@ class Settings(BaseSettings):
         _check_address(value, "http", "https")
         return value
 
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _check_oidc_issuer(cls, value: str | None) -> str | None:
+        _check_address(value, "https", "http")
+        if value and value.startswith("http:") and urlsplit(value).hostname not in _LOOPBACK:
+            raise ValueError("must begin with https://; http:// is for localhost only")
+        return value
+
+    @model_validator(mode="after")
+    def _check_single_sign_on(self) -> "Settings":
+        names = ("oidc_issuer", "oidc_client_id", "oidc_client_secret")
+        missing = [f"{ENV_PREFIX}{name.upper()}" for name in names if not getattr(self, name)]
+        if 0 < len(missing) < len(names):
+            raise ValueError(f"single sign-on also needs {' and '.join(missing)}")
+        if missing and not self.password_login:
+            raise ValueError(f"{ENV_PREFIX}PASSWORD_LOGIN: cannot be off without single sign-on")
+        return self
+
+    @property
+    def has_single_sign_on(self) -> bool:
+        return bool(self.oidc_issuer)
+
     @property
     def catalog_address(self) -> str:
         """The catalog's URL, with the default filled in."""
@@ -277,6 +346,9 @@ def load_settings(**flags: object) -> Settings:
 
 
 def _describe(problem: ErrorDetails) -> str:
+    if not problem["loc"]:
+        # About several settings, which the message names.
+        return problem["msg"].removeprefix("Value error, ")
     name = str(problem["loc"][0])
     if problem["type"] == "extra_forbidden":
         return f"{TOML_FILE}: there is no setting {name}"

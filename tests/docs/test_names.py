@@ -27,7 +27,7 @@ SOURCES = ("src", "bench", "web/src")
 # Names of other projects, and examples, that the docs mention.
 FOREIGN = {
     *("FORWARDED_ALLOW_IPS", "INVALID_ARGUMENT", "PAYLOAD_TOO_LARGE", "SharedMergeTree"),
-    *("default_replica_path", "exp_a", "exp_b", "insert_quorum"),
+    *("default_replica_path", "exp_a", "exp_b", "insert_quorum", "HTTPS_PROXY", "SSL_CERT_FILE"),
 }
 
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

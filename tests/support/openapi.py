@@ -44,11 +44,11 @@ class Operation:
         return {p["name"]: "x" for p in parameters if p["in"] == "query" and p["required"]}
 
     def success(self) -> tuple[int, dict[str, Any]]:
-        """Return the status and the specification of the successful response."""
+        """Return the status and the specification of the successful response, or redirect."""
         [(status, answer)] = [
             (int(status), answer)
             for status, answer in self.spec["responses"].items()
-            if status.startswith("2")
+            if status.startswith(("2", "3"))
         ]
         return status, answer
 

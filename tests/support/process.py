@@ -174,6 +174,7 @@ def _wait_until_listening(process: Process, log_path: Path) -> str:
 
 
 def _read_log(path: Path) -> list[dict[str, Any]]:
-    # A line that is being written has no end yet.
+    # A line that is being written has no end yet. A path in a line may have other line separators,
+    # such as U+0085, at which splitlines() would cut it.
     whole = path.read_text().rpartition("\n")[0]
-    return [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
+    return [json.loads(line) for line in whole.split("\n") if line.startswith("{")]

@@ -59,6 +59,11 @@ def test_an_omitted_flag_keeps_the_default() -> None:
         ("SPANWISE_JWT_HOURS", "0", "SPANWISE_JWT_HOURS"),
         ("SPANWISE_LOG_LEVEL", "loud", "SPANWISE_LOG_LEVEL"),
         ("SPANWISE_OPEN_REGISTRATION", "perhaps", "SPANWISE_OPEN_REGISTRATION"),
+        ("SPANWISE_OIDC_ISSUER", "login.example.com", "SPANWISE_OIDC_ISSUER: must begin with"),
+        ("SPANWISE_OIDC_ISSUER", "http://login.example.com", "http:// is for localhost only"),
+        ("SPANWISE_OIDC_SCOPES", "email profile", "SPANWISE_OIDC_SCOPES"),
+        ("SPANWISE_OIDC_CLIENT_ID", "x", "also needs SPANWISE_OIDC_ISSUER and SPANWISE_OIDC_CLI"),
+        ("SPANWISE_PASSWORD_LOGIN", "false", "SPANWISE_PASSWORD_LOGIN: cannot be off without"),
     ],
 )
 def test_an_invalid_value_is_one_sentence_with_the_variable(
@@ -207,3 +212,16 @@ def test_a_data_folder_that_cannot_be_created_is_one_sentence(tmp_path: Path) ->
 
 def test_every_setting_has_a_description() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_single_sign_on_is_on_with_issuer_client_id_and_secret() -> None:
+    client = {"oidc_client_id": "spanwise", "oidc_client_secret": "secret"}
+    for issuer in ("https://login.example.com/realm", "http://localhost:8080", "http://[::1]:80"):
+        settings = load_settings(oidc_issuer=issuer, password_login=False, **client)
+        assert settings.has_single_sign_on
+    assert not load_settings().has_single_sign_on
+
+
+def test_domains_of_single_sign_on_are_compared_in_lower_case() -> None:
+    settings = load_settings(oidc_domains="Corp.example, @partner.example,")
+    assert settings.oidc_domains == ("corp.example", "partner.example")

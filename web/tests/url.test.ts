@@ -38,7 +38,8 @@ test("two dates are a range", () => {
 
 test("signing in redirects only to paths of this site", () => {
   expect(safePath("/traces?x=1")).toBe("/traces?x=1");
-  for (const bad of [undefined, "//evil.example", "/\\evil.example", "https://evil.example"]) {
+  const others = ["//evil.example", "/\\evil.example", "/\t/evil.example", "https://evil.example"];
+  for (const bad of [undefined, ...others]) {
     expect(safePath(bad)).toBe("/");
   }
 });

@@ -20,6 +20,7 @@ from spanwise.services.experiments.experiments import Experiments
 from spanwise.services.experiments.results import Results
 from spanwise.services.notifications.webhooks import Webhooks
 from spanwise.services.readiness import Readiness
+from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
 from spanwise.services.telemetry.logs import Logs
@@ -46,6 +47,7 @@ class Services:
     counters: Counters
     access: Access
     accounts: Accounts
+    single_sign_on: SingleSignOn | None
     keys: Keys
     workspaces: Workspaces
     members: Members

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spanwise.cli.log_setup import configure_logs
 from spanwise.cli.progress import show_progress
-from spanwise.services.accounts.accounts import normalize_email
+from spanwise.services.accounts.emails import normalize_email
 from spanwise.services.telemetry.transfer import Progress, Transfer
 from spanwise.settings import Settings, load_settings
 from spanwise.wiring.commands import open_transfer

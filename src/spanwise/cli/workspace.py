@@ -8,7 +8,7 @@ import typer
 
 from spanwise.cli.log_setup import configure_logs
 from spanwise.model.workspaces import WorkspaceRole
-from spanwise.services.accounts.accounts import normalize_email
+from spanwise.services.accounts.emails import normalize_email
 from spanwise.services.workspaces.operations import WorkspaceOperations
 from spanwise.settings import load_settings
 from spanwise.wiring.commands import open_workspaces

@@ -102,6 +102,21 @@ class Principal:
 class TokenPurpose(StrEnum):
     VERIFY_EMAIL = "verify_email"
     RESET_PASSWORD = "reset_password"
+    # Handed to the browser at the end of single sign-on, which exchanges it for a token.
+    SIGN_IN = "sign_in"
+
+
+class SingleSignOnOption(ApiModel):
+    name: str
+
+
+class SignInOptions(ApiModel):
+    """What the sign-in page offers."""
+
+    has_accounts: bool
+    open_registration: bool
+    password_login: bool
+    single_sign_on: SingleSignOnOption | None
 
 
 class AuditEntry(ApiModel):

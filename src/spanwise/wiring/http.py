@@ -21,7 +21,7 @@ from spanwise.api.metrics.service_metrics import ServiceCollector
 from spanwise.api.openapi.docs_page import install_docs
 from spanwise.api.openapi.document import install_openapi
 from spanwise.api.routes import agents, alerts, events, experiments, ofrep, system
-from spanwise.api.routes.accounts import admin, auth, keys, users
+from spanwise.api.routes.accounts import admin, auth, keys, single_sign_on, users
 from spanwise.api.routes.telemetry import (
     analytics,
     logs,
@@ -43,6 +43,7 @@ from spanwise.api.services import Services
 
 _ROUTE_MODULES = (
     auth,
+    single_sign_on,
     experiments,
     users,
     keys,

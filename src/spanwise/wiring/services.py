@@ -34,6 +34,7 @@ from spanwise.services.notifications.mail import Mailer
 from spanwise.services.notifications.webhook_guard import WebhookGuard
 from spanwise.services.notifications.webhooks import Webhooks
 from spanwise.services.readiness import Readiness, check_catalog
+from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
 from spanwise.services.telemetry.logs import Logs
@@ -71,6 +72,16 @@ def _start(stack: AsyncExitStack, job: _Job) -> None:
     """Start a job; the stack stops it."""
     job.start()
     stack.push_async_callback(job.stop)
+
+
+def _open_single_sign_on(
+    stack: AsyncExitStack, settings: Settings, catalog: Catalog, signer: TokenSigner, access: Access
+) -> SingleSignOn | None:
+    if not settings.has_single_sign_on:
+        return None
+    single_sign_on = SingleSignOn(settings, catalog, signer, access)
+    stack.push_async_callback(single_sign_on.close)
+    return single_sign_on
 
 
 @asynccontextmanager
@@ -145,6 +156,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             counters=counters,
             access=access,
             accounts=Accounts(settings, catalog, counters, mailer, signer, access),
+            single_sign_on=_open_single_sign_on(stack, settings, catalog, signer, access),
             keys=Keys(catalog, access),
             workspaces=Workspaces(catalog, access, settings.retention_days, retention.wake),
             retention_previews=RetentionPreviews(engine),

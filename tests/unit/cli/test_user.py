@@ -60,3 +60,14 @@ def test_a_second_account_is_a_member_until_it_is_made_admin(
     assert run(monkeypatch, "role", "BOB@example.com", "admin") == 0
     assert capsys.readouterr().out == "bob@example.com is admin\n"
     assert run(monkeypatch, "role", ann, "member") == 0
+
+
+def test_accounts_are_added_even_when_passwords_are_off(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ann: str
+) -> None:
+    provider = {"ISSUER": "https://login.example.com", "CLIENT_ID": "x", "CLIENT_SECRET": "y"}
+    for name, value in provider.items():
+        monkeypatch.setenv(f"SPANWISE_OIDC_{name}", value)
+    monkeypatch.setenv("SPANWISE_PASSWORD_LOGIN", "false")
+    assert run(monkeypatch, "add", "bob@example.com", "--password", PASSWORD) == 0
+    assert capsys.readouterr().out.endswith("bob@example.com member\n")

@@ -85,7 +85,7 @@ def _add_error_responses(operation: dict[str, Any], path: str, method: str) -> N
         statuses |= {401, 403}
     if "{" in path or method == "delete":
         statuses.add(404)
-    if path.endswith(("/register", "/login")):
+    if path.endswith(("/register", "/login", "-password", "/oidc/token")):
         statuses |= {401, 403}
     if tier_of(path) is not None:
         statuses.add(429)

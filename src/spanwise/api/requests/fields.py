@@ -3,26 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from spanwise.model.api_model import without_nul
 from spanwise.model.errors import Invalid
 from spanwise.model.times import parse_moment
+from spanwise.services.accounts.emails import parse_email
 from spanwise.services.accounts.passwords import MAX_CHARACTERS, MIN_CHARACTERS
-
-# Private installations use addresses such as me@corp.local and me@localhost. The library rejects
-# these "special use" domains unless its list is cleared.
-SPECIAL_USE_DOMAIN_NAMES.clear()
-
-
-def _valid_email(value: str) -> str:
-    try:
-        return validate_email(
-            value, check_deliverability=False, globally_deliverable=False
-        ).normalized
-    except EmailNotValidError as error:
-        raise ValueError(str(error)) from None
 
 
 def _parse_time(value: Any) -> datetime:  # noqa: ANN401 -- runs before the type is known
@@ -36,7 +23,7 @@ def _parse_time(value: Any) -> datetime:  # noqa: ANN401 -- runs before the type
 
 
 Email = Annotated[
-    str, AfterValidator(_valid_email), WithJsonSchema({"type": "string", "format": "email"})
+    str, AfterValidator(parse_email), WithJsonSchema({"type": "string", "format": "email"})
 ]
 Name = Annotated[
     str,

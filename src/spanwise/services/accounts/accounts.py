@@ -1,19 +1,35 @@
 """Accounts: registration, sign-in, e-mail verification, passwords, and administration."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from spanwise.model.accounts import Account, AdminUser, Principal, Role, TokenPurpose, User
-from spanwise.model.api_model import new_id, utc_now
+from spanwise.model.accounts import (
+    Account,
+    AdminUser,
+    Principal,
+    Role,
+    SignInOptions,
+    SingleSignOnOption,
+    TokenPurpose,
+    User,
+)
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Forbidden, Invalid, NotFound, RateLimited, Unauthorized
 from spanwise.services.accounts import audit
 from spanwise.services.accounts.access import Access
+from spanwise.services.accounts.emails import normalize_email
 from spanwise.services.accounts.passwords import check_password, hash_password, verify_password
-from spanwise.services.accounts.tokens import Claims, TokenSigner, hash_secret, new_secret
+from spanwise.services.accounts.registration import (
+    ACCOUNTS_LOCK,
+    NewAccount,
+    add_account,
+    lock_registration,
+)
+from spanwise.services.accounts.sign_ins import SignIn, new_sign_in
+from spanwise.services.accounts.tokens import TokenSigner, hash_secret, new_secret
 from spanwise.services.notifications.mail import Mail, Mailer
 from spanwise.services.workspaces.invitations import accept_invitation
-from spanwise.services.workspaces.workspaces import add_owned_workspace, first_workspace_name
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog.accounts import users as stored
@@ -24,15 +40,7 @@ VERIFY_LIFETIME = timedelta(hours=48)
 RESET_LIFETIME = timedelta(hours=1)
 FAILED_LOGINS = Limit("failed-logins", 20, window_seconds=15 * 60)
 
-REGISTRATION_LOCK = 7_205_760
 _WRONG_CREDENTIALS = "Incorrect e-mail or password"
-
-
-@dataclass(frozen=True)
-class SignIn:
-    token: str
-    expires_in_seconds: int
-    user: User
 
 
 class Accounts:
@@ -52,6 +60,18 @@ class Accounts:
         self._signer = signer
         self._access = access
 
+    async def find_sign_in_options(self) -> SignInOptions:
+        async with self._catalog.read() as tx:
+            has_accounts = await stored.has_users(tx)
+        settings = self._settings
+        single_sign_on = SingleSignOnOption(name=settings.oidc_name)
+        return SignInOptions(
+            has_accounts=has_accounts,
+            open_registration=settings.open_registration,
+            password_login=settings.password_login,
+            single_sign_on=single_sign_on if settings.has_single_sign_on else None,
+        )
+
     async def register(
         self,
         email: str,
@@ -68,13 +88,12 @@ class Accounts:
         check_password(password)
         password_hash = await hash_password(password)
         async with self._catalog.write() as tx:
-            # Without the lock, two concurrent registrations could both become the first account.
-            await serialize_writers(tx, REGISTRATION_LOCK)
-            is_first = await stored.count_users(tx) == 0
+            is_first = await lock_registration(tx)
             is_open = self._settings.open_registration or invitation is not None
             if not is_first and not is_open:
                 raise Forbidden("registration is closed on this installation")
-            account = await add_account(tx, email, name, password_hash, is_first=is_first)
+            new = NewAccount(email, name, password_hash)
+            account = await add_account(tx, new, is_first=is_first)
             if invitation is not None:
                 await accept_invitation(tx, invitation, account.user.id, email, address)
             account = await _require(tx, account.user.id)
@@ -110,7 +129,7 @@ class Accounts:
             await audit.record(tx, "login.succeeded", actor=account.user.id, address=address)
             user = (await _require(tx, account.user.id)).user
         # Signs the token version read with the password, so that a reset in between revokes it.
-        return self._sign_in(replace(account, user=user))
+        return new_sign_in(self._signer, replace(account, user=user))
 
     async def verify_email(self, token: str, address: str | None) -> User:
         async with self._catalog.write() as tx:
@@ -176,7 +195,7 @@ class Accounts:
             await audit.record(tx, "password.changed", actor=caller.user_id, address=address)
             account = await _require(tx, caller.user_id)
         self._access.invalidate_user(caller.user_id)
-        return self._sign_in(account)
+        return new_sign_in(self._signer, account)
 
     async def find_profile(self, caller: Principal) -> User:
         async with self._catalog.read() as tx:
@@ -215,7 +234,7 @@ class Accounts:
             if value is not None
         }
         async with self._catalog.write() as tx:
-            await serialize_writers(tx, REGISTRATION_LOCK)
+            await serialize_writers(tx, ACCOUNTS_LOCK)
             before = (await _require(tx, user_id)).user
             await stored.update_user(tx, user_id, changes)
             if await stored.count_active_admins(tx) == 0:
@@ -243,14 +262,6 @@ class Accounts:
         if account is None:
             raise NotFound(f"there is no account {email}")
         return await self.administer(None, account.user.id, role, None, None)
-
-    def _sign_in(self, account: Account) -> SignIn:
-        claims = Claims(account.user.id, account.token_version)
-        return SignIn(
-            token=self._signer.sign(claims, utc_now()),
-            expires_in_seconds=int(self._signer.lifetime.total_seconds()),
-            user=account.user,
-        )
 
     async def _set_password(self, tx: Transaction, user_id: str, password_hash: str) -> None:
         await stored.update_user(tx, user_id, {"password_hash": password_hash})
@@ -288,50 +299,12 @@ class Accounts:
         )
 
 
-def normalize_email(email: str) -> str:
-    """Lower-case an address; addresses are stored and compared this way."""
-    return email.strip().lower()
-
-
 def _check_login_limit(failed_logins: Count) -> None:
     if failed_logins.exceeded:
         raise RateLimited(
             "too many failed logins for this account; try again later",
             failed_logins.retry_after_seconds,
         )
-
-
-def _new_account(email: str, name: str, password_hash: str, *, is_first: bool) -> Account:
-    return Account(
-        user=AdminUser(
-            id=new_id("usr"),
-            email=email,
-            name=name,
-            role=Role.ADMIN if is_first else Role.MEMBER,
-            email_verified=False,
-            created_at=utc_now(),
-            last_login_at=None,
-            disabled=False,
-            default_workspace_id=None,
-        ),
-        password_hash=password_hash,
-        token_version=1,
-    )
-
-
-async def add_account(
-    tx: Transaction, email: str, name: str, password_hash: str, *, is_first: bool
-) -> Account:
-    """Add an account with its own workspace."""
-    account = _new_account(email, name, password_hash, is_first=is_first)
-    if not await stored.add_account(tx, account):
-        raise Invalid.field("email", "an account with this address already exists")
-    user = account.user
-    workspace_id = await add_owned_workspace(
-        tx, user.id, first_workspace_name(user.name), user.created_at
-    )
-    await stored.update_user(tx, user.id, {"default_workspace_id": workspace_id})
-    return await _require(tx, user.id)
 
 
 async def _consume_token(tx: Transaction, purpose: TokenPurpose, token: str) -> str:

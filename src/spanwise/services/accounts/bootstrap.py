@@ -5,16 +5,16 @@ import structlog
 from spanwise.model.errors import SpanwiseError, StartError
 from spanwise.model.keys import Scope
 from spanwise.services.accounts import audit
-from spanwise.services.accounts.accounts import REGISTRATION_LOCK, add_account, normalize_email
+from spanwise.services.accounts.emails import normalize_email
 from spanwise.services.accounts.keys import new_key
 from spanwise.services.accounts.passwords import check_password, hash_password
+from spanwise.services.accounts.registration import NewAccount, add_account, lock_registration
 from spanwise.services.accounts.tokens import hash_secret
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.accounts import keys as stored_keys
 from spanwise.storage.catalog.accounts import users as stored_users
 from spanwise.storage.catalog.accounts.workspaces import update_workspace
-from spanwise.storage.catalog.database import serialize_writers
 
 log = structlog.get_logger()
 
@@ -29,14 +29,12 @@ async def bootstrap(settings: Settings, catalog: Catalog) -> None:
     email = normalize_email(settings.bootstrap_admin_email)
     password_hash = await hash_password(_read_password(settings))
     async with catalog.write() as tx:
-        await serialize_writers(tx, REGISTRATION_LOCK)
         # Another replica may have been faster.
-        if await stored_users.count_users(tx):
+        if not await lock_registration(tx):
             return
-        name = email.partition("@")[0]
-        user = (await add_account(tx, email, name, password_hash, is_first=True)).user
         # The operator vouches for the address.
-        await stored_users.update_user(tx, user.id, {"email_verified": True})
+        new = NewAccount(email, email.partition("@")[0], password_hash, is_verified=True)
+        user = (await add_account(tx, new, is_first=True)).user
         workspace_id = user.default_workspace_id or ""
         if settings.bootstrap_workspace:
             await update_workspace(tx, workspace_id, {"name": settings.bootstrap_workspace})

@@ -19,6 +19,8 @@ DUMMY_HASH = (
     "$argon2id$v=19$m=65536,t=3,p=4"
     "$S/hSggtpHhtRhgUsAm8j2A$abKH0aaiyURgJWRqNerZ43L+dDb7GAVkd+rr+JpVX9Y"
 )
+# Stored for an account that has no password, because it was made by single sign-on.
+NO_PASSWORD = ""
 # One hash takes 64 MiB and about 30 ms of CPU, so concurrency is limited.
 _slots = anyio.CapacityLimiter(4)
 
@@ -38,11 +40,11 @@ async def hash_password(password: str) -> str:
 
 
 async def verify_password(password: str, password_hash: str | None) -> bool:
-    """Return whether the password matches; takes as long without a hash (unknown user)."""
+    """Return whether the password matches; takes as long for an unknown user or no password."""
     matches = await anyio.to_thread.run_sync(
         _hasher.verify, password, password_hash or DUMMY_HASH, limiter=_slots
     )
-    return matches and password_hash is not None
+    return matches and bool(password_hash)
 
 
 @cache

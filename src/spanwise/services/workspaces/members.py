@@ -1,6 +1,7 @@
 """Members of a workspace: roles, leaving, handing over."""
 
 from spanwise.model.accounts import Principal
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Forbidden, Invalid, NotFound
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.workspaces import Member, WorkspaceRole
@@ -76,6 +77,37 @@ def check_may_assign(own: WorkspaceRole, role: WorkspaceRole) -> None:
         raise Forbidden(f"this needs the role {WorkspaceRole.ADMIN}")
     if role is WorkspaceRole.OWNER and own is not WorkspaceRole.OWNER:
         raise Forbidden("only an owner may make, change or remove an owner")
+
+
+async def put_member(
+    tx: Transaction, workspace_id: str, user_id: str, role: WorkspaceRole, address: str | None
+) -> str | None:
+    """Give a person the role that single sign-on says; return the problem if it cannot be."""
+    await serialize_writers(tx, _MEMBERS_LOCK)
+    if await stored.find_workspace_name(tx, workspace_id) is None:
+        return "there is no such workspace"
+    member = await stored.find_member(tx, workspace_id, user_id)
+    if member is not None and member.role is role:
+        return None
+    details: dict[str, str] = {"role": role}
+    if member is None:
+        await stored.add_member(tx, workspace_id, user_id, role, utc_now())
+    elif member.role is WorkspaceRole.OWNER and await stored.count_owners(tx, workspace_id) == 1:
+        return "the workspace would be without an owner"
+    else:
+        await stored.update_member(tx, workspace_id, user_id, role)
+        details = {"from": member.role, "to": role}
+    await audit.record(
+        tx,
+        "member.joined" if member is None else "member.role_changed",
+        workspace=workspace_id,
+        actor=user_id,
+        subject=None if member is None else user_id,
+        address=address,
+        method="oidc",
+        **details,
+    )
+    return None
 
 
 async def _own_role(tx: Transaction, caller: Principal) -> WorkspaceRole:

@@ -173,7 +173,9 @@ def test_log_bodies_are_removed() -> None:
 
 
 def test_calls_of_coding_agents_are_still_found() -> None:
-    for name, call in CALLS.items():
+    # A prompt is nothing but its text.
+    calls = {name: call for name, call in CALLS.items() if not name.endswith(".user_prompt")}
+    for name, call in calls.items():
         request = make_logs(name)
         record = request.resource_logs[0].scope_logs[0].log_records[0]
         record.attributes.extend(

@@ -6,8 +6,10 @@ import pytest
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from spanwise.model.errors import Invalid
+from spanwise.services.accounts import passwords
 from spanwise.services.accounts.passwords import (
     DUMMY_HASH,
+    NO_PASSWORD,
     check_password,
     hash_password,
     verify_password,
@@ -45,15 +47,24 @@ async def test_a_hash_matches_only_its_password() -> None:
     assert not await verify_password("correct horse batterx", stored)
 
 
-async def test_no_password_matches_an_unknown_account() -> None:
-    assert not await verify_password("correct horse battery", None)
+@pytest.mark.parametrize("stored", [None, NO_PASSWORD])
+async def test_no_password_matches_an_unknown_account_or_one_without_password(
+    stored: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Not even the password of the hash that is verified instead.
+    dummy = await hash_password("correct horse battery")
+    monkeypatch.setattr(passwords, "DUMMY_HASH", dummy)
+    assert not await verify_password("correct horse battery", stored)
 
 
 def test_the_dummy_hash_costs_as_much_as_new_hashes() -> None:
     assert not Argon2Hasher().check_needs_rehash(DUMMY_HASH)
 
 
-async def test_an_unknown_account_takes_as_long_as_a_wrong_password() -> None:
+@pytest.mark.parametrize("without", [None, NO_PASSWORD])
+async def test_an_account_without_a_hash_takes_as_long_as_a_wrong_password(
+    without: str | None,
+) -> None:
     stored = await hash_password("correct horse battery")
 
     async def least_work(password_hash: str | None) -> float:
@@ -65,5 +76,5 @@ async def test_an_unknown_account_takes_as_long_as_a_wrong_password() -> None:
             times.append(time.process_time() - started)
         return min(times)
 
-    known, unknown = await least_work(stored), await least_work(None)
+    known, unknown = await least_work(stored), await least_work(without)
     assert known / 2 < unknown < known * 2

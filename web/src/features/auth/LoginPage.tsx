@@ -1,16 +1,63 @@
 import { useMutation } from "@tanstack/react-query";
-import { Link, useRouter } from "@tanstack/react-router";
+import { Link, Navigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
 import { session } from "@/lib/session";
 import { useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
+import { Skeleton } from "@/ui/states";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
+import { refusalText } from "./refusals";
+import { FinishSignIn, SingleSignOnLink } from "./SingleSignOn";
 import { safePath } from "./safePath";
+import { useSignInOptions } from "./useSignInOptions";
 
 export default function LoginPage() {
-  const { next, ended } = useUrl();
+  return useUrl().signedIn ? <FinishSignIn /> : <SignIn />;
+}
+
+function SignIn() {
+  const { error, ended, next, invitation } = useUrl();
+  const { data: options, isPending } = useSignInOptions();
+  const hasPasswords = options?.passwordLogin ?? true;
+  const provider = options?.singleSignOn;
+  if (options && !options.hasAccounts && hasPasswords && !error) {
+    return <Navigate to="/register" search={{ next, invitation } as never} replace />;
+  }
+  return (
+    <AuthFrame
+      title="Sign in"
+      footer={options && hasPasswords && <OtherWays mayRegister={options.openRegistration} />}
+    >
+      <div className="mb-3.5 flex flex-col gap-3.5 empty:hidden">
+        {error && <FormError error={new Error(refusalText(error))} />}
+        {ended && <Notice>Your session has ended. Sign in to continue.</Notice>}
+      </div>
+      {isPending && <Skeleton className="h-44" />}
+      {provider && <SingleSignOnLink name={provider.name} isOnly={!hasPasswords} />}
+      {!isPending && hasPasswords && <PasswordForm />}
+    </AuthFrame>
+  );
+}
+
+function OtherWays({ mayRegister }: { mayRegister: boolean }) {
+  return (
+    <div className="flex justify-between">
+      {mayRegister && (
+        <Link to="/register" className="text-accent hover:underline">
+          Create an account
+        </Link>
+      )}
+      <Link to="/forgot-password" className="text-accent hover:underline">
+        Forgot your password?
+      </Link>
+    </div>
+  );
+}
+
+function PasswordForm() {
+  const { next } = useUrl();
   const router = useRouter();
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
@@ -22,45 +69,30 @@ export default function LoginPage() {
     },
   });
   return (
-    <AuthFrame
-      title="Sign in"
-      footer={
-        <div className="flex justify-between">
-          <Link to="/register" className="text-accent hover:underline">
-            Create an account
-          </Link>
-          <Link to="/forgot-password" className="text-accent hover:underline">
-            Forgot your password?
-          </Link>
-        </div>
-      }
-    >
-      <AuthForm onSubmit={() => login.mutate()}>
-        {ended && !login.error && <Notice>Your session has ended. Sign in to continue.</Notice>}
-        <FormError error={login.error} />
-        <TextField
-          label="E-mail"
-          error={aboutField(login.error, "email")}
-          type="email"
-          autoComplete="username"
-          autoFocus
-          value={email}
-          onChange={setEmail}
-        />
-        <TextField
-          label="Password"
-          error={aboutField(login.error, "password")}
-          type="password"
-          autoComplete="current-password"
-          value={password}
-          onChange={setPassword}
-        />
-        <Button kind="primary" type="submit" busy={login.isPending} disabled={!email || !password}>
-          Sign in
-        </Button>
-        {login.error instanceof ApiError && login.error.status === 403 && <Resend email={email} />}
-      </AuthForm>
-    </AuthFrame>
+    <AuthForm onSubmit={() => login.mutate()}>
+      <FormError error={login.error} />
+      <TextField
+        label="E-mail"
+        error={aboutField(login.error, "email")}
+        type="email"
+        autoComplete="username"
+        autoFocus
+        value={email}
+        onChange={setEmail}
+      />
+      <TextField
+        label="Password"
+        error={aboutField(login.error, "password")}
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={setPassword}
+      />
+      <Button kind="primary" type="submit" busy={login.isPending} disabled={!email || !password}>
+        Sign in
+      </Button>
+      {login.error instanceof ApiError && login.error.status === 403 && <Resend email={email} />}
+    </AuthForm>
   );
 }
 

@@ -1,11 +1,14 @@
 import { useMutation } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link, Navigate, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
 import { session } from "@/lib/session";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
+import { Skeleton } from "@/ui/states";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
+import { SingleSignOnLink } from "./SingleSignOn";
+import { useSignInOptions } from "./useSignInOptions";
 
 /** Creates the account and signs in; null when the e-mail address must be verified first. */
 async function register(body: { email: string; password: string; name?: string }) {
@@ -19,6 +22,47 @@ async function register(body: { email: string; password: string; name?: string }
 }
 
 export default function RegisterPage() {
+  const [waitsFor, setWaitsFor] = useState("");
+  const { data: options, isPending } = useSignInOptions();
+  if (options && !options.passwordLogin) return <Navigate to="/login" replace />;
+  if (waitsFor) {
+    return (
+      <AuthFrame title="Check your e-mail">
+        <Notice>We sent an e-mail to {waitsFor}. Open its link, then sign in.</Notice>
+      </AuthFrame>
+    );
+  }
+  const isFirst = options?.hasAccounts === false;
+  const isClosed = options?.hasAccounts === true && !options.openRegistration;
+  const provider = options?.singleSignOn;
+  return (
+    <AuthFrame
+      title={isFirst ? "Create the first account" : "Create an account"}
+      footer={!isFirst && <ToSignIn />}
+    >
+      {isPending && <Skeleton className="h-60" />}
+      {isFirst && <p className="mb-4 text-muted">It becomes the administrator's account.</p>}
+      {isClosed && (
+        <Notice>Registration is closed. Ask an administrator or a colleague to invite you.</Notice>
+      )}
+      {!isClosed && provider && <SingleSignOnLink name={provider.name} isOnly={false} />}
+      {!isClosed && !isPending && <RegistrationForm onVerify={setWaitsFor} />}
+    </AuthFrame>
+  );
+}
+
+function ToSignIn() {
+  return (
+    <>
+      Already have an account?{" "}
+      <Link to="/login" className="text-accent underline">
+        Sign in
+      </Link>
+    </>
+  );
+}
+
+function RegistrationForm({ onVerify }: { onVerify: (email: string) => void }) {
   const navigate = useNavigate();
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
@@ -26,66 +70,45 @@ export default function RegisterPage() {
   const created = useMutation({
     mutationFn: () => register({ email, password, ...(name && { name }) }),
     onSuccess: (answer) => {
-      if (!answer) return;
+      if (!answer) {
+        onVerify(email);
+        return;
+      }
       session.start(answer.token);
       void navigate({ to: "/start", search: { fresh: "1" } as never });
     },
   });
-  if (created.isSuccess && !created.data) {
-    return (
-      <AuthFrame title="Check your e-mail">
-        <Notice>We sent an e-mail to {email}. Open its link, then sign in.</Notice>
-      </AuthFrame>
-    );
-  }
   return (
-    <AuthFrame
-      title="Create an account"
-      footer={
-        <>
-          Already have an account?{" "}
-          <Link to="/login" className="text-accent underline">
-            Sign in
-          </Link>
-        </>
-      }
-    >
-      <AuthForm onSubmit={() => created.mutate()}>
-        <FormError error={created.error} />
-        <TextField
-          label="Name"
-          hint="Optional"
-          error={aboutField(created.error, "name")}
-          autoComplete="name"
-          value={name}
-          onChange={setName}
-        />
-        <TextField
-          label="E-mail"
-          error={aboutField(created.error, "email")}
-          type="email"
-          autoComplete="username"
-          value={email}
-          onChange={setEmail}
-        />
-        <TextField
-          label="Password"
-          hint="At least 8 characters, not a common password"
-          error={aboutField(created.error, "password")}
-          type="password"
-          autoComplete="new-password"
-          value={password}
-          onChange={setPassword}
-        />
-        <Button
-          kind="primary"
-          type="submit"
-          busy={created.isPending}
-          disabled={!email || !password}
-        >
-          Create account
-        </Button>
-      </AuthForm>
-    </AuthFrame>
+    <AuthForm onSubmit={() => created.mutate()}>
+      <FormError error={created.error} />
+      <TextField
+        label="Name"
+        hint="Optional"
+        error={aboutField(created.error, "name")}
+        autoComplete="name"
+        value={name}
+        onChange={setName}
+      />
+      <TextField
+        label="E-mail"
+        error={aboutField(created.error, "email")}
+        type="email"
+        autoComplete="username"
+        value={email}
+        onChange={setEmail}
+      />
+      <TextField
+        label="Password"
+        hint="At least 8 characters, not a common password"
+        error={aboutField(created.error, "password")}
+        type="password"
+        autoComplete="new-password"
+        value={password}
+        onChange={setPassword}
+      />
+      <Button kind="primary" type="submit" busy={created.isPending} disabled={!email || !password}>
+        Create account
+      </Button>
+    </AuthForm>
   );
 }

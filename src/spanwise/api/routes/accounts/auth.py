@@ -2,16 +2,17 @@
 
 from typing import Annotated, Literal
 
-from fastapi import Query
+from fastapi import Depends, Query
 
 from spanwise.api.auth import ClientAddress
 from spanwise.api.http.envelope import Done, Success, succeed
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Email, Name, NewPassword
 from spanwise.api.services import Use
-from spanwise.model.accounts import User
+from spanwise.model.accounts import SignInOptions, User
 from spanwise.model.api_model import ApiModel
-from spanwise.services.accounts.accounts import SignIn
+from spanwise.model.errors import Forbidden
+from spanwise.services.accounts.sign_ins import SignIn
 
 router = PrefixRouter("auth", "/auth")
 
@@ -50,7 +51,22 @@ def login_response(sign_in: SignIn) -> Success[LoginAnswer]:
     )
 
 
-@router.post("/register", status_code=201)
+async def require_password_login(use: Use) -> None:
+    if not use.settings.password_login:
+        raise Forbidden("passwords are turned off on this installation; use single sign-on")
+
+
+# Checked before the body is validated.
+PASSWORD_LOGIN = [Depends(require_password_login)]
+
+
+@router.get("/options")
+async def get_sign_in_options(use: Use) -> Success[SignInOptions]:
+    """What the sign-in page offers: passwords, registration, single sign-on."""
+    return succeed(await use.accounts.find_sign_in_options())
+
+
+@router.post("/register", status_code=201, dependencies=PASSWORD_LOGIN)
 async def register(body: Registration, use: Use, address: ClientAddress) -> Success[User]:
     """Create an account with its own workspace. The first account becomes admin.
 
@@ -62,7 +78,7 @@ async def register(body: Registration, use: Use, address: ClientAddress) -> Succ
     )
 
 
-@router.post("/login")
+@router.post("/login", dependencies=PASSWORD_LOGIN)
 async def login(body: Login, use: Use, address: ClientAddress) -> Success[LoginAnswer]:
     """Sign in; the token goes into `Authorization: Bearer …`."""
     return login_response(await use.accounts.login(body.email, body.password, address))
@@ -83,14 +99,14 @@ async def resend_verification(body: EmailOnly, use: Use) -> Success[Done]:
     return succeed(Done(message="if the address needs verifying, a mail is on its way"))
 
 
-@router.post("/forgot-password")
+@router.post("/forgot-password", dependencies=PASSWORD_LOGIN)
 async def forgot_password(body: EmailOnly, use: Use, address: ClientAddress) -> Success[Done]:
     """Mail a reset link. The response is the same whether or not the account exists."""
     await use.accounts.forgot_password(body.email, address)
     return succeed(Done(message="if the address has an account, a mail is on its way"))
 
 
-@router.post("/reset-password")
+@router.post("/reset-password", dependencies=PASSWORD_LOGIN)
 async def reset_password(body: PasswordReset, use: Use, address: ClientAddress) -> Success[Done]:
     """Set a new password with the mailed token; single use, valid for one hour."""
     await use.accounts.reset_password(body.token, body.password, address)

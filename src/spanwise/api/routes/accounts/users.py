@@ -4,7 +4,7 @@ from spanwise.api.auth import ClientAddress, SignedIn
 from spanwise.api.http.envelope import Success, succeed
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Name, NewPassword
-from spanwise.api.routes.accounts.auth import LoginAnswer, login_response
+from spanwise.api.routes.accounts.auth import PASSWORD_LOGIN, LoginAnswer, login_response
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
 from spanwise.model.api_model import ApiModel
@@ -34,7 +34,7 @@ async def update_profile(body: ProfileChange, caller: SignedIn, use: Use) -> Suc
     return succeed(await use.accounts.update_profile(caller, body.name, body.default_workspace_id))
 
 
-@router.put("/password")
+@router.put("/password", dependencies=PASSWORD_LOGIN)
 async def change_password(
     body: PasswordChange, caller: SignedIn, use: Use, address: ClientAddress
 ) -> Success[LoginAnswer]:

@@ -17,7 +17,7 @@ from spanwise.model.workspaces import (
     InvitationWithLink,
     WorkspaceRole,
 )
-from spanwise.services.accounts.accounts import normalize_email
+from spanwise.services.accounts.emails import normalize_email
 
 router = PrefixRouter("workspaces", "/workspaces")
 

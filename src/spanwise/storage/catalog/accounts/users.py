@@ -18,6 +18,10 @@ async def count_users(tx: Transaction) -> int:
     return (await tx.execute(select(func.count()).select_from(users))).scalar_one()
 
 
+async def has_users(tx: Transaction) -> bool:
+    return (await tx.execute(select(users.c.id).limit(1))).first() is not None
+
+
 async def add_account(tx: Transaction, account: Account) -> bool:
     """Add the account; False when the e-mail address is taken."""
     user = account.user
@@ -78,6 +82,31 @@ async def replace_token(
 ) -> None:
     """Store a one-time token; earlier ones of the same purpose stop working."""
     await delete_tokens(tx, user_id, purpose)
+    await _insert_token(tx, user_id, purpose, token_hash, expires_at)
+
+
+async def add_token(
+    tx: Transaction,
+    user_id: str,
+    purpose: TokenPurpose,
+    token_hash: str,
+    now: datetime,
+    expires_at: datetime,
+) -> None:
+    """Store a one-time token beside others of the same purpose; expired ones are removed."""
+    await tx.execute(
+        delete(one_time_tokens).where(
+            one_time_tokens.c.user_id == user_id,
+            one_time_tokens.c.purpose == purpose,
+            one_time_tokens.c.expires_at <= now,
+        )
+    )
+    await _insert_token(tx, user_id, purpose, token_hash, expires_at)
+
+
+async def _insert_token(
+    tx: Transaction, user_id: str, purpose: TokenPurpose, token_hash: str, expires_at: datetime
+) -> None:
     await tx.execute(
         insert(one_time_tokens).values(
             token_hash=token_hash, user_id=user_id, purpose=purpose, expires_at=expires_at

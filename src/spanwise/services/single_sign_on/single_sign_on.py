@@ -1,0 +1,166 @@
+"""Single sign-on: starts a sign-in, finishes it, and hands the token to the dashboard."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from spanwise.model.accounts import TokenPurpose
+from spanwise.model.api_model import utc_now
+from spanwise.model.errors import Unauthorized
+from spanwise.services.accounts import audit
+from spanwise.services.accounts.access import Access
+from spanwise.services.accounts.sign_ins import SignIn, new_sign_in
+from spanwise.services.accounts.tokens import TokenSigner, hash_secret, new_secret
+from spanwise.services.single_sign_on.admission import METHOD, Admission, admit
+from spanwise.services.single_sign_on.attempts import Attempt, AttemptSigner, new_attempt
+from spanwise.services.single_sign_on.identity import Identity, check_address, read_identity
+from spanwise.services.single_sign_on.provider import ClientConfig, Provider
+from spanwise.services.single_sign_on.refusals import Reason, SignInRefused
+from spanwise.services.single_sign_on.role_claim import read_roles
+from spanwise.settings import Settings, load_secret_key
+from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog.accounts import users as stored
+
+log = structlog.get_logger()
+
+CALLBACK_PATH = "/api/auth/oidc/callback"
+HANDOVER_LIFETIME = timedelta(seconds=60)
+
+
+@dataclass(frozen=True)
+class Started:
+    """Where the browser goes, and the cookie that it brings back."""
+
+    url: str
+    cookie: str
+
+
+@dataclass(frozen=True)
+class Callback:
+    """What the provider sends back with the browser."""
+
+    code: str | None
+    state: str | None
+    error: str | None
+    issuer: str | None
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The outcome of a sign-in: a one-time code for the token, or the reason of a refusal."""
+
+    next_path: str | None
+    handover: str | None = None
+    refusal: Reason | None = None
+
+
+class SingleSignOn:
+    def __init__(
+        self, settings: Settings, catalog: Catalog, signer: TokenSigner, access: Access
+    ) -> None:
+        self._settings = settings
+        self._catalog = catalog
+        self._signer = signer
+        self._access = access
+        self._attempts = AttemptSigner(load_secret_key(settings))
+        secret = settings.oidc_client_secret
+        self._provider = Provider(
+            ClientConfig(
+                issuer=settings.oidc_issuer or "",
+                client_id=settings.oidc_client_id or "",
+                client_secret=secret.get_secret_value() if secret else "",
+                redirect_uri=settings.public_address + CALLBACK_PATH,
+                scopes=settings.oidc_scopes,
+            )
+        )
+
+    async def close(self) -> None:
+        await self._provider.close()
+
+    async def start(self, next_path: str | None, invitation: str | None) -> Started:
+        """Start a sign-in; raises SignInRefused while the provider does not respond."""
+        attempt = new_attempt(next_path, invitation)
+        try:
+            url = await self._provider.authorization_url(attempt)
+        except SignInRefused as refused:
+            log.warning("single_sign_on_failed", reason=refused.reason, detail=refused.detail)
+            raise
+        return Started(url, self._attempts.sign(attempt, utc_now()))
+
+    async def finish(self, callback: Callback, cookie: str | None, address: str | None) -> Finished:
+        """Sign in the person whom the provider sent back. A refusal is audited."""
+        attempt: Attempt | None = None
+        identity: Identity | None = None
+        try:
+            if callback.error is not None:
+                raise SignInRefused(Reason.PROVIDER_REFUSED, callback.error[:200])
+            attempt = self._attempts.check(cookie, callback.state)
+            claims = await self._exchange(attempt, callback)
+            identity = read_identity(claims)
+            check_address(
+                identity,
+                claims,
+                domains=self._settings.oidc_domains,
+                trusts_email=self._settings.oidc_trust_email,
+            )
+            handover = await self._admit(identity, claims, attempt, address)
+        except SignInRefused as refused:
+            email = identity.email if identity else None
+            log.warning("single_sign_on_refused", reason=refused.reason, detail=refused.detail)
+            await self._audit_refusal(refused.reason, email, address)
+            return Finished(attempt.next_path if attempt else None, refusal=refused.reason)
+        return Finished(attempt.next_path, handover)
+
+    async def redeem(self, handover: str | None) -> SignIn:
+        """Exchange the one-time code of a finished sign-in for a token."""
+        async with self._catalog.write() as tx:
+            user_id = await stored.consume_token(
+                tx, TokenPurpose.SIGN_IN, hash_secret(handover or ""), utc_now()
+            )
+            account = await stored.find_account(tx, user_id) if user_id else None
+        if account is None or account.user.disabled:
+            raise Unauthorized("the sign-in has expired; start it again")
+        return new_sign_in(self._signer, account)
+
+    async def _exchange(self, attempt: Attempt, callback: Callback) -> dict[str, Any]:
+        if not callback.code:
+            raise SignInRefused(Reason.PROVIDER_REFUSED, "the provider sent no code")
+        wanted = ["email"]
+        if not self._settings.oidc_trust_email:
+            wanted.append("email_verified")
+        if self._settings.oidc_role_claim:
+            wanted.append(self._settings.oidc_role_claim)
+        return await self._provider.exchange_code(attempt, callback.code, callback.issuer, wanted)
+
+    async def _admit(
+        self, identity: Identity, claims: dict[str, Any], attempt: Attempt, address: str | None
+    ) -> str:
+        role_claim = self._settings.oidc_role_claim
+        admission = Admission(
+            identity,
+            read_roles(claims.get(role_claim)) if role_claim else {},
+            attempt.invitation,
+            self._settings.oidc_create_users,
+            address,
+        )
+        handover, now = new_secret(), utc_now()
+        async with self._catalog.write() as tx:
+            account = await admit(tx, admission)
+            await stored.add_token(
+                tx,
+                account.user.id,
+                TokenPurpose.SIGN_IN,
+                hash_secret(handover),
+                now,
+                now + HANDOVER_LIFETIME,
+            )
+        self._access.invalidate_user(account.user.id)
+        return handover
+
+    async def _audit_refusal(self, reason: Reason, email: str | None, address: str | None) -> None:
+        async with self._catalog.write() as tx:
+            await audit.record(
+                tx, "login.failed", subject=email, address=address, method=METHOD, reason=reason
+            )
