@@ -118,7 +118,7 @@ function Editor({ agent }: { agent: Agent }) {
         <div className="grid items-start gap-3 lg:grid-cols-[20rem_minmax(0,1fr)]">
           <div className="flex flex-col gap-3">
             <RuleList rules={draft.rules} index={index} onPick={(at) => setChosen(String(at))} />
-            <fieldset disabled={!isEditor}>
+            <fieldset disabled={!isEditor} className="min-w-0">
               <Notify draft={draft} onChange={setDraft} error={save.error} />
             </fieldset>
           </div>
@@ -141,7 +141,7 @@ function Editor({ agent }: { agent: Agent }) {
                 </RoleButton>
               }
             >
-              <fieldset disabled={!isEditor}>
+              <fieldset disabled={!isEditor} className="min-w-0">
                 <RuleForm
                   key={index}
                   rule={rule}
