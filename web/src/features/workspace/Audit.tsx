@@ -65,8 +65,8 @@ interface DayProps {
 function Day({ label, value, onChange }: DayProps) {
   const id = useId();
   return (
-    <span className="flex items-center gap-1.5 max-md:flex-1 max-md:basis-2/5">
-      <label htmlFor={id} className="text-sm text-muted">
+    <span className="flex items-center gap-1.5 max-md:w-full">
+      <label htmlFor={id} className="text-sm text-muted max-md:w-9">
         {label}
       </label>
       <Input
