@@ -1,24 +1,11 @@
 """Alerts: acknowledging with one key, and rules that are replayed before they are saved."""
 
 import re
-from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import expect
 
 from support.browser import Site, Tab
-from support.polling import wait_for
-from support.spans import new_span
-
-
-def raise_alert(site: Site, agent: str) -> str:
-    """Send traces of a new agent and add a rule that fires on them; return the id of the alert."""
-    now = datetime.now(UTC)
-    spans = [new_span(now - timedelta(seconds=n), 500, agentName=agent) for n in range(5, 20)]
-    site.send("/spans", {"spans": spans})
-    rule = {"metric": "requestCount", "condition": "above", "threshold": 3, "windowMinutes": 60}
-    site.call("PUT", f"/agents/{agent}/alerts", json={"rules": [{**rule, "severity": "critical"}]})
-    wait_for(lambda: bool(site.call("GET", f"/spans/alerts?agentId={agent}")), seconds=60)
-    return str(site.call("GET", f"/spans/alerts?agentId={agent}")[0]["id"])
+from support.site_data import raise_alert
 
 
 def test_an_alert_is_acknowledged_with_one_key_and_reopened(tab: Tab, demo: Site) -> None:

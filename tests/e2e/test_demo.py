@@ -24,6 +24,9 @@ def test_a_demo_is_filled_once_and_generates_traffic(
             }
             assert max(s["traceCount"] for s in read(http, "/spans/sessions")) > 1
             assert read(http, "/logs?level=warn")
+            [workspace] = read(http, "/workspaces")
+            assert (workspace["name"], workspace["members"]) == ("Acme assistants", 3)
+            assert len(read(http, f"/workspaces/{workspace['id']}/invitations")) == 1
             # A conversation starts at least every 30 s, and some turns take another 30 s.
             wait_for(lambda: count_traces(http) > filled, seconds=180)
         assert service.stop() == 0

@@ -17,12 +17,18 @@ from spanwise.model.accounts import Principal
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, StartError
 from spanwise.model.keys import Scope
+from spanwise.model.workspaces import WorkspaceRole
 from spanwise.storage.catalog.accounts import users as stored_users
 
 EMAIL = "demo@example.com"
 PASSWORD = "watch the fleet"
 MARKER = "demo.json"
-_COLLEAGUES = (("mara@example.com", "Mara Lind"), ("joel@example.com", "Joel Okafor"))
+WORKSPACE = "Acme assistants"
+_COLLEAGUES = (
+    ("mara@example.com", "Mara Lind", WorkspaceRole.ADMIN),
+    ("joel@example.com", "Joel Okafor", WorkspaceRole.VIEWER),
+)
+_INVITED = "sam@example.com"
 
 Progress = Callable[[str, float], None]
 
@@ -93,7 +99,7 @@ async def _register(services: Services, folder: Path) -> Principal:
         raise StartError(
             f"the setup of the demo in {folder} was interrupted; start again with --fresh"
         ) from None
-    for email, name in _COLLEAGUES:
+    for email, name, _ in _COLLEAGUES:
         users.append(await services.accounts.register(email, PASSWORD, name, None))
     async with services.catalog.write() as tx:
         for user in users:
@@ -101,12 +107,25 @@ async def _register(services: Services, folder: Path) -> Principal:
     caller = await _find_caller(services)
     if caller is None:
         raise StartError("the demo account does not exist")
+    await _share_workspace(services, caller)
     return caller
 
 
-async def _find_caller(services: Services) -> Principal | None:
+async def _share_workspace(services: Services, caller: Principal) -> None:
+    """Name the workspace, add the colleagues, and leave one invitation open."""
+    await services.workspaces.update(caller, WORKSPACE, None, None)
+    for email, _, role in _COLLEAGUES:
+        invitation = await services.invitations.invite(caller, email, role, None)
+        colleague = await _find_caller(services, email)
+        if colleague is not None:
+            token = invitation.link.partition("token=")[2]
+            await services.invitations.accept(colleague, token, None)
+    await services.invitations.invite(caller, _INVITED, WorkspaceRole.EDITOR, None)
+
+
+async def _find_caller(services: Services, email: str = EMAIL) -> Principal | None:
     async with services.catalog.read() as tx:
-        account = await stored_users.find_account_by_email(tx, EMAIL)
+        account = await stored_users.find_account_by_email(tx, email)
     if account is None:
         return None
     return Principal.of_account(account)

@@ -1,12 +1,15 @@
-/** Ctrl/⌘ K: finds pages, agents, a trace by its id and words in traces, and switches the theme. */
+/** Ctrl/⌘ K: finds pages, agents, traces and workspaces, and switches the theme. */
 import { Autocomplete } from "@base-ui/react/autocomplete";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Bot, CornerDownLeft, ListTree, Search, SunMoon } from "lucide-react";
+import { ArrowLeftRight, Bot, CornerDownLeft, ListTree, Search, SunMoon } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { useFilterValues } from "@/lib/queries";
+import { useFilterValues, workspacesQuery } from "@/lib/queries";
 import { isDark, setTheme } from "@/lib/theme";
+import { useWorkspaceId } from "@/lib/workspace";
 import { Dialog } from "@/ui/Dialog";
 import { PAGES } from "./pages";
+import { useSwitchWorkspace } from "./useSwitchWorkspace";
 
 interface Command {
   id: string;
@@ -35,8 +38,24 @@ export default function CommandPalette({ isOpen, onClose }: Props) {
   );
 }
 
+function useWorkspaceCommands(): Command[] {
+  const current = useWorkspaceId();
+  const { data: own } = useQuery(workspacesQuery);
+  const switchTo = useSwitchWorkspace();
+  return (own ?? [])
+    .filter((one) => one.id !== current)
+    .map((one) => ({
+      id: one.id,
+      label: `Switch to ${one.name}`,
+      hint: "workspace",
+      icon: <ArrowLeftRight className="size-4" />,
+      run: () => switchTo(one.id),
+    }));
+}
+
 function useCommands(text: string): Command[] {
   const navigate = useNavigate();
+  const workspaces = useWorkspaceCommands();
   const { data } = useFilterValues();
   const words = text.trim().toLowerCase();
   const go = (to: string, search?: Record<string, string>) => () =>
@@ -56,6 +75,7 @@ function useCommands(text: string): Command[] {
       icon: <Bot className="size-4" />,
       run: go("/traces", { agent: agent.name }),
     })),
+    ...workspaces,
     {
       id: "theme",
       label: "Switch between light and dark",
@@ -104,7 +124,7 @@ function Palette({ onClose }: { onClose: () => void }) {
         <Search className="size-4 text-muted" aria-hidden />
         <Autocomplete.Input
           aria-label="Search and commands"
-          placeholder="Page, agent, trace id, or words in traces"
+          placeholder="Page, agent, workspace, trace id, or words in traces"
           className="h-11 flex-1 bg-transparent text-lg outline-none"
         />
       </div>

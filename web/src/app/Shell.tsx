@@ -7,11 +7,13 @@ import { useFilterValues } from "@/lib/queries";
 import { useRange, useSetRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { setTheme, useIsDark } from "@/lib/theme";
+import { useWorkspaceId } from "@/lib/workspace";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/states";
 import { PAGES, type Page } from "./pages";
 import { Rail } from "./Rail";
 import { TopBar } from "./TopBar";
+import { NotMember, NoWorkspace, useAccess } from "./workspaceAccess";
 
 const loadPalette = () => import("./CommandPalette");
 const loadSheet = () => import("./ShortcutSheet");
@@ -22,7 +24,12 @@ export function usePage(): Page | undefined {
   return useMatches().findLast((match) => match.staticData.page)?.staticData.page;
 }
 
+/** Another workspace starts with fresh components: none of them keeps data of the last one. */
 export function Shell() {
+  return <Frame key={useWorkspaceId()} />;
+}
+
+function Frame() {
   const page = usePage();
   const [isRailOpen, setRailOpen] = useState(false);
   // Undefined until they are opened for the first time.
@@ -131,10 +138,13 @@ function useGlobalKeys(openPalette: () => void, openHelp: () => void) {
   ]);
 }
 
-/** An invalid time range is reported instead of guessed. */
+/** A foreign workspace and an invalid time range are reported instead of guessed. */
 function CheckedOutlet({ page }: { page: Page | undefined }) {
+  const access = useAccess();
   const range = useRange();
   const { setPreset } = useSetRange();
+  if (access === "foreign") return <NotMember />;
+  if (access === "none") return <NoWorkspace />;
   if (range.problem && page?.uses?.includes("range")) {
     return (
       <EmptyState

@@ -1,16 +1,20 @@
 /** The top bar: workspace, agent, environment, time range, refresh and search. */
 import { useQueryClient } from "@tanstack/react-query";
-import { CircleHelp, Menu as MenuIcon, RefreshCw, Search } from "lucide-react";
-import { useEffect } from "react";
-import { useFilterValues, useProfile } from "@/lib/queries";
+import { ChevronsUpDown, CircleHelp, Menu as MenuIcon, RefreshCw, Search } from "lucide-react";
+import { lazy, Suspense, useEffect } from "react";
+import { useFilterValues, useWorkspace } from "@/lib/queries";
 import { tick } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
-import { Kbd } from "@/ui/Badge";
+import { Badge, Kbd } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
+import { cx } from "@/ui/cx";
 import { Select } from "@/ui/Field";
+import { TRIGGER } from "@/ui/overlayStyles";
 import type { Page } from "./pages";
 import { RangePicker } from "./RangePicker";
+
+const WorkspaceSwitcher = lazy(() => import("./WorkspaceSwitcher"));
 
 interface Props {
   page: Page | undefined;
@@ -59,10 +63,26 @@ export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
   );
 }
 
-/** Every user has one workspace, named after the user. */
 function Workspace() {
-  const { data: profile } = useProfile();
-  return <span className="mr-auto min-w-0 truncate text-muted">{profile?.name}</span>;
+  const current = useWorkspace();
+  const label = (
+    <>
+      <span className="truncate font-medium">{current?.name ?? "Workspace"}</span>
+      {current && <Badge>{current.role}</Badge>}
+      <ChevronsUpDown className="size-3.5 shrink-0 text-muted" aria-hidden />
+    </>
+  );
+  return (
+    <div className="mr-auto flex min-w-0 max-md:flex-1">
+      <Suspense
+        fallback={
+          <span className={cx(TRIGGER, "min-w-0 border-transparent bg-transparent")}>{label}</span>
+        }
+      >
+        <WorkspaceSwitcher label={label} />
+      </Suspense>
+    </div>
+  );
 }
 
 function AgentSelect() {

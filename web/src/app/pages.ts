@@ -2,6 +2,7 @@
 import {
   BellRing,
   Bot,
+  Building2,
   Coins,
   FlaskConical,
   Gauge,
@@ -150,6 +151,14 @@ const TABLE: readonly Page[] = [
     load: () => import("@/features/events/EventsPage"),
   },
   {
+    path: "/workspace",
+    title: "Workspace",
+    icon: Building2,
+    key: "w",
+    group: "settings",
+    load: () => import("@/features/workspace/WorkspacePage"),
+  },
+  {
     path: "/keys",
     title: "API keys",
     icon: KeyRound,
@@ -208,6 +217,12 @@ const TABLE: readonly Page[] = [
     title: "New password",
     isPublic: true,
     load: () => import("@/features/auth/ResetPage"),
+  },
+  {
+    path: "/invitation",
+    title: "Invitation",
+    isPublic: true,
+    load: () => import("@/features/workspace/InvitationPage"),
   },
   {
     path: "/verify-email",

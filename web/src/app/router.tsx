@@ -11,30 +11,42 @@ import {
 import { GLOBAL_KEYS } from "@/lib/range";
 import { session } from "@/lib/session";
 import { parseSearch, type Search, stringifySearch } from "@/lib/url";
+import { workspace } from "@/lib/workspace";
 import { Button } from "@/ui/Button";
 import { EmptyState, ErrorState } from "@/ui/states";
+import { enterWorkspace } from "./enterWorkspace";
 import { PAGES, type Page } from "./pages";
 import { Shell } from "./Shell";
+
+// The middleware below sets the workspace.
+const KEPT = GLOBAL_KEYS.filter((key) => key !== "ws");
 
 const root = createRootRoute({
   component: Outlet,
   validateSearch: (search: Record<string, unknown>) => search as Search,
-  search: { middlewares: [retainSearchParams([...GLOBAL_KEYS] as never)] },
   notFoundComponent: NotFound,
   errorComponent: ({ error, reset }) => (
     <ErrorState error={error} what="This page crashed" onRetry={reset} />
   ),
 });
 
+/** Links that name no workspace stay in the current one, even from a page of a foreign one. */
+function nameWorkspace({ search, next }: { search: Search; next: (search: Search) => Search }) {
+  const result = next(search);
+  return { ...result, ws: result.ws ?? workspace.id() ?? undefined };
+}
+
 const frame = createRoute({
   getParentRoute: () => root,
   id: "frame",
   component: Shell,
-  beforeLoad: ({ location }) => {
+  search: { middlewares: [retainSearchParams<Search>(KEPT), nameWorkspace] },
+  beforeLoad: ({ location, preload }) => {
     if (!session.token()) {
       const next = location.href === "/" ? undefined : location.href;
       throw redirect({ to: "/login", search: { next } as never, replace: true });
     }
+    return preload ? undefined : enterWorkspace((location.search as Search).ws);
   },
 });
 
@@ -46,6 +58,8 @@ function toRoute(page: Page) {
     loader: ({ cause, location, params }) => {
       // Hovering a link loads code but no data: requests are rate limited.
       if (cause !== "enter") return;
+      const { ws } = location.search as Search;
+      if (ws && ws !== workspace.id()) return;
       page.load().then(
         (code) => code.prefetch?.(location.search as Search, params),
         () => undefined,

@@ -4,8 +4,10 @@
  *   const metrics = await unwrap(api.GET("/api/analytics/metrics", { params: { query } }));
  */
 import createClient from "openapi-fetch";
+import { saveFile } from "./files";
 import type { components, paths } from "./schema.gen";
 import { session } from "./session";
+import { workspace } from "./workspace";
 
 export type Schemas = components["schemas"];
 export type Trace = Schemas["Trace"];
@@ -16,6 +18,8 @@ export type Signal = Schemas["Signal"];
 export type Log = Schemas["Log"];
 export type Agent = Schemas["Agent"];
 export type User = Schemas["User"];
+export type Workspace = Schemas["Workspace"];
+export type Member = Schemas["Member"];
 export type Pagination = Schemas["Pagination"];
 export type Granularity = Schemas["Granularity"];
 
@@ -53,6 +57,8 @@ export async function patientFetch(request: Request): Promise<Response> {
   const token = session.token();
   if (token && !request.headers.has("Authorization")) {
     request.headers.set("Authorization", `Bearer ${token}`);
+    const workspaceId = workspace.id();
+    if (workspaceId) request.headers.set("X-Workspace-Id", workspaceId);
   }
   for (let attempt = 1; ; attempt++) {
     let response: Response;
@@ -107,9 +113,5 @@ export async function download(path: string): Promise<void> {
   const response = await patientFetch(new Request(new URL(path, location.origin)));
   if (!response.ok) throw new ApiError(`The export failed (${response.status}).`, response.status);
   const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = name ?? "spanwise-export";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  saveFile(await response.blob(), name ?? "spanwise-export");
 }

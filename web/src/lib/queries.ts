@@ -1,14 +1,64 @@
 /** Queries that several pages use. */
-import { useQuery } from "@tanstack/react-query";
-import { api, unwrap } from "./api";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { api, type Member, type User, unwrap, unwrapPage, type Workspace } from "./api";
 import { registerNames } from "./colours";
+import { useWorkspaceId } from "./workspace";
+
+export const profileQuery = queryOptions({
+  queryKey: ["profile"],
+  queryFn: () => unwrap(api.GET("/api/users/profile")),
+  staleTime: 300_000,
+});
 
 export function useProfile() {
+  return useQuery(profileQuery);
+}
+
+/** The workspaces of which the signed-in person is a member. */
+export const workspacesQuery = queryOptions({
+  queryKey: ["workspaces"],
+  queryFn: async () => {
+    const query = { limit: 100 };
+    return (await unwrapPage(api.GET("/api/workspaces", { params: { query } }))).items;
+  },
+  staleTime: 60_000,
+});
+
+/** The workspace of a person who has not chosen one. */
+export function defaultWorkspace(own: Workspace[], profile: User): Workspace | undefined {
+  return own.find((one) => one.id === profile.defaultWorkspaceId) ?? own[0];
+}
+
+/** The current workspace, undefined until it is loaded. */
+export function useWorkspace(): Workspace | undefined {
+  const id = useWorkspaceId();
+  const { data } = useQuery(workspacesQuery);
+  return data?.find((one) => one.id === id);
+}
+
+/** The members of the current workspace, in the order of joining. */
+export function useMembers() {
+  const workspaceId = useWorkspaceId() ?? "";
   return useQuery({
-    queryKey: ["profile"],
-    queryFn: () => unwrap(api.GET("/api/users/profile")),
-    staleTime: 300_000,
+    queryKey: ["members"],
+    queryFn: () => findMembers(workspaceId),
+    enabled: workspaceId !== "",
+    staleTime: 60_000,
   });
+}
+
+async function findMembers(workspaceId: string): Promise<Member[]> {
+  const found: Member[] = [];
+  for (;;) {
+    const query = { limit: 100, skip: found.length };
+    const { items, pagination } = await unwrapPage(
+      api.GET("/api/workspaces/{workspaceId}/members", {
+        params: { path: { workspaceId }, query },
+      }),
+    );
+    found.push(...items);
+    if (!pagination.hasMore) return found;
+  }
 }
 
 /** All known agents, models, environments and other filter values. */

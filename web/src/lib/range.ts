@@ -21,7 +21,7 @@ export type Preset = keyof typeof PRESETS;
 export const DEFAULT_PRESET: Preset = "7d";
 
 /** URL parameters that are kept when the page changes. */
-export const GLOBAL_KEYS = ["range", "from", "to", "env", "agent", "refresh"] as const;
+export const GLOBAL_KEYS = ["ws", "range", "from", "to", "env", "agent", "refresh"] as const;
 
 /** The kept parameters as a query string, for plain links. */
 export function useKeptSearch(): string {

@@ -56,6 +56,11 @@ export function MenuItem({ onClick, children }: { onClick: () => void; children:
   );
 }
 
+/** Separates groups of items. */
+export function MenuLine() {
+  return <Base.Separator className="my-1 border-t" />;
+}
+
 interface MenuCheckProps {
   isChecked: boolean;
   onChange: (isChecked: boolean) => void;

@@ -1,4 +1,4 @@
-/** For administrators: members, the state of the installation, and the audit trail. */
+/** For administrators: accounts, the state of the installation, and the audit log. */
 import { useUrlState } from "@/lib/url";
 import { PageBody } from "@/ui/Panel";
 import { Tabs } from "@/ui/Tabs";
@@ -7,9 +7,9 @@ import { Members } from "./Members";
 import { Stats } from "./Stats";
 
 const TABS = [
-  { id: "members", label: "Members" },
+  { id: "members", label: "Accounts" },
   { id: "stats", label: "Installation" },
-  { id: "audit", label: "Audit trail" },
+  { id: "audit", label: "Audit log" },
 ];
 
 export default function AdminPage() {

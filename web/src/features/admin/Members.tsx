@@ -18,7 +18,7 @@ export function Members() {
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (isPending) return <SkeletonRows rows={4} />;
   return (
-    <ul aria-label="Members">
+    <ul aria-label="Accounts">
       {data.items.map((member) => (
         <Row key={member.id} member={member} />
       ))}

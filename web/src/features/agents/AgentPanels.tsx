@@ -7,8 +7,8 @@ import type { Agent, Trace } from "@/lib/api";
 import { formatCost, formatDuration } from "@/lib/format";
 import { previewText } from "@/lib/messages";
 import { Badge } from "@/ui/Badge";
-import { Button } from "@/ui/Button";
 import { Panel } from "@/ui/Panel";
+import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, QueryResult } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { useAgentQueries } from "./agentQueries";
@@ -66,18 +66,23 @@ export function Rules({ agent }: { agent: Agent }) {
     <Panel
       title="Alert rules"
       actions={
-        <Button size="small" kind="quiet" onClick={edit}>
+        <RoleButton needs="editor" size="small" kind="quiet" onClick={edit}>
           Edit
-        </Button>
+        </RoleButton>
       }
     >
       {rules.length === 0 ? (
         <EmptyState
           title="No alert rules yet"
           action={
-            <Button kind="primary" onClick={edit} icon={<BellPlus className="size-4" />}>
+            <RoleButton
+              needs="editor"
+              kind="primary"
+              onClick={edit}
+              icon={<BellPlus className="size-4" />}
+            >
               Add a rule
-            </Button>
+            </RoleButton>
           }
         >
           A rule notifies you when errors, latency, cost or a signal cross a threshold.

@@ -4,10 +4,11 @@ import { Plus, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { AlertRule } from "@/lib/alerts";
 import { type Agent, ApiError, type Schemas } from "@/lib/api";
+import { useCan } from "@/lib/roles";
 import { useUrlState } from "@/lib/url";
-import { Button } from "@/ui/Button";
 import { Checkbox } from "@/ui/Field";
 import { PageBody, Panel } from "@/ui/Panel";
+import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { Preview } from "./Preview";
 import { RuleForm } from "./RuleForm";
@@ -30,6 +31,7 @@ export default function RulesPage() {
 
 function Editor({ agent }: { agent: Agent }) {
   const [draft, setDraft] = useState(() => draftOf(agent.alertSettings));
+  const isEditor = useCan()("editor");
   const [chosen, setChosen] = useUrlState("rule", "0");
   const [secrets, setSecrets] = useState<Schemas["NotifyWebhook"][]>([]);
   const known = new Set(agent.alertSettings.notify.webhooks.map((one) => one.url));
@@ -72,19 +74,21 @@ function Editor({ agent }: { agent: Agent }) {
           <Checkbox
             label="Rules enabled"
             checked={draft.enabled}
+            disabled={!isEditor}
             onChange={(event) => setDraft({ ...draft, enabled: event.target.checked })}
           />
-          <Button onClick={add} icon={<Plus className="size-4" />}>
+          <RoleButton needs="editor" onClick={add} icon={<Plus className="size-4" />}>
             Add a rule
-          </Button>
-          <Button
+          </RoleButton>
+          <RoleButton
+            needs="editor"
             kind="primary"
             disabled={!isChanged}
             busy={save.isPending}
             onClick={() => save.mutate(draft)}
           >
             Save
-          </Button>
+          </RoleButton>
         </>
       }
     >
@@ -97,9 +101,14 @@ function Editor({ agent }: { agent: Agent }) {
         <EmptyState
           title="No alert rules yet"
           action={
-            <Button kind="primary" onClick={add} icon={<Plus className="size-4" />}>
+            <RoleButton
+              needs="editor"
+              kind="primary"
+              onClick={add}
+              icon={<Plus className="size-4" />}
+            >
               Add a rule
-            </Button>
+            </RoleButton>
           }
         >
           A rule raises an alert when errors, latency, cost, traffic or a signal cross a threshold.
@@ -109,14 +118,17 @@ function Editor({ agent }: { agent: Agent }) {
         <div className="grid items-start gap-3 lg:grid-cols-[20rem_minmax(0,1fr)]">
           <div className="flex flex-col gap-3">
             <RuleList rules={draft.rules} index={index} onPick={(at) => setChosen(String(at))} />
-            <Notify draft={draft} onChange={setDraft} error={save.error} />
+            <fieldset disabled={!isEditor} className="min-w-0">
+              <Notify draft={draft} onChange={setDraft} error={save.error} />
+            </fieldset>
           </div>
           <div className="flex min-w-0 flex-col gap-3">
-            <Preview agentId={agent.id} rule={rule} />
+            {isEditor && <Preview agentId={agent.id} rule={rule} />}
             <Panel
               title="Rule"
               actions={
-                <Button
+                <RoleButton
+                  needs="editor"
                   size="small"
                   kind="danger"
                   icon={<Trash2 className="size-3.5" />}
@@ -126,17 +138,19 @@ function Editor({ agent }: { agent: Agent }) {
                   }}
                 >
                   Remove
-                </Button>
+                </RoleButton>
               }
             >
-              <RuleForm
-                key={index}
-                rule={rule}
-                problem={problem}
-                onChange={(next) =>
-                  setRules(draft.rules.map((one, at) => (at === index ? next : one)))
-                }
-              />
+              <fieldset disabled={!isEditor} className="min-w-0">
+                <RuleForm
+                  key={index}
+                  rule={rule}
+                  problem={problem}
+                  onChange={(next) =>
+                    setRules(draft.rules.map((one, at) => (at === index ? next : one)))
+                  }
+                />
+              </fieldset>
             </Panel>
           </div>
         </div>

@@ -6,10 +6,12 @@ import type { ReactNode } from "react";
 import { type Alert, against, METRICS, severityTone, statusTone } from "@/lib/alerts";
 import { api, unwrap } from "@/lib/api";
 import { formatCount, formatDuration } from "@/lib/format";
-import { useProfile } from "@/lib/queries";
+import { useMembers, useProfile } from "@/lib/queries";
+import { useCan } from "@/lib/roles";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { CopyId } from "@/ui/Copy";
+import { RoleButton } from "@/ui/RoleButton";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
 
@@ -21,6 +23,7 @@ interface Props {
 }
 
 export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
+  const can = useCan();
   const { data, error, refetch } = useQuery({
     queryKey: ["alerts", "one", id],
     queryFn: () =>
@@ -64,22 +67,24 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
       </header>
       <div className="flex flex-wrap gap-2">
         {isActive ? (
-          <Button
+          <RoleButton
+            needs="editor"
             kind="primary"
             busy={isBusy}
             onClick={() => onMove("acknowledge")}
             icon={<Check className="size-4" />}
           >
             Acknowledge
-          </Button>
+          </RoleButton>
         ) : (
-          <Button
+          <RoleButton
+            needs="editor"
             busy={isBusy}
             onClick={() => onMove("reopen")}
             icon={<RotateCcw className="size-3.5" />}
           >
             Reopen
-          </Button>
+          </RoleButton>
         )}
         <Link
           to="/agents/$agentId/rules"
@@ -87,7 +92,7 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
           search={{ rule: data.ruleId } as never}
           className="inline-flex h-8 items-center rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
         >
-          Edit the rule
+          {can("editor") ? "Edit the rule" : "Show the rule"}
         </Link>
         <Link
           to="/traces"
@@ -172,7 +177,12 @@ function Examples({ ids }: { ids: string[] }) {
 
 function History({ alert }: { alert: Alert }) {
   const { data: me } = useProfile();
-  const name = (by: string) => (by === "spanwise" ? "Spanwise" : by === me?.id ? "You" : by);
+  const { data: members } = useMembers();
+  const name = (by: string) => {
+    if (by === "spanwise") return "Spanwise";
+    if (by === me?.id) return "You";
+    return members?.find((one) => one.userId === by)?.name ?? by;
+  };
   return (
     <section>
       <h3 className="mb-2 font-medium">History</h3>

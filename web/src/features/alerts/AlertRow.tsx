@@ -3,8 +3,8 @@ import { type Alert, against, METRICS, severityTone, statusTone } from "@/lib/al
 import { colourOf } from "@/lib/colours";
 import { formatCount } from "@/lib/format";
 import { Badge, Dot } from "@/ui/Badge";
-import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
+import { RoleButton } from "@/ui/RoleButton";
 import { Time } from "@/ui/Time";
 
 interface RowProps {
@@ -57,7 +57,8 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
         </span>
       </button>
       {isActive ? (
-        <Button
+        <RoleButton
+          needs="editor"
           size="small"
           busy={isBusy}
           aria-label="Acknowledge"
@@ -65,7 +66,8 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
           icon={<Check className="size-3.5" />}
         />
       ) : (
-        <Button
+        <RoleButton
+          needs="editor"
           size="small"
           kind="quiet"
           busy={isBusy}

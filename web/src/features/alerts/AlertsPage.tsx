@@ -3,7 +3,8 @@ import { BellRing } from "lucide-react";
 import { useMemo } from "react";
 import type { Alert } from "@/lib/alerts";
 import { useAlertSummary } from "@/lib/queries";
-import { useShortcuts } from "@/lib/shortcuts";
+import { useCan } from "@/lib/roles";
+import { type Shortcut, useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
 import { Kbd } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -27,9 +28,8 @@ export default function AlertsPage() {
   const at = rows.findIndex((row) => row.id === openId);
   const open = (alert: Alert | undefined) => setUrl({ alert: alert?.id });
   const current = rows[at];
-  useShortcuts([
-    { keys: "j", what: "Next alert", run: () => open(rows[Math.min(at + 1, rows.length - 1)]) },
-    { keys: "k", what: "Previous alert", run: () => open(rows[Math.max(at - 1, 0)]) },
+  const isEditor = useCan()("editor");
+  const edits: Shortcut[] = [
     {
       keys: "a",
       what: "Acknowledge alert",
@@ -45,6 +45,11 @@ export default function AlertsPage() {
         if (current && current.status !== "active") move.mutate({ id: current.id, to: "reopen" });
       },
     },
+  ];
+  useShortcuts([
+    { keys: "j", what: "Next alert", run: () => open(rows[Math.min(at + 1, rows.length - 1)]) },
+    { keys: "k", what: "Previous alert", run: () => open(rows[Math.max(at - 1, 0)]) },
+    ...(isEditor ? edits : []),
     { keys: "Escape", what: "Close alert", run: () => open(undefined) },
   ]);
   const isFiltered = Boolean(status || severity || agent);
@@ -68,7 +73,12 @@ export default function AlertsPage() {
         <div className="flex items-center gap-2 py-1.5 max-md:w-full max-md:px-3">
           <span className="flex items-center gap-1.5 text-sm text-muted max-lg:hidden">
             <Kbd>j</Kbd>
-            <Kbd>k</Kbd> next, previous <Kbd>a</Kbd> acknowledge <Kbd>o</Kbd> reopen
+            <Kbd>k</Kbd> next, previous
+            {isEditor && (
+              <>
+                <Kbd>a</Kbd> acknowledge <Kbd>o</Kbd> reopen
+              </>
+            )}
           </span>
           <Select
             aria-label="Severity"

@@ -9,6 +9,7 @@ import { Button } from "@/ui/Button";
 import { CodeBlock } from "@/ui/CodeBlock";
 import { Dialog } from "@/ui/Dialog";
 import { Checkbox, TextField } from "@/ui/Field";
+import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
@@ -23,9 +24,14 @@ export function Webhooks() {
       unwrapPage(api.GET("/api/events/webhooks", { params: { query: { limit: 100 } } })),
   });
   const create = (
-    <Button icon={<Plus className="size-4" />} kind="primary" onClick={() => setCreating(true)}>
+    <RoleButton
+      needs="admin"
+      icon={<Plus className="size-4" />}
+      kind="primary"
+      onClick={() => setCreating(true)}
+    >
       New webhook
-    </Button>
+    </RoleButton>
   );
   return (
     <div>
@@ -115,21 +121,23 @@ function Row({ webhook }: { webhook: Webhook }) {
         Created <Time at={webhook.createdAt} />
       </span>
       <span className="flex gap-1.5">
-        <Button
+        <RoleButton
+          needs="admin"
           size="small"
           busy={test.isPending}
           icon={<Send className="size-3.5" />}
           onClick={() => test.mutate()}
         >
           Send test
-        </Button>
+        </RoleButton>
         <Button
           size="small"
           onClick={() => setUrl({ tab: "deliveries", webhook: webhook.id }, { push: true })}
         >
           Deliveries
         </Button>
-        <Button
+        <RoleButton
+          needs="admin"
           size="small"
           kind="danger"
           aria-label="Delete"

@@ -7,6 +7,7 @@ import { api, unwrap } from "@/lib/api";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Field, Select } from "@/ui/Field";
+import { RoleButton } from "@/ui/RoleButton";
 import { toast } from "@/ui/Toast";
 import type { Experiment } from "./labels";
 
@@ -51,31 +52,38 @@ export function Actions({ experiment }: { experiment: Experiment }) {
   return (
     <>
       {(status === "draft" || status === "paused") && (
-        <Button
+        <RoleButton
+          needs="editor"
           kind="primary"
           busy={change.isPending}
           icon={<Play className="size-3.5" />}
           onClick={() => change.mutate({ action: "start" })}
         >
           {status === "draft" ? "Start" : "Resume"}
-        </Button>
+        </RoleButton>
       )}
       {status === "running" && (
-        <Button
+        <RoleButton
+          needs="editor"
           busy={change.isPending}
           icon={<Pause className="size-3.5" />}
           onClick={() => change.mutate({ action: "pause" })}
         >
           Pause
-        </Button>
+        </RoleButton>
       )}
       {(status === "running" || status === "paused") && (
-        <Button icon={<Square className="size-3.5" />} onClick={() => setConfirming("stop")}>
+        <RoleButton
+          needs="editor"
+          icon={<Square className="size-3.5" />}
+          onClick={() => setConfirming("stop")}
+        >
           Stop
-        </Button>
+        </RoleButton>
       )}
       {status !== "running" && (
-        <Button
+        <RoleButton
+          needs="editor"
           kind="danger"
           aria-label="Delete"
           icon={<Trash2 className="size-3.5" />}

@@ -7,6 +7,7 @@ import { useUrlState } from "@/lib/url";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { PageBody } from "@/ui/Panel";
+import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
 import { Time } from "@/ui/Time";
@@ -41,13 +42,14 @@ export default function ExperimentsPage() {
   const navigate = useNavigate();
   const rows = list.data?.pages.flatMap((page) => page.items) ?? [];
   const create = (
-    <Button
+    <RoleButton
+      needs="editor"
       kind="primary"
       icon={<Plus className="size-4" />}
       onClick={() => void navigate({ to: "/experiments/new" })}
     >
       New experiment
-    </Button>
+    </RoleButton>
   );
   return (
     <PageBody title="Experiments" actions={create}>

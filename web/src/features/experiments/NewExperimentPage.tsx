@@ -9,6 +9,7 @@ import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
 import { Field, Input, Select, TextArea } from "@/ui/Field";
 import { PageBody } from "@/ui/Panel";
+import { RoleButton } from "@/ui/RoleButton";
 import { type DraftExperiment, emptyDraft, problemsOf, toBody } from "./draft";
 import { MetricFields, VariantFields } from "./NewExperimentFields";
 
@@ -82,9 +83,15 @@ export default function NewExperimentPage() {
         <footer className="flex items-center gap-2 border-t pt-3">
           <p className="mr-auto text-sm text-muted">{blocked?.words}</p>
           {at > 0 && <Button onClick={() => setStep(String(at))}>Back</Button>}
-          <Button kind="primary" type="submit" disabled={Boolean(blocked)} busy={create.isPending}>
+          <RoleButton
+            needs="editor"
+            kind="primary"
+            type="submit"
+            disabled={Boolean(blocked)}
+            busy={create.isPending}
+          >
             {isLast ? "Create draft" : "Next"}
-          </Button>
+          </RoleButton>
         </footer>
       </form>
     </PageBody>

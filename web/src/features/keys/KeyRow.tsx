@@ -3,10 +3,10 @@ import { useState } from "react";
 import { api, unwrap } from "@/lib/api";
 import { Badge, type Tone } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
+import { ConfirmDialog } from "@/ui/ConfirmDialog";
 import { Field, Select } from "@/ui/Field";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
-import { ConfirmDialog } from "./dialogs";
 import { type Key, type Secret, useKeyChange } from "./useKeys";
 
 const TONES: Record<Key["status"], Tone> = { active: "good", revoked: "bad", expired: "warning" };
@@ -16,7 +16,63 @@ const GRACES = [
   { value: "86400", label: "in a day" },
 ];
 
-export function KeyRow({ apiKey, onSecret }: { apiKey: Key; onSecret: (secret: Secret) => void }) {
+interface Props {
+  apiKey: Key;
+  isAdmin: boolean;
+  onSecret: (secret: Secret) => void;
+}
+
+export function KeyRow({ apiKey, isAdmin, onSecret }: Props) {
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b px-3.5 py-2 last:border-0">
+      <span className="min-w-0 flex-1 basis-48">
+        <span className="block truncate font-medium">{apiKey.name}</span>
+        <span className="block font-mono text-sm text-muted">{apiKey.prefix}…</span>
+      </span>
+      <span className="flex w-40 gap-1.5">
+        <Badge tone={TONES[apiKey.status]}>{apiKey.status}</Badge>
+        {apiKey.scopes.map((scope) => (
+          <Badge key={scope}>{scope}</Badge>
+        ))}
+      </span>
+      <span className="w-40 min-w-0 text-sm text-muted">
+        <span className="block truncate">Created by {apiKey.createdBy ?? "a deleted account"}</span>
+        <Time at={apiKey.createdAt} />
+      </span>
+      <span className="w-36 text-sm text-muted">
+        {apiKey.lastUsedAt ? (
+          <>
+            Last used <Time at={apiKey.lastUsedAt} />
+          </>
+        ) : (
+          "Never used"
+        )}
+        <span className="block">
+          <Lifetime apiKey={apiKey} />
+        </span>
+      </span>
+      {isAdmin && <Controls apiKey={apiKey} onSecret={onSecret} />}
+    </li>
+  );
+}
+
+function Lifetime({ apiKey }: { apiKey: Key }) {
+  if (apiKey.expiresAt) {
+    return (
+      <>
+        Expires <Time at={apiKey.expiresAt} as="short" />
+      </>
+    );
+  }
+  if (!apiKey.rotatedAt) return "No expiry";
+  return (
+    <>
+      Rotated <Time at={apiKey.rotatedAt} />
+    </>
+  );
+}
+
+function Controls({ apiKey, onSecret }: Omit<Props, "isAdmin">) {
   const [confirming, setConfirming] = useState<"rotate" | "revoke" | "delete" | null>(null);
   const [grace, setGrace] = useState("0");
   const params = { path: { id: apiKey.id } };
@@ -45,38 +101,7 @@ export function KeyRow({ apiKey, onSecret }: { apiKey: Key; onSecret: (secret: S
   );
   const isActive = apiKey.status === "active";
   return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b px-3.5 py-2 last:border-0">
-      <span className="min-w-0 flex-1 basis-48">
-        <span className="block truncate font-medium">{apiKey.name}</span>
-        <span className="block font-mono text-sm text-muted">{apiKey.prefix}…</span>
-      </span>
-      <span className="flex w-40 gap-1.5">
-        <Badge tone={TONES[apiKey.status]}>{apiKey.status}</Badge>
-        {apiKey.scopes.map((scope) => (
-          <Badge key={scope}>{scope}</Badge>
-        ))}
-      </span>
-      <span className="w-44 text-sm text-muted">
-        {apiKey.lastUsedAt ? (
-          <>
-            Used <Time at={apiKey.lastUsedAt} />
-          </>
-        ) : (
-          "Never used"
-        )}
-        <span className="block">
-          {apiKey.expiresAt ? (
-            <>
-              Expires <Time at={apiKey.expiresAt} as="short" />
-            </>
-          ) : (
-            <>
-              {apiKey.rotatedAt ? "Rotated " : "Created "}
-              <Time at={apiKey.rotatedAt ?? apiKey.createdAt} />
-            </>
-          )}
-        </span>
-      </span>
+    <>
       <span className="flex gap-1.5 md:w-56 md:justify-end">
         {isActive && (
           <>
@@ -143,6 +168,6 @@ export function KeyRow({ apiKey, onSecret }: { apiKey: Key; onSecret: (secret: S
           ? "The key stops working immediately and is removed from the list."
           : "The key is removed from the list."}
       </ConfirmDialog>
-    </li>
+    </>
   );
 }

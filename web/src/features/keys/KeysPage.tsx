@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import { api, unwrapPage } from "@/lib/api";
+import { useWorkspace } from "@/lib/queries";
+import { useCan } from "@/lib/roles";
 import { useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { PageBody } from "@/ui/Panel";
@@ -14,6 +16,8 @@ import type { Secret } from "./useKeys";
 export default function KeysPage() {
   const [dialog, setDialog] = useUrlState("new", "");
   const [secret, setSecret] = useState<Secret | null>(null);
+  const workspace = useWorkspace();
+  const isAdmin = useCan()("admin");
   const list = useQuery({
     queryKey: ["keys"],
     queryFn: () => unwrapPage(api.GET("/api/keys", { params: { query: { limit: 100 } } })),
@@ -24,7 +28,16 @@ export default function KeysPage() {
     </Button>
   );
   return (
-    <PageBody title="API keys" actions={create}>
+    <PageBody
+      title={
+        <>
+          API keys <span className="font-normal text-muted">{workspace?.name}</span>
+        </>
+      }
+      actions={
+        isAdmin ? create : <span className="text-sm text-muted">Only admins manage keys</span>
+      }
+    >
       <div className="overflow-hidden rounded-lg border bg-surface">
         {list.isPending && <SkeletonRows rows={4} />}
         {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
@@ -32,19 +45,20 @@ export default function KeysPage() {
           <EmptyState
             icon={<KeyRound className="size-6" />}
             title="No API keys yet"
-            action={create}
+            action={isAdmin && create}
           >
             Applications need a key to send traces. A key is shown once and stored as a hash.
           </EmptyState>
         )}
         <ul aria-label="Keys">
           {list.data?.items.map((key) => (
-            <KeyRow key={key.id} apiKey={key} onSecret={setSecret} />
+            <KeyRow key={key.id} apiKey={key} isAdmin={isAdmin} onSecret={setSecret} />
           ))}
         </ul>
       </div>
       <NewKeyDialog
-        isOpen={dialog !== ""}
+        isOpen={isAdmin && dialog !== ""}
+        requiresExpiry={workspace?.requireKeyExpiry ?? false}
         onClose={() => setDialog("")}
         onSecret={(created) => {
           setDialog("");

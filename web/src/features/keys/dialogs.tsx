@@ -1,5 +1,5 @@
-/** Confirming a change of a key, creating a key, and showing a new secret once. */
-import { type ReactNode, useState } from "react";
+/** Creating a key, and showing a new secret once. */
+import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
 import { Button } from "@/ui/Button";
 import { CodeBlock } from "@/ui/CodeBlock";
@@ -12,53 +12,15 @@ const SCOPES: { value: Scope; label: string }[] = [
   { value: "read", label: "Read only (read)" },
   { value: "full", label: "All except keys and administration (full)" },
 ];
-interface ConfirmProps {
-  isOpen: boolean;
-  onClose: () => void;
-  onConfirm: () => void;
-  title: string;
-  action: string;
-  isBusy: boolean;
-  isDangerous?: boolean;
-  children: ReactNode;
-}
-
-export function ConfirmDialog({
-  isOpen,
-  onClose,
-  onConfirm,
-  title,
-  action,
-  isBusy,
-  isDangerous,
-  children,
-}: ConfirmProps) {
-  return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      title={title}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind={isDangerous ? "danger" : "primary"} busy={isBusy} onClick={onConfirm}>
-            {action}
-          </Button>
-        </>
-      }
-    >
-      {children}
-    </Dialog>
-  );
-}
 
 interface NewKeyProps {
   isOpen: boolean;
+  requiresExpiry: boolean;
   onClose: () => void;
   onSecret: (secret: Secret) => void;
 }
 
-export function NewKeyDialog({ isOpen, onClose, onSecret }: NewKeyProps) {
+export function NewKeyDialog({ isOpen, requiresExpiry, onClose, onSecret }: NewKeyProps) {
   const [name, setName] = useState("");
   const [scope, setScope] = useState<Scope>("ingest");
   const [expires, setExpires] = useState("");
@@ -79,6 +41,7 @@ export function NewKeyDialog({ isOpen, onClose, onSecret }: NewKeyProps) {
       onSecret(created);
     },
   );
+  const isComplete = name.trim() !== "" && (expires !== "" || !requiresExpiry);
   const about = (field: string) =>
     create.error instanceof ApiError ? create.error.about(field) : undefined;
   return (
@@ -91,7 +54,7 @@ export function NewKeyDialog({ isOpen, onClose, onSecret }: NewKeyProps) {
           <Button onClick={onClose}>Cancel</Button>
           <Button
             kind="primary"
-            disabled={!name.trim()}
+            disabled={!isComplete}
             busy={create.isPending}
             onClick={() => create.mutate()}
           >
@@ -104,7 +67,7 @@ export function NewKeyDialog({ isOpen, onClose, onSecret }: NewKeyProps) {
         className="flex flex-col gap-3"
         onSubmit={(event) => {
           event.preventDefault();
-          if (name.trim()) create.mutate();
+          if (isComplete) create.mutate();
         }}
       >
         <TextField
@@ -127,7 +90,8 @@ export function NewKeyDialog({ isOpen, onClose, onSecret }: NewKeyProps) {
         </Field>
         <TextField
           label="Expires"
-          hint="Leave empty for no expiry"
+          hint={requiresExpiry ? "Required in this workspace" : "Leave empty for no expiry"}
+          required={requiresExpiry}
           error={about("expiresAt")}
           type="date"
           value={expires}

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Coins } from "lucide-react";
 import { api, type Schemas, unwrapPage } from "@/lib/api";
+import { useCan } from "@/lib/roles";
 import { useUrlState } from "@/lib/url";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Table } from "@/ui/Table";
@@ -31,7 +32,9 @@ function useRepricing() {
 export default function ModelsPage() {
   const models = useModels();
   const repricing = useRepricing();
+  const isEditor = useCan()("editor");
   const [edited, setEdited] = useUrlState("model", "");
+  const onOpen = ({ model }: Schemas["SeenModel"]) => setEdited(model);
   const rows = models.data?.items ?? [];
   const unpriced = rows.filter((model) => model.priceSource === "none");
   const running = repricing.data?.items.filter((task) => task.state !== "done") ?? [];
@@ -69,18 +72,20 @@ export default function ModelsPage() {
             columns={priceColumns(setEdited)}
             rows={rows}
             rowKey={(model) => `${model.provider}/${model.model}`}
-            onOpen={(model) => setEdited(model.model)}
+            {...(isEditor && { onOpen })}
             minWidth="56rem"
             rowHeight={36}
           />
         )}
       </div>
-      <PriceDialog
-        key={edited}
-        name={edited}
-        model={rows.find((model) => model.model === edited)}
-        onClose={() => setEdited("")}
-      />
+      {isEditor && (
+        <PriceDialog
+          key={edited}
+          name={edited}
+          model={rows.find((model) => model.model === edited)}
+          onClose={() => setEdited("")}
+        />
+      )}
     </div>
   );
 }

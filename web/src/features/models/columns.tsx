@@ -4,7 +4,7 @@ import type { Schemas } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCount } from "@/lib/format";
 import { Badge, Dot, type Tone } from "@/ui/Badge";
-import { Button } from "@/ui/Button";
+import { RoleButton } from "@/ui/RoleButton";
 import type { Column } from "@/ui/Table";
 import { Time } from "@/ui/Time";
 
@@ -75,7 +75,8 @@ export function priceColumns(onEdit: (model: string) => void): Column<Model>[] {
       header: "",
       width: "2.5rem",
       cell: (model) => (
-        <Button
+        <RoleButton
+          needs="editor"
           size="small"
           kind="quiet"
           aria-label={`Set the price of ${model.model}`}

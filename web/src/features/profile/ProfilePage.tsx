@@ -65,7 +65,7 @@ function Account({ user }: { user: User }) {
               {user.emailVerified ? "verified" : "not verified"}
             </Badge>
           </dd>
-          <dt className="text-muted">Role</dt>
+          <dt className="text-muted">Installation role</dt>
           <dd>{user.role}</dd>
           <dt className="text-muted">Id</dt>
           <dd>

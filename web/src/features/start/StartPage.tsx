@@ -1,45 +1,34 @@
 /** Getting started: a key, two variables, a snippet, and a check that the first trace arrived. */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, LoaderCircle } from "lucide-react";
-import { type ReactNode, useEffect, useRef, useState } from "react";
-import { api, unwrap, unwrapPage } from "@/lib/api";
+import { type ReactNode, useEffect, useRef } from "react";
+import { api, unwrapPage } from "@/lib/api";
+import { useWorkspace } from "@/lib/queries";
+import { useCan } from "@/lib/roles";
 import { useUrl, useUrlState } from "@/lib/url";
-import { Button } from "@/ui/Button";
 import { CodeBlock } from "@/ui/CodeBlock";
 import { cx } from "@/ui/cx";
 import { PageBody } from "@/ui/Panel";
 import { Tabs } from "@/ui/Tabs";
 import { Time } from "@/ui/Time";
+import { CreateKey, EXPIRY_DAYS, useFreshKey, WhomToAsk } from "./FreshKey";
 import { environment, snippets } from "./snippets";
 
-// The secret is returned once; a reload of this tab must not lose it.
-const KEPT = "spanwise.fresh-key";
 const PLACEHOLDER = "YOUR_API_KEY";
-
-function useFreshKey() {
-  const [secret, setSecret] = useState(sessionStorage.getItem(KEPT));
-  const created = useMutation({
-    mutationFn: () =>
-      unwrap(api.POST("/api/keys", { body: { name: "First application", scopes: ["ingest"] } })),
-    onSuccess: ({ key }) => {
-      sessionStorage.setItem(KEPT, key);
-      setSecret(key);
-    },
-  });
-  return { secret, created };
-}
 
 export default function StartPage() {
   const { fresh } = useUrl();
   const { secret, created } = useFreshKey();
+  const isAdmin = useCan()("admin");
+  const workspace = useWorkspace();
   const [tab, setTab] = useUrlState("with", "python");
   const isRequested = useRef(false);
   useEffect(() => {
-    if (!fresh || secret || isRequested.current) return;
+    if (!fresh || secret || !isAdmin || isRequested.current) return;
     isRequested.current = true;
     created.mutate();
-  }, [fresh, secret, created]);
+  }, [fresh, secret, isAdmin, created]);
   const key = secret ?? PLACEHOLDER;
   const all = snippets(location.origin, key);
   const shown = all.find((one) => one.id === tab) ?? all[0];
@@ -47,20 +36,12 @@ export default function StartPage() {
     <PageBody title="Get started" isNarrow>
       <ol className="flex flex-col gap-6">
         <Step number={1} title="Configure your application">
-          {!secret && (
-            <div className="mb-2 flex items-center gap-3">
-              <Button kind="primary" busy={created.isPending} onClick={() => created.mutate()}>
-                Create key
-              </Button>
-              <span className="text-sm text-muted">
-                {created.error?.message ?? "Ingest-only key. Shown once."}
-              </span>
-            </div>
-          )}
+          {!secret && (isAdmin ? <CreateKey created={created} /> : <WhomToAsk />)}
           <CodeBlock code={environment(location.origin, key)} label="Environment variables" />
           {secret && (
             <p className="mt-1.5 text-sm text-muted">
-              This ingest-only key is shown in this tab only.
+              This ingest-only key of {workspace?.name} is shown in this tab only.
+              {workspace?.requireKeyExpiry && ` It expires in ${EXPIRY_DAYS} days.`}
             </p>
           )}
         </Step>

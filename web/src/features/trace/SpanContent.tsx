@@ -62,7 +62,14 @@ function Failure({ span }: { span: Span }) {
         <p className="mt-1 [overflow-wrap:anywhere] whitespace-pre-wrap">{message}</p>
       )}
       {typeof stack === "string" && (
-        <pre className="mt-2 max-h-72 overflow-auto font-mono text-sm leading-5">{stack}</pre>
+        <pre
+          role="region"
+          aria-label="Stack trace"
+          tabIndex={0}
+          className="mt-2 max-h-72 overflow-auto font-mono text-sm leading-5"
+        >
+          {stack}
+        </pre>
       )}
     </section>
   );

@@ -11,6 +11,7 @@ import { Badge, Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { CopyId, copyText } from "@/ui/Copy";
 import { Dialog } from "@/ui/Dialog";
+import { RoleButton } from "@/ui/RoleButton";
 import { ErrorState, Skeleton, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
@@ -217,7 +218,8 @@ function Actions({ trace }: { trace: TraceWithSpans }) {
       >
         Compare
       </Button>
-      <Button
+      <RoleButton
+        needs="editor"
         kind="quiet"
         size="small"
         aria-label="Delete trace"

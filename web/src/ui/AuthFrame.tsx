@@ -1,0 +1,63 @@
+/** The layout of the pages before signing in. */
+import type { FormEvent, ReactNode } from "react";
+import { useEffect } from "react";
+import { ApiError } from "@/lib/api";
+import { Logo } from "./Logo";
+
+interface Props {
+  title: string;
+  children: ReactNode;
+  footer?: ReactNode;
+}
+
+export function AuthFrame({ title, children, footer }: Props) {
+  useEffect(() => {
+    document.title = `${title} · Spanwise`;
+  }, [title]);
+  return (
+    <main className="flex min-h-dvh flex-col items-center px-4 py-[12vh]">
+      <div className="w-full max-w-88">
+        <div className="mb-6 flex items-center gap-2 text-lg font-semibold tracking-tight">
+          <Logo /> Spanwise
+        </div>
+        <h1 className="mb-4 text-2xl font-semibold tracking-tight">{title}</h1>
+        {children}
+        {footer && <div className="mt-5 text-muted">{footer}</div>}
+      </div>
+    </main>
+  );
+}
+
+export function AuthForm({ onSubmit, children }: { onSubmit: () => void; children: ReactNode }) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3.5" noValidate>
+      {children}
+    </form>
+  );
+}
+
+/** An error that belongs to no field. */
+export function FormError({ error }: { error: Error | null }) {
+  if (!error || (error instanceof ApiError && error.details.length > 0)) return null;
+  return (
+    <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
+      {error.message}
+    </p>
+  );
+}
+
+export function Notice({ children }: { children: ReactNode }) {
+  return (
+    <p role="status" className="rounded-md bg-info-soft px-3 py-2 text-info">
+      {children}
+    </p>
+  );
+}
+
+export function aboutField(error: Error | null, field: string): string | undefined {
+  return error instanceof ApiError ? error.about(field) : undefined;
+}
