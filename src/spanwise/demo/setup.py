@@ -113,7 +113,7 @@ async def _register(services: Services, folder: Path) -> Principal:
 
 async def _share_workspace(services: Services, caller: Principal) -> None:
     """Name the workspace, add the colleagues, and leave one invitation open."""
-    await services.workspaces.update(caller, WORKSPACE, None, None)
+    await services.workspaces.update(caller, {"name": WORKSPACE}, None)
     for email, _, role in _COLLEAGUES:
         invitation = await services.invitations.invite(caller, email, role, None)
         colleague = await _find_caller(services, email)

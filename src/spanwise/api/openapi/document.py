@@ -82,7 +82,8 @@ def _add_error_responses(operation: dict[str, Any], path: str, method: str) -> N
     responses.pop("422", None)
     statuses = {400, 500, 503}
     if "security" in operation:
-        statuses |= {401, 403}
+        # 404 also stands for a workspace of which the caller is not a member.
+        statuses |= {401, 403, 404}
     if "{" in path or method == "delete":
         statuses.add(404)
     if path.endswith(("/register", "/login", "-password", "/oidc/token")):
