@@ -10,7 +10,13 @@ afterEach(cleanup);
 
 function enterAs(role: Workspace["role"] | undefined) {
   const named = { id: "wsp_1", name: "Acme", createdAt: "2026-11-17T09:00:00Z", members: 1 };
-  state.workspace = role && { ...named, role, requireKeyExpiry: false };
+  const settings = {
+    requireKeyExpiry: false,
+    retentionDays: null,
+    contentRetentionDays: null,
+    masking: { mode: "off" as const },
+  };
+  state.workspace = role && { ...named, ...settings, role };
 }
 
 test("a role includes those before it", () => {
