@@ -85,7 +85,10 @@ class OracleTrace:
     def of(cls, spans: Sequence[Body], prices: dict[str, tuple[float, float]]) -> "OracleTrace":
         roots = sorted(filter(_is_root, spans), key=_start_of)
         root = roots[0]
-        start, end = _start_of(root), datetime.fromisoformat(root["endTime"])
+        start = _start_of(root)
+        # Several roots last from the first start to the last end.
+        lasting = spans if len(roots) > 1 else [root]
+        end = max(datetime.fromisoformat(span["endTime"]) for span in lasting)
         by_model: dict[str, float] = defaultdict(float)
         unpriced = set()
         calls = [span for span in spans if span.get("kind") in USAGE]

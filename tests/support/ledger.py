@@ -12,6 +12,20 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+def repeated_calls(calls: list[dict[str, Any]]) -> set[str]:
+    """Return the ids of `llm` spans that repeat the call of the one above or below them."""
+    llms = {call["spanId"]: call for call in calls if call["kind"] == "llm"}
+    repeated = set()
+    for outer_id, outer in llms.items():
+        inner = [call for call in llms.values() if call["parentSpanId"] == outer_id]
+        total = sum(call["inputTokens"] for call in inner)
+        if inner and outer["inputTokens"] >= total:
+            repeated |= {call["spanId"] for call in inner}
+        elif inner:
+            repeated.add(outer_id)
+    return repeated
+
+
 @dataclass
 class Ledger:
     """The latest version of every span; prices are dollars per million input tokens."""
@@ -41,12 +55,17 @@ class Ledger:
         if not roots:
             return None
         root = min(roots, key=lambda span: moment(span["startTime"]))
-        counted = [span for span in spans if span["kind"] in USAGE_KINDS]
-        duration = moment(root["endTime"]) - moment(root["startTime"])
+        calls = [span for span in spans if span["kind"] in USAGE_KINDS]
+        counted = [call for call in calls if call["spanId"] not in repeated_calls(calls)]
+        has_failed = all(call["status"] == "error" for call in calls) and bool(calls)
+        # Several roots last from the first start to the last end.
+        end = max(moment(span["endTime"]) for span in (spans if len(roots) > 1 else [root]))
+        duration = end - moment(root["startTime"])
+        is_error = root["status"] == "error" or (root["status"] == "unset" and has_failed)
         return {
             "traceId": trace_id,
             "name": root["name"],
-            "status": "error" if root["status"] == "error" else "success",
+            "status": "error" if is_error else "success",
             "durationMs": duration / timedelta(milliseconds=1),
             "spanCount": len(spans),
             "errorCount": sum(span["status"] == "error" for span in spans),

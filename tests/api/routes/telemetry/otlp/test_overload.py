@@ -23,13 +23,13 @@ def _large_and_small(trace_id: str) -> tuple[list[Span], list[Span]]:
             trace,
             root if number == 0 else None,
             parent=b"" if number == 0 else root,
-            spanwise__kind="llm",
+            spanwise__kind="embedding",
             gen_ai__usage__input_tokens=10,
             notes=f"{number:06}" * 100_000,
         )
         for number in range(LARGE_SPANS)
     ]
-    small = make_span(trace, parent=root, spanwise__kind="llm", gen_ai__usage__input_tokens=3)
+    small = make_span(trace, parent=root, spanwise__kind="embedding", gen_ai__usage__input_tokens=3)
     small.status.code = Status.STATUS_CODE_ERROR
     return large, [small]
 
