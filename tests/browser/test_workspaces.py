@@ -239,3 +239,41 @@ def test_the_audit_log_is_filtered_and_exported(owner: Site, open_as: OpenAs) ->
     lines = started.value.path().read_text().splitlines()
     assert lines[0] == "at,who,what,type,actor,subject,address"
     assert all("member.invited" in line for line in lines[1:])
+
+
+def test_masking_shows_what_would_be_kept(owner: Site, open_as: OpenAs) -> None:
+    tab = open_as(owner)
+    page = tab.open("/workspace?tab=masking")
+    page.get_by_label("What is stored").select_option("mask")
+    page.get_by_label("E-mail addresses").check()
+    page.get_by_role("button", name="Add pattern").click()
+    page.get_by_label("Name of pattern 1").fill("ticket")
+    page.get_by_label("Expression of pattern 1").fill("TICKET-[0-9]+")
+    page.get_by_label("Text", exact=True).fill("wanda@example.com about TICKET-7")
+    expect(page.get_by_text("[email] about [ticket]")).to_be_visible()
+    page.get_by_label("Expression of pattern 1").fill("(?=x)")
+    expect(page.get_by_text("not a valid RE2 pattern")).to_be_visible()
+    # The browser logs the response to the invalid pattern.
+    tab.troubles = [one for one in tab.troubles if "400" not in one]
+    page.get_by_label("Expression of pattern 1").fill("TICKET-[0-9]+")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("New telemetry is masked from now on.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("E-mail addresses")).to_be_checked()
+    expect(page.get_by_label("Name of pattern 1")).to_have_value("ticket")
+    page.get_by_label("What is stored").select_option("off")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("New telemetry is masked from now on.").last).to_be_visible()
+
+
+def test_a_retention_says_what_it_removes(owner: Site, open_as: OpenAs) -> None:
+    page = open_as(owner).open("/workspace?tab=retention")
+    expect(page.get_by_text("Nothing.")).to_be_visible()
+    page.get_by_label("Delete after (days)").fill("0")
+    expect(page.get_by_text("A whole number from 1")).to_be_visible()
+    page.get_by_label("Delete after (days)").fill("365")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Change retention").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Delete after (days)")).to_have_value("365")

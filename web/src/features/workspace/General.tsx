@@ -1,8 +1,8 @@
 /** Name, rules for keys, one's own default, leaving and deleting. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, api, type Schemas, unwrap, type Workspace } from "@/lib/api";
-import { profileQuery, useProfile, workspacesQuery } from "@/lib/queries";
+import { ApiError, api, unwrap, type Workspace } from "@/lib/api";
+import { profileQuery, useProfile } from "@/lib/queries";
 import { ONLY, useCan } from "@/lib/roles";
 import { Button } from "@/ui/Button";
 import { CopyId } from "@/ui/Copy";
@@ -13,6 +13,7 @@ import { toast } from "@/ui/Toast";
 import { DeleteWorkspace } from "./DeleteWorkspace";
 import { LeaveWorkspace } from "./LeaveWorkspace";
 import { Section } from "./Section";
+import { useWorkspaceChange } from "./useWorkspaceChange";
 
 export function General({ workspace }: { workspace: Workspace }) {
   return (
@@ -26,29 +27,9 @@ export function General({ workspace }: { workspace: Workspace }) {
   );
 }
 
-function useChange(workspace: Workspace) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (body: Schemas["WorkspaceChange"]) =>
-      unwrap(
-        api.PUT("/api/workspaces/{workspaceId}", {
-          params: { path: { workspaceId: workspace.id } },
-          body,
-        }),
-      ),
-    onSuccess: (changed) => {
-      queries.setQueryData(workspacesQuery.queryKey, (own) =>
-        own?.map((one) => (one.id === changed.id ? changed : one)),
-      );
-      toast("Saved.", "good");
-    },
-    onError: (error) => toast(error.message, "bad"),
-  });
-}
-
 function Name({ workspace }: { workspace: Workspace }) {
   const [name, setName] = useState(workspace.name);
-  const save = useChange(workspace);
+  const save = useWorkspaceChange(workspace);
   const isAllowed = useCan()("admin");
   const isChanged = name.trim() !== "" && name.trim() !== workspace.name;
   const problem = save.error instanceof ApiError ? save.error.about("name") : undefined;
@@ -86,7 +67,7 @@ function Name({ workspace }: { workspace: Workspace }) {
 }
 
 function KeyExpiry({ workspace }: { workspace: Workspace }) {
-  const save = useChange(workspace);
+  const save = useWorkspaceChange(workspace);
   const isAllowed = useCan()("admin");
   return (
     <Section title="API keys" hint="Applies to new keys; existing ones keep working.">

@@ -1,4 +1,4 @@
-/** Settings of the current workspace, its members, and its audit log. */
+/** Settings of the current workspace: members, masking, retention, and its audit log. */
 import type { ComponentType } from "react";
 import type { Workspace } from "@/lib/api";
 import { useWorkspace } from "@/lib/queries";
@@ -9,7 +9,9 @@ import { Skeleton } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
 import { Audit } from "./Audit";
 import { General } from "./General";
+import { Masking } from "./Masking";
 import { Members } from "./Members";
+import { Retention } from "./Retention";
 
 interface Tab {
   id: string;
@@ -22,6 +24,8 @@ interface Tab {
 const TABS: Tab[] = [
   { id: "general", label: "General", needs: "viewer", Content: General },
   { id: "members", label: "Members", needs: "viewer", Content: Members },
+  { id: "masking", label: "Masking", needs: "admin", Content: Masking },
+  { id: "retention", label: "Retention", needs: "admin", Content: Retention },
   { id: "audit", label: "Audit", needs: "admin", Content: Audit },
 ];
 
