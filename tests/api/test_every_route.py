@@ -10,6 +10,7 @@ import pytest
 
 from spanwise.api.http.rate_limits import tier_of
 from spanwise.api.otlp.responses import PATHS
+from spanwise.api.routes.telemetry.peers import DOORS
 from support.openapi import Operation, operations
 from support.service import CODES, OPERATOR, Person, Service, new_email, start_service
 from support.teams import join, make_team
@@ -379,8 +380,9 @@ async def test_every_route_of_the_service_is_in_the_document(
     for route in service.app.router.routes:
         served |= _paths_under(route)
     hidden = {"/api/openapi.json", "/api/docs", "/api/docs/start.js", "/api/docs/assets"}
-    # OTLP is also accepted on the paths that exporters for other products use.
-    hidden |= {path for path in PATHS if not path.startswith(OTLP)}
+    # The paths that SDKs of other products use, and those with a slash at the end.
+    hidden |= {path for path in PATHS if not path.startswith(OTLP) or path.endswith("/")}
+    hidden |= {path for _, _, path, _ in DOORS}
     undescribed = {path for path in served if path.startswith(PREFIX)} - hidden - described
     assert undescribed == set()
 
