@@ -14,12 +14,11 @@ import json
 import struct
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import count
 from typing import Any
 
-_numbers = count(1)
 Json = dict[str, Any]
 
 CREATED = 1_767_225_600
@@ -75,9 +74,13 @@ def _function(tool: Json) -> tuple[str, Json]:
     return function["name"], _arguments(schema)
 
 
-def _new_id(kind: str) -> str:
-    """Return an id per response: spans with the same one report the same call."""
-    return f"{kind}-{next(_numbers)}"
+_responses: Counter[str] = Counter()
+
+
+def new_response_id(name: str) -> str:
+    """Return an id of its own for every response: spans with the same id report the same call."""
+    _responses[name] += 1
+    return name if _responses[name] == 1 else f"{name}-{_responses[name]}"
 
 
 def chat_completion(request: Json) -> Json:
@@ -92,7 +95,7 @@ def chat_completion(request: Json) -> Json:
         message["content"] = None
         message["tool_calls"] = [{"id": "call_weather_1", "type": "function", "function": call}]
     return {
-        "id": _new_id("chatcmpl-tool" if calls else "chatcmpl-answer"),
+        "id": new_response_id("chatcmpl-tool" if calls else "chatcmpl-answer"),
         "object": "chat.completion",
         "created": CREATED,
         "model": DATED.get(request["model"], request["model"]),
@@ -164,7 +167,7 @@ def response(request: Json) -> Json:
             "content": [{"type": "output_text", "text": ANSWER, "annotations": []}],
         }
     return {
-        "id": _new_id("resp_tool" if calls else "resp_answer"),
+        "id": new_response_id("resp_tool" if calls else "resp_answer"),
         "object": "response",
         "created_at": CREATED,
         "status": "completed",
@@ -268,7 +271,7 @@ def claude_message(request: Json) -> Json:
         name, arguments = _function(tools[0])
         block = {"type": "tool_use", "id": "toolu_weather_1", "name": name, "input": arguments}
     return {
-        "id": _new_id("msg_tool" if calls else "msg_answer"),
+        "id": new_response_id("msg_tool" if calls else "msg_answer"),
         "type": "message",
         "role": "assistant",
         "model": DATED.get(request["model"], request["model"]),
