@@ -105,7 +105,10 @@ class Requires:
         if isinstance(outcome, SpanwiseError):
             raise outcome
         workspace_id = request.path_params.get(WORKSPACE_PARAMETER)
-        return self.check(outcome if workspace_id is None else outcome.in_workspace(workspace_id))
+        if workspace_id is not None:
+            # Stored, so that everything else in the request is about this workspace too.
+            outcome = request.state.principal = outcome.in_workspace(workspace_id)
+        return self.check(outcome)
 
     def check(self, caller: Principal) -> Principal:
         """Return the caller, or raise Forbidden with what is missing."""
