@@ -75,7 +75,8 @@ class Rows:
     def __init__(self, service: Service, person: Person) -> None:
         self.service = service
         self.person = person
-        self.ids: dict[str, str] = {"traceId": TRACE, "sessionId": "talk"}
+        workspace = person.user["defaultWorkspaceId"]
+        self.ids = {"traceId": TRACE, "sessionId": "talk", "workspaceId": workspace}
 
     async def add(self, first: int, last: int) -> None:
         numbers = range(first, last)
@@ -100,11 +101,22 @@ class Rows:
             agent = await make("POST", "/agents", json={"name": f"agent {number}"})
             self._keep("agentId", agent)
             await make("PUT", f"/agents/{agent['id']}/alerts", json={"rules": [silence]})
-            account = {"email": f"member{number}@example.com", "password": PASSWORD}
-            response = await self.service.call("POST", "/auth/register", json=account)
-            assert response.status_code == 201
+            await self._add_member(f"member{number}@example.com")
+            await self._invite(f"guest{number}@example.com")
+            await make("POST", "/workspaces", json={"name": f"workspace {number}"})
         if 0 in numbers:
             await make("POST", f"/experiments/{self.ids['experiments']}/start")
+
+    async def _add_member(self, email: str) -> None:
+        account = {"email": email, "password": PASSWORD, "invitation": await self._invite(email)}
+        response = await self.service.call("POST", "/auth/register", json=account)
+        assert response.status_code == 201
+
+    async def _invite(self, email: str) -> str:
+        body = {"email": email, "role": "viewer"}
+        path = f"/workspaces/{self.ids['workspaceId']}/invitations"
+        made = await self.person.data("POST", path, json=body)
+        return str(made["link"].partition("token=")[2])
 
     def _keep(self, name: str, made: dict[str, Any]) -> None:
         self.ids.setdefault(name, made["id"])

@@ -70,7 +70,7 @@ def test_a_fresh_installation_is_opened_by_single_sign_on(
         page.get_by_role("link", name="Continue with Corp ID").click()
         authorize(page, "ann")
         expect(page.get_by_role("heading", name="No API keys yet")).to_be_visible()
-        assert page.url == f"{installation.url}/keys"
+        assert page.url.startswith(f"{installation.url}/keys?ws=wsp_")
         # The address that showed the sign-in is not in the history.
         page.go_back()
         page.wait_for_url(f"{installation.provider.issuer}/**")

@@ -2,9 +2,9 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, unwrap } from "@/lib/api";
+import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
-import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
 
 export default function ForgotPage() {
   const [email, setEmail] = useState("");

@@ -3,10 +3,10 @@ import { Link, Navigate, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
 import { session } from "@/lib/session";
+import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
 import { Skeleton } from "@/ui/states";
-import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
 import { SingleSignOnLink } from "./SingleSignOn";
 import { useSignInOptions } from "./useSignInOptions";
 

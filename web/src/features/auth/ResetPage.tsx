@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, unwrap } from "@/lib/api";
 import { useUrl } from "@/lib/url";
+import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
-import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "./AuthFrame";
 
 export default function ResetPage() {
   const { token } = useUrl();

@@ -5,9 +5,9 @@ import { useEffect } from "react";
 import { api, unwrap } from "@/lib/api";
 import { session } from "@/lib/session";
 import { stringifySearch, useUrl } from "@/lib/url";
+import { AuthFrame, FormError } from "@/ui/AuthFrame";
 import { cx } from "@/ui/cx";
 import { Skeleton } from "@/ui/states";
-import { AuthFrame, FormError } from "./AuthFrame";
 import { safePath } from "./safePath";
 
 interface Props {

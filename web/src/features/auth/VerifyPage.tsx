@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api, unwrap } from "@/lib/api";
 import { useUrl } from "@/lib/url";
+import { AuthFrame, FormError, Notice } from "@/ui/AuthFrame";
 import { Skeleton } from "@/ui/states";
-import { AuthFrame, FormError, Notice } from "./AuthFrame";
 
 export default function VerifyPage() {
   const token = useUrl().token ?? "";
