@@ -1,6 +1,7 @@
 """A text that must be masked reaches no file, whichever way it is sent."""
 
 import base64
+import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -181,7 +182,9 @@ class Sent:
 
     def _read_files(self) -> dict[str, bytes]:
         telemetry = Path(shared_telemetry_url().removeprefix("chdb://")).parent
-        files = [*self.service.data_dir.rglob("*"), *telemetry.rglob("*")]
+        # Unlike `rglob`, it ignores folders that a merge removes meanwhile.
+        walked = [*os.walk(self.service.data_dir), *os.walk(telemetry)]
+        files = [Path(folder) / name for folder, _, names in walked for name in names]
         return {str(path): _read(path) for path in files}
 
     def read_tables(self, workspace: str | None = None) -> dict[str, bytes]:
@@ -211,7 +214,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError:
-        # A folder, or a part that was merged meanwhile.
+        # A part that was merged meanwhile.
         return b""
 
 
