@@ -30,8 +30,8 @@ _KEPT = {
     "metrics": "time version",
 }
 _TEXTS = {
-    "spans": "service_name agent_name workflow_name provider model response_id tool_name session_id "
-    "user_id environment experiment_id variant trace_name",
+    "spans": "service_name agent_name workflow_name provider model response_id tool_name "
+    "session_id user_id environment experiment_id variant trace_name",
     "logs": "agent_name",
     "signals": "agent_name session_id user_id experiment_id variant",
     "metrics": "service_name",
