@@ -25,6 +25,7 @@ class Installation:
 def provider() -> Iterator[ProviderProcess]:
     with run_provider() as running:
         running.add_person("ann", **person_claims("ann@example.com"))
+        running.add_person("bob", **person_claims("bob@example.com"))
         running.add_person("eve", **person_claims("eve@evil.example"))
         yield running
 
@@ -36,6 +37,16 @@ def installation(provider: ProviderProcess, tmp_path: Path) -> Iterator[Installa
     url = f"http://127.0.0.1:{port}"
     settings = {"oidc_name": "Corp ID", "oidc_domains": "example.com", **provider.settings}
     with run_service(tmp_path, port=port, public_url=url, **settings):
+        yield Installation(url, provider)
+
+
+@pytest.fixture
+def without_passwords(provider: ProviderProcess, tmp_path: Path) -> Iterator[Installation]:
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with run_service(
+        tmp_path, port=port, public_url=url, password_login=False, **provider.settings
+    ):
         yield Installation(url, provider)
 
 
@@ -90,18 +101,44 @@ def test_a_refusal_says_why_and_what_to_do(chromium: Browser, installation: Inst
 
 
 def test_without_passwords_there_is_only_the_provider(
-    chromium: Browser, provider: ProviderProcess, tmp_path: Path
+    chromium: Browser, without_passwords: Installation
 ) -> None:
-    with (
-        run_service(tmp_path, password_login=False, **provider.settings) as service,
-        open_tab(chromium, service.url) as tab,
-    ):
+    with open_installation(chromium, without_passwords) as tab:
         for path in ("/", "/register"):
             page = tab.open(path)
             expect(page.get_by_role("link", name="Continue with single sign-on")).to_be_visible()
             expect(page.get_by_label("Password")).to_have_count(0)
             expect(page.get_by_role("link")).to_have_count(1)
         assert tab.find_violations() == []
+        page.get_by_role("link", name="Continue with single sign-on").click()
+        authorize(page, "ann")
+        expect(page.get_by_role("link", name="Overview")).to_be_visible()
+        tab.open("/profile")
+        expect(page.get_by_role("heading", name="Account")).to_be_visible()
+        expect(page.get_by_label("Current password")).to_have_count(0)
+
+
+def test_an_invited_person_joins_through_the_provider(
+    chromium: Browser, without_passwords: Installation
+) -> None:
+    with open_installation(chromium, without_passwords) as tab:
+        page = tab.open("/workspace?tab=members")
+        page.get_by_role("link", name="Continue with single sign-on").click()
+        authorize(page, "ann")
+        page.get_by_label("Invite by e-mail").fill("bob@example.com")
+        page.get_by_role("button", name="Invite").click()
+        link = page.get_by_label("Invitation link").inner_text().strip()
+        workspace = page.url.partition("ws=")[2].partition("&")[0]
+    with open_installation(chromium, without_passwords) as tab:
+        page = tab.open("/invitation" + link.partition("/invitation")[2])
+        expect(page.get_by_text("invited bob@example.com")).to_be_visible()
+        expect(page.get_by_label("Password")).to_have_count(0)
+        assert tab.find_violations() == []
+        page.get_by_role("link", name="Continue with single sign-on").click()
+        authorize(page, "bob")
+        page.wait_for_url(f"{without_passwords.url}/?ws={workspace}*")
+        tab.open("/workspace?tab=members")
+        expect(page.get_by_role("list", name="Members")).to_contain_text("bob@example.com")
 
 
 def test_a_sign_in_that_was_not_finished_here_is_explained(

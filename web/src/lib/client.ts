@@ -9,9 +9,9 @@ function shouldRetry(failures: number, error: Error): boolean {
   return error instanceof ApiError && error.status >= 500 && failures < 1;
 }
 
-/** The person may have been removed from the workspace, or it was deleted. */
+/** Anything missing may be missing because the person was removed from the workspace. */
 function checkAccess(error: Error) {
-  if (error instanceof ApiError && error.status === 404 && error.message === "no such workspace") {
+  if (error instanceof ApiError && error.status === 404) {
     void queries.invalidateQueries({ queryKey: ["workspaces"] });
   }
 }

@@ -14,6 +14,14 @@ export function useProfile() {
   return useQuery(profileQuery);
 }
 
+/** What the installation offers: passwords, registration, single sign-on. */
+export function useSignInOptions() {
+  return useQuery({
+    queryKey: ["sign-in-options"],
+    queryFn: () => unwrap(api.GET("/api/auth/options")),
+  });
+}
+
 /** The workspaces of which the signed-in person is a member. */
 export const workspacesQuery = queryOptions({
   queryKey: ["workspaces"],

@@ -2,16 +2,17 @@ import { useMutation } from "@tanstack/react-query";
 import { Link, Navigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
+import { useSignInOptions } from "@/lib/queries";
 import { session } from "@/lib/session";
 import { useUrl } from "@/lib/url";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
+import { SingleSignOnLink } from "@/ui/SingleSignOnLink";
 import { Skeleton } from "@/ui/states";
+import { FinishSignIn } from "./FinishSignIn";
 import { refusalText } from "./refusals";
-import { FinishSignIn, SingleSignOnLink } from "./SingleSignOn";
 import { safePath } from "./safePath";
-import { useSignInOptions } from "./useSignInOptions";
 
 export default function LoginPage() {
   return useUrl().signedIn ? <FinishSignIn /> : <SignIn />;
@@ -35,7 +36,9 @@ function SignIn() {
         {ended && <Notice>Your session has ended. Sign in to continue.</Notice>}
       </div>
       {isPending && <Skeleton className="h-44" />}
-      {provider && <SingleSignOnLink name={provider.name} isOnly={!hasPasswords} />}
+      {provider && (
+        <SingleSignOnLink {...{ name: provider.name, isOnly: !hasPasswords, next, invitation }} />
+      )}
       {!isPending && hasPasswords && <PasswordForm />}
     </AuthFrame>
   );

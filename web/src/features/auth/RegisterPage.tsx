@@ -2,13 +2,14 @@ import { useMutation } from "@tanstack/react-query";
 import { Link, Navigate, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
+import { useSignInOptions } from "@/lib/queries";
 import { session } from "@/lib/session";
+import { useUrl } from "@/lib/url";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
+import { SingleSignOnLink } from "@/ui/SingleSignOnLink";
 import { Skeleton } from "@/ui/states";
-import { SingleSignOnLink } from "./SingleSignOn";
-import { useSignInOptions } from "./useSignInOptions";
 
 /** Creates the account and signs in; null when the e-mail address must be verified first. */
 async function register(body: { email: string; password: string; name?: string }) {
@@ -22,6 +23,7 @@ async function register(body: { email: string; password: string; name?: string }
 }
 
 export default function RegisterPage() {
+  const { next, invitation } = useUrl();
   const [waitsFor, setWaitsFor] = useState("");
   const { data: options, isPending } = useSignInOptions();
   if (options && !options.passwordLogin) return <Navigate to="/login" replace />;
@@ -45,7 +47,9 @@ export default function RegisterPage() {
       {isClosed && (
         <Notice>Registration is closed. Ask an administrator or a colleague to invite you.</Notice>
       )}
-      {!isClosed && provider && <SingleSignOnLink name={provider.name} isOnly={false} />}
+      {!isClosed && provider && (
+        <SingleSignOnLink {...{ name: provider.name, isOnly: false, next, invitation }} />
+      )}
       {!isClosed && !isPending && <RegistrationForm onVerify={setWaitsFor} />}
     </AuthFrame>
   );

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, type User, unwrap } from "@/lib/api";
-import { useProfile } from "@/lib/queries";
+import { useProfile, useSignInOptions } from "@/lib/queries";
 import { session } from "@/lib/session";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -15,6 +15,7 @@ import { toast } from "@/ui/Toast";
 
 export default function ProfilePage() {
   const { data: user, error, refetch } = useProfile();
+  const { data: options } = useSignInOptions();
   return (
     <PageBody title="Profile" isNarrow>
       {error && <ErrorState error={error} onRetry={() => void refetch()} />}
@@ -22,7 +23,7 @@ export default function ProfilePage() {
       {user && (
         <div className="flex flex-col gap-3">
           <Account user={user} />
-          <Password />
+          {options?.passwordLogin && <Password />}
         </div>
       )}
     </PageBody>

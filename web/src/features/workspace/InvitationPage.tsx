@@ -2,11 +2,12 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useRouter } from "@tanstack/react-router";
 import { ApiError, api, type Schemas, unwrap } from "@/lib/api";
-import { useProfile } from "@/lib/queries";
+import { useProfile, useSignInOptions } from "@/lib/queries";
 import { session, useToken } from "@/lib/session";
 import { useUrl } from "@/lib/url";
 import { AuthFrame, FormError, Notice } from "@/ui/AuthFrame";
 import { Button } from "@/ui/Button";
+import { SingleSignOnLink } from "@/ui/SingleSignOnLink";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { RegisterInvited } from "./RegisterInvited";
@@ -71,9 +72,34 @@ interface AnswerProps {
 
 function Answer({ token, invitation }: AnswerProps) {
   const isSignedIn = useToken() !== null;
-  if (isSignedIn) return <SignedIn token={token} invitation={invitation} />;
-  if (invitation.hasAccount) return <SignInFirst email={invitation.email} />;
-  return <RegisterInvited token={token} invitation={invitation} />;
+  return isSignedIn ? (
+    <SignedIn token={token} invitation={invitation} />
+  ) : (
+    <SignedOut token={token} invitation={invitation} />
+  );
+}
+
+function SignedOut({ token, invitation }: AnswerProps) {
+  const { data: options, error, refetch } = useSignInOptions();
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (!options) return <Skeleton className="h-40" />;
+  const { singleSignOn: provider, passwordLogin } = options;
+  return (
+    <>
+      {provider && (
+        <SingleSignOnLink
+          name={provider.name}
+          isOnly={!passwordLogin}
+          next={`/?ws=${invitation.workspaceId}`}
+          invitation={token}
+        />
+      )}
+      {passwordLogin && invitation.hasAccount && <SignInFirst email={invitation.email} />}
+      {passwordLogin && !invitation.hasAccount && (
+        <RegisterInvited token={token} invitation={invitation} />
+      )}
+    </>
+  );
 }
 
 function SignedIn({ token, invitation }: AnswerProps) {
