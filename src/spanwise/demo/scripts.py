@@ -132,7 +132,8 @@ SUPPORT = (
         "password",
         (
             Exchange(
-                "I cannot log in any more, it says my password is wrong but I am sure it is right.",
+                "I cannot log in as pat.reed@example.com any more, it says my password is wrong but I "
+                "am sure it is right.",
                 (
                     (Call("search_knowledge_base", {"query": "cannot log in, wrong password"},
                           [{"title": "Reset your password", "score": 0.91,

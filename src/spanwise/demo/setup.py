@@ -17,6 +17,7 @@ from spanwise.model.accounts import Principal
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, StartError
 from spanwise.model.keys import Scope
+from spanwise.model.masking import Detector, MaskingMode, MaskingRules
 from spanwise.model.workspaces import WorkspaceRole
 from spanwise.storage.catalog.accounts import users as stored_users
 
@@ -29,6 +30,10 @@ _COLLEAGUES = (
     ("joel@example.com", "Joel Okafor", WorkspaceRole.VIEWER),
 )
 _INVITED = "sam@example.com"
+_MASKING = MaskingRules(
+    mode=MaskingMode.MASK, detectors=[Detector.EMAIL, Detector.CREDIT_CARD, Detector.SECRET]
+)
+_RETENTION = {"retention_days": 365, "content_retention_days": 90}
 
 Progress = Callable[[str, float], None]
 
@@ -112,8 +117,9 @@ async def _register(services: Services, folder: Path) -> Principal:
 
 
 async def _share_workspace(services: Services, caller: Principal) -> None:
-    """Name the workspace, add the colleagues, and leave one invitation open."""
-    await services.workspaces.update(caller, {"name": WORKSPACE}, None)
+    """Name the workspace, set its rules, add the colleagues, and leave one invitation open."""
+    await services.workspaces.update(caller, {"name": WORKSPACE, **_RETENTION}, None)
+    await services.masking.put(caller, _MASKING, None)
     for email, _, role in _COLLEAGUES:
         invitation = await services.invitations.invite(caller, email, role, None)
         colleague = await _find_caller(services, email)

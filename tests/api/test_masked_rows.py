@@ -1,0 +1,100 @@
+"""What was masked is still found, watched and evaluated."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanwise.model.masking import Detector, MaskingMode
+from support.clock import Clock
+from support.experiments import start
+from support.outcomes import make_trace
+from support.receivers import hook_server
+from support.service import Person, Service, start_service
+from support.traces import make_span, send_traces
+
+EMAIL = "ann.bee@example.com"
+
+
+async def mask(person: Person, mode: MaskingMode = MaskingMode.MASK) -> None:
+    path = f"/workspaces/{person.user['defaultWorkspaceId']}/masking"
+    await person.data("PUT", path, json={"mode": mode, "detectors": [Detector.EMAIL]})
+
+
+async def test_the_search_finds_the_other_words(service: Service) -> None:
+    ann = await service.sign_up()
+    await mask(ann)
+    span = make_span("planner", input=f"refund the invoice of {EMAIL} quickly")
+    await send_traces(ann, [span])
+
+    async def find(words: str) -> list[str]:
+        found = await ann.data("GET", "/spans/traces", params={"search": words})
+        return [trace["traceId"] for trace in found]
+
+    assert await find("refund invoice quickly") == [span["traceId"]]
+    assert await find("email") == [span["traceId"]]
+    assert await find("ann.bee") == []
+
+
+@pytest.mark.parametrize("mode", [MaskingMode.MASK, MaskingMode.METADATA_ONLY])
+async def test_an_alert_is_raised_and_says_nothing_that_was_masked(
+    tmp_path: Path, mode: MaskingMode
+) -> None:
+    clock = Clock()
+    with hook_server() as hooks:
+        async with start_service(tmp_path, clock, allow_private_webhooks=True) as service:
+            ann = await service.sign_up()
+            await mask(ann, mode)
+            await ann.call("POST", "/agents", json={"name": "planner"})
+            rule = {"id": "e", "metric": "errorRate", "condition": "above", "threshold": 0.5}
+            body = {"rules": [rule], "notify": {"webhooks": [{"url": hooks.url}]}}
+            await ann.data("PUT", "/agents/planner/alerts", json=body)
+            failed = make_span(
+                "planner",
+                start=clock.now - timedelta(seconds=1),
+                status="error",
+                statusMessage=f"rate limit of {EMAIL}",
+                userId=EMAIL,
+            )
+            await send_traces(ann, [failed])
+            await service.services.alert_jobs.evaluate()
+            await service.services.alert_jobs.send()
+            [alert] = await ann.data("GET", "/spans/alerts")
+    assert alert["exampleTraceIds"] == [failed["traceId"]]
+    [call] = hooks.accepted
+    assert failed["traceId"].encode() in call.body
+    assert EMAIL.encode() not in call.body
+
+
+@pytest.mark.parametrize("mode", [MaskingMode.MASK, MaskingMode.METADATA_ONLY])
+async def test_an_experiment_is_evaluated(service: Service, mode: MaskingMode) -> None:
+    ann = await service.sign_up()
+    await mask(ann, mode)
+    experiment = await start(
+        ann, metrics=[{"metric": "successRate"}, {"source": "signal", "signalName": "rating"}]
+    )
+    units = [f"u{n}" for n in range(20)]
+    path = f"/experiments/{experiment['id']}"
+    assigned = await ann.data("POST", f"{path}/assign/batch", json={"unitIds": units})
+    variants = {a["unitId"]: a["variant"] for a in assigned}
+    shared: dict[str, Any] = {"input": f"mail to {EMAIL}"}
+    await send_traces(
+        ann,
+        [make_trace(ok=v == "treatment", userId=unit, **shared) for unit, v in variants.items()],
+    )
+    signals = [
+        {"signalName": "rating", "value": 4, "userId": unit, "comment": EMAIL} for unit in units
+    ]
+    await ann.data("POST", "/signals/batch", json={"signals": signals})
+    results = await ann.data("GET", f"{path}/results")
+    success, rating = (
+        {v["variant"]: (v["units"], v["mean"]) for v in metric["variants"]}
+        for metric in results["metrics"]
+    )
+    counts = {key: list(variants.values()).count(key) for key in ("control", "treatment")}
+    assert success == {
+        "control": (counts["control"], 0),
+        "treatment": (counts["treatment"], pytest.approx(1)),
+    }
+    assert rating == {key: (count, pytest.approx(4)) for key, count in counts.items()}
