@@ -24,7 +24,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ScopeLogs
 
 from spanwise.ingest.commit.journal import Kind, Record
-from spanwise.ingest.otlp import coding_agents
+from spanwise.ingest.otlp import coding_agents, evaluations
 from spanwise.ingest.otlp.embedded_values import (
     extract_embedded_values,
     may_have_embedded_values,
@@ -39,7 +39,7 @@ from spanwise.ingest.otlp.limits import (
     TRACE_ID_BYTES,
 )
 from spanwise.ingest.otlp.message_order import number_messages
-from spanwise.ingest.otlp.span_events import add_event_attributes, find_evaluations
+from spanwise.ingest.otlp.span_events import add_event_attributes
 from spanwise.ingest.otlp.truncation import MAX_VALUE_BYTES, truncate_record, truncate_span
 from spanwise.ingest.rest import signals
 from spanwise.ingest.rest.bodies import NewSignal
@@ -118,11 +118,14 @@ def prepare_traces(
         )
     kind = Kind.CALLS if has_calls else Kind.TRACES
     record = Record(kind, bytearray().join(frames), workspace=workspace, hours=_hours_of(starts))
-    prepared = _to_prepared(record, total, rejections)
-    if found:
-        record = signals.prepare_signals(workspace, found).record
-        prepared = replace(prepared, records=(*prepared.records, record))
-    return prepared
+    return _with_signals(_to_prepared(record, total, rejections), workspace, found)
+
+
+def _with_signals(prepared: Prepared, workspace: str, found: Sequence[NewSignal]) -> Prepared:
+    if not found:
+        return prepared
+    record = signals.prepare_signals(workspace, found).record
+    return replace(prepared, records=(*prepared.records, record))
 
 
 def prepare_logs(
@@ -134,14 +137,18 @@ def prepare_logs(
     raw = _raw_scopes(scopes, body)
     left = iter(raw)
     frames = []
+    found: list[NewSignal] = []
     may_have_calls = any(coding_agents.may_be_coding_agent(scope.has) for scope in raw)
     for resource in request.resource_logs:
         head = make_head(workspace, resource.resource)
         for scope in resource.scope_logs:
             data = next(left)
             may_have_calls |= coding_agents.is_claude_code(scope.scope.name, head)
+            if evaluations.may_be_in(data.has):
+                found += evaluations.find_in_records(scope.log_records)
             frames += frame(data.parts(_change_logs(scope, data)), head)
     prepared = _to_prepared(Record(Kind.LOGS, bytearray().join(frames)), total)
+    prepared = _with_signals(prepared, workspace, found)
     calls = coding_agents.derive_spans(request) if may_have_calls else ExportTraceServiceRequest()
     if calls.resource_spans:
         # Records with implausible times are stored as logs only.
@@ -258,7 +265,7 @@ def _change_spans(
 ) -> tuple[dict[int, bytes | None], list[Rejection]]:
     """Return changed spans by index, with None for rejected ones, and why those were rejected.
 
-    Adds evaluation results among the events to `found`.
+    Adds evaluation results to `found`.
     """
     changes: dict[int, bytes | None] = {}
     rejections: list[Rejection] = []
@@ -267,7 +274,8 @@ def _change_spans(
         end - start > MAX_VALUE_BYTES for start, _, end in raw.items()
     )
     latest = time.time_ns() + MAX_AHEAD_NANO
-    must_check_all = has_embedded or may_be_long or corrections
+    has_evaluations = evaluations.may_be_in(raw.has)
+    must_check_all = has_embedded or may_be_long or corrections or has_evaluations
     indexes = (
         range(len(scope.spans)) if must_check_all else _find_spans_to_check(scope.spans, latest)
     )
@@ -285,7 +293,7 @@ def _change_spans(
         is_changed |= truncate_span(span) if may_be_long else False
         if is_changed:
             changes[index] = span.SerializeToString()
-        found += find_evaluations(span)
+        found += evaluations.find_in_span(span) if has_evaluations else ()
     return changes, rejections
 
 

@@ -36,6 +36,7 @@ MAX_SIGNALS = 1000
 MAX_SIGNAL_ID_CHARACTERS = 128
 MAX_SIGNAL_NAME_CHARACTERS = 128
 MAX_TEXT_CHARACTERS = 65_536
+MAX_LABEL_CHARACTERS = 512
 MAX_DEPTH = 64
 MAX_PROBLEMS = 100
 # The engine stores 18 digits, 12 of them after the decimal point.
@@ -114,7 +115,7 @@ LogTime = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_in_stor
 SpanTime = Annotated[UtcTime, BeforeValidator(_iso_time), AfterValidator(_plausible)]
 Count = Annotated[StrictInt, Field(ge=0, le=2**32 - 1)]
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARACTERS)]
-Label = Annotated[str, StringConstraints(max_length=512)]
+Label = Annotated[str, StringConstraints(max_length=MAX_LABEL_CHARACTERS)]
 SignalId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SIGNAL_ID_CHARACTERS)]
 SignalName = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SIGNAL_NAME_CHARACTERS)]
 TraceId = Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{32}$", to_lower=True)]

@@ -1,4 +1,4 @@
-"""Span events are converted to attributes and signals."""
+"""Span events are converted to attributes."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.ingest.otlp.span_events import add_event_attributes, find_evaluations
+from spanwise.ingest.otlp.span_events import add_event_attributes
 
 
 def span_with(*events: tuple[str, dict[str, Any]]) -> Span:
@@ -62,31 +62,3 @@ def test_an_unknown_event_changes_nothing() -> None:
     span = span_with(("cache.miss", {"key": "x"}))
     assert not add_event_attributes(span)
     assert attributes(span) == {}
-
-
-def test_an_evaluation_is_a_signal_with_a_stable_id() -> None:
-    values = {
-        "gen_ai.evaluation.name": "relevance",
-        "gen_ai.evaluation.score.value": 0.5,
-        "gen_ai.evaluation.explanation": "half of it",
-        "gen_ai.evaluation.score.label": "fair",
-    }
-    first = find_evaluations(span_with(("gen_ai.evaluation.result", values)))
-    again = find_evaluations(span_with(("gen_ai.evaluation.result", values)))
-    assert first == again
-    [signal] = first
-    assert (signal.signal_name, signal.value) == ("relevance", 0.5)
-    assert signal.comment == "half of it"
-    assert signal.metadata == {"label": "fair"}
-    assert signal.trace_id == b"t".hex() * 16
-
-
-@pytest.mark.parametrize("score", [1e16, -1e308, 2**60, float("nan"), float("inf"), True, "1"])
-def test_an_evaluation_with_an_unusable_score_is_no_signal(score: Any) -> None:
-    values = {"gen_ai.evaluation.name": "relevance", "gen_ai.evaluation.score.value": score}
-    assert find_evaluations(span_with(("gen_ai.evaluation.result", values))) == []
-
-
-def test_an_evaluation_without_a_score_is_no_signal() -> None:
-    span = span_with(("gen_ai.evaluation.result", {"gen_ai.evaluation.name": "relevance"}))
-    assert find_evaluations(span) == []

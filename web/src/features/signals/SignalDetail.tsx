@@ -12,6 +12,7 @@ import { BarList } from "@/ui/BarList";
 import type { Series } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
+import { SignalLabel } from "@/ui/SignalLabel";
 import { Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { signalGranularity, toBins } from "./distribution";
@@ -194,6 +195,7 @@ function Latest({ signals }: { signals: Signal[] }) {
             <span className="w-14 shrink-0 text-right font-medium">
               {formatNumber(signal.value)}
             </span>
+            <SignalLabel signal={signal} />
             <span
               className="min-w-0 flex-1 truncate text-muted"
               title={signal.comment ?? undefined}

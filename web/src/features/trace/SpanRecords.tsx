@@ -7,6 +7,7 @@ import { useUrlState } from "@/lib/url";
 import { Badge, type Tone } from "@/ui/Badge";
 import { Checkbox } from "@/ui/Field";
 import { JsonView } from "@/ui/JsonView";
+import { SignalLabel } from "@/ui/SignalLabel";
 import { ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { toMs } from "./tree";
@@ -94,6 +95,7 @@ export function Signals({ signals }: { signals: Signal[] }) {
         <li key={signal.id} className="flex items-baseline gap-3 border-b py-1.5">
           <span className="font-medium">{signal.signalName}</span>
           <span>{formatNumber(signal.value)}</span>
+          <SignalLabel signal={signal} />
           <span className="min-w-0 flex-1 text-muted [overflow-wrap:anywhere]">
             {signal.comment}
           </span>
