@@ -342,6 +342,7 @@ class Conversation:
                 value=value,
                 trace_id=recording.trace_id.hex(),
                 comment=_COMMENTS.get((rating.name, value)) if self.rng.random() < 0.3 else None,  # noqa: PLR2004
+                metadata={"label": _judge(value)} if rating.name == "faithfulness" else {},
                 timestamp=recording.time + timedelta(seconds=self.rng.uniform(1, 20)),
             )
 
@@ -353,6 +354,11 @@ class Conversation:
             return round(min(1.0, max(0.0, rating.mean + shift + 0.2 * spread)), 3)
         mean = 1.5 if failed else rating.mean + shift
         return float(min(rating.scale, max(1, round(self.rng.gauss(mean, 0.9)))))
+
+
+def _judge(faithfulness: float) -> str:
+    """Return the label that a judge model gives beside its score."""
+    return "faithful" if faithfulness >= 0.8 else "unsupported claims"  # noqa: PLR2004
 
 
 _COMMENTS = {

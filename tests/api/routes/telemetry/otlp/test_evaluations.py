@@ -1,5 +1,7 @@
 """Evaluation results over OTLP are found among the signals."""
 
+from typing import Any
+
 import orjson
 import pytest
 from google.protobuf.json_format import MessageToDict
@@ -11,7 +13,7 @@ from support.service import Person
 
 async def test_annotations_of_a_span(exporter: Exporter, person: Person) -> None:
     judged = {"name": "helpful", "score": 0.75, "label": "good", "explanation": "says how"}
-    values = {f"annotations.0.annotation.{field}": value for field, value in judged.items()}
+    values: dict[str, Any] = {f"annotations.0.annotation.{k}": v for k, v in judged.items()}
     span = make_span(**values)
     for _ in range(2):
         assert (await exporter.post(make_traces([make_span(), span]))).status_code == 200
