@@ -128,7 +128,8 @@ class Rows:
         spans = [root] if 0 in numbers else []
         for number in numbers:
             call = llm_call(f"model {number}", "acme", {"input": 5}, agentName=f"agent {number}")
-            spans.append({**call, "sessionId": f"talk {number}", "toolName": f"tool {number}"})
+            named = {"sessionId": f"talk {number}", "toolName": f"tool {number}"}
+            spans.append({**call, **named, "status": "error"})
             spans.append({**new_span(NOW - timedelta(minutes=4)), "sessionId": "talk"})
             spans.append(child_of(root, spanId=new_span_id()))
         await make("POST", "/spans", json={"spans": spans})

@@ -23,6 +23,7 @@ from spanwise.services.readiness import Readiness
 from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.failures import Failures
 from spanwise.services.telemetry.logs import Logs
 from spanwise.services.telemetry.prices import Prices, RepricingProgress
 from spanwise.services.telemetry.sessions import Sessions
@@ -72,6 +73,7 @@ class Services:
     signals: Signals
     logs: Logs
     rollup: Rollup
+    failures: Failures
     experiments: Experiments
     assignments: Assignments
     results: Results

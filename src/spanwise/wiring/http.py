@@ -24,6 +24,7 @@ from spanwise.api.routes import agents, alerts, events, experiments, ofrep, syst
 from spanwise.api.routes.accounts import admin, auth, keys, single_sign_on, users
 from spanwise.api.routes.telemetry import (
     analytics,
+    failures,
     logs,
     models,
     otlp,
@@ -61,6 +62,7 @@ _ROUTE_MODULES = (
     signals,
     logs,
     analytics,
+    failures,
     models,
     ofrep,
     system,

@@ -37,6 +37,7 @@ from spanwise.services.readiness import Readiness, check_catalog
 from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.failures import Failures
 from spanwise.services.telemetry.logs import Logs
 from spanwise.services.telemetry.prices import Prices, PriceSync
 from spanwise.services.telemetry.sessions import Sessions
@@ -51,6 +52,7 @@ from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.failures.updates import FailureUpdates
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
@@ -58,6 +60,7 @@ from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
 KEY_USE_SECONDS = 15
 ACTIVITY_FLUSH_SECONDS = 15
 REAGGREGATION_SECONDS = 10
+FAILURE_SECONDS = 10
 # Other replicas may have changed the rules; the docs promise five seconds.
 MASKING_REFRESH_SECONDS = 4
 
@@ -137,6 +140,11 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
         _start(stack, retention)
         _start(stack, RollupMaintenance(rollup.maintenance))
+        failure_updates = FailureUpdates(engine, writer.visible_until, writer.changes)
+        find_failures = Periodic(
+            "failures", FAILURE_SECONDS, failure_updates.run, run_on_stop=False
+        )
+        _start(stack, find_failures)
         experiment_cache = ExperimentCache(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
@@ -181,6 +189,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             logs=Logs(engine, receiver, agents),
             analytics=Analytics(engine, rollup, agents, catalog),
             rollup=rollup,
+            failures=Failures(engine, catalog, agents, failure_updates, clock),
             experiments=Experiments(catalog, experiment_cache),
             assignments=Assignments(experiment_cache, pipeline, engine),
             results=Results(engine, agents),

@@ -305,6 +305,15 @@ model_prices = Table(
     Column("updated_at", UtcDateTime, nullable=False),
 )
 
+failure_marks = Table(
+    "failure_marks",
+    metadata,
+    Column("workspace_id", String(40), primary_key=True),
+    Column("failure_id", String(40), primary_key=True),
+    Column("status", String(20), nullable=False),
+    Column("marked_at", UtcDateTime, nullable=False),
+)
+
 experiments = Table(
     "experiments",
     metadata,

@@ -26,6 +26,7 @@ _CONTENTS = {
         },
     ),
     "traces": ("start", {"input_preview": "''", "output_preview": "''"}),
+    "failures": ("hour", {"message": "''"}),
     "logs": ("time", {"message": "''", "attributes": "map()"}),
     "signals": ("time", {"comment": "''", "metadata": "''"}),
 }

@@ -37,6 +37,8 @@ EXPIRING_TABLES = (
     ExpiringTable("traces", "start"),
     ExpiringTable("trace_rollup", "moment"),
     ExpiringTable("trace_slices", "moment", by_month=False),
+    ExpiringTable("failures", "hour"),
+    ExpiringTable("failure_days", "day", by_month=False),
     ExpiringTable("trace_bounds", "last_hour", by_month=False),
     ExpiringTable("logs", "time"),
     ExpiringTable("metrics", "time"),

@@ -146,7 +146,7 @@ class Maintenance:
         with self._running:
             client = self._client("hours")
             watermarks = self._watermarks.read_uncached(client)
-            until = _read_clock(client) - timedelta(seconds=quiet_seconds)
+            until = read_clock(client) - timedelta(seconds=quiet_seconds)
             since = watermarks.hours if watermarks else BEGINNING
             written = {
                 "since": to_engine_milliseconds(since),
@@ -172,7 +172,7 @@ class Maintenance:
         if watermarks is None:
             return 0
         visible = self._visible_until()
-        until = visible or _read_clock(client) - timedelta(seconds=self._quiet_seconds)
+        until = visible or read_clock(client) - timedelta(seconds=self._quiet_seconds)
         written = {
             "from": to_engine_seconds(watermarks.first_sliced_hour),
             "since": to_engine_milliseconds(watermarks.slices or BEGINNING),
@@ -230,7 +230,7 @@ def _whole_months(first_day: datetime, last_day: datetime) -> BoundedRange:
     return BoundedRange(first, next_bucket(last, Granularity.MONTHLY))
 
 
-def _read_clock(client: Client) -> datetime:
+def read_clock(client: Client) -> datetime:
     """Return the time of the engine's clock, which also sets `written_at`."""
     now: datetime = query_rows(client, "SELECT now64(3) AS now", {})[0]["now"]
     return in_utc(now)

@@ -1,0 +1,52 @@
+"""Routes for failures: groups of failed spans that fail the same way."""
+
+from typing import Annotated
+
+from fastapi import Path, Query
+
+from spanwise.api.auth import ClientAddress, Reader, Writer
+from spanwise.api.freshness import Fresh
+from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import PrefixRouter
+from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
+from spanwise.api.services import Use
+from spanwise.model.api_model import ApiModel, utc_now
+from spanwise.model.failures import Failure, FailureMark, FailureQuery, FailureStatus
+
+router = PrefixRouter("analytics", "/analytics/failures")
+
+DEFAULT_DAYS = 30
+
+
+class NewFailureStatus(ApiModel):
+    status: FailureStatus
+
+
+@router.get("")
+async def list_failures(
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    period: Period,
+    _fresh: Fresh,
+    agent_id: AgentId = None,
+    environment: Text = None,
+    status: Annotated[FailureStatus | None, Query()] = None,
+) -> SuccessPage[Failure]:
+    """List groups of failed spans, new and regressed ones first, then by their number."""
+    query = FailureQuery(
+        period.or_last_days(DEFAULT_DAYS, utc_now()), page, agent_id, environment, status
+    )
+    return succeed_page(page, await use.failures.find(caller.workspace_id, query))
+
+
+@router.put("/{failureId}")
+async def mark_failure(
+    failure_id: Annotated[str, Path(alias="failureId", max_length=40)],
+    body: NewFailureStatus,
+    caller: Writer,
+    use: Use,
+    address: ClientAddress,
+) -> Success[FailureMark]:
+    """Mark a failure as known or muted; `new` takes that back."""
+    return succeed(await use.failures.mark(caller, failure_id, body.status, address))

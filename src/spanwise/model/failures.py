@@ -1,0 +1,84 @@
+"""Failures: groups of failed spans that fail the same way."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from spanwise.model.api_model import ApiModel, UtcTime
+from spanwise.model.page import PageRequest
+from spanwise.model.times import BoundedRange
+
+PREFIX = "flr_"
+
+
+class FailureStatus(StrEnum):
+    """`new`: first seen within a day. `regressed`: seen again after a week without.
+
+    Marking a failure as known or muted ends both; a known failure can regress again.
+    """
+
+    NEW = "new"
+    REGRESSED = "regressed"
+    KNOWN = "known"
+    MUTED = "muted"
+
+
+class FailurePoint(ApiModel):
+    time: UtcTime
+    count: int
+
+
+class Failure(ApiModel):
+    """Spans of an agent in which the same tool or model failed with the same error and message.
+
+    Quoted values, ids and numbers are left out of the message.
+    """
+
+    id: str
+    title: str
+    agent_name: str
+    operation: str
+    kind: str
+    error_type: str
+    message: str
+    count: int
+    traces: int
+    users: int
+    first_seen_at: UtcTime
+    last_seen_at: UtcTime
+    trend: list[FailurePoint]
+    status: FailureStatus
+    example_trace_ids: list[str]
+
+
+class FailureMark(ApiModel):
+    """The status that a person gave to a failure."""
+
+    id: str
+    status: FailureStatus
+    marked_at: UtcTime
+
+
+@dataclass(frozen=True)
+class FailureQuery:
+    period: BoundedRange
+    page: PageRequest
+    agent_name: str | None = None
+    environment: str | None = None
+    status: FailureStatus | None = None
+    now: datetime | None = None
+
+
+def failure_id(group: int) -> str:
+    return f"{PREFIX}{group:016x}"
+
+
+def parse_failure_id(text: str) -> int | None:
+    """Return the number of the group; None if the text is no id of a failure."""
+    digits = text.removeprefix(PREFIX)
+    if len(digits) != 16 or not text.startswith(PREFIX):  # noqa: PLR2004
+        return None
+    try:
+        return int(digits, 16)
+    except ValueError:
+        return None

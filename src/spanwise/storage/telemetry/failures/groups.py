@@ -1,0 +1,135 @@
+"""Reads groups of failures, new and regressed ones first."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from spanwise.model.failures import (
+    Failure,
+    FailureMark,
+    FailurePoint,
+    FailureQuery,
+    FailureStatus,
+    failure_id,
+    parse_failure_id,
+)
+from spanwise.model.page import Listing
+from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.engine.conditions import Conditions
+from spanwise.storage.telemetry.spans.decoding import in_utc
+
+NEW_FOR = timedelta(days=1)
+SILENT_DAYS = 7
+TREND_POINTS = 24
+EXAMPLES = 5
+
+_LATEST_SPANS = 20
+_GROUP = f"""
+group_id, any(agent_name) AS agent_name, any(operation) AS operation, any(kind) AS kind,
+    any(error_type) AS error_type, max(message) AS message, count() AS count,
+    uniqExact(trace_id) AS traces, uniqExactIf(user_id, user_id != '') AS users,
+    max(start) AS last_seen,
+    sumMap([toUInt32(intDiv(toUnixTimestamp(start) - {{from:UInt32}}, {{width:UInt32}}))],
+        [toUInt64(1)]) AS trend,
+    groupArraySorted({_LATEST_SPANS})((-toUnixTimestamp64Nano(start), lower(hex(trace_id))))
+        AS latest"""
+# The days on which each group of the period failed, at any time.
+_SELECT_DAYS = """
+SELECT group_id, min(began) AS first_seen,
+    arraySort(groupArray((toUInt32(toDate(day)), began))) AS days,
+    arrayLastIndex(gap -> gap > {silent:UInt32}, arrayDifference(days.1)) AS position,
+    if(position > 0, days[position].2, toDateTime64(0, 9, 'UTC')) AS returned
+FROM (
+    SELECT group_id, day, min(first) AS began FROM failure_days
+    WHERE workspace = {workspace:String} AND group_id IN (SELECT group_id FROM groups)
+    GROUP BY group_id, day)
+GROUP BY group_id"""
+_MARKED = """toDateTime64(if(has({marked:Array(UInt64)}, group_id),
+    {marked_at:Array(UInt32)}[indexOf({marked:Array(UInt64)}, group_id)], 0), 9, 'UTC')"""
+_NEW_SINCE = "toDateTime64({new_since:UInt32}, 9, 'UTC')"
+_STATUS = f"""multiIf(
+    has({{muted:Array(UInt64)}}, group_id), 'muted',
+    returned > greatest({_MARKED}, {_NEW_SINCE}), 'regressed',
+    first_seen > greatest({_MARKED}, {_NEW_SINCE}), 'new',
+    'known')"""
+_RANKS = "indexOf(['new', 'regressed', 'known', 'muted'], status)"
+
+
+async def list_failures(
+    engine: Engine, workspace: str, query: FailureQuery, marks: Sequence[FailureMark]
+) -> Listing[Failure]:
+    """Return one page of the groups that failed in the period."""
+    where = Conditions(workspace)
+    period = TimeRange(query.period.start, query.period.end)
+    where.within("start", period)
+    where.within_hours("hour", period)
+    where.equals("agent_name", query.agent_name)
+    where.equals("environment", query.environment)
+    start, end = int(query.period.start.timestamp()), math.ceil(query.period.end.timestamp())
+    width = max(1, -(-(end - start) // TREND_POINTS))
+    only = "status = {status:String}" if query.status else "1"
+    sql = f"""
+    WITH groups AS (
+        SELECT {_GROUP} FROM (SELECT * FROM failures FINAL WHERE {where.sql}) GROUP BY group_id)
+    SELECT *, {_STATUS} AS status, count() OVER () AS total
+    FROM groups INNER JOIN ({_SELECT_DAYS}) AS days USING (group_id)
+    WHERE {only}
+    ORDER BY {_RANKS}, count DESC, group_id
+    LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}"""
+    parameters = {
+        **where.parameters,
+        **_bind_marks(marks),
+        "status": query.status or "",
+        "from": start,
+        "width": width,
+        "silent": SILENT_DAYS,
+        "new_since": int(((query.now or datetime.now(UTC)) - NEW_FOR).timestamp()),
+        "limit": query.page.limit,
+        "skip": query.page.skip,
+    }
+    rows = await engine.fetch(sql, parameters, tag="list_failures")
+    times = [datetime.fromtimestamp(at, UTC) for at in range(start, end, width)]
+    return Listing([_to_failure(row, times) for row in rows], rows[0]["total"] if rows else 0)
+
+
+async def has_failure(engine: Engine, workspace: str, group: int) -> bool:
+    rows = await engine.fetch(
+        """SELECT 1 FROM failure_days
+        WHERE workspace = {workspace:String} AND group_id = {group:UInt64} LIMIT 1""",
+        {"workspace": workspace, "group": group},
+        tag="has_failure",
+    )
+    return bool(rows)
+
+
+def _bind_marks(marks: Sequence[FailureMark]) -> dict[str, Any]:
+    groups = [(parse_failure_id(mark.id), mark) for mark in marks]
+    return {
+        "marked": [group for group, _ in groups],
+        "marked_at": [int(mark.marked_at.timestamp()) for _, mark in groups],
+        "muted": [group for group, mark in groups if mark.status is FailureStatus.MUTED],
+    }
+
+
+def _to_failure(row: dict[str, Any], times: Sequence[datetime]) -> Failure:
+    counts = dict(zip(*row["trend"], strict=True))
+    examples = dict.fromkeys(trace_id for _, trace_id in row["latest"])
+    return Failure(
+        id=failure_id(row["group_id"]),
+        title=f"{row['operation']}: {row['message'] or row['error_type']}",
+        agent_name=row["agent_name"],
+        operation=row["operation"],
+        kind=row["kind"],
+        error_type=row["error_type"],
+        message=row["message"],
+        count=row["count"],
+        traces=row["traces"],
+        users=row["users"],
+        first_seen_at=in_utc(row["first_seen"]),
+        last_seen_at=in_utc(row["last_seen"]),
+        trend=[FailurePoint(time=at, count=counts.get(n, 0)) for n, at in enumerate(times)],
+        status=FailureStatus(row["status"]),
+        example_trace_ids=list(examples)[:EXAMPLES],
+    )

@@ -1,0 +1,194 @@
+"""Failures: grouping, status, marks."""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.clock import Clock
+from support.ids import new_span_id, new_trace_id
+from support.service import Person, Service, assert_error, start_service
+from support.traces import make_span, send_traces
+
+
+def child(root: dict[str, Any], parent: dict[str, Any] | None = None, **fields: Any) -> Any:
+    return {
+        **root,
+        "agentName": None,
+        "kind": "tool",
+        "spanId": new_span_id(),
+        "parentSpanId": (parent or root)["spanId"],
+        "name": "execute_tool",
+        **fields,
+    }
+
+
+async def find(person: Person, **params: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = await person.data("GET", "/analytics/failures", params=params)
+    return found
+
+
+async def test_messages_differ_only_by_ids_and_numbers(service: Service) -> None:
+    ann = await service.sign_up()
+    messages = [
+        'no flight "LH400" after 200 ms (request req_01jabcdefghij4)',
+        'no flight "BA9" after 1,250.5 ms (request req_01jzyxwvutsrq9)',
+        "no flight after 3 ms",
+    ]
+    spans = []
+    for number, message in enumerate(messages):
+        root = make_span("planner", status="error", userId=f"u{number}", statusMessage="run failed")
+        spans += [root, child(root, toolName="search", status="error", statusMessage=message)]
+    await send_traces(ann, spans)
+    first, second = await find(ann)
+    assert first["id"].startswith("flr_")
+    assert first["title"] == "search: no flight … after … ms (request …)"
+    assert (first["agentName"], first["operation"], first["kind"]) == ("planner", "search", "tool")
+    assert (first["count"], first["traces"], first["users"], first["status"]) == (2, 2, 2, "new")
+    assert set(first["exampleTraceIds"]) == {spans[0]["traceId"], spans[2]["traceId"]}
+    assert sum(point["count"] for point in first["trend"]) == 2
+    # The roots failed because of their tools and form no group.
+    assert (second["count"], second["message"]) == (1, "no flight after … ms")
+
+
+async def test_the_name_of_an_exception_is_the_error_type(service: Service) -> None:
+    ann = await service.sign_up()
+    event = {"name": "exception", "attributes": {"exception.type": "ContentFiltered"}}
+    await send_traces(ann, [make_span("planner", status="error", events=[event])])
+    [failure] = await find(ann)
+    assert (failure["errorType"], failure["title"]) == (
+        "ContentFiltered",
+        "answer: ContentFiltered",
+    )
+
+
+async def test_a_span_that_no_longer_fails_leaves_its_group(service: Service) -> None:
+    ann = await service.sign_up()
+    failed, other = (make_span("planner", status="error", statusMessage="down") for _ in range(2))
+    await send_traces(ann, [failed, other])
+    assert [group["count"] for group in await find(ann)] == [2]
+    await send_traces(ann, [{**failed, "status": "ok"}])
+    assert [group["count"] for group in await find(ann)] == [1]
+    await ann.data("DELETE", f"/spans/traces/{other['traceId']}")
+    assert await find(ann) == []
+
+
+async def test_a_root_that_arrives_later_names_the_agent(service: Service) -> None:
+    ann = await service.sign_up()
+    root = make_span("planner")
+    await send_traces(ann, [child(root, toolName="search", status="error", statusMessage="down")])
+    assert [group["agentName"] for group in await find(ann)] != ["planner"]
+    await send_traces(ann, [root])
+    [group] = await find(ann, agentId="planner")
+    assert (group["agentName"], group["count"]) == ("planner", 1)
+    assert len(await find(ann)) == 1
+
+
+async def test_filters_and_pages(service: Service) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    for agent, environment in (("planner", "prod"), ("writer", "prod"), ("writer", "test")):
+        span = make_span(agent, status="error", environment=environment)
+        await send_traces(ann, [{**span, "statusMessage": f"{agent} {environment}"}])
+    assert {g["agentName"] for g in await find(ann, agentId="writer")} == {"writer"}
+    assert [g["message"] for g in await find(ann, environment="test")] == ["writer test"]
+    assert len(await find(ann, status="new")) == 3
+    assert await find(ann, status="muted") == []
+    page = (await ann.call("GET", "/analytics/failures", params={"limit": 2, "skip": 2})).json()
+    assert (len(page["data"]), page["pagination"]["total"]) == (1, 3)
+    past = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+    assert await find(ann, endDate=past) == []
+    assert await find(bob) == []
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[tuple[Person, Clock]]:
+    clock = Clock()
+    async with start_service(tmp_path, clock) as service:
+        yield await service.sign_up(), clock
+
+
+async def test_marks_and_regressions(desk: tuple[Person, Clock]) -> None:
+    ann, clock = desk
+
+    async def fail(message: str) -> None:
+        span = make_span("planner", start=clock.now, status="error", statusMessage=message)
+        await send_traces(ann, [span])
+
+    async def statuses() -> dict[str, str]:
+        period = {"startDate": "2020-01-01T00:00:00Z", "endDate": "2030-01-01T00:00:00Z"}
+        return {group["message"]: group["status"] for group in await find(ann, **period)}
+
+    start = clock.now - timedelta(days=30)
+    clock.now = start
+    await fail("down")
+    await fail("slow")
+    assert await statuses() == {"down": "new", "slow": "new"}
+    clock.turn(days=2)
+    assert await statuses() == {"down": "known", "slow": "known"}
+    clock.turn(days=10)
+    await fail("down")
+    assert await statuses() == {"down": "regressed", "slow": "known"}
+    # New and regressed failures come first.
+    await fail("slow")
+    await fail("slow")
+    await fail("rare")
+    assert list(await statuses()) == ["rare", "slow", "down"]
+    ids = {group["message"]: group["id"] for group in await find(ann, startDate=start.isoformat())}
+    clock.turn(minutes=1)
+    await ann.data("PUT", f"/analytics/failures/{ids['down']}", json={"status": "known"})
+    await ann.data("PUT", f"/analytics/failures/{ids['rare']}", json={"status": "muted"})
+    assert await statuses() == {"slow": "regressed", "down": "known", "rare": "muted"}
+    await ann.data("PUT", f"/analytics/failures/{ids['rare']}", json={"status": "new"})
+    assert (await statuses())["rare"] == "new"
+
+
+async def test_invalid_marks(service: Service) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    await send_traces(ann, [make_span("planner", status="error")])
+    [failure] = await find(ann)
+    path = f"/analytics/failures/{failure['id']}"
+    assert_error(await ann.call("PUT", path, json={"status": "regressed"}), 400, "status")
+    for other in ("flr_0000000000000000", "flr_x", "x"):
+        response = await ann.call("PUT", f"/analytics/failures/{other}", json={"status": "known"})
+        assert_error(response, 404)
+    assert_error(await bob.call("PUT", path, json={"status": "known"}), 404)
+
+
+async def test_groups_equal_a_plain_computation(service: Service) -> None:
+    ann = await service.sign_up()
+    rng = random.Random(7)
+    expected: Counter[tuple[str, str, str]] = Counter()
+    traces: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    spans: list[dict[str, Any]] = []
+    for _ in range(150):
+        agent = rng.choice(["planner", "writer"])
+        start = datetime.now(UTC) - timedelta(hours=rng.uniform(0, 24 * 40))
+        root = make_span(agent, start=start, traceId=new_trace_id())
+        spans.append(root)
+        for _ in range(rng.randrange(4)):
+            tool, message = rng.choice("ab"), rng.choice(["down 1", "down 22", "slow"])
+            failed = rng.random() < 0.5
+            status: dict[str, Any] = {"status": "error" if failed else "ok"}
+            status |= {"statusMessage": message} if failed else {}
+            spans.append(child(root, toolName=tool, **status))
+            if failed:
+                key = (agent, tool, message.rstrip("0123456789").strip())
+                expected[key] += 1
+                traces[key].add(root["traceId"])
+    rng.shuffle(spans)
+    for first in range(0, len(spans), 60):
+        await send_traces(ann, spans[first : first + 60])
+        await find(ann)
+    period = {"startDate": (datetime.now(UTC) - timedelta(days=60)).isoformat(), "limit": 100}
+    found = await find(ann, **period)
+    assert {
+        (g["agentName"], g["operation"], g["message"].removesuffix("…").strip()): (
+            g["count"],
+            g["traces"],
+        )
+        for g in found
+    } == {key: (count, len(traces[key])) for key, count in expected.items()}
