@@ -31,6 +31,7 @@ PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
     "agent": ("/agents/support-assistant?range=30d", "Answers customers"),
     "rules": ("/agents/support-assistant/rules", "Answers fail"),
     "alerts": ("/alerts", "Acknowledged"),
+    "failures": ("/failures?range=30d", "httpx.ReadTimeout"),
     "experiments": ("/experiments", "concise-answers"),
     "experiment": (
         lambda site: f"/experiments/{first(site, '/experiments?status=stopped', 'id')}",

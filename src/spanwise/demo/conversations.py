@@ -276,7 +276,9 @@ class Conversation:
         rate = self._timeline.tool_failure_rate(
             self.agent.name, call.tool, tool.failure_rate, recording.time
         )
-        failure = tool.failure if self.rng.random() < rate else None
+        failure = None
+        if self.rng.random() < rate:
+            failure = self._timeline.tool_failure(call.tool, tool.failure, recording.time)
         if self.agent.embeds is not None and call.tool.startswith("search_"):
             self._retrieve(recording, self.agent.embeds, call, span_id)
         is_timeout = failure is not None and failure.error == "timeout"

@@ -88,6 +88,9 @@ _BAD_ARGUMENTS = Failure(
 )
 _NOT_FOUND = Failure("404", "NotFoundError", "404 no such record")
 _ASSERTION = Failure("AssertionError", "AssertionError", "3 assertions failed")
+FLIGHTS_GONE = Failure(
+    "502", "BadGatewayError", "502 the airline's gateway answered with 18 bytes of HTML"
+)
 RATE_LIMIT = Failure(
     "429", "RateLimitError", "429 rate limit exceeded, retry after 2 s: tokens per minute"
 )

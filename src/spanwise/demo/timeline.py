@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
-from spanwise.demo.fleet import AgentProfile
+from spanwise.demo.fleet import FLIGHTS_GONE, AgentProfile, Failure
 
 DAYS = 30
 INCIDENT_AGENT = "support-assistant"
@@ -24,6 +24,7 @@ class Timeline:
     incident_start: datetime
     incident_end: datetime
     flights_down_since: datetime
+    flights_gone_since: datetime
     layout_changed_at: datetime
 
     @classmethod
@@ -36,6 +37,7 @@ class Timeline:
             incident_start=incident,
             incident_end=incident + timedelta(minutes=100),
             flights_down_since=end - timedelta(hours=10),
+            flights_gone_since=end - timedelta(hours=3),
             layout_changed_at=end - timedelta(days=2, hours=3),
         )
 
@@ -50,6 +52,11 @@ class Timeline:
     def tool_failure_rate(self, agent: str, tool: str, usual: float, at: datetime) -> float:
         is_flights = agent == FLIGHTS_AGENT and tool == "search_flights"
         return 0.75 if is_flights and at >= self.flights_down_since else usual
+
+    def tool_failure(self, tool: str, usual: Failure, at: datetime) -> Failure:
+        """Return how a tool fails: lately the flight search does so in a new way."""
+        is_gone = tool == "search_flights" and at >= self.flights_gone_since
+        return FLIGHTS_GONE if is_gone else usual
 
     def rating_shift(self, agent: str, signal: str, at: datetime) -> float:
         """Return how much a rating differs from its usual mean."""

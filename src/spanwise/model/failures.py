@@ -28,7 +28,7 @@ class FailurePoint(ApiModel):
     count: int
 
 
-class Failure(ApiModel):
+class FailureGroup(ApiModel):
     """Spans of an agent in which the same tool or model failed with the same error and message.
 
     Quoted values, ids and numbers are left out of the message.

@@ -2,6 +2,7 @@
 import {
   BellRing,
   Bot,
+  Bug,
   Building2,
   Coins,
   FlaskConical,
@@ -18,6 +19,7 @@ import {
 } from "lucide-react";
 import type { ComponentType } from "react";
 import type { Search } from "@/lib/url";
+import { PUBLIC_PAGES } from "./publicPages";
 
 interface PageCode {
   default: ComponentType;
@@ -125,6 +127,15 @@ const TABLE: readonly Page[] = [
     load: () => import("@/features/alerts/AlertsPage"),
   },
   {
+    path: "/failures",
+    title: "Failures",
+    icon: Bug,
+    key: "f",
+    group: "improve",
+    uses: ALL,
+    load: () => import("@/features/failures/FailuresPage"),
+  },
+  {
     path: "/experiments",
     title: "Experiments",
     icon: FlaskConical,
@@ -194,42 +205,7 @@ const TABLE: readonly Page[] = [
     group: "settings",
     load: () => import("@/features/start/StartPage"),
   },
-  {
-    path: "/login",
-    title: "Sign in",
-    isPublic: true,
-    load: () => import("@/features/auth/LoginPage"),
-  },
-  {
-    path: "/register",
-    title: "Create an account",
-    isPublic: true,
-    load: () => import("@/features/auth/RegisterPage"),
-  },
-  {
-    path: "/forgot-password",
-    title: "Forgot password",
-    isPublic: true,
-    load: () => import("@/features/auth/ForgotPage"),
-  },
-  {
-    path: "/reset-password",
-    title: "New password",
-    isPublic: true,
-    load: () => import("@/features/auth/ResetPage"),
-  },
-  {
-    path: "/invitation",
-    title: "Invitation",
-    isPublic: true,
-    load: () => import("@/features/workspace/InvitationPage"),
-  },
-  {
-    path: "/verify-email",
-    title: "Verify e-mail",
-    isPublic: true,
-    load: () => import("@/features/auth/VerifyPage"),
-  },
+  ...PUBLIC_PAGES.map((page) => ({ ...page, isPublic: true })),
 ];
 
 /** Caches loaded code: importing it again delays a click by 40 ms. */

@@ -59,6 +59,10 @@ const ACTIONS: Record<string, Action> = {
     label: "Account changed",
     did: (person, data) => `changed the account of ${person} (${listData(data)})`,
   },
+  "failure.marked": {
+    label: "Failure marked",
+    did: (_, { status }) => `marked a failure as ${String(status)}`,
+  },
   "email.verified": { label: "E-mail verified", did: () => "verified the e-mail address" },
   "password.changed": { label: "Password changed", did: () => "changed the password" },
   "password.reset": { label: "Password reset", did: () => "reset the password" },

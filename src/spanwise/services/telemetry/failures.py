@@ -8,7 +8,7 @@ from spanwise.model.accounts import Principal
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.failures import (
-    Failure,
+    FailureGroup,
     FailureMark,
     FailureQuery,
     FailureStatus,
@@ -41,7 +41,7 @@ class Failures:
         self._updates = updates
         self._clock = clock
 
-    async def find(self, workspace: str, query: FailureQuery) -> Listing[Failure]:
+    async def find(self, workspace: str, query: FailureQuery) -> Listing[FailureGroup]:
         if query.agent_name is not None:
             name = await self._agents.resolve_name(workspace, query.agent_name)
             query = replace(query, agent_name=name)

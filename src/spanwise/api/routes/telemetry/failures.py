@@ -11,7 +11,7 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel, utc_now
-from spanwise.model.failures import Failure, FailureMark, FailureQuery, FailureStatus
+from spanwise.model.failures import FailureGroup, FailureMark, FailureQuery, FailureStatus
 
 router = PrefixRouter("analytics", "/analytics/failures")
 
@@ -32,7 +32,7 @@ async def list_failures(
     agent_id: AgentId = None,
     environment: Text = None,
     status: Annotated[FailureStatus | None, Query()] = None,
-) -> SuccessPage[Failure]:
+) -> SuccessPage[FailureGroup]:
     """List groups of failed spans, new and regressed ones first, then by their number."""
     query = FailureQuery(
         period.or_last_days(DEFAULT_DAYS, utc_now()), page, agent_id, environment, status

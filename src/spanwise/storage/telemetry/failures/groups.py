@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from spanwise.model.failures import (
-    Failure,
+    FailureGroup,
     FailureMark,
     FailurePoint,
     FailureQuery,
@@ -59,7 +59,7 @@ _RANKS = "indexOf(['new', 'regressed', 'known', 'muted'], status)"
 
 async def list_failures(
     engine: Engine, workspace: str, query: FailureQuery, marks: Sequence[FailureMark]
-) -> Listing[Failure]:
+) -> Listing[FailureGroup]:
     """Return one page of the groups that failed in the period."""
     where = Conditions(workspace)
     period = TimeRange(query.period.start, query.period.end)
@@ -113,10 +113,10 @@ def _bind_marks(marks: Sequence[FailureMark]) -> dict[str, Any]:
     }
 
 
-def _to_failure(row: dict[str, Any], times: Sequence[datetime]) -> Failure:
+def _to_failure(row: dict[str, Any], times: Sequence[datetime]) -> FailureGroup:
     counts = dict(zip(*row["trend"], strict=True))
     examples = dict.fromkeys(trace_id for _, trace_id in row["latest"])
-    return Failure(
+    return FailureGroup(
         id=failure_id(row["group_id"]),
         title=f"{row['operation']}: {row['message'] or row['error_type']}",
         agent_name=row["agent_name"],

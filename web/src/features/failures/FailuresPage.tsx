@@ -1,0 +1,78 @@
+/** Failed spans in groups that fail the same way, new and regressed ones first. */
+import { Bug } from "lucide-react";
+import { useUrlState } from "@/lib/url";
+import { Button } from "@/ui/Button";
+import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
+import { Tabs } from "@/ui/Tabs";
+import { FailureRow } from "./FailureRow";
+import { useFailures, useMark } from "./useFailures";
+
+const TABS = [
+  { id: "all", label: "All" },
+  { id: "new", label: "New" },
+  { id: "regressed", label: "Regressed" },
+  { id: "known", label: "Known" },
+  { id: "muted", label: "Muted" },
+];
+
+export default function FailuresPage() {
+  const [status, setStatus] = useUrlState("status", "");
+  const [open, setOpen] = useUrlState("failure", "");
+  const list = useFailures();
+  const mark = useMark();
+  const rows = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const total = list.data?.pages[0]?.pagination.total ?? 0;
+  return (
+    <div className="flex h-full flex-col">
+      <h1 className="sr-only">Failures</h1>
+      <div className="border-b bg-bg">
+        <div className="-mb-px">
+          <Tabs
+            label="Status"
+            value={status || "all"}
+            onChange={(id) => setStatus(id === "all" ? "" : id)}
+            tabs={TABS}
+          />
+        </div>
+      </div>
+      <div className="min-h-0 flex-1 overflow-auto" tabIndex={0}>
+        {list.isPending && <SkeletonRows rows={8} />}
+        {list.isError && rows.length === 0 && (
+          <ErrorState error={list.error} onRetry={() => void list.refetch()} />
+        )}
+        {list.isSuccess && rows.length === 0 && <NoFailures isFiltered={status !== ""} />}
+        <ul aria-label="Failures">
+          {rows.map((failure) => (
+            <FailureRow
+              key={failure.id}
+              failure={failure}
+              isOpen={failure.id === open}
+              isBusy={mark.isPending && mark.variables.id === failure.id}
+              onOpen={() => setOpen(failure.id === open ? "" : failure.id)}
+              onMark={(to) => mark.mutate({ id: failure.id, status: to })}
+            />
+          ))}
+        </ul>
+        {list.hasNextPage && (
+          <div className="p-4">
+            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+              Show more of {total}
+            </Button>
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function NoFailures({ isFiltered }: { isFiltered: boolean }) {
+  return (
+    <EmptyState
+      icon={<Bug className="size-6" />}
+      title={isFiltered ? "No failures with this status" : "No failures in this period"}
+    >
+      Failed spans are grouped by agent, tool or model, error and message. Ids and numbers in the
+      message do not matter.
+    </EmptyState>
+  );
+}
