@@ -136,3 +136,14 @@ def test_a_rate_limit_is_retried_silently(tab: Tab) -> None:
     page.get_by_role("link", name="API keys").click()
     expect(page.get_by_text("production fleet")).to_be_visible()
     tab.troubles = [one for one in tab.troubles if "429" not in one]
+
+
+def test_auto_refresh_loads_new_data_at_its_interval(tab: Tab, demo: Site) -> None:
+    page = tab.page
+    loaded: list[str] = []
+    page.on("request", lambda request: loaded.append(request.url))
+    tab.open("/traces?refresh=5")
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
+    before = sum("/api/spans/traces?" in url for url in loaded)
+    page.wait_for_timeout(12_000)
+    assert sum("/api/spans/traces?" in url for url in loaded) >= before + 2

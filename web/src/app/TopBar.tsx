@@ -1,7 +1,7 @@
 /** The top bar: workspace, agent, environment, time range, refresh and search. */
 import { useQueryClient } from "@tanstack/react-query";
 import { ChevronsUpDown, CircleHelp, Menu as MenuIcon, RefreshCw, Search } from "lucide-react";
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense, useCallback, useEffect } from "react";
 import { useFilterValues, useWorkspace } from "@/lib/queries";
 import { tick } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
@@ -132,17 +132,18 @@ const INTERVALS = [
 function Refresh() {
   const [interval, setInterval] = useUrlState("refresh", "off");
   const queries = useQueryClient();
-  const refresh = () => {
+  // Also within the minute to which the end of a range is rounded.
+  const refresh = useCallback(() => {
     tick();
     void queries.invalidateQueries({ refetchType: "active" });
-  };
+  }, [queries]);
   useShortcuts([{ keys: "r", what: "Refresh", run: refresh }]);
   useEffect(() => {
     const seconds = Number(interval);
     if (!(seconds >= 5)) return;
-    const timer = window.setInterval(() => document.hidden || tick(), seconds * 1000);
+    const timer = window.setInterval(() => document.hidden || refresh(), seconds * 1000);
     return () => window.clearInterval(timer);
-  }, [interval]);
+  }, [interval, refresh]);
   return (
     <div className="flex">
       <Button

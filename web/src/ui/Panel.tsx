@@ -24,6 +24,16 @@ export function Panel({ title, unit, actions, children, className }: Props) {
   );
 }
 
+/** The title line of a page whose list fills the rest of it. */
+export function ListTitle({ children, note }: { children: ReactNode; note?: ReactNode }) {
+  return (
+    <div className="flex shrink-0 items-baseline gap-2 px-4 pt-3 pb-1">
+      <h1 className="text-xl font-semibold tracking-tight">{children}</h1>
+      <span className="text-sm text-muted">{note}</span>
+    </div>
+  );
+}
+
 /** The layout of a page: a title line and scrolling content. */
 export function PageBody({
   title,

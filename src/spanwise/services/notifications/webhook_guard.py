@@ -78,7 +78,10 @@ class WebhookGuard:
             return "must not contain credentials, spaces or non-ASCII characters"
         if self._allow_private or await self._looks_public(host, port):
             return None
-        return "must not point to a private address"
+        return (
+            "must not point to a private address; an administrator can allow that with "
+            "SPANWISE_ALLOW_PRIVATE_WEBHOOKS"
+        )
 
     async def _looks_public(self, host: str, port: int) -> bool:
         try:

@@ -1,4 +1,5 @@
 /** The alert inbox; every action has a key. */
+
 import { BellRing } from "lucide-react";
 import { useMemo } from "react";
 import type { Alert } from "@/lib/alerts";
@@ -10,6 +11,7 @@ import { Kbd } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
 import { Select } from "@/ui/Field";
+import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
 import { AlertDetail } from "./AlertDetail";
@@ -55,7 +57,7 @@ export default function AlertsPage() {
   const isFiltered = Boolean(status || severity || agent);
   return (
     <div className="flex h-full flex-col">
-      <h1 className="sr-only">Alerts</h1>
+      <ListTitle>Alerts</ListTitle>
       <div className="flex flex-wrap items-end gap-x-3 border-b bg-bg pr-3">
         <div className="-mb-px min-w-0 flex-1">
           <Tabs

@@ -1,7 +1,9 @@
 /** Failed spans in groups that fail the same way, new and regressed ones first. */
+
 import { Bug } from "lucide-react";
 import { useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
+import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
 import { FailureRow } from "./FailureRow";
@@ -24,7 +26,7 @@ export default function FailuresPage() {
   const total = list.data?.pages[0]?.pagination.total ?? 0;
   return (
     <div className="flex h-full flex-col">
-      <h1 className="sr-only">Failures</h1>
+      <ListTitle>Failures</ListTitle>
       <div className="border-b bg-bg">
         <div className="-mb-px">
           <Tabs

@@ -1,4 +1,5 @@
 /** Log lines, newest first, with live mode, filters and links to traces. */
+
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Pause, Play, ScrollText } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
@@ -10,6 +11,7 @@ import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { Drawer } from "@/ui/Dialog";
 import { Input, Select } from "@/ui/Field";
+import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Table } from "@/ui/Table";
 import { COLUMNS } from "./columns";
@@ -62,7 +64,7 @@ export default function LogsPage() {
   ]);
   return (
     <div className="flex h-full flex-col">
-      <h1 className="sr-only">Logs</h1>
+      <ListTitle>Logs</ListTitle>
       <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
         <Select
           aria-label="Level"

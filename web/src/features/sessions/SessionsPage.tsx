@@ -16,6 +16,7 @@ import {
 } from "@/lib/range";
 import type { Search } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
+import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { type Column, RowLink, Table } from "@/ui/Table";
 import { Time } from "@/ui/Time";
@@ -141,8 +142,8 @@ export default function SessionsPage() {
     [hasNextPage, fetchNextPage],
   );
   return (
-    <div className="h-full">
-      <h1 className="sr-only">Sessions</h1>
+    <div className="flex h-full flex-col">
+      <ListTitle>Sessions</ListTitle>
       {sessions.error && rows.length === 0 ? (
         <ErrorState error={sessions.error} onRetry={() => void sessions.refetch()} />
       ) : sessions.isPending ? (

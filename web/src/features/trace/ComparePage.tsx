@@ -1,4 +1,5 @@
 /** Compares two traces: totals, and both waterfalls on one time scale. */
+
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import type { TraceWithSpans } from "@/lib/api";
@@ -6,6 +7,7 @@ import { formatChange, formatCompact, formatCost, formatCount, formatDuration } 
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Badge } from "@/ui/Badge";
 import { cx } from "@/ui/cx";
+import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { SpanContent } from "./SpanContent";
@@ -53,7 +55,7 @@ export default function ComparePage() {
 function Comparison({ left, right }: { left: TraceWithSpans; right: TraceWithSpans }) {
   return (
     <div className="flex h-full flex-col">
-      <h1 className="sr-only">Compare two traces</h1>
+      <ListTitle>Compare two traces</ListTitle>
       <Differences left={left} right={right} />
       <div className="grid min-h-0 flex-1 max-lg:auto-rows-[minmax(24rem,1fr)] max-lg:overflow-auto lg:grid-cols-2">
         <Side trace={left} other={right} param="spanA" />

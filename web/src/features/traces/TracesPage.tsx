@@ -9,6 +9,7 @@ import { currentRange, type Range, rangeQuery, useKeptSearch, useRange } from "@
 import { useShortcuts } from "@/lib/shortcuts";
 import { type Search, useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
+import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { type Column, Table } from "@/ui/Table";
 import { allColumns, useColumnIds } from "./columns";
@@ -58,7 +59,7 @@ export default function TracesPage() {
   const total = traces.data?.pages[0]?.pagination.total;
   return (
     <div className="flex h-full flex-col">
-      <h1 className="sr-only">Traces</h1>
+      <ListTitle>Traces</ListTitle>
       <FilterBar total={total === undefined ? "" : `${formatCount(total)} traces`} />
       <div className="min-h-0 flex-1">
         {traces.error && rows.length === 0 ? (
