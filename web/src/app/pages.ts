@@ -149,6 +149,11 @@ const TABLE: readonly Page[] = [
     load: () => import("@/features/experiments/NewExperimentPage"),
   },
   {
+    path: "/experiments/$experimentId/edit",
+    title: "Edit experiment",
+    load: () => import("@/features/experiments/EditExperimentPage"),
+  },
+  {
     path: "/experiments/$experimentId",
     title: "Experiment",
     load: () => import("@/features/experiments/ExperimentPage"),

@@ -1,7 +1,7 @@
 /** Starts, pauses, stops and deletes an experiment. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { Pause, Play, Square, Trash2 } from "lucide-react";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Pause, Pencil, Play, Square, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api, unwrap } from "@/lib/api";
 import { Button } from "@/ui/Button";
@@ -44,13 +44,30 @@ function useChangeStatus(experiment: Experiment) {
   });
 }
 
-export function Actions({ experiment }: { experiment: Experiment }) {
+interface Props {
+  experiment: Experiment;
+  /** The variant that the results recommend. */
+  recommended?: string | undefined;
+}
+
+export function Actions({ experiment, recommended }: Props) {
   const change = useChangeStatus(experiment);
   const [confirming, setConfirming] = useState<"stop" | "delete" | null>(null);
-  const [winner, setWinner] = useState("");
+  const [chosen, setWinner] = useState<string>();
+  const winner = chosen ?? recommended ?? "";
   const { status } = experiment;
   return (
     <>
+      {status === "draft" && (
+        <Link
+          to="/experiments/$experimentId/edit"
+          params={{ experimentId: experiment.id } as never}
+          className="flex h-8 items-center gap-1.5 rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
+        >
+          <Pencil className="size-3.5" aria-hidden />
+          Edit
+        </Link>
+      )}
       {(status === "draft" || status === "paused") && (
         <RoleButton
           needs="editor"
@@ -121,7 +138,10 @@ export function Actions({ experiment }: { experiment: Experiment }) {
               onChange={setWinner}
               options={[
                 { value: "", label: `${experiment.variants[0]?.key} (control, no winner)` },
-                ...experiment.variants.map((one) => ({ value: one.key, label: one.key })),
+                ...experiment.variants.map(({ key }) => ({
+                  value: key,
+                  label: key === recommended ? `${key} (recommended)` : key,
+                })),
               ]}
             />
           )}

@@ -45,7 +45,7 @@ export default function ExperimentPage() {
           <Skeleton className="h-6 w-60" />
         )
       }
-      actions={experiment && <Actions experiment={experiment} />}
+      actions={experiment && <ActionsWithResults experiment={experiment} />}
     >
       {experiment ? <Body experiment={experiment} /> : <Skeleton className="h-[40rem]" />}
     </PageBody>
@@ -80,6 +80,22 @@ function Body({ experiment }: { experiment: Experiment }) {
   );
 }
 
+function useResults(experiment: Experiment) {
+  return useQuery({
+    queryKey: ["experiments", "results", experiment.id],
+    queryFn: () =>
+      unwrap(api.GET("/api/experiments/{id}/results", { params: { path: { id: experiment.id } } })),
+    enabled: experiment.status !== "draft",
+    refetchInterval: experiment.status === "running" ? 60_000 : false,
+  });
+}
+
+function ActionsWithResults({ experiment }: { experiment: Experiment }) {
+  const verdict = useResults(experiment).data?.verdict;
+  const recommended = verdict?.decision === "ship" ? (verdict.variant ?? undefined) : undefined;
+  return <Actions experiment={experiment} recommended={recommended} />;
+}
+
 function DraftNote() {
   return (
     <EmptyState title="Not started yet">
@@ -90,12 +106,7 @@ function DraftNote() {
 }
 
 function Outcome({ experiment }: { experiment: Experiment }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ["experiments", "results", experiment.id],
-    queryFn: () =>
-      unwrap(api.GET("/api/experiments/{id}/results", { params: { path: { id: experiment.id } } })),
-    refetchInterval: experiment.status === "running" ? 60_000 : false,
-  });
+  const { data, error, refetch } = useResults(experiment);
   const [metric, setMetric] = useUrlState("metric", "");
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton className="h-[32rem]" />;

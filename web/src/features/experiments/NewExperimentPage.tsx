@@ -1,26 +1,19 @@
-/** A wizard in four steps that creates a draft. */
+/** Creates a draft. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
-import { ApiError, api, type Schemas, unwrap } from "@/lib/api";
-import { useFilterValues } from "@/lib/queries";
-import { useUrlState } from "@/lib/url";
-import { Button } from "@/ui/Button";
-import { cx } from "@/ui/cx";
-import { Field, Input, Select, TextArea } from "@/ui/Field";
+import { api, type Schemas, unwrap } from "@/lib/api";
 import { PageBody } from "@/ui/Panel";
-import { RoleButton } from "@/ui/RoleButton";
-import { type DraftExperiment, emptyDraft, problemsOf, toBody } from "./draft";
-import { MetricFields, VariantFields } from "./NewExperimentFields";
+import { emptyDraft, useDraft } from "./draft";
+import { Wizard } from "./Wizard";
 
-const STEPS = ["Question", "Variants", "Metrics", "Review"] as const;
-
-function useCreate() {
+export default function NewExperimentPage() {
+  const { draft, change, clear } = useDraft("new", emptyDraft);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  return useMutation({
+  const create = useMutation({
     mutationFn: (body: Schemas["NewExperiment"]) => unwrap(api.POST("/api/experiments", { body })),
     onSuccess: ({ id }) => {
+      clear();
       void queries.invalidateQueries({ queryKey: ["experiments"] });
       void navigate({
         to: "/experiments/$experimentId",
@@ -29,161 +22,16 @@ function useCreate() {
       });
     },
   });
-}
-
-export default function NewExperimentPage() {
-  const [step, setStep] = useUrlState("step", "1");
-  const [draft, setDraft] = useState<DraftExperiment>(emptyDraft);
-  const create = useCreate();
-  const at = Math.min(Math.max(Number(step) || 1, 1), STEPS.length) - 1;
-  const problems = problemsOf(draft);
-  const blocked = problems.find((problem) => problem.step <= at);
-  const change = (changes: Partial<DraftExperiment>) => setDraft({ ...draft, ...changes });
-  const isLast = at === STEPS.length - 1;
   return (
     <PageBody title="New experiment" isNarrow>
-      <ol className="mb-4 flex gap-1" aria-label="Steps">
-        {STEPS.map((name, index) => (
-          <li key={name} className="flex-1">
-            <button
-              type="button"
-              aria-current={index === at ? "step" : undefined}
-              disabled={index > at && problems.some((problem) => problem.step < index)}
-              onClick={() => setStep(String(index + 1))}
-              className={cx(
-                "w-full border-t-2 pt-1.5 text-left text-sm disabled:cursor-not-allowed",
-                index <= at ? "border-accent" : "border-line-strong text-muted",
-                index === at && "font-semibold",
-              )}
-            >
-              {index + 1}. {name}
-            </button>
-          </li>
-        ))}
-      </ol>
-      <form
-        className="flex flex-col gap-4 rounded-lg border bg-surface p-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isLast) create.mutate(toBody(draft));
-          else if (!blocked) setStep(String(at + 2));
-        }}
-      >
-        {at === 0 && <Question draft={draft} onChange={change} />}
-        {at === 1 && <VariantFields draft={draft} onChange={change} />}
-        {at === 2 && <MetricFields draft={draft} onChange={change} />}
-        {isLast && <Review draft={draft} />}
-        {create.error && (
-          <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
-            {create.error instanceof ApiError && create.error.details[0]
-              ? `${create.error.details[0].field}: ${create.error.details[0].message}`
-              : create.error.message}
-          </p>
-        )}
-        <footer className="flex items-center gap-2 border-t pt-3">
-          <p className="mr-auto text-sm text-muted">{blocked?.words}</p>
-          {at > 0 && <Button onClick={() => setStep(String(at))}>Back</Button>}
-          <RoleButton
-            needs="editor"
-            kind="primary"
-            type="submit"
-            disabled={Boolean(blocked)}
-            busy={create.isPending}
-          >
-            {isLast ? "Create draft" : "Next"}
-          </RoleButton>
-        </footer>
-      </form>
+      <Wizard
+        draft={draft}
+        onChange={change}
+        onSubmit={(body) => create.mutate(body)}
+        submitLabel="Create draft"
+        isBusy={create.isPending}
+        error={create.error}
+      />
     </PageBody>
-  );
-}
-
-interface StepProps {
-  draft: DraftExperiment;
-  onChange: (changes: Partial<DraftExperiment>) => void;
-}
-
-function Question({ draft, onChange }: StepProps) {
-  const { data } = useFilterValues();
-  return (
-    <>
-      <Field label="Name" hint="Also the feature flag key, for example shorter-prompt">
-        {(props) => (
-          <Input
-            {...props}
-            autoFocus
-            value={draft.name}
-            onChange={(event) => onChange({ name: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="Hypothesis" hint="What do you expect, and why?">
-        {(props) => (
-          <TextArea
-            {...props}
-            value={draft.hypothesis}
-            onChange={(event) => onChange({ hypothesis: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="Agent" hint="Limits the experiment to traces and signals of this agent">
-        {(props) => (
-          <Select
-            {...props}
-            className="w-full max-w-none"
-            value={draft.agentId}
-            onChange={(agentId) => onChange({ agentId })}
-            options={[
-              { value: "", label: "All agents" },
-              ...(data?.agents.map(({ name }) => name) ?? []),
-            ]}
-          />
-        )}
-      </Field>
-      <Field label="Traffic" hint="Percent of all units. Can be raised later, but not lowered.">
-        {(props) => (
-          <Input
-            {...props}
-            type="number"
-            min={1}
-            max={100}
-            value={draft.trafficPercent}
-            onChange={(event) => onChange({ trafficPercent: event.target.valueAsNumber || 0 })}
-          />
-        )}
-      </Field>
-    </>
-  );
-}
-
-function Review({ draft }: { draft: DraftExperiment }) {
-  const body = toBody(draft);
-  return (
-    <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
-      <Fact name="Name">{body.name}</Fact>
-      <Fact name="Hypothesis">{body.hypothesis ?? "–"}</Fact>
-      <Fact name="Agent">{body.agentId ?? "all"}</Fact>
-      <Fact name="Traffic">{body.trafficPercent} %</Fact>
-      <Fact name="Variants">
-        {body.variants.map((variant) => `${variant.key} (${variant.weight})`).join(", ")}
-      </Fact>
-      <Fact name="Metrics">
-        {(body.metrics ?? [])
-          .map(
-            (metric) =>
-              `${metric.metric ?? metric.signalName} ${metric.direction === "decrease" ? "↓" : "↑"}${metric.primary ? " (primary)" : ""}`,
-          )
-          .join(", ")}
-      </Fact>
-    </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0 break-words">{children}</dd>
-    </>
   );
 }

@@ -56,6 +56,12 @@ export function ResultsTable({
           </tbody>
         </table>
       </section>
+      <p className="mt-2 max-w-prose text-sm text-muted">
+        <b className="font-medium">Chance to win</b> is the probability that the variant is better
+        at all, from this data alone. <b className="font-medium">p</b> is stricter: it stays valid
+        however often you look, and counts every comparison in the table. A high chance beside a
+        high p means promising, not proven: keep running.
+      </p>
     </Panel>
   );
 }

@@ -1,11 +1,17 @@
-/** The form state of a new experiment, its validation, and the request body. */
+/** The form state of an experiment, its validation, and the request body. */
+import { useState } from "react";
 import type { Schemas } from "@/lib/api";
+import type { Experiment } from "./labels";
 
 export interface DraftVariant {
   key: string;
   weight: number;
+  /** A prompt or JSON, as `contents` says. */
   config: string;
 }
+
+/** What the application gets with a variant: nothing but its key, a prompt, or any JSON object. */
+export type Contents = "none" | "prompt" | "json";
 
 export interface DraftMetric {
   /** A trace metric, or `signal:` and the name of a signal. */
@@ -18,6 +24,7 @@ export interface DraftExperiment {
   hypothesis: string;
   agentId: string;
   trafficPercent: number;
+  contents: Contents;
   variants: DraftVariant[];
   /** The first is the primary one. */
   metrics: DraftMetric[];
@@ -29,6 +36,7 @@ export function emptyDraft(): DraftExperiment {
     hypothesis: "",
     agentId: "",
     trafficPercent: 100,
+    contents: "prompt",
     variants: [
       { key: "control", weight: 1, config: "" },
       { key: "variant", weight: 1, config: "" },
@@ -41,8 +49,57 @@ export function emptyDraft(): DraftExperiment {
   };
 }
 
-export function readConfig(text: string): Record<string, unknown> | null {
-  if (!text.trim()) return {};
+export function fromExperiment(experiment: Experiment): DraftExperiment {
+  const configs = experiment.variants.map((variant) => variant.config);
+  const contents = contentsOf(configs);
+  return {
+    name: experiment.name,
+    hypothesis: experiment.hypothesis ?? "",
+    agentId: experiment.agentId ?? "",
+    trafficPercent: experiment.trafficPercent,
+    contents,
+    variants: experiment.variants.map(({ key, weight, config }) => ({
+      key,
+      weight,
+      config: { none: "", prompt: String(config.prompt), json: JSON.stringify(config, null, 2) }[
+        contents
+      ],
+    })),
+    metrics: [...experiment.metrics]
+      .sort((a, b) => Number(b.primary) - Number(a.primary))
+      .map(({ metric, signalName, direction }) => ({
+        what: metric ?? `signal:${signalName}`,
+        direction,
+      })),
+  };
+}
+
+function contentsOf(configs: Record<string, unknown>[]): Contents {
+  if (configs.every((config) => Object.keys(config).length === 0)) return "none";
+  const isPrompt = (config: Record<string, unknown>) =>
+    Object.keys(config).join() === "prompt" && typeof config.prompt === "string";
+  return configs.every(isPrompt) ? "prompt" : "json";
+}
+
+/** The draft survives a reload and leaving the page; `clear` forgets it. */
+export function useDraft(key: string, initial: () => DraftExperiment) {
+  const name = `spanwise.experiment.${key}`;
+  const [draft, setDraft] = useState(() => {
+    const stored = sessionStorage.getItem(name);
+    return stored === null ? initial() : (JSON.parse(stored) as DraftExperiment);
+  });
+  const change = (changes: Partial<DraftExperiment>) => {
+    const next = { ...draft, ...changes };
+    sessionStorage.setItem(name, JSON.stringify(next));
+    setDraft(next);
+  };
+  return { draft, change, clear: () => sessionStorage.removeItem(name) };
+}
+
+/** The configuration that a variant's text stands for; null if it is not valid. */
+export function readConfig(contents: Contents, text: string): Record<string, unknown> | null {
+  if (contents === "none") return {};
+  if (contents === "prompt") return { prompt: text };
   try {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -75,13 +132,13 @@ export function problemsOf(draft: DraftExperiment): Problem[] {
   need(1, new Set(keys).size === keys.length, "Two variants have the same key.");
   need(
     1,
-    draft.variants.every((variant) => readConfig(variant.config) !== null),
+    draft.variants.every((variant) => readConfig(draft.contents, variant.config) !== null),
     "A configuration is not a JSON object.",
   );
   need(
     1,
-    new Set(draft.variants.map((variant) => variant.config.trim() === "")).size === 1,
-    "Give every variant a configuration, or none.",
+    draft.contents !== "prompt" || draft.variants.every((variant) => variant.config.trim() !== ""),
+    "Every variant needs a prompt.",
   );
   need(2, draft.metrics.length > 0, "At least one metric is required.");
   need(
@@ -101,7 +158,7 @@ export function toBody(draft: DraftExperiment): Schemas["NewExperiment"] {
     variants: draft.variants.map((variant) => ({
       key: variant.key.trim(),
       weight: variant.weight,
-      config: readConfig(variant.config) ?? {},
+      config: readConfig(draft.contents, variant.config) ?? {},
     })),
     metrics: draft.metrics.map((metric, index) => toMetric(metric, index === 0)),
   };

@@ -1,9 +1,16 @@
 /** The wizard fields for variants and metrics. */
 import { Plus, X } from "lucide-react";
+import { formatPercent } from "@/lib/format";
 import { useSignalNames } from "@/lib/queries";
 import { Button } from "@/ui/Button";
-import { Input, Select } from "@/ui/Field";
-import { type DraftExperiment, type DraftMetric, type DraftVariant, readConfig } from "./draft";
+import { Field, Input, Select, TextArea, TextField } from "@/ui/Field";
+import {
+  type Contents,
+  type DraftExperiment,
+  type DraftMetric,
+  type DraftVariant,
+  readConfig,
+} from "./draft";
 import { metricLabel, TRACE_METRIC_NAMES } from "./labels";
 
 interface Props {
@@ -17,50 +24,30 @@ function replaceAt<T>(list: T[], index: number, changes: Partial<T>): T[] {
   return list.map((item, at) => (at === index ? { ...item, ...changes } : item));
 }
 
+const CONTENTS = [
+  { value: "prompt", label: "A prompt" },
+  { value: "json", label: "A JSON object" },
+  { value: "none", label: "Nothing but its key" },
+];
+
 export function VariantFields({ draft, onChange }: Props) {
-  const set = (index: number, changes: Partial<DraftVariant>) =>
-    onChange({ variants: replaceAt(draft.variants, index, changes) });
   return (
     <>
-      <p className="text-muted">
-        The first variant is the control. The configuration is returned to your application together
-        with the variant.
-      </p>
-      {draft.variants.map((variant, index) => (
-        <fieldset
-          key={index}
-          className="grid grid-cols-[minmax(0,1fr)_5rem_2rem] gap-2 border-b pb-3 last:border-0"
-        >
-          <legend className="sr-only">Variant {index + 1}</legend>
-          <Input
-            aria-label={`Key of variant ${index + 1}`}
-            value={variant.key}
-            onChange={(event) => set(index, { key: event.target.value })}
+      <Field
+        label="What your application gets with a variant"
+        hint="The first variant is the control."
+      >
+        {(props) => (
+          <Select
+            {...props}
+            value={draft.contents}
+            onChange={(value) => onChange({ contents: value as Contents })}
+            options={CONTENTS}
           />
-          <Input
-            aria-label={`Weight of variant ${index + 1}`}
-            type="number"
-            min={0}
-            step="any"
-            value={variant.weight}
-            onChange={(event) => set(index, { weight: event.target.valueAsNumber || 0 })}
-          />
-          <Button
-            kind="quiet"
-            aria-label={`Remove variant ${index + 1}`}
-            disabled={draft.variants.length <= 2}
-            icon={<X className="size-4" />}
-            onClick={() => onChange({ variants: draft.variants.filter((_, at) => at !== index) })}
-          />
-          <Input
-            aria-label={`Configuration of variant ${index + 1}`}
-            className="col-span-3 font-mono text-sm"
-            placeholder='{"prompt": "v2"}'
-            aria-invalid={readConfig(variant.config) === null}
-            value={variant.config}
-            onChange={(event) => set(index, { config: event.target.value })}
-          />
-        </fieldset>
+        )}
+      </Field>
+      {draft.variants.map((_, index) => (
+        <OneVariant key={index} index={index} draft={draft} onChange={onChange} />
       ))}
       <div>
         <Button
@@ -79,6 +66,61 @@ export function VariantFields({ draft, onChange }: Props) {
         </Button>
       </div>
     </>
+  );
+}
+
+function OneVariant({ index, draft, onChange }: Props & { index: number }) {
+  const variant = draft.variants[index] as DraftVariant;
+  const set = (changes: Partial<DraftVariant>) =>
+    onChange({ variants: replaceAt(draft.variants, index, changes) });
+  const total = draft.variants.reduce((sum, one) => sum + one.weight, 0);
+  return (
+    <fieldset className="flex flex-col gap-3 rounded-md border p-3">
+      <legend className="px-1 text-sm text-muted">
+        Variant {index + 1}
+        {index === 0 && ", the control"}
+      </legend>
+      <div className="flex items-end gap-3">
+        <div className="min-w-0 flex-1">
+          <TextField label="Key" value={variant.key} onChange={(key) => set({ key })} />
+        </div>
+        <div className="w-28">
+          <Field label={`Weight (${formatPercent(total ? variant.weight / total : 0)})`}>
+            {(props) => (
+              <Input
+                {...props}
+                type="number"
+                min={0}
+                step="any"
+                value={variant.weight}
+                onChange={(event) => set({ weight: event.target.valueAsNumber || 0 })}
+              />
+            )}
+          </Field>
+        </div>
+        <Button
+          kind="quiet"
+          aria-label={`Remove variant ${index + 1}`}
+          disabled={draft.variants.length <= 2}
+          icon={<X className="size-4" />}
+          onClick={() => onChange({ variants: draft.variants.filter((_, at) => at !== index) })}
+        />
+      </div>
+      {draft.contents !== "none" && (
+        <Field label={draft.contents === "prompt" ? "Prompt" : "JSON"}>
+          {(props) => (
+            <TextArea
+              {...props}
+              rows={6}
+              className="font-mono text-sm"
+              aria-invalid={readConfig(draft.contents, variant.config) === null}
+              value={variant.config}
+              onChange={(event) => set({ config: event.target.value })}
+            />
+          )}
+        </Field>
+      )}
+    </fieldset>
   );
 }
 
