@@ -1,6 +1,7 @@
 """Failures: a new one is seen, opened and muted."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from playwright.sync_api import expect
 
@@ -9,7 +10,7 @@ from support.spans import new_span
 
 
 def test_a_new_failure_is_opened_and_muted(tab: Tab, demo: Site) -> None:
-    failed = {"agentName": "busy-wasp", "toolName": "sting", "status": "error"}
+    failed: dict[str, Any] = {"agentName": "busy-wasp", "toolName": "sting", "status": "error"}
     start = datetime.now(UTC) - timedelta(seconds=5)
     spans = [new_span(start, statusMessage=f"missed {n} times", **failed) for n in range(3)]
     demo.send("/spans", {"spans": spans})

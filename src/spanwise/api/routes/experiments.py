@@ -9,15 +9,23 @@ from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.experiments import (
+    MAX_VARIANTS,
+    MIN_VARIANTS,
     ExperimentChange,
     ExperimentStart,
     ExperimentStop,
     NewExperiment,
     UnitBatch,
 )
-from spanwise.api.requests.parameters import Paged, Period
+from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
 from spanwise.api.services import Use
-from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
+from spanwise.model.experiments.definition import (
+    Assignment,
+    Experiment,
+    ExperimentStatus,
+    TraceMetric,
+)
+from spanwise.model.experiments.plan import ExperimentPlan, PlanRequest
 from spanwise.model.experiments.results import ExperimentResults
 from spanwise.services.experiments.assignments import MAX_UNIT_ID
 
@@ -41,6 +49,26 @@ async def list_experiments(
 async def create_experiment(body: NewExperiment, caller: Writer, use: Use) -> Success[Experiment]:
     """Create a draft. The first variant is the control."""
     return succeed(await use.experiments.create(caller, body.to_fields()))
+
+
+@router.get("/plan")
+async def plan_experiment(
+    caller: Reader,
+    use: Use,
+    _fresh: Fresh,
+    lift: Annotated[
+        float, Query(gt=0, le=10, description="The smallest lift to find: 0.05 is 5 %.")
+    ],
+    metric: TraceMetric = TraceMetric.SUCCESS_RATE,
+    signal_name: Annotated[
+        Text, Query(alias="signalName", description="A signal instead of a trace metric.")
+    ] = None,
+    agent_id: AgentId = None,
+    variants: Annotated[int, Query(ge=MIN_VARIANTS, le=MAX_VARIANTS)] = MIN_VARIANTS,
+) -> Success[ExperimentPlan]:
+    """Plan an experiment: how many units and days a lift needs, judged by the last 28 days."""
+    wanted = PlanRequest(metric, signal_name, agent_id, lift, variants)
+    return succeed(await use.results.plan(caller.workspace_id, wanted))
 
 
 @router.get("/{id}")

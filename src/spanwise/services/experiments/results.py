@@ -10,6 +10,7 @@ from spanwise.analysis.experiments import (
     count_units,
     measure,
 )
+from spanwise.analysis.planning import plan_units
 from spanwise.analysis.variant_statistics import to_quantile_arm
 from spanwise.analysis.verdicts import Facts, decide, forecast
 from spanwise.model.api_model import utc_now
@@ -19,6 +20,7 @@ from spanwise.model.experiments.definition import (
     MetricSource,
     TraceMetric,
 )
+from spanwise.model.experiments.plan import ExperimentPlan, PlanRequest
 from spanwise.model.experiments.results import ExperimentResults
 from spanwise.model.experiments.sums import MetricSums
 from spanwise.services.telemetry.agents import AgentDirectory
@@ -30,15 +32,48 @@ from spanwise.storage.telemetry.experiments.outcomes import (
     sum_signals,
     sum_traces,
 )
+from spanwise.storage.telemetry.experiments.unit_means import measure_signals, measure_traces
 
 # Tolerance for spans of clients whose clock runs ahead.
 _MAX_CLOCK_SKEW = timedelta(days=1)
+
+
+PLAN_DAYS = 28
 
 
 class Results:
     def __init__(self, engine: Engine, agents: AgentDirectory) -> None:
         self._engine = engine
         self._agents = agents
+
+    async def plan(self, workspace: str, wanted: PlanRequest) -> ExperimentPlan:
+        """Say how many units a lift of a metric needs, judged by the last weeks."""
+        agent = wanted.agent_name
+        if agent is not None:
+            agent = await self._agents.resolve_name(workspace, agent)
+        now = utc_now()
+        period = (now - timedelta(days=PLAN_DAYS), now)
+        if wanted.signal_name is not None:
+            found = await measure_signals(
+                self._engine, workspace, wanted.signal_name, agent, period
+            )
+        else:
+            # A percentile has no variance per unit; that of the mean is the best guess.
+            is_percentile = wanted.metric is TraceMetric.P95_LATENCY
+            metric = TraceMetric.LATENCY if is_percentile else wanted.metric
+            found = await measure_traces(self._engine, workspace, metric, agent, period)
+        if found is None:
+            return ExperimentPlan(
+                baseline=None, units=0, units_per_day=0, units_per_variant=None, days=None
+            )
+        units = plan_units(found.mean, found.variance, wanted.lift, wanted.variants)
+        return ExperimentPlan(
+            baseline=found.mean,
+            units=found.units,
+            units_per_day=found.units_per_day,
+            units_per_variant=units,
+            days=None if units is None else units * wanted.variants / found.units_per_day,
+        )
 
     async def get(self, workspace: str, experiment: Experiment) -> ExperimentResults:
         scope = await self._scope(workspace, experiment)

@@ -9,6 +9,7 @@ import { Field, Input, Select, TextArea } from "@/ui/Field";
 import { RoleButton } from "@/ui/RoleButton";
 import { type DraftExperiment, problemsOf, toBody } from "./draft";
 import { MetricFields, VariantFields } from "./ExperimentFields";
+import { Planner } from "./Planner";
 
 const STEPS = ["Question", "Variants", "Metrics", "Review"] as const;
 
@@ -59,6 +60,7 @@ export function Wizard({ draft, onChange, onSubmit, submitLabel, isBusy, error }
         {at === 0 && <Question draft={draft} onChange={onChange} />}
         {at === 1 && <VariantFields draft={draft} onChange={onChange} />}
         {at === 2 && <MetricFields draft={draft} onChange={onChange} />}
+        {at === 2 && <Planner draft={draft} />}
         {isLast && <Review draft={draft} />}
         {error && (
           <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">

@@ -46,7 +46,9 @@ export function metricLabel(metric: Pick<Metric, "metric" | "signalName"> | unde
   return metric.metric ? TRACE_METRICS[metric.metric].label : (metric.signalName ?? "");
 }
 
-export function metricFormat(metric: Metric | undefined): (value: number | null) => string {
+export function metricFormat(
+  metric: Pick<Metric, "metric"> | undefined,
+): (value: number | null) => string {
   return metric?.metric ? TRACE_METRICS[metric.metric].format : formatNumber;
 }
 

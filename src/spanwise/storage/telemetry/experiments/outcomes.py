@@ -87,7 +87,7 @@ async def sum_traces(
     engine: Engine, scope: OutcomeScope, metrics: Sequence[TraceMetric]
 ) -> Outcomes:
     """Sum trace metrics, all in one pass."""
-    values = [_TRACE_VALUES[metric] for metric in metrics]
+    values = [TRACE_VALUES[metric] for metric in metrics]
     return await _sum(engine, _TRACES, values, scope.parameters, "sum_traces")
 
 
@@ -164,7 +164,7 @@ _TRACES = f"""
         toLowCardinality('success'), toUInt64(0), 0., toUInt64(0), 0
     FROM ({_experiment_signals()})"""
 
-_TRACE_VALUES = {
+TRACE_VALUES = {
     TraceMetric.SUCCESS_RATE: "toFloat64(status = 'success')",
     TraceMetric.LATENCY: "duration_ns / 1e6",
     TraceMetric.COST: "cost",
