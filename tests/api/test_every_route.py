@@ -14,6 +14,7 @@ from spanwise.api.routes.telemetry.peers import DOORS
 from support.openapi import Operation, operations
 from support.service import CODES, OPERATOR, Person, Service, new_email, start_service
 from support.teams import join, make_team
+from support.traces import make_span
 
 PREFIX = "/api"
 OTLP = "/api/otlp/"
@@ -49,6 +50,13 @@ async def make_trace(_service: Service, person: Person) -> dict[str, str]:
     about = {"name": "mine", "kind": "agent", "sessionId": "talk"}
     await person.data("POST", "/spans", json={**ids, **times, **about})
     return {**ids, "sessionId": "talk"}
+
+
+@makes("analytics")
+async def make_failure(_service: Service, person: Person) -> dict[str, str]:
+    await person.data("POST", "/spans", json=make_span("planner", status="error"))
+    [failure] = await person.data("GET", "/analytics/failures")
+    return {"failureId": failure["id"]}
 
 
 @makes("spans")

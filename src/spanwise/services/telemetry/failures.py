@@ -7,14 +7,14 @@ from datetime import datetime
 from spanwise.model.accounts import Principal
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, NotFound
-from spanwise.model.failures import (
+from spanwise.model.page import Listing
+from spanwise.model.telemetry.failures import (
     FailureGroup,
     FailureMark,
     FailureQuery,
     FailureStatus,
     parse_failure_id,
 )
-from spanwise.model.page import Listing
 from spanwise.services.accounts.audit import record_action
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.catalog import Catalog

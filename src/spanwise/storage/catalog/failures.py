@@ -2,7 +2,7 @@
 
 from sqlalchemy import delete, func, insert, select
 
-from spanwise.model.failures import FailureMark, FailureStatus
+from spanwise.model.telemetry.failures import FailureMark, FailureStatus
 from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import failure_marks
 

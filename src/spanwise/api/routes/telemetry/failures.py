@@ -11,7 +11,7 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel, utc_now
-from spanwise.model.failures import FailureGroup, FailureMark, FailureQuery, FailureStatus
+from spanwise.model.telemetry.failures import FailureGroup, FailureMark, FailureQuery, FailureStatus
 
 router = PrefixRouter("analytics", "/analytics/failures")
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from spanwise.model.failures import (
+from spanwise.model.page import Listing
+from spanwise.model.telemetry.failures import (
     FailureGroup,
     FailureMark,
     FailurePoint,
@@ -14,7 +15,6 @@ from spanwise.model.failures import (
     failure_id,
     parse_failure_id,
 )
-from spanwise.model.page import Listing
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
