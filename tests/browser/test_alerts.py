@@ -62,3 +62,25 @@ def test_an_error_rate_is_typed_in_percent(tab: Tab) -> None:
     expect(page.get_by_label("Threshold")).to_have_value("20")
     page.get_by_label("Threshold").fill("12.5")
     expect(page.get_by_role("list", name="Rules")).to_contain_text("above 12.5 %")
+
+
+def test_an_alert_shows_its_course_and_its_traces(tab: Tab, demo: Site) -> None:
+    alert = raise_alert(demo, "busy-fly")
+    page = tab.open(f"/alerts?alert={alert}")
+    panel = page.get_by_label("Alert", exact=True)
+    expect(panel.get_by_label("Metric of the rule over the last 14 days")).to_be_visible()
+    example = panel.get_by_role("link").filter(has_text="success").first
+    expect(example).to_contain_text("500 ms")
+    assert tab.find_violations() == []
+
+
+def test_unsaved_rules_are_not_lost_silently(tab: Tab) -> None:
+    page = tab.open("/agents/support-assistant/rules")
+    page.get_by_label("Rules enabled").click()
+    page.get_by_role("link", name="Traces", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Leave without saving?")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(page).to_have_url(re.compile("/rules"))
+    page.get_by_role("link", name="Traces", exact=True).click()
+    dialog.get_by_role("button", name="Leave").click()
+    expect(page).to_have_url(re.compile("/traces"))

@@ -122,7 +122,7 @@ async def change_alert_settings(
 
 @router.post("/{agentId}/alerts/backtest")
 async def backtest_alert_settings(
-    agent_id: AgentId, body: AlertSettingsChange, caller: Writer, use: Use, _fresh: Fresh
+    agent_id: AgentId, body: AlertSettingsChange, caller: Reader, use: Use, _fresh: Fresh
 ) -> Success[Backtest]:
     """Compute when each rule would have fired in the last 14 days."""
     rules = body.rules if "rules" in body.model_fields_set else None

@@ -9,8 +9,9 @@ import { useUrlState } from "@/lib/url";
 import { Checkbox } from "@/ui/Field";
 import { PageBody, Panel } from "@/ui/Panel";
 import { RoleButton } from "@/ui/RoleButton";
+import { RuleReplay } from "@/ui/RuleReplay";
 import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
-import { Preview } from "./Preview";
+import { UnsavedGuard } from "@/ui/UnsavedGuard";
 import { RuleForm } from "./RuleForm";
 import { Notify, RuleList, Secrets } from "./RulePanels";
 import { draftOf, NEW_RULE, useSave } from "./ruleDraft";
@@ -47,7 +48,6 @@ function Editor({ agent }: { agent: Agent }) {
   );
   const rule = draft.rules[index];
   const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(agent.alertSettings));
-  useUnsavedWarning(isChanged);
   const setRules = (rules: AlertRule[]) => setDraft({ ...draft, rules });
   const add = () => {
     setRules([...draft.rules, { ...NEW_RULE }]);
@@ -92,6 +92,7 @@ function Editor({ agent }: { agent: Agent }) {
         </>
       }
     >
+      <UnsavedGuard isChanged={isChanged} />
       {save.error && (
         <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2 text-bad">
           {save.error.message}
@@ -123,7 +124,7 @@ function Editor({ agent }: { agent: Agent }) {
             </fieldset>
           </div>
           <div className="flex min-w-0 flex-col gap-3">
-            {isEditor && <Preview agentId={agent.id} rule={rule} />}
+            {isEditor && <SettledReplay agentId={agent.id} rule={rule} />}
             <Panel
               title="Rule"
               actions={
@@ -160,12 +161,14 @@ function Editor({ agent }: { agent: Agent }) {
   );
 }
 
-/** Warns before unsaved changes are lost. */
-function useUnsavedWarning(isChanged: boolean) {
+const TYPING_MS = 500;
+
+/** Replays a rule once nobody has typed for a moment. */
+function SettledReplay({ agentId, rule }: { agentId: string; rule: AlertRule }) {
+  const [settled, setSettled] = useState(rule);
   useEffect(() => {
-    if (!isChanged) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener("beforeunload", warn);
-    return () => window.removeEventListener("beforeunload", warn);
-  }, [isChanged]);
+    const timer = setTimeout(() => setSettled(rule), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [rule]);
+  return <RuleReplay agentId={agentId} rule={settled} />;
 }

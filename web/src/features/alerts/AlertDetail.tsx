@@ -14,6 +14,8 @@ import { CopyId } from "@/ui/Copy";
 import { RoleButton } from "@/ui/RoleButton";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
+import { AlertChart } from "./AlertChart";
+import { ExampleTraces } from "./ExampleTraces";
 
 interface Props {
   id: string;
@@ -111,7 +113,8 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
         </Link>
       </div>
       <Facts alert={data} />
-      <Examples ids={data.exampleTraceIds} />
+      <AlertChart alert={data} />
+      <ExampleTraces ids={data.exampleTraceIds} />
       <History alert={data} />
     </div>
   );
@@ -122,7 +125,7 @@ function Facts({ alert }: { alert: Alert }) {
     new Date(alert.resolvedAt ?? Date.now()).getTime() - new Date(alert.triggeredAt).getTime();
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5">
-      <Fact name="Measured">
+      <Fact name="Latest value">
         <span className="font-medium">{METRICS[alert.metric].format(alert.value)}</span>{" "}
         <span className="text-muted">{against(alert)}</span>
       </Fact>
@@ -150,28 +153,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt className="text-muted">{name}</dt>
       <dd className="min-w-0">{children}</dd>
     </>
-  );
-}
-
-function Examples({ ids }: { ids: string[] }) {
-  if (ids.length === 0) return null;
-  return (
-    <section>
-      <h3 className="mb-1 font-medium">Example traces</h3>
-      <ul className="flex flex-col">
-        {ids.map((id) => (
-          <li key={id} className="border-b last:border-0">
-            <Link
-              to="/traces/$traceId"
-              params={{ traceId: id } as never}
-              className="flex h-8 items-center font-mono text-sm text-accent hover:underline"
-            >
-              {id}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 

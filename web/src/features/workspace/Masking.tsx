@@ -1,4 +1,5 @@
 /** What is masked before telemetry is stored, with a preview on pasted text. */
+
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import { ApiError, api, type Schemas, unwrap, type Workspace } from "@/lib/api";
@@ -6,6 +7,7 @@ import { workspacesQuery } from "@/lib/queries";
 import { Button } from "@/ui/Button";
 import { Checkbox, Field, Select, TextArea } from "@/ui/Field";
 import { toast } from "@/ui/Toast";
+import { UnsavedGuard } from "@/ui/UnsavedGuard";
 import { MaskingPatterns } from "./MaskingPatterns";
 import { Section } from "./Section";
 
@@ -33,6 +35,7 @@ export function Masking({ workspace }: { workspace: Workspace }) {
   const saved = complete(workspace.masking);
   const [rules, setRules] = useState(saved);
   const change = (part: Partial<Rules>) => setRules({ ...rules, ...part });
+  const isChanged = JSON.stringify(clean(rules)) !== JSON.stringify(saved);
   const save = useMutation({
     mutationFn: () =>
       unwrap(
@@ -119,14 +122,10 @@ export function Masking({ workspace }: { workspace: Workspace }) {
           </Section>
         </>
       )}
+      <UnsavedGuard isChanged={isChanged} />
       <Preview workspace={workspace} rules={rules} />
       <Section title="Save" hint={problem && <span className="text-bad">{problem}</span>}>
-        <Button
-          kind="primary"
-          type="submit"
-          disabled={JSON.stringify(clean(rules)) === JSON.stringify(saved)}
-          busy={save.isPending}
-        >
+        <Button kind="primary" type="submit" disabled={!isChanged} busy={save.isPending}>
           Save
         </Button>
       </Section>

@@ -1,4 +1,5 @@
 /** How long telemetry is kept, with what a change would remove. */
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, type Schemas, unwrap, type Workspace } from "@/lib/api";
@@ -6,6 +7,7 @@ import { formatCount } from "@/lib/format";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
 import { TextField } from "@/ui/Field";
+import { UnsavedGuard } from "@/ui/UnsavedGuard";
 import { Section } from "./Section";
 import { useWorkspaceChange } from "./useWorkspaceChange";
 
@@ -33,6 +35,7 @@ export function Retention({ workspace }: { workspace: Workspace }) {
         if (isValid && isChanged) setConfirming(true);
       }}
     >
+      <UnsavedGuard isChanged={isChanged} />
       <Section
         title="Everything"
         hint="Traces, spans, signals, logs and metrics older than this are deleted. Empty keeps them."

@@ -1,39 +1,28 @@
 /** Replays a rule over the last 14 days: value, threshold or band, and when it would have fired. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo } from "react";
 import { type AlertRule, METRICS } from "@/lib/alerts";
 import { api, type Schemas, unwrap } from "@/lib/api";
 import { formatDuration, formatShortTime } from "@/lib/format";
-import { Badge } from "@/ui/Badge";
-import type { Level, Period, Series } from "@/ui/chart/series";
-import { TimeChart } from "@/ui/chart/TimeChart";
-import { Panel } from "@/ui/Panel";
-import { ErrorState, Skeleton } from "@/ui/states";
+import { Badge } from "./Badge";
+import type { Level, Period, Series } from "./chart/series";
+import { TimeChart } from "./chart/TimeChart";
+import { Panel } from "./Panel";
+import { ErrorState, Skeleton } from "./states";
 
 type Replay = Schemas["RuleBacktest"];
 
 const HOUR = 3_600_000;
-const TYPING_MS = 500;
 const CHART_HEIGHT = 240;
 
-function useSettled<T>(value: T): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
-}
-
-export function Preview({ agentId, rule }: { agentId: string; rule: AlertRule }) {
-  const settled = useSettled(rule);
+export function RuleReplay({ agentId, rule }: { agentId: string; rule: AlertRule }) {
   const { data, error, refetch, isFetching } = useQuery({
-    queryKey: ["agents", "backtest", agentId, settled],
+    queryKey: ["agents", "backtest", agentId, rule],
     queryFn: () =>
       unwrap(
         api.POST("/api/agents/{agentId}/alerts/backtest", {
           params: { path: { agentId } },
-          body: { enabled: true, rules: [settled], notify: { emails: [], webhooks: [] } },
+          body: { enabled: true, rules: [rule], notify: { emails: [], webhooks: [] } },
         }),
       ),
     placeholderData: keepPreviousData,
@@ -44,7 +33,7 @@ export function Preview({ agentId, rule }: { agentId: string; rule: AlertRule })
   return (
     <Panel
       title="Last 14 days"
-      unit={METRICS[settled.metric].label.toLowerCase()}
+      unit={METRICS[rule.metric].label.toLowerCase()}
       actions={replay && <Verdict replay={replay} isFetching={isFetching} />}
     >
       {error ? (
@@ -54,7 +43,7 @@ export function Preview({ agentId, rule }: { agentId: string; rule: AlertRule })
           onRetry={() => void refetch()}
         />
       ) : data && replay ? (
-        <ReplayChart replay={replay} rule={settled} end={data.end} />
+        <ReplayChart replay={replay} rule={rule} end={data.end} />
       ) : (
         <Skeleton className="h-[280px]" />
       )}
