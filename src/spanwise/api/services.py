@@ -24,6 +24,7 @@ from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
 from spanwise.services.telemetry.logs import Logs
+from spanwise.services.telemetry.metrics import Metrics
 from spanwise.services.telemetry.prices import Prices, RepricingProgress
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
@@ -71,6 +72,7 @@ class Services:
     sessions: Sessions
     signals: Signals
     logs: Logs
+    metrics: Metrics
     rollup: Rollup
     experiments: Experiments
     assignments: Assignments

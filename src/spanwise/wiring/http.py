@@ -25,6 +25,7 @@ from spanwise.api.routes.accounts import admin, auth, keys, single_sign_on, user
 from spanwise.api.routes.telemetry import (
     analytics,
     logs,
+    metrics,
     models,
     otlp,
     peers,
@@ -60,6 +61,7 @@ _ROUTE_MODULES = (
     sessions,
     signals,
     logs,
+    metrics,
     analytics,
     models,
     ofrep,

@@ -38,6 +38,7 @@ from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
 from spanwise.services.telemetry.logs import Logs
+from spanwise.services.telemetry.metrics import Metrics
 from spanwise.services.telemetry.prices import Prices, PriceSync
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
@@ -179,6 +180,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             sessions=Sessions(engine, agents),
             signals=Signals(engine, receiver, agents),
             logs=Logs(engine, receiver, agents),
+            metrics=Metrics(engine),
             analytics=Analytics(engine, rollup, agents, catalog),
             rollup=rollup,
             experiments=Experiments(catalog, experiment_cache),

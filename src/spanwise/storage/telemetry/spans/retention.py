@@ -39,6 +39,8 @@ EXPIRING_TABLES = (
     ExpiringTable("trace_slices", "moment", by_month=False),
     ExpiringTable("trace_bounds", "last_hour", by_month=False),
     ExpiringTable("logs", "time"),
+    ExpiringTable("metric_points", "time"),
+    # Points that earlier versions stored without parsing them.
     ExpiringTable("metrics", "time"),
     ExpiringTable("signals", "time", by_month=False),
     ExpiringTable("exposures", "first_at", by_month=False),
@@ -46,7 +48,7 @@ EXPIRING_TABLES = (
 
 
 # What people recognize; the others are derived from these.
-_COUNTED_TABLES = {"traces", "spans", "logs", "signals", "metrics"}
+_COUNTED_TABLES = {"traces", "spans", "logs", "signals", "metric_points"}
 
 
 def remove_expired(
