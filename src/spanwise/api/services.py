@@ -23,6 +23,7 @@ from spanwise.services.readiness import Readiness
 from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.coding_agents import CodingAgents
 from spanwise.services.telemetry.logs import Logs
 from spanwise.services.telemetry.metrics import Metrics
 from spanwise.services.telemetry.prices import Prices, RepricingProgress
@@ -73,6 +74,7 @@ class Services:
     signals: Signals
     logs: Logs
     metrics: Metrics
+    coding_agents: CodingAgents
     rollup: Rollup
     experiments: Experiments
     assignments: Assignments

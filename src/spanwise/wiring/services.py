@@ -37,6 +37,7 @@ from spanwise.services.readiness import Readiness, check_catalog
 from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.coding_agents import CodingAgents
 from spanwise.services.telemetry.logs import Logs
 from spanwise.services.telemetry.metrics import Metrics
 from spanwise.services.telemetry.prices import Prices, PriceSync
@@ -181,6 +182,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             signals=Signals(engine, receiver, agents),
             logs=Logs(engine, receiver, agents),
             metrics=Metrics(engine),
+            coding_agents=CodingAgents(engine),
             analytics=Analytics(engine, rollup, agents, catalog),
             rollup=rollup,
             experiments=Experiments(catalog, experiment_cache),

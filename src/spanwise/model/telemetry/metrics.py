@@ -117,7 +117,7 @@ class MetricRow(ApiModel):
     points: list[MetricPoint] | None = None
 
 
-class MetricResult(ApiModel):
+class MetricQueryResult(ApiModel):
     """The largest groups first. `total` counts all groups; `truncated` says that some are missing.
 
     `isEstimate` is true for values that are interpolated from the buckets of histograms.

@@ -13,7 +13,7 @@ from spanwise.model.telemetry.metrics import (
     MetricName,
     MetricPoint,
     MetricQuery,
-    MetricResult,
+    MetricQueryResult,
     MetricRow,
     MetricType,
 )
@@ -37,7 +37,7 @@ class Metrics:
     ) -> Listing[MetricName]:
         return await stored.find_names(self._engine, workspace, period, search, page)
 
-    async def query(self, workspace: str, query: MetricQuery) -> MetricResult:
+    async def query(self, workspace: str, query: MetricQuery) -> MetricQueryResult:
         """Aggregate a metric's points by group and time; an unknown name has no rows."""
         buckets = query.period.buckets(query.granularity) if query.granularity else []
         if query.limit * len(buckets) > MAX_POINTS:
@@ -46,7 +46,7 @@ class Metrics:
             )
         definition = await stored.find_definition(self._engine, workspace, query)
         if definition is None:
-            return MetricResult(
+            return MetricQueryResult(
                 name=query.name,
                 unit="",
                 type=None,
@@ -61,7 +61,7 @@ class Metrics:
         found = await reader.find_series([g.group for g in groups], buckets) if buckets else []
         is_estimate = any(value.is_estimate for value in (*groups, *found))
         rows = _to_rows(query, groups, found, buckets)
-        return MetricResult(
+        return MetricQueryResult(
             name=query.name,
             unit=definition.unit,
             type=definition.type,

@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 
 from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.otlp.prepare_metrics import prepare_metrics
-from spanwise.model.telemetry.metrics import Aggregation, MetricQuery, MetricResult
+from spanwise.model.telemetry.metrics import Aggregation, MetricQuery, MetricQueryResult
 from spanwise.model.times import BoundedRange, Granularity
 from spanwise.services.telemetry.metrics import Metrics
 from spanwise.storage.telemetry.spans.batch_rows import BatchRows
@@ -61,7 +61,7 @@ async def ask(
     *,
     keys: Sequence[str] = (),
     granularity: Granularity | None = None,
-) -> MetricResult:
+) -> MetricQueryResult:
     period = BoundedRange(
         datetime.fromtimestamp(first // SECOND, UTC), datetime.fromtimestamp(last // SECOND, UTC)
     )
@@ -71,7 +71,7 @@ async def ask(
     return await Metrics(store.engine).query(store.workspace, query)
 
 
-def by_group(result: MetricResult) -> dict[tuple[str, ...], float | None]:
+def by_group(result: MetricQueryResult) -> dict[tuple[str, ...], float | None]:
     return {tuple(row.group.values()): row.value for row in result.rows}
 
 

@@ -23,7 +23,7 @@ from spanwise.model.telemetry.metrics import (
     FilterOperator,
     MetricName,
     MetricQuery,
-    MetricResult,
+    MetricQueryResult,
 )
 from spanwise.model.times import Granularity, TimeRange
 
@@ -140,6 +140,6 @@ async def list_metric_names(
 @router.post("/query")
 async def query_metric(
     body: MetricQueryBody, caller: Reader, use: Use, _fresh: Fresh
-) -> Success[MetricResult]:
+) -> Success[MetricQueryResult]:
     """Aggregate a metric's data points by attributes and over time."""
     return succeed(await use.metrics.query(caller.workspace_id, body.parse()))
