@@ -3,42 +3,23 @@ import {
   BellRing,
   Bot,
   Building2,
+  ChartLine,
   Coins,
   FlaskConical,
   Gauge,
   KeyRound,
   ListTree,
-  type LucideIcon,
   MessagesSquare,
   Rocket,
   Rss,
   ScrollText,
   ShieldCheck,
+  SquareTerminal,
   ThumbsUp,
 } from "lucide-react";
-import type { ComponentType } from "react";
-import type { Search } from "@/lib/url";
+import { type Page, type PageCode, PUBLIC_PAGES } from "./publicPages";
 
-interface PageCode {
-  default: ComponentType;
-  /** Prefetches the data that the page shows first, before the page is rendered. */
-  prefetch?: (search: Search, params: Record<string, string>) => void;
-}
-
-export interface Page {
-  path: string;
-  title: string;
-  load: () => Promise<PageCode>;
-  /** Pages with an icon are listed in the rail; `key` is pressed after `g`. */
-  icon?: LucideIcon;
-  key?: string;
-  group?: "observe" | "improve" | "settings";
-  /** The top bar controls that the page uses. */
-  uses?: readonly ("range" | "environment" | "agent")[];
-  /** Accessible without signing in, and shown without the frame. */
-  isPublic?: boolean;
-  adminOnly?: boolean;
-}
+export type { Page } from "./publicPages";
 
 const ALL = ["range", "environment", "agent"] as const;
 
@@ -94,6 +75,25 @@ const TABLE: readonly Page[] = [
     group: "observe",
     uses: ["range", "agent"],
     load: () => import("@/features/logs/LogsPage"),
+  },
+  {
+    // Not `/metrics`, where the service has its own metrics for Prometheus.
+    path: "/metrics-explorer",
+    title: "Metrics",
+    icon: ChartLine,
+    key: "c",
+    group: "observe",
+    uses: ["range"],
+    load: () => import("@/features/metrics/MetricsPage"),
+  },
+  {
+    path: "/coding-agents",
+    title: "Coding agents",
+    icon: SquareTerminal,
+    key: "d",
+    group: "observe",
+    uses: ["range"],
+    load: () => import("@/features/codingAgents/CodingAgentsPage"),
   },
   {
     path: "/agents",
@@ -194,42 +194,7 @@ const TABLE: readonly Page[] = [
     group: "settings",
     load: () => import("@/features/start/StartPage"),
   },
-  {
-    path: "/login",
-    title: "Sign in",
-    isPublic: true,
-    load: () => import("@/features/auth/LoginPage"),
-  },
-  {
-    path: "/register",
-    title: "Create an account",
-    isPublic: true,
-    load: () => import("@/features/auth/RegisterPage"),
-  },
-  {
-    path: "/forgot-password",
-    title: "Forgot password",
-    isPublic: true,
-    load: () => import("@/features/auth/ForgotPage"),
-  },
-  {
-    path: "/reset-password",
-    title: "New password",
-    isPublic: true,
-    load: () => import("@/features/auth/ResetPage"),
-  },
-  {
-    path: "/invitation",
-    title: "Invitation",
-    isPublic: true,
-    load: () => import("@/features/workspace/InvitationPage"),
-  },
-  {
-    path: "/verify-email",
-    title: "Verify e-mail",
-    isPublic: true,
-    load: () => import("@/features/auth/VerifyPage"),
-  },
+  ...PUBLIC_PAGES,
 ];
 
 /** Caches loaded code: importing it again delays a click by 40 ms. */

@@ -56,6 +56,7 @@ class Measure(StrEnum):
     EDITS = "edits"
     COST = "cost"
     TOKENS = "tokens"
+    SESSIONS = "sessions"
 
 
 METRICS: dict[str, Measure] = {
@@ -73,11 +74,14 @@ METRICS: dict[str, Measure] = {
     "claude_code.token.usage": Measure.TOKENS,
     "codex.turn.token_usage": Measure.TOKENS,
     "gemini_cli.token.usage": Measure.TOKENS,
+    "claude_code.session.count": Measure.SESSIONS,
+    "codex.thread.started": Measure.SESSIONS,
+    "gemini_cli.session.count": Measure.SESSIONS,
+    "copilot_chat.session.count": Measure.SESSIONS,
 }
 # What the spans of calls report too, and more exactly.
-USAGE_METRICS = tuple(
-    name for name, measure in METRICS.items() if measure in {Measure.COST, Measure.TOKENS}
-)
+USAGE = frozenset({Measure.COST, Measure.TOKENS, Measure.SESSIONS})
+USAGE_METRICS = tuple(name for name, measure in METRICS.items() if measure in USAGE)
 # The parts of a token count: input, of which cached and written to the cache, and output.
 INPUT, CACHED, CACHE_WRITE, OUTPUT = "input", "cached", "cache_write", "output"
 # Claude Code reports disjoint parts of the input, the others the whole input and its cached part;

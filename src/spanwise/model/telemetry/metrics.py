@@ -24,22 +24,6 @@ class Temporality(StrEnum):
     CUMULATIVE = "cumulative"
 
 
-class MetricName(ApiModel):
-    """A metric, as its latest point describes it, and the keys that points may be grouped by."""
-
-    name: str
-    description: str
-    unit: str
-    type: MetricType
-    temporality: Temporality | None
-    is_monotonic: bool
-    series_count: int
-    last_seen_at: UtcTime
-    attribute_keys: list[str]
-    resource_keys: list[str]
-    service_names: list[str]
-
-
 class Aggregation(StrEnum):
     SUM = "sum"
     RATE = "rate"
@@ -68,6 +52,26 @@ AGGREGATIONS: dict[MetricType, tuple[Aggregation, ...]] = {
     MetricType.EXPONENTIAL_HISTOGRAM: _OF_HISTOGRAMS,
     MetricType.SUMMARY: _OF_TOTALS,
 }
+
+
+class MetricName(ApiModel):
+    """A metric, as its latest point describes it.
+
+    The keys are what points can be grouped by, the aggregations those that its type has.
+    """
+
+    name: str
+    description: str
+    unit: str
+    type: MetricType
+    temporality: Temporality | None
+    is_monotonic: bool
+    series_count: int
+    last_seen_at: UtcTime
+    attribute_keys: list[str]
+    resource_keys: list[str]
+    service_names: list[str]
+    aggregations: list[Aggregation]
 
 
 class FilterOperator(StrEnum):

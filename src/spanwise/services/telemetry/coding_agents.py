@@ -51,6 +51,7 @@ _MEASURE_FIELDS = {
     Measure.PULL_REQUESTS: "pull_requests",
     Measure.ACTIVE_SECONDS: "active_seconds",
     Measure.COST: "cost",
+    Measure.SESSIONS: "sessions",
 }
 
 

@@ -69,6 +69,7 @@ async def test_a_metric_is_listed_with_what_it_can_be_grouped_by(ann: Person) ->
         "attributeKeys": ["model", "n"],
         "resourceKeys": ["host.name", "service.name"],
         "serviceNames": ["shop"],
+        "aggregations": ["sum", "rate", "avg", "min", "max", "last", "count", "p50", "p95", "p99"],
     }
     assert (zebra["name"], zebra["type"], zebra["temporality"]) == ("zebra", "gauge", None)
     page = await ann.call("GET", "/metrics/names", params={"limit": 1, "skip": 5})

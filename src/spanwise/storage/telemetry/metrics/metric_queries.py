@@ -8,6 +8,7 @@ from typing import Any
 from spanwise.analysis.histograms import Bucket, estimate_quantile
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.metrics import (
+    AGGREGATIONS,
     HISTOGRAMS,
     QUANTILES,
     Aggregation,
@@ -93,6 +94,7 @@ def _to_name(row: Mapping[str, Any]) -> MetricName:
         attribute_keys=row["attribute_keys"],
         resource_keys=row["resource_keys"],
         service_names=[name for name in row["services"] if name],
+        aggregations=list(AGGREGATIONS[MetricType(row["type"])]),
     )
 
 

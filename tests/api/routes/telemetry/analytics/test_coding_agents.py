@@ -128,8 +128,9 @@ async def test_the_cost_metric_counts_only_for_sessions_without_calls(ann: Perso
 
 async def test_an_agent_that_sends_metrics_only_is_reported(ann: Person) -> None:
     await send_metric(ann, "claude_code.cost.usage", Point(NOW, 1.5, attributes=PERSON))
+    await send_metric(ann, "claude_code.session.count", Point(NOW, 2, attributes=PERSON))
     found = await report(ann)
-    assert found["totals"]["cost"] == 1.5
+    assert (found["totals"]["cost"], found["totals"]["sessions"]) == (1.5, 2)
     assert found["agents"][0]["source"] == "metrics"
     assert found["people"][0]["person"] == "ann@example.com"
 
