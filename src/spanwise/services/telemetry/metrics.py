@@ -1,7 +1,7 @@
 """Metrics: lists their names and answers queries about their data points."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from spanwise.model.api_model import utc_now
@@ -17,10 +17,10 @@ from spanwise.model.telemetry.metrics import (
     MetricRow,
     MetricType,
 )
-from spanwise.model.times import BoundedRange, Granularity, TimeRange, bucket_label, next_bucket
+from spanwise.model.times import BoundedRange, TimeRange, bucket_label, next_bucket
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.metrics import metric_queries as stored
-from spanwise.storage.telemetry.metrics.metric_queries import Group, GroupValue
+from spanwise.storage.telemetry.metrics.metric_queries import GroupValue
 
 # Limit of groups times buckets per response.
 MAX_POINTS = 50_000
@@ -84,40 +84,57 @@ def _to_rows(
     found: Sequence[GroupValue],
     buckets: Sequence[datetime],
 ) -> list[MetricRow]:
-    values = {(value.group, value.bucket): value for value in found}
-    return [
-        MetricRow(
-            group=dict(zip(query.group_by, total.group, strict=True)),
-            value=_rate(query, total, query.period).value,
-            points=_to_points(query, query.granularity, total.group, values, buckets)
-            if query.granularity
-            else None,
-        )
-        for total in groups
-    ]
-
-
-def _to_points(
-    query: MetricQuery,
-    granularity: Granularity,
-    group: Group,
-    values: Mapping[tuple[Group, int], GroupValue],
-    buckets: Sequence[datetime],
-) -> list[MetricPoint]:
+    values = {(value.group, value.bucket): value.value for value in found}
+    steps = _to_steps(query, buckets)
     empty = 0.0 if query.aggregation in _ZERO_WITHOUT_POINTS else None
-    points = []
+    rows = []
+    for total in groups:
+        points = [
+            MetricPoint(
+                date=step.label,
+                value=_divide(values.get((total.group, step.start), empty), step.seconds),
+            )
+            for step in steps
+        ]
+        rows.append(
+            MetricRow(
+                group=dict(zip(query.group_by, total.group, strict=True)),
+                value=_divide(total.value, _seconds_of(query, query.period)),
+                points=points if query.granularity else None,
+            )
+        )
+    return rows
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A bucket: its start as Unix time, its label, and what a rate is divided by."""
+
+    start: int
+    label: str
+    seconds: float | None
+
+
+def _to_steps(query: MetricQuery, buckets: Sequence[datetime]) -> list[_Step]:
+    if query.granularity is None:
+        return []
+    steps = []
     for bucket in buckets:
-        value = values.get((group, int(bucket.timestamp())), GroupValue(group, empty))
-        end = next_bucket(bucket, granularity)
-        inside = BoundedRange(max(bucket, query.period.start), min(end, query.period.end))
-        date = bucket_label(bucket, granularity)
-        points.append(MetricPoint(date=date, value=_rate(query, value, inside).value))
-    return points
+        end = min(next_bucket(bucket, query.granularity), query.period.end)
+        inside = BoundedRange(max(bucket, query.period.start), end)
+        label = bucket_label(bucket, query.granularity)
+        steps.append(_Step(int(bucket.timestamp()), label, _seconds_of(query, inside)))
+    return steps
 
 
-def _rate(query: MetricQuery, value: GroupValue, period: BoundedRange) -> GroupValue:
-    """Divide a rate by the seconds of its period that have passed."""
-    if query.aggregation is not Aggregation.RATE or value.value is None:
+def _seconds_of(query: MetricQuery, period: BoundedRange) -> float | None:
+    """Return the seconds of a period that have passed, which a rate is divided by."""
+    if query.aggregation is not Aggregation.RATE:
+        return None
+    return (min(period.end, utc_now()) - period.start).total_seconds()
+
+
+def _divide(value: float | None, seconds: float | None) -> float | None:
+    if value is None or seconds is None:
         return value
-    seconds = (min(period.end, utc_now()) - period.start).total_seconds()
-    return replace(value, value=value.value / seconds if seconds > 0 else 0.0)
+    return value / seconds if seconds > 0 else 0.0
