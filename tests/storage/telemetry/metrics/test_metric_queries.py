@@ -15,8 +15,10 @@ from spanwise.ingest.otlp.prepare_metrics import prepare_metrics
 from spanwise.model.telemetry.metrics import Aggregation, MetricQuery, MetricQueryResult
 from spanwise.model.times import BoundedRange, Granularity
 from spanwise.services.telemetry.metrics import Metrics
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.spans.batch_rows import BatchRows
-from spanwise.storage.telemetry.writer import Batch
+from spanwise.storage.telemetry.spans.retention import count_expired, remove_expired
+from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
 from support.metrics import (
     CUMULATIVE,
     DELTA,
@@ -202,6 +204,21 @@ async def test_an_exponential_histogram_that_halves_its_resolution_keeps_its_cou
     assert by_group(await ask(store, "min", first, last)) == {(): 1}
     assert by_group(await ask(store, "max", first, last)) == {(): 8}
     assert (await ask(store, "max", first, last)).is_estimate
+
+
+async def test_expired_points_are_removed_with_those_of_their_workspace_only(
+    store: WorkspaceStore, engine: Engine, writer: TelemetryWriter
+) -> None:
+    other = WorkspaceStore(engine, writer)
+    for each in (store, other):
+        send(each, make_request("m", [Point(FIRST_NANO + n * 48 * HOUR, 1) for n in (1, 2)]))
+    limit = FIRST + timedelta(days=3)
+    expired = count_expired(writer._client, limit, store.workspace)
+    assert expired["metrics"] == 1
+    remove_expired(writer._client, limit, store.workspace)
+    last = FIRST_NANO + 300 * HOUR
+    assert by_group(await ask(store, "count", FIRST_NANO, last)) == {(): 1}
+    assert by_group(await ask(other, "count", FIRST_NANO, last)) == {(): 2}
 
 
 async def test_a_rate_is_per_second_of_the_period(store: WorkspaceStore) -> None:

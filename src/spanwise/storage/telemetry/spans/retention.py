@@ -47,8 +47,11 @@ EXPIRING_TABLES = (
 )
 
 
-# What people recognize; the others are derived from these.
-_COUNTED_TABLES = {"traces", "spans", "logs", "signals", "metric_points"}
+# What people recognize, by table; the others are derived from these.
+_COUNTED_NAMES = {
+    **{table: table for table in ("traces", "spans", "logs", "signals")},
+    "metric_points": "metrics",
+}
 
 
 def remove_expired(
@@ -94,12 +97,12 @@ def recompute_truncated_traces(
 
 
 def count_expired(client: Client, before: datetime, workspace: str) -> dict[str, int]:
-    """Count the rows of a workspace that a cutoff would remove, by table; none is left out."""
+    """Count the rows of a workspace that a cutoff would remove, by name; none is left out."""
     parameters = {"before": to_engine_time(before), "workspace": workspace}
     return {
-        expiring.table: _count(client, expiring, parameters)
+        _COUNTED_NAMES[expiring.table]: _count(client, expiring, parameters)
         for expiring in EXPIRING_TABLES
-        if expiring.table in _COUNTED_TABLES
+        if expiring.table in _COUNTED_NAMES
     }
 
 
