@@ -9,6 +9,8 @@ from spanwise.model.times import BoundedRange, Granularity
 # OpenTelemetry's limit for the names of instruments.
 MAX_METRIC_NAME = 255
 MAX_GROUP_KEYS = 3
+# The attribute of a masked point that keeps its series apart from others.
+MASKED_SERIES = "spanwise.series"
 
 
 class MetricType(StrEnum):

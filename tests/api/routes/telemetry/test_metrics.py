@@ -219,3 +219,27 @@ async def test_a_restarted_counter_goes_on(ann: Person) -> None:
     points = [Point(NOW - 50 * SECOND, 7, start), Point(NOW - 10 * SECOND, 3, NOW - 20 * SECOND)]
     await send(ann, make_request("calls", points, temporality=CUMULATIVE))
     assert await values(ann, "calls", "sum") == {"": 10}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"mode": "mask", "detectors": ["email"]},
+        {"mode": "mask", "dropAttributes": ["person"]},
+        {"mode": "metadataOnly"},
+    ],
+)
+async def test_masked_points_of_different_series_stay_apart(
+    ann: Person, rules: dict[str, Any]
+) -> None:
+    workspace = ann.user["defaultWorkspaceId"]
+    await ann.data("PUT", f"/workspaces/{workspace}/masking", json=rules)
+    people = [{"person": f"{name}@example.com", "type": "input"} for name in ("ann", "bob")]
+    request = make_request("calls", [Point(NOW, 2, attributes=person) for person in people])
+    for _ in range(2):
+        await send(ann, request)
+    assert await values(ann, "calls", "sum", groupBy=["type"]) == {"input": 4}
+    found = await query(ann, "calls", "sum", groupBy=["person"])
+    assert "example.com" not in json.dumps(found)
+    [metric] = await ann.data("GET", "/metrics/names")
+    assert set(metric["attributeKeys"]) <= {"person", "type"}

@@ -10,6 +10,7 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.metrics import (
     AGGREGATIONS,
     HISTOGRAMS,
+    MASKED_SERIES,
     QUANTILES,
     Aggregation,
     MetricName,
@@ -91,7 +92,7 @@ def _to_name(row: Mapping[str, Any]) -> MetricName:
         is_monotonic=row["is_monotonic"],
         series_count=row["series_count"],
         last_seen_at=in_utc(row["last_seen"]),
-        attribute_keys=row["attribute_keys"],
+        attribute_keys=[key for key in row["attribute_keys"] if key != MASKED_SERIES],
         resource_keys=row["resource_keys"],
         service_names=[name for name in row["services"] if name],
         aggregations=list(AGGREGATIONS[MetricType(row["type"])]),
