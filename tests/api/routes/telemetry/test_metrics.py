@@ -93,6 +93,7 @@ async def test_points_are_grouped_by_their_attributes_and_those_of_the_resource(
     ("condition", "expected"),
     [
         ({"field": "n", "op": "eq", "value": 1}, 1),
+        ({"field": "n", "op": "eq", "value": 1.0}, 1),
         ({"field": "attribute:n", "op": "ne", "value": "1"}, 5),
         ({"field": "n", "op": "in", "value": [1, "3"]}, 4),
         ({"field": "n", "op": "gt", "value": 1}, 5),
@@ -243,3 +244,17 @@ async def test_masked_points_of_different_series_stay_apart(
     assert "example.com" not in json.dumps(found)
     [metric] = await ann.data("GET", "/metrics/names")
     assert set(metric["attributeKeys"]) <= {"person", "type"}
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [("1970-01-01", "1970-01-03"), ("2199-01-01", "2199-12-31"), ("2026-01-01", "2150-01-01")],
+)
+async def test_any_period_is_answered(ann: Person, start: str, end: str) -> None:
+    await send(ann, make_request("calls", [Point(NOW, 1)], temporality=CUMULATIVE))
+    period = {"startDate": start, "endDate": end}
+    found = await query(ann, "calls", "sum", granularity="monthly", **period)
+    assert len(found["rows"]) == (start == "2026-01-01")
+    assert (await ann.call("GET", "/metrics/names", params=period)).status_code == 200
+    response = await ann.call("GET", "/analytics/coding-agents", params=period)
+    assert response.status_code == (400 if end == "2150-01-01" else 200), response.text

@@ -104,7 +104,10 @@ class MetricQueryBody(ApiModel):
 
 
 def _to_text(value: FilterValue) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    # Whole numbers are stored without a decimal point.
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _is_number(text: str) -> bool:

@@ -29,7 +29,6 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import (
     Conditions,
     quoted,
-    to_engine_seconds,
     to_engine_time,
 )
 from spanwise.storage.telemetry.engine.query import Rows
@@ -101,7 +100,8 @@ _TRACES = f"""
                         ORDER BY kind != 'llm') = 1) AS is_counted
             FROM spans FINAL
             WHERE workspace = {{workspace:String}} AND agent != ''
-                AND hour >= {{first_hour:DateTime('UTC')}} AND hour < {{last_hour:DateTime('UTC')}}
+                AND hour >= {{first_hour:DateTime64(9, 'UTC')}}
+                AND hour < {{last_hour:DateTime64(9, 'UTC')}}
                 AND kind != 'superseded')
         GROUP BY trace_id) AS s USING (trace_id)"""
 
@@ -120,9 +120,9 @@ class CodingAgentReader:
             "workspace": workspace,
             "after": to_engine_time(period.start),
             "before": to_engine_time(period.end),
-            "first_hour": to_engine_seconds(first),
-            "last_hour": to_engine_seconds(period.end + _MARGIN),
-            "earlier_hour": to_engine_seconds(first - _MARGIN),
+            "first_hour": to_engine_time(first),
+            "last_hour": to_engine_time(period.end + _MARGIN),
+            "earlier_hour": to_engine_time(first - _MARGIN),
         }
 
     async def sum_calls(self) -> Rows:
@@ -184,8 +184,8 @@ class CodingAgentReader:
         renamed = ", ".join(f"g{index} AS {name}" for index, name in enumerate(groups))
         # A session may have sent its last calls shortly before the period.
         calls = f"""SELECT DISTINCT {{0}} FROM spans WHERE workspace = {{{{workspace:String}}}}
-            AND hour >= {{{{earlier_hour:DateTime('UTC')}}}}
-            AND hour < {{{{last_hour:DateTime('UTC')}}}} AND {_AGENT} != '' AND kind = 'llm'"""
+            AND hour >= {{{{earlier_hour:DateTime64(9, 'UTC')}}}}
+            AND hour < {{{{last_hour:DateTime64(9, 'UTC')}}}} AND {_AGENT} != '' AND kind = 'llm'"""
         has_calls = f"""if(empty(session), agent IN ({calls.format(_AGENT)}),
             session IN ({calls.format("session_id")}))"""
         return await self._fetch(

@@ -168,7 +168,7 @@ class MetricReader:
         parameters = dict(self._parameters)
         bucket = "0"
         if buckets:
-            bucket = "roundDown(toUnixTimestamp(time), {edges:Array(UInt32)})"
+            bucket = "roundDown(toUnixTimestamp64Second(time), {edges:Array(Int64)})"
             parameters["edges"] = [int(edge.timestamp()) for edge in buckets]
         points = f"SELECT *, {bucket} AS bucket FROM ({self._points})"
         if groups is not None and self._groups:
