@@ -23,6 +23,7 @@ from bench.assign import measure_assign
 from bench.baseline_files import describe_baseline, load_baseline, save_baseline
 from bench.environment import describe_environment
 from bench.growth import measure_growth
+from bench.metrics import measure_metrics
 from bench.peers.measure import measure_peers
 from bench.reads import measure_reads
 from bench.report import TABULATE
@@ -45,6 +46,7 @@ MEASURE: dict[str, Callable[[Path, Scale], Any]] = {
     "results": lambda folder, scale: run_module(
         "bench.experiment_results", str(folder / "results"), str(scale.experiment_units)
     ),
+    "metrics": measure_metrics,
     "masking": lambda _, scale: run_module("bench.masking", str(scale.masking_rounds)),
     "peeking": lambda _, scale: run_module("bench.peeking", str(scale.peeking_runs)),
     "peers": measure_peers,

@@ -10,7 +10,7 @@ import random
 import re
 import struct
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -227,11 +227,15 @@ class Body:
 
 
 def write_pool(path: Path, spans_per_body: int, bodies: int) -> None:
-    """Write bodies to a file, each after its size and the time it was generated."""
+    """Write bodies with spans to a file."""
     writer = Writer(spans_per_body)
+    write_bodies(path, (make_body(writer, spans_per_body) for _ in range(bodies)))
+
+
+def write_bodies(path: Path, bodies: Iterable[bytes]) -> None:
+    """Write bodies to a file, each after its size and the time it was generated."""
     with path.open("wb") as file:
-        for _ in range(bodies):
-            body = make_body(writer, spans_per_body)
+        for body in bodies:
             file.write(_HEAD.pack(len(body), time.time_ns()) + body)
 
 

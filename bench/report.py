@@ -201,6 +201,18 @@ def tabulate_masking(figures: dict[str, Any]) -> list[FigureTable]:
     return [FigureTable("Decoding, masking and framing an export", "rules", columns, rows)]
 
 
+def tabulate_metrics(figures: dict[str, Any]) -> list[FigureTable]:
+    writes = (Column("acked/s"), Column("visible/s"), Column("CPU s/1000", ".3f"))
+    write = tuple(figures[name] for name in ("acked", "visible", "cpu_seconds_per_1000"))
+    reads = (Column("p50 ms", ".1f"), Column("p95 ms", ".1f"))
+    rows = {name: (run["p50_ms"], run["p95_ms"]) for name, run in figures["reads"].items()}
+    points = f"{figures['points']:,}"
+    return [
+        FigureTable("Data points of metrics", "points sent", writes, {points: write}),
+        FigureTable(f"Queries over {points} data points", "query", reads, rows),
+    ]
+
+
 def tabulate_peeking(figures: dict[str, Any]) -> list[FigureTable]:
     splits = [f"{split}, {units:,}" for split in ("50:50", "90:10") for units in figures["units"]]
     power_columns = (
@@ -245,6 +257,7 @@ TABULATE: dict[str, Callable[[Any], list[FigureTable]]] = {
     "assign": tabulate_assign,
     "alerts": tabulate_alerts,
     "results": tabulate_results,
+    "metrics": tabulate_metrics,
     "masking": tabulate_masking,
     "peeking": tabulate_peeking,
     "peers": tabulate_peers,

@@ -26,6 +26,7 @@ class Scale:
     assign_requests: int
     experiment_units: int
     masking_rounds: int
+    metric_requests: int
     peeking_runs: int
     growth_spans: tuple[int, ...]
     steady_seconds: float
@@ -44,6 +45,7 @@ FULL = Scale(
     assign_requests=20_000,
     experiment_units=1_000_000,
     masking_rounds=15,
+    metric_requests=1000,
     peeking_runs=1000,
     growth_spans=(100_000, 1_000_000, 10_000_000),
     steady_seconds=1800,
@@ -61,6 +63,7 @@ QUICK = Scale(
     assign_requests=5000,
     experiment_units=100_000,
     masking_rounds=5,
+    metric_requests=200,
     peeking_runs=50,
     growth_spans=(50_000, 500_000),
     steady_seconds=60,

@@ -112,8 +112,10 @@ class Planted:
         point.exemplars.add(as_int=1).filtered_attributes.extend(pairs(self.values))
         metric.metadata.extend(pairs(self.values))
         histogram = scope.metrics.add(name="h").histogram.data_points.add(count=1)
+        histogram.time_unix_nano = point.time_unix_nano
         histogram.attributes.extend(pairs(self.values))
         summary = scope.metrics.add(name="s").summary.data_points.add(count=1)
+        summary.time_unix_nano = point.time_unix_nano
         summary.attributes.extend(pairs(self.values))
         return request
 

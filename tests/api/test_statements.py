@@ -1,5 +1,6 @@
 """The number of SQL statements per request does not grow with the number of rows."""
 
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
@@ -8,10 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
+from google.protobuf import json_format
 from sqlalchemy import event
 
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from support.ids import new_span_id
+from support.metrics import Point, make_request
 from support.openapi import Operation, operations
 from support.service import PASSWORD, Person, Service
 from support.spans import child_of, llm_call, new_span
@@ -137,6 +140,10 @@ class Rows:
         await make("POST", "/signals/batch", json={"signals": signals})
         logs = [{"message": f"line {n}", "traceId": TRACE} for n in numbers]
         await make("POST", "/logs", json={"logs": logs})
+        for number in numbers:
+            request = make_request(f"metric {number}", [Point(time.time_ns(), 1)])
+            body = json_format.MessageToDict(request)
+            await self.person.call("POST", "/otlp/v1/metrics", json=body)
 
 
 def rows_in(answer: Any) -> int:

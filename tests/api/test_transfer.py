@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf import json_format
 
 from spanwise.analysis.prices import find_list_prices
 from spanwise.model.errors import Invalid, NotFound
@@ -12,6 +13,7 @@ from spanwise.services.telemetry.transfer import Transfer
 from spanwise.storage.telemetry.export import transfer as stored
 from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.ids import new_trace_id
+from support.metrics import Point, make_request
 from support.service import Person, Service
 from support.spans import llm_call, span
 
@@ -48,6 +50,10 @@ async def fill(person: Person) -> None:
         await person.data("POST", "/logs", json=log)
         signal = {"signalName": "score", "value": 0.25, "traceId": trace_id, "comment": text}
         await person.data("POST", "/signals", json={**signal, "timestamp": at.isoformat()})
+        point = Point(int(at.timestamp()) * 10**9, 2.5, attributes={"text": text, "n": 1})
+        body = json_format.MessageToDict(make_request("spent", [point]))
+        response = await person.call("POST", "/otlp/v1/metrics", json=body)
+        assert response.json() == {}
 
 
 async def everything(person: Person) -> Any:
@@ -61,6 +67,18 @@ async def everything(person: Person) -> Any:
             ],
             "logs": await person.data("GET", "/logs"),
             "signals": await person.data("GET", "/signals"),
+            "metrics": await person.data("GET", "/metrics/names"),
+            "points": await person.data(
+                "POST",
+                "/metrics/query",
+                json={
+                    "name": "spent",
+                    "aggregation": "sum",
+                    "groupBy": ["text", "n"],
+                    "granularity": "monthly",
+                    "startDate": (NOW - timedelta(days=100)).isoformat(),
+                },
+            ),
         }
     )
 
@@ -86,8 +104,8 @@ async def test_an_imported_export_is_equal_also_when_imported_twice(
     steps: list[tuple[int, int]] = []
     mine = await transfer.find_workspace(ann.email)
     rows = await transfer.export(mine, tmp_path / "out", lambda *step: steps.append(step))
-    assert rows == {"spans": 6, "logs": 3, "signals": 3, "metrics": 0}
-    assert steps[-1] == (12, 12)
+    assert rows == {"spans": 6, "logs": 3, "signals": 3, "metric_points": 3}
+    assert steps[-1] == (15, 15)
     assert len(list((tmp_path / "out").glob("spans-*.parquet"))) == 3
     theirs = await transfer.find_workspace(bob.email)
     for _ in range(2):

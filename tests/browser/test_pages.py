@@ -27,6 +27,12 @@ PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
     ),
     "signals": ("/signals?range=30d", "thumbs_up"),
     "logs": ("/logs?range=30d", "answered in"),
+    "metrics": ("/metrics-explorer?range=30d", "claude_code.cost.usage"),
+    "metric": (
+        "/metrics-explorer?range=30d&metric=gemini_cli.api.request.latency",
+        "Estimate",
+    ),
+    "coding agents": ("/coding-agents?range=30d", "tomas@example.com"),
     "agents": ("/agents?range=30d", "travel-concierge"),
     "agent": ("/agents/support-assistant?range=30d", "Answers customers"),
     "rules": ("/agents/support-assistant/rules", "Answers fail"),

@@ -15,10 +15,18 @@ def test_a_demo_is_filled_once_and_generates_traffic(
         with sign_in(service.url) as http:
             filled = count_traces(http)
             assert filled_demo.traces <= filled < filled_demo.traces + 100
-            assert read(http, "/analytics/metrics")["activeAgents"] == 5
+            assert read(http, "/analytics/metrics")["activeAgents"] == 8
             assert read(http, "/analytics/costs")["unpricedModels"] == ["house-screener-8b"]
-            assert len(read(http, "/analytics/costs")["byModel"]) == 9
+            assert len(read(http, "/analytics/costs")["byModel"]) == 12
             assert len(read(http, "/signals/summary")) == 6
+            coding = read(http, "/analytics/coding-agents")
+            assert {agent["agent"]: agent["source"] for agent in coding["agents"]} == {
+                "Claude Code": "both",
+                "Codex": "calls",
+                "Gemini CLI": "calls",
+            }
+            assert coding["notSent"] == []
+            assert read(http, "/metrics/names")
             assert {e["status"] for e in read(http, "/experiments")} == {
                 *("draft", "running", "stopped"),
             }

@@ -23,8 +23,10 @@ from spanwise.services.readiness import Readiness
 from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.coding_agents import CodingAgents
 from spanwise.services.telemetry.failures import Failures
 from spanwise.services.telemetry.logs import Logs
+from spanwise.services.telemetry.metrics import Metrics
 from spanwise.services.telemetry.prices import Prices, RepricingProgress
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
@@ -72,6 +74,8 @@ class Services:
     sessions: Sessions
     signals: Signals
     logs: Logs
+    metrics: Metrics
+    coding_agents: CodingAgents
     rollup: Rollup
     failures: Failures
     experiments: Experiments

@@ -9,6 +9,7 @@ from random import Random
 
 from spanwise.api.services import Services
 from spanwise.demo.alerts import ReplayClock, replay_alerts, set_rules
+from spanwise.demo.coding_agents import send_coding_agents
 from spanwise.demo.experiments import DemoExperiments, plan_experiments
 from spanwise.demo.history import History
 from spanwise.demo.live import send_live_traffic
@@ -79,6 +80,7 @@ async def prepare_demo(
     history = History(services, caller, state.timeline, state.experiments, seed)
     await history.add_agents()
     await history.add_experiments()
+    await send_coding_agents(services, caller.sender, state.timeline, scale, seed)
     await history.send_all(scale, lambda share: progress("a month of traffic", share))
     await set_rules(services, caller)
     await replay_alerts(

@@ -25,6 +25,7 @@ from spanwise.ingest.otlp.deep_values import flatten_deep_values
 from spanwise.ingest.otlp.json_format import decode_json
 from spanwise.ingest.otlp.limits import TRACE_ID_BYTES
 from spanwise.ingest.otlp.prepare import Prepared
+from spanwise.ingest.otlp.prepare_metrics import prepare_metrics
 from spanwise.ingest.rest import signals
 from spanwise.ingest.rest import to_otlp as rest
 from spanwise.ingest.rest.bodies import (
@@ -48,7 +49,7 @@ REQUESTS: dict[Kind, type[Message]] = {
 _PREPARE: dict[Kind, Any] = {
     Kind.TRACES: otlp.prepare_traces,
     Kind.LOGS: otlp.prepare_logs,
-    Kind.METRICS: otlp.prepare_metrics,
+    Kind.METRICS: prepare_metrics,
 }
 _JSON_FIELDS = {
     Kind.TRACES: (b'"resourceSpans"', b'"resource_spans"'),

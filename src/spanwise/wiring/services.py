@@ -37,8 +37,10 @@ from spanwise.services.readiness import Readiness, check_catalog
 from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.coding_agents import CodingAgents
 from spanwise.services.telemetry.failures import Failures
 from spanwise.services.telemetry.logs import Logs
+from spanwise.services.telemetry.metrics import Metrics
 from spanwise.services.telemetry.prices import Prices, PriceSync
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
@@ -187,6 +189,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             sessions=Sessions(engine, agents),
             signals=Signals(engine, receiver, agents),
             logs=Logs(engine, receiver, agents),
+            metrics=Metrics(engine),
+            coding_agents=CodingAgents(engine),
             analytics=Analytics(engine, rollup, agents, catalog),
             rollup=rollup,
             failures=Failures(engine, catalog, agents, failure_updates, clock),

@@ -4,43 +4,23 @@ import {
   Bot,
   Bug,
   Building2,
+  ChartLine,
   Coins,
   FlaskConical,
   Gauge,
   KeyRound,
   ListTree,
-  type LucideIcon,
   MessagesSquare,
   Rocket,
   Rss,
   ScrollText,
   ShieldCheck,
+  SquareTerminal,
   ThumbsUp,
 } from "lucide-react";
-import type { ComponentType } from "react";
-import type { Search } from "@/lib/url";
-import { PUBLIC_PAGES } from "./publicPages";
+import { type Page, type PageCode, PUBLIC_PAGES } from "./publicPages";
 
-interface PageCode {
-  default: ComponentType;
-  /** Prefetches the data that the page shows first, before the page is rendered. */
-  prefetch?: (search: Search, params: Record<string, string>) => void;
-}
-
-export interface Page {
-  path: string;
-  title: string;
-  load: () => Promise<PageCode>;
-  /** Pages with an icon are listed in the rail; `key` is pressed after `g`. */
-  icon?: LucideIcon;
-  key?: string;
-  group?: "observe" | "improve" | "settings";
-  /** The top bar controls that the page uses. */
-  uses?: readonly ("range" | "environment" | "agent")[];
-  /** Accessible without signing in, and shown without the frame. */
-  isPublic?: boolean;
-  adminOnly?: boolean;
-}
+export type { Page } from "./publicPages";
 
 const ALL = ["range", "environment", "agent"] as const;
 
@@ -96,6 +76,25 @@ const TABLE: readonly Page[] = [
     group: "observe",
     uses: ["range", "agent"],
     load: () => import("@/features/logs/LogsPage"),
+  },
+  {
+    // Not `/metrics`, where the service has its own metrics for Prometheus.
+    path: "/metrics-explorer",
+    title: "Metrics",
+    icon: ChartLine,
+    key: "c",
+    group: "observe",
+    uses: ["range"],
+    load: () => import("@/features/metrics/MetricsPage"),
+  },
+  {
+    path: "/coding-agents",
+    title: "Coding agents",
+    icon: SquareTerminal,
+    key: "d",
+    group: "observe",
+    uses: ["range"],
+    load: () => import("@/features/codingAgents/CodingAgentsPage"),
   },
   {
     path: "/agents",
@@ -210,7 +209,7 @@ const TABLE: readonly Page[] = [
     group: "settings",
     load: () => import("@/features/start/StartPage"),
   },
-  ...PUBLIC_PAGES.map((page) => ({ ...page, isPublic: true })),
+  ...PUBLIC_PAGES,
 ];
 
 /** Caches loaded code: importing it again delays a click by 40 ms. */

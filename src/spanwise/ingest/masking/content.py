@@ -9,6 +9,13 @@ from functools import lru_cache
 
 from spanwise.ingest.otlp.coding_agents import CALLS
 from spanwise.model.telemetry.attribute_values import ERROR_RULES
+from spanwise.model.telemetry.coding_agents import (
+    BILLING_KEY,
+    DECISION_KEYS,
+    LANGUAGE_KEYS,
+    LINE_TYPE_KEYS,
+    TOKEN_TYPE_KEYS,
+)
 from spanwise.model.telemetry.conventions import FIELDS, PIECES, Where
 from spanwise.model.telemetry.messages import INPUT_EVENTS, OUTPUT_EVENTS
 
@@ -55,6 +62,17 @@ _OTHERS = frozenset(
         "messaging.system",
         "code.function.name",
         "code.namespace",
+        # Kinds of data points.
+        *LANGUAGE_KEYS,
+        *DECISION_KEYS,
+        *LINE_TYPE_KEYS,
+        *TOKEN_TYPE_KEYS,
+        # Of coding agents.
+        "vcs.repository.name",
+        "auth_type",
+        "auth_mode",
+        "user.account_uuid",
+        BILLING_KEY,
         # Events of coding agents.
         "event.name",
         "event.kind",

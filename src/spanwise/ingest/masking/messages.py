@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from fnmatch import translate
+from hashlib import blake2b
 from typing import Any
 
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
@@ -22,6 +23,7 @@ from spanwise.ingest.otlp.embedded_values import (
     may_have_embedded_values,
 )
 from spanwise.model.masking import MaskingMode, MaskingRules
+from spanwise.model.telemetry.metrics import MASKED_SERIES
 
 _NUMBERS = {"int_value", "double_value", "bool_value"}
 _POINTS = ("gauge", "sum", "histogram", "exponential_histogram", "summary")
@@ -97,9 +99,21 @@ class MessageMasker:
         kind = metric.WhichOneof("data")
         if kind in _POINTS:
             for point in getattr(metric, kind).data_points:
-                self.mask_pairs(point.attributes)
+                self._mask_point(point)
                 for exemplar in getattr(point, "exemplars", ()):
                     self.mask_pairs(exemplar.filtered_attributes)
+
+    def _mask_point(self, point: Any) -> None:  # noqa: ANN401 -- a point of any type
+        """Mask a point; what made its series another one is kept as a hash.
+
+        Without it, points of two series that differ only in masked values would be the same point.
+        """
+        before = [pair.SerializeToString(deterministic=True) for pair in point.attributes]
+        self.mask_pairs(point.attributes)
+        after = [pair.SerializeToString(deterministic=True) for pair in point.attributes]
+        if before != after:
+            digest = blake2b(b"\0".join(sorted(before)), digest_size=8).hexdigest()
+            point.attributes.add(key=MASKED_SERIES).value.string_value = digest
 
     def mask_pairs(self, pairs: Any) -> None:  # noqa: ANN401 -- repeated KeyValue
         """Mask attributes; remove those that the rules drop."""

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValueList
-from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest.masking import content
@@ -27,14 +26,15 @@ _KEPT = {
     "reasoning_tokens given_cost cost is_priced",
     "logs": "time id version trace_id span_id severity event_name",
     "signals": "name value time created trace_id span_id version is_deleted",
-    "metrics": "time version",
+    "metric_points": "name time series start version type temporality is_monotonic unit "
+    "description scope value count sum min max bounds counts quantile_values",
 }
 _TEXTS = {
     "spans": "service_name agent_name workflow_name provider model response_id tool_name "
     "session_id user_id environment experiment_id variant trace_name",
     "logs": "agent_name",
     "signals": "agent_name session_id user_id experiment_id variant",
-    "metrics": "service_name",
+    "metric_points": "service_name",
 }
 _PREVIEWS = {"input_preview": "input", "output_preview": "output"}
 _ARRAY, _MAP = 5, 6
@@ -153,12 +153,6 @@ class _Rows:
             masked.append(link.SerializeToString())
         return masked
 
-    def mask_metric(self, raw: bytes) -> bytes:
-        metric = Metric.FromString(raw)
-        metric.DiscardUnknownFields()
-        self._messages.mask_metric(metric)
-        return metric.SerializeToString()
-
     def mask_metadata(self, raw: bytes) -> bytes:
         if self._messages.is_metadata_only or not raw:
             return b""
@@ -216,5 +210,5 @@ _SPECIAL: dict[str, dict[str, Callable[[_Rows, Any], Any]]] = {
         "comment": _Rows.mask_content,
         "metadata": _Rows.mask_metadata,
     },
-    "metrics": {"resource": _Rows.mask_resource, "metric": _Rows.mask_metric},
+    "metric_points": {"attributes": _Rows.mask_attributes, "resource": _Rows.mask_resource},
 }

@@ -3,7 +3,7 @@
 Protobuf messages can be concatenated: a ScopeSpans followed by more fields is again one message. A
 frame is the original bytes of a scope, with changed spans replaced, followed by a head with the
 workspace and the resource. The sender must not be able to set the head's field, see
-`prepare._raw_scopes`. A frame ends with its version, which the journal writer fills in.
+`prepare.raw_scopes`. A frame ends with its version, which the journal writer fills in.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

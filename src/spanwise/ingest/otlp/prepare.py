@@ -17,9 +17,6 @@ from typing import Any, TypeVar
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
-    ExportMetricsServiceRequest,
-)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ScopeLogs
 
@@ -92,10 +89,10 @@ def prepare_traces(
 ) -> Prepared:
     """Prepare spans; `body` is what the request was decoded from, if that was protobuf."""
     scopes = [scope for resource in request.resource_spans for scope in resource.scope_spans]
-    total = _count_items(len(scope.spans) for scope in scopes)
+    total = count_items(len(scope.spans) for scope in scopes)
     starts = [_START_OF(span) for scope in scopes for span in scope.spans]
-    _refuse_many_months(starts)
-    raw = iter(_raw_scopes(scopes, body))
+    refuse_many_months(starts)
+    raw = iter(raw_scopes(scopes, body))
     frames: list[Part] = []
     found: list[NewSignal] = []
     rejections: list[Rejection] = []
@@ -114,11 +111,11 @@ def prepare_traces(
         raise Invalid(
             "no span has a valid traceId (16 bytes), spanId (8 bytes), parentSpanId (8 bytes or "
             "none) and start time (after 1999, at most two days ahead); logs go to /v1/logs, not "
-            f"to /v1/traces. {_describe_rejections(rejections)}"
+            f"to /v1/traces. {describe_rejections(rejections)}"
         )
     kind = Kind.CALLS if has_calls else Kind.TRACES
     record = Record(kind, bytearray().join(frames), workspace=workspace, hours=_hours_of(starts))
-    return _with_signals(_to_prepared(record, total, rejections), workspace, found)
+    return _with_signals(to_prepared(record, total, rejections), workspace, found)
 
 
 def _with_signals(prepared: Prepared, workspace: str, found: Sequence[NewSignal]) -> Prepared:
@@ -132,9 +129,9 @@ def prepare_logs(
     request: ExportLogsServiceRequest, workspace: str, body: bytes | None = None
 ) -> Prepared:
     scopes = [scope for resource in request.resource_logs for scope in resource.scope_logs]
-    total = _count_items(len(scope.log_records) for scope in scopes)
-    _refuse_many_months([_time_of(record) for scope in scopes for record in scope.log_records])
-    raw = _raw_scopes(scopes, body)
+    total = count_items(len(scope.log_records) for scope in scopes)
+    refuse_many_months([_time_of(record) for scope in scopes for record in scope.log_records])
+    raw = raw_scopes(scopes, body)
     left = iter(raw)
     frames = []
     found: list[NewSignal] = []
@@ -147,7 +144,7 @@ def prepare_logs(
             if evaluations.may_be_in(data.has):
                 found += evaluations.find_in_records(scope.log_records)
             frames += frame(data.parts(_change_logs(scope, data)), head)
-    prepared = _to_prepared(Record(Kind.LOGS, bytearray().join(frames)), total)
+    prepared = to_prepared(Record(Kind.LOGS, bytearray().join(frames)), total)
     prepared = _with_signals(prepared, workspace, found)
     calls = coding_agents.derive_spans(request) if may_have_calls else ExportTraceServiceRequest()
     if calls.resource_spans:
@@ -175,22 +172,7 @@ def _change_logs(scope: ScopeLogs, raw: Scope) -> dict[int, bytes | None]:
     }
 
 
-def prepare_metrics(
-    request: ExportMetricsServiceRequest, workspace: str, body: bytes | None = None
-) -> Prepared:
-    scopes = [scope for resource in request.resource_metrics for scope in resource.scope_metrics]
-    total = _count_items(len(scope.metrics) for scope in scopes)
-    raw = iter(_raw_scopes(scopes, body))
-    frames = [
-        part
-        for resource in request.resource_metrics
-        for _ in resource.scope_metrics
-        for part in frame(next(raw).parts({}), make_head(workspace, resource.resource))
-    ]
-    return _to_prepared(Record(Kind.METRICS, bytearray().join(frames)), total)
-
-
-def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
+def raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
     """Return the bytes of scopes without fields that OTLP does not define.
 
     The engine's message has one more field, with which a sender could name another workspace.
@@ -207,32 +189,33 @@ def _raw_scopes(scopes: Sequence[Message], body: bytes | None) -> list[Scope]:
     return raw
 
 
-def _to_prepared(record: Record, total: int, rejections: Sequence[Rejection] = ()) -> Prepared:
+def to_prepared(
+    record: Record, total: int, rejections: Sequence[Rejection] = (), items: str = "spans"
+) -> Prepared:
     rejected = len(rejections)
-    return Prepared(
-        (record,) if total else (), total - rejected, rejected, _describe_rejections(rejections)
-    )
+    reason = describe_rejections(rejections, items)
+    return Prepared((record,) if total else (), total - rejected, rejected, reason)
 
 
-def _describe_rejections(rejections: Sequence[Rejection]) -> str:
-    """Describe how many spans have which problem, and the index of the first."""
+def describe_rejections(rejections: Sequence[Rejection], items: str = "spans") -> str:
+    """Describe how many items have which problem, and the index of the first."""
     by_problem: dict[str, list[int]] = {}
     for index, problem in rejections:
         by_problem.setdefault(problem, []).append(index)
     return "; ".join(
-        f"{problem}: {len(indexes):,} of the spans, the first at index {indexes[0]}"
+        f"{problem}: {len(indexes):,} of the {items}, the first at index {indexes[0]}"
         for problem, indexes in by_problem.items()
     )
 
 
-def _count_items(sizes: Iterable[int]) -> int:
+def count_items(sizes: Iterable[int]) -> int:
     total = sum(sizes)
     if total > MAX_ITEMS:
         raise Invalid(f"the request has {total:,} items; at most {MAX_ITEMS:,} are allowed")
     return total
 
 
-def _refuse_many_months(times: Sequence[int]) -> None:
+def refuse_many_months(times: Sequence[int]) -> None:
     """Raise Invalid when times fall into too many months. Implausible times do not count."""
     if len(times) <= MAX_MONTHS or max(times) - min(times) < _MIN_RANGE_NANO:
         return

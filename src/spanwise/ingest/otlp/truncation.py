@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 MAX_VALUE_BYTES = 2**20
@@ -26,6 +27,14 @@ def truncate_record(record: LogRecord) -> bool:
     if record.ByteSize() <= MAX_VALUE_BYTES:
         return False
     return _truncate_value(record.body) | _truncate_pairs(record.attributes)
+
+
+def truncate_metric(metric: Metric) -> bool:
+    if metric.ByteSize() <= MAX_VALUE_BYTES:
+        return False
+    kind = metric.WhichOneof("data")
+    points = () if kind is None else getattr(metric, kind).data_points
+    return any([_truncate_pairs(point.attributes) for point in points])  # noqa: C419
 
 
 def _truncate_pairs(pairs: Iterable[KeyValue]) -> bool:

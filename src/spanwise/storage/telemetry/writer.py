@@ -21,6 +21,7 @@ from spanwise.model.errors import Unavailable
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.engine.client_pool import Engine, lower_thread_priority
 from spanwise.storage.telemetry.engine.query import Rows, is_disk_error, query_rows
+from spanwise.storage.telemetry.metrics.extraction import PROTO_MESSAGES
 from spanwise.storage.telemetry.prices.price_dictionary import put_prices
 from spanwise.storage.telemetry.prices.price_lookups import PriceFinder, PriceLookups
 from spanwise.storage.telemetry.rollup.recent_changes import (
@@ -65,6 +66,9 @@ _INSERT_SETTINGS: Mapping[str, object] = {
 # The text index takes a sixth of the insert. Ingest at its limit leaves it to the merges, which
 # follow within seconds; until then a search reads the texts of these rows.
 _UNINDEXED_BYTES = 5 * 2**20
+
+# The messages of all landing tables.
+_PROTO_SCHEMA = PROTO_SCHEMA + PROTO_MESSAGES
 
 # Parse errors: the data is wrong, and a retry cannot help.
 _REFUSAL_CODES = frozenset({6, 26, 27, 32, 33, 38, 41, 53, 69, 72, 117, 131, 407, 441, 444, 1001})
@@ -237,7 +241,8 @@ class TelemetryWriter:
         if batch.logs:
             self._insert(LANDING_TABLES["logs"].name, batch.logs, "Protobuf", "Logs")
         if batch.metrics:
-            self._insert(LANDING_TABLES["metrics"].name, batch.metrics, "Protobuf", "Metrics")
+            table = LANDING_TABLES["metric_points"].name
+            self._insert(table, batch.metrics, "Protobuf", "Metrics")
         if batch.signals:
             self._insert("signals", batch.signals, "JSONEachRow", "")
         if batch.exposures:
@@ -317,9 +322,9 @@ def _schema_settings(folder: Path | None) -> dict[str, str]:
     current directory, so it reads a file in its own folder instead.
     """
     if folder is None:
-        return {"format_schema_source": "string", "format_schema": PROTO_SCHEMA}
+        return {"format_schema_source": "string", "format_schema": _PROTO_SCHEMA}
     path = folder.resolve() / "otlp.proto"
-    path.write_text(PROTO_SCHEMA)
+    path.write_text(_PROTO_SCHEMA)
     return {"format_schema_source": "file", "format_schema": str(path)}
 
 

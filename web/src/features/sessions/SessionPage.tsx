@@ -6,7 +6,6 @@ import { type ReactNode, useState } from "react";
 import { api, type Span, type Trace, unwrap } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
-import { type Message, previewText } from "@/lib/messages";
 import { Badge, Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Conversation } from "@/ui/Conversation";
@@ -14,6 +13,7 @@ import { CopyId } from "@/ui/Copy";
 import { PageBody } from "@/ui/Panel";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
+import { turnMessages } from "./turnMessages";
 
 const TURNS_AT_ONCE = 20;
 
@@ -26,7 +26,7 @@ export default function SessionPage() {
   });
   const [shown, setShown] = useState(TURNS_AT_ONCE);
   const traces = data?.traces.slice(0, shown) ?? [];
-  const roots = useRootSpans(traces);
+  const spans = useSpans(traces);
   if (error) {
     return (
       <ErrorState error={error} onRetry={() => void refetch()}>
@@ -57,7 +57,7 @@ export default function SessionPage() {
           </dl>
           <ol className="flex flex-col gap-5">
             {traces.map((trace, index) => (
-              <Turn key={trace.traceId} trace={trace} number={index + 1} root={roots[index]} />
+              <Turn key={trace.traceId} trace={trace} number={index + 1} spans={spans[index]} />
             ))}
           </ol>
           {data.traces.length > shown && (
@@ -73,8 +73,8 @@ export default function SessionPage() {
   );
 }
 
-/** The list has previews only; the full messages are in the root span of each trace. */
-function useRootSpans(traces: Trace[]): (Span | undefined)[] {
+/** The list has previews only; the full messages are in the spans of each trace. */
+function useSpans(traces: Trace[]): (Span[] | undefined)[] {
   return useQueries({
     queries: traces.map(({ traceId }) => ({
       queryKey: ["trace", traceId],
@@ -82,8 +82,7 @@ function useRootSpans(traces: Trace[]): (Span | undefined)[] {
         unwrap(api.GET("/api/spans/traces/{traceId}", { params: { path: { traceId } } })),
       staleTime: 300_000,
     })),
-    combine: (answers) =>
-      answers.map(({ data }) => data?.spans.find((span) => !span.parentSpanId) ?? data?.spans[0]),
+    combine: (answers) => answers.map(({ data }) => data?.spans),
   });
 }
 
@@ -96,7 +95,13 @@ function Total({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-function Turn({ trace, number, root }: { trace: Trace; number: number; root: Span | undefined }) {
+interface TurnProps {
+  trace: Trace;
+  number: number;
+  spans: Span[] | undefined;
+}
+
+function Turn({ trace, number, spans }: TurnProps) {
   return (
     <li>
       <header className="mb-1.5 flex flex-wrap items-center gap-2 text-sm text-muted">
@@ -120,20 +125,7 @@ function Turn({ trace, number, root }: { trace: Trace; number: number; root: Spa
           trace <ArrowUpRight className="size-3" aria-hidden />
         </Link>
       </header>
-      <Conversation messages={messagesOf(trace, root)} />
+      <Conversation messages={turnMessages(trace, spans)} />
     </li>
   );
-}
-
-/** The last question and its answer; earlier messages are in the turns above. */
-function messagesOf(trace: Trace, root: Span | undefined): Message[] {
-  const questions = root?.messages.input;
-  const answers = root?.messages.output;
-  const fallback = (role: string, words: string): Message[] =>
-    words ? [{ role, parts: [{ type: "text", text: previewText(words) }] }] : [];
-  const question = questions?.findLast((message) => message.role === "user");
-  return [
-    ...(question ? [question] : fallback("user", trace.inputPreview)),
-    ...(answers ? answers : fallback("assistant", trace.outputPreview)),
-  ];
 }

@@ -30,6 +30,7 @@ from spanwise.model.analytics import (
 )
 from spanwise.model.api_model import utc_now
 from spanwise.model.page import MAX_SKIP, PageRequest
+from spanwise.model.telemetry.coding_agents import CodingAgentsReport
 from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
@@ -178,6 +179,15 @@ async def get_tool_usage(
 ) -> Success[ToolUsage]:
     """Number of tool calls by agent and tool."""
     return succeed(await use.analytics.tools(caller.workspace_id, question))
+
+
+@router.get("/coding-agents")
+async def get_coding_agents(
+    caller: Reader, use: Use, period: Period, _fresh: Fresh
+) -> Success[CodingAgentsReport]:
+    """Use of coding agents: cost and tokens by person, repository and model, edits, sessions."""
+    bounded = period.or_last_days(DEFAULT_DAYS, utc_now())
+    return succeed(await use.coding_agents.report(caller.workspace_id, bounded))
 
 
 async def _list_page(

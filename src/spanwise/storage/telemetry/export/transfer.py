@@ -15,7 +15,7 @@ from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.traces.aggregates import recompute_traces
 
 # Table -> time column.
-TABLES = {"spans": "hour", "logs": "time", "signals": "time", "metrics": "time"}
+TABLES = {"spans": "hour", "logs": "time", "signals": "time", "metric_points": "time"}
 FILE_ROWS = 50_000
 
 

@@ -5,12 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from spanwise.storage.telemetry.metrics.extraction import METRICS_COLUMNS, metrics_select
 from spanwise.storage.telemetry.spans.extraction import (
     LOGS_COLUMNS,
-    METRICS_COLUMNS,
     SPANS_COLUMNS,
     logs_select,
-    metrics_select,
     spans_select,
 )
 
@@ -38,6 +37,6 @@ LANDING_TABLES = {
     for target, columns, select in (
         ("spans", SPANS_COLUMNS, spans_select),
         ("logs", LOGS_COLUMNS, logs_select),
-        ("metrics", METRICS_COLUMNS, metrics_select),
+        ("metric_points", METRICS_COLUMNS, metrics_select),
     )
 }

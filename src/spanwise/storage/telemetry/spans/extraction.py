@@ -1,4 +1,4 @@
-"""Generates the SQL that extracts span, log and metric rows from OTLP, from the convention table.
+"""Generates the SQL that extracts span and log rows from OTLP, from the convention table.
 
 The engine plans a view's SELECT again for every inserted block, at about 0.1 ms per function. So
 shared expressions are nested layers, functions are used sparingly, and what only few spans need is
@@ -41,7 +41,6 @@ message Head { string workspace = 1; uint64 version = 2; string service = 3;
  string environment = 4; string resource = 5; }
 message Spans { repeated Span spans = 2; Head head = 100; }
 message Logs { repeated LogRecord log_records = 2; Head head = 100; }
-message Metrics { repeated bytes metrics = 2; Head head = 100; }
 """
 
 _ANY = (
@@ -50,8 +49,8 @@ _ANY = (
     "bytes_value Nullable(String))"
 )
 # LowCardinality, because a batch has few distinct keys: functions of a key run once per value.
-_PAIRS = f"Array(Tuple(key LowCardinality(String), value {_ANY}))"
-_HEAD = (
+PAIRS = f"Array(Tuple(key LowCardinality(String), value {_ANY}))"
+HEAD = (
     "head Tuple(workspace String, version UInt64, service String, environment String, "
     "resource String)"
 )
@@ -60,15 +59,14 @@ _HEAD = (
 SPANS_COLUMNS = (
     "spans Array(Tuple(trace_id String, span_id String, parent_span_id String, name String, "
     "start_time_unix_nano UInt64, end_time_unix_nano UInt64, "
-    f"attributes {_PAIRS}, events Array(String), links Array(String), "
-    f"status Tuple(message String, code Int32), flags UInt32)), {_HEAD}"
+    f"attributes {PAIRS}, events Array(String), links Array(String), "
+    f"status Tuple(message String, code Int32), flags UInt32)), {HEAD}"
 )
 LOGS_COLUMNS = (
     "log_records Array(Tuple(time_unix_nano UInt64, observed_time_unix_nano UInt64, "
-    f"severity_number Int32, severity_text String, body {_ANY}, attributes {_PAIRS}, "
-    f"trace_id String, span_id String, event_name String)), {_HEAD}"
+    f"severity_number Int32, severity_text String, body {_ANY}, attributes {PAIRS}, "
+    f"trace_id String, span_id String, event_name String)), {HEAD}"
 )
-METRICS_COLUMNS = f"metrics Array(String), {_HEAD}"
 
 PREVIEW_CHARACTERS = 200
 
@@ -92,7 +90,7 @@ def spans_select(source: str) -> str:
     layers = [
         "SELECT head, arrayJoin(spans) AS s",
         f"""SELECT head, s, s.attributes.key AS keys,
-  arrayMap(v -> {_text_of("v")}, s.attributes.value) AS texts""",
+  arrayMap(v -> {text_of("v")}, s.attributes.value) AS texts""",
         f"SELECT head, s, keys, texts, {ranks.ranked_sql()} AS ranked",
         f"""SELECT head, s, keys, texts, {ranks.picked_sql()} AS picked,
   {ranks.position("input")} AS input_at,
@@ -173,12 +171,12 @@ def logs_select(source: str) -> str:
     layers = [
         "SELECT head, arrayJoin(log_records) AS r",
         f"""SELECT head, r, r.attributes.key AS keys,
-  arrayMap(v -> {_text_of("v")}, r.attributes.value) AS texts""",
+  arrayMap(v -> {text_of("v")}, r.attributes.value) AS texts""",
         f"SELECT head, r, keys, texts, {ranks.ranked_sql()} AS ranked",
         f"""SELECT head, r, keys, texts, {ranks.picked_sql()} AS picked,
   if(r.time_unix_nano = 0, r.observed_time_unix_nano, r.time_unix_nano) AS given_nano,
   least(greatest(given_nano, {_EARLIEST_NANO}), {_LATEST_NANO}) AS time_nano,
-  {_text_of("r.body")} AS message""",
+  {text_of("r.body")} AS message""",
         f"""SELECT
   head.workspace AS workspace,
   fromUnixTimestamp64Nano(toInt64(time_nano), 'UTC') AS time,
@@ -197,16 +195,6 @@ def logs_select(source: str) -> str:
     return nest(layers, source)
 
 
-def metrics_select(source: str) -> str:
-    """SQL that stores metrics unparsed, one row per metric; they are decoded when read."""
-    return (
-        "SELECT head.workspace AS workspace, head.version AS version, "
-        "fromUnixTimestamp64Nano(toInt64(version), 'UTC') AS time, "
-        "head.service AS service_name, head.resource AS resource, "
-        f"arrayJoin(metrics) AS metric FROM {source}"
-    )
-
-
 def nest(layers: Sequence[str], source: str) -> str:
     """Nest each layer around the previous one."""
     sql = source
@@ -217,7 +205,7 @@ def nest(layers: Sequence[str], source: str) -> str:
     return sql
 
 
-def _text_of(value: str) -> str:
+def text_of(value: str) -> str:
     """SQL for an OTLP value as text; anything but a string gets its type marker."""
     marked = ", ".join(
         f"concat('\\x{number:02}', {value}.{name}_value)"

@@ -41,14 +41,19 @@ EXPIRING_TABLES = (
     ExpiringTable("failure_days", "day", by_month=False),
     ExpiringTable("trace_bounds", "last_hour", by_month=False),
     ExpiringTable("logs", "time"),
+    ExpiringTable("metric_points", "time"),
+    # Points that earlier versions stored without parsing them.
     ExpiringTable("metrics", "time"),
     ExpiringTable("signals", "time", by_month=False),
     ExpiringTable("exposures", "first_at", by_month=False),
 )
 
 
-# What people recognize; the others are derived from these.
-_COUNTED_TABLES = {"traces", "spans", "logs", "signals", "metrics"}
+# What people recognize, by table; the others are derived from these.
+_COUNTED_NAMES = {
+    **{table: table for table in ("traces", "spans", "logs", "signals")},
+    "metric_points": "metrics",
+}
 
 
 def remove_expired(
@@ -94,12 +99,12 @@ def recompute_truncated_traces(
 
 
 def count_expired(client: Client, before: datetime, workspace: str) -> dict[str, int]:
-    """Count the rows of a workspace that a cutoff would remove, by table; none is left out."""
+    """Count the rows of a workspace that a cutoff would remove, by name; none is left out."""
     parameters = {"before": to_engine_time(before), "workspace": workspace}
     return {
-        expiring.table: _count(client, expiring, parameters)
+        _COUNTED_NAMES[expiring.table]: _count(client, expiring, parameters)
         for expiring in EXPIRING_TABLES
-        if expiring.table in _COUNTED_TABLES
+        if expiring.table in _COUNTED_NAMES
     }
 
 

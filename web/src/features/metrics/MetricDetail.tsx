@@ -1,0 +1,215 @@
+/** One metric: its chart over time and its groups. */
+import { useMemo } from "react";
+import { formatCount } from "@/lib/format";
+import { autoGranularity, useRange } from "@/lib/range";
+import { useUrlState } from "@/lib/url";
+import { Badge } from "@/ui/Badge";
+import { BarList } from "@/ui/BarList";
+import type { Series } from "@/ui/chart/series";
+import { TimeChart } from "@/ui/chart/TimeChart";
+import { Select } from "@/ui/Field";
+import { Panel } from "@/ui/Panel";
+import { QueryResult } from "@/ui/states";
+import { Time } from "@/ui/Time";
+import {
+  type Aggregation,
+  formatterOf,
+  groupName,
+  type Metric,
+  type Result,
+  unitOf,
+  useMetric,
+} from "./metricQueries";
+
+const LABELS: Record<Aggregation, string> = {
+  sum: "Sum",
+  rate: "Rate per second",
+  avg: "Average",
+  min: "Minimum",
+  max: "Maximum",
+  last: "Last value",
+  count: "Count",
+  p50: "p50",
+  p95: "p95",
+  p99: "p99",
+};
+const SHOWN_SERIES = 6;
+const CHART_HEIGHT = 300;
+
+/** Counters are added up, gauges averaged, histograms shown by their 95th percentile. */
+function usualAggregation(metric: Metric): Aggregation {
+  if (metric.type === "sum") return metric.isMonotonic ? "sum" : "last";
+  if (metric.type === "gauge") return "avg";
+  return metric.type === "summary" ? "avg" : "p95";
+}
+
+function useChoices(metric: Metric) {
+  const usual = usualAggregation(metric);
+  const [wanted, setAggregation] = useUrlState<string>("agg", usual);
+  const [first, setFirst] = useUrlState("by", "");
+  const [second, setSecond] = useUrlState("by2", "");
+  const aggregation = metric.aggregations.find((one) => one === wanted) ?? usual;
+  const keys = [...new Set([...metric.attributeKeys, ...metric.resourceKeys])];
+  const groupBy = [...new Set([first, second])].filter((key) => keys.includes(key));
+  return { aggregation, setAggregation, keys, groupBy, first, setFirst, second, setSecond };
+}
+
+export function MetricDetail({ metric }: { metric: Metric }) {
+  const choices = useChoices(metric);
+  const { aggregation, groupBy } = choices;
+  const granularity = autoGranularity(useRange());
+  const query = useMetric({ name: metric.name, aggregation, groupBy, granularity });
+  return (
+    <div className="flex min-w-0 flex-col gap-3">
+      <Controls metric={metric} choices={choices} />
+      <Panel
+        title={LABELS[aggregation]}
+        unit={query.data && unitOf(query.data, aggregation)}
+        actions={query.data?.isEstimate && <Estimate />}
+      >
+        <QueryResult query={query} height={CHART_HEIGHT + 32}>
+          {(result) => (
+            <Chart metric={metric} result={result} aggregation={aggregation} step={granularity} />
+          )}
+        </QueryResult>
+      </Panel>
+      {groupBy.length > 0 && query.data && (
+        <Panel
+          title={`By ${groupBy.join(" and ")}`}
+          unit={
+            query.data.truncated
+              ? `the largest ${query.data.rows.length} of ${formatCount(query.data.total)}`
+              : undefined
+          }
+        >
+          <Groups result={query.data} aggregation={aggregation} />
+        </Panel>
+      )}
+      <About metric={metric} />
+    </div>
+  );
+}
+
+function Estimate() {
+  return (
+    <span title="Interpolated within the buckets of a histogram, so the exact value is not known.">
+      <Badge>Estimate</Badge>
+    </span>
+  );
+}
+
+function Controls({ metric, choices }: { metric: Metric; choices: ReturnType<typeof useChoices> }) {
+  const none = { value: "", label: "Not grouped" };
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <h2 className="mr-auto min-w-0 max-w-full truncate font-mono text-sm" title={metric.name}>
+        {metric.name}
+      </h2>
+      <Select
+        aria-label="Aggregation"
+        value={choices.aggregation}
+        onChange={choices.setAggregation}
+        options={metric.aggregations.map((value) => ({ value, label: LABELS[value] }))}
+      />
+      <Select
+        aria-label="Group by"
+        value={choices.first}
+        onChange={choices.setFirst}
+        options={[none, ...choices.keys]}
+      />
+      {choices.first !== "" && (
+        <Select
+          aria-label="Then group by"
+          value={choices.second}
+          onChange={choices.setSecond}
+          options={[{ value: "", label: "and by …" }, ...choices.keys]}
+        />
+      )}
+    </div>
+  );
+}
+
+interface ChartProps {
+  metric: Metric;
+  result: Result;
+  aggregation: Aggregation;
+  step: ReturnType<typeof autoGranularity>;
+}
+
+function Chart({ metric, result, aggregation, step }: ChartProps) {
+  const isAdded = aggregation === "sum" || aggregation === "count";
+  const dates = useMemo(() => result.rows[0]?.points?.map((one) => one.date) ?? [], [result]);
+  const series = useMemo<Series[]>(
+    () =>
+      result.rows.slice(0, SHOWN_SERIES).map((row, index) => {
+        const name = groupName(row.group, LABELS[aggregation]);
+        return {
+          name,
+          colour: colourAt(index, result),
+          values: row.points?.map((point) => point.value) ?? [],
+          ...(isAdded ? { type: "bar" as const, stack: "all" } : {}),
+        };
+      }),
+    [result, aggregation, isAdded],
+  );
+  const format = useMemo(
+    () => formatterOf(result.unit, aggregation, isHistogram(result)),
+    [result, aggregation],
+  );
+  if (dates.length === 0) {
+    return <p className="py-16 text-center text-muted">No data points in this period</p>;
+  }
+  return (
+    <TimeChart
+      label={`${LABELS[aggregation]} of ${metric.name} over time`}
+      dates={dates}
+      granularity={step}
+      series={series}
+      format={format}
+      height={CHART_HEIGHT}
+      hasLegend={series.length > 1}
+    />
+  );
+}
+
+/** By rank: groups are any text, so colours by name would often be the same. */
+function colourAt(index: number, result: Result): string {
+  if (result.rows.length === 1) return "var(--accent)";
+  return index < SHOWN_SERIES ? `var(--series-${index})` : "var(--series-other)";
+}
+
+function isHistogram(result: Result): boolean {
+  return result.type === "histogram" || result.type === "exponentialHistogram";
+}
+
+function Groups({ result, aggregation }: { result: Result; aggregation: Aggregation }) {
+  const format = formatterOf(result.unit, aggregation, isHistogram(result));
+  return (
+    <BarList
+      bars={result.rows.map((row, index) => {
+        const name = groupName(row.group, "all");
+        return {
+          key: name,
+          label: name,
+          value: Math.max(row.value ?? 0, 0),
+          shown: row.value === null ? "–" : format(row.value),
+          colour: colourAt(index, result),
+        };
+      })}
+    />
+  );
+}
+
+function About({ metric }: { metric: Metric }) {
+  const facts = [
+    metric.description,
+    metric.serviceNames.length > 0 && `Sent by ${metric.serviceNames.join(", ")}`,
+    metric.temporality && `${metric.temporality} temporality`,
+  ].filter(Boolean);
+  return (
+    <p className="text-sm text-muted">
+      {facts.join(" · ")}
+      {facts.length > 0 && " · "}Last point <Time at={metric.lastSeenAt} />
+    </p>
+  );
+}
