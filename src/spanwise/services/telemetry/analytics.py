@@ -56,7 +56,7 @@ class Analytics:
         resolved = await self._resolve(workspace, question)
         totals, alerts = await asyncio.gather(
             self._rollup.answer(workspace, resolved, queries.TOTALS),
-            count_active_alerts(self._catalog, workspace, question.wanted.agent_name),
+            count_active_alerts(self._catalog, workspace, question.wanted.agent),
         )
         metrics = _to_key_metrics(totals, alerts).model_dump()
         if not compare:
@@ -180,20 +180,13 @@ class Analytics:
     ) -> AsyncIterator[bytes]:
         """Return a file of all traces, newest first, in chunks."""
         ids = await self._agents.ids_by_name(workspace)
-        wanted = await self._with_agent_name(workspace, wanted)
+        wanted = await self._agents.resolve_filter(workspace, wanted)
         return await export_traces(self._engine, workspace, wanted, ids, form)
 
     async def _resolve(self, workspace: str, question: Question) -> Question:
         """Return the question with the agent's name instead of its id."""
-        wanted = await self._with_agent_name(workspace, question.wanted)
+        wanted = await self._agents.resolve_filter(workspace, question.wanted)
         return replace(question, wanted=wanted)
-
-    async def _with_agent_name(self, workspace: str, wanted: TraceFilter) -> TraceFilter:
-        """Replace an agent id with the agent's name."""
-        if wanted.agent_name is None:
-            return wanted
-        name = await self._agents.resolve_name(workspace, wanted.agent_name)
-        return replace(wanted, agent_name=name)
 
 
 def _to_key_metrics(totals: queries.Totals, active_alerts: int) -> KeyMetrics:

@@ -12,7 +12,7 @@ from spanwise.api.auth import ClientAddress, Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
-from spanwise.api.requests.parameters import Filtered, Period
+from spanwise.api.requests.parameters import Filtered
 from spanwise.api.services import Use
 from spanwise.model.analytics import (
     Costs,
@@ -30,7 +30,7 @@ from spanwise.model.analytics import (
 )
 from spanwise.model.api_model import utc_now
 from spanwise.model.page import MAX_SKIP, PageRequest
-from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
+from spanwise.model.telemetry.filters import Order, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from spanwise.services.accounts.audit import record_action
@@ -40,37 +40,14 @@ router = PrefixRouter("analytics", "/analytics")
 DEFAULT_DAYS = 30
 MAX_LIST_LIMIT = 1000
 
-Text = Annotated[str | None, Query(max_length=512)]
-
 
 class Compare(StrEnum):
     PREVIOUS = "previous"
 
 
-async def _question(
-    period: Period,
-    agent_id: Annotated[
-        Text, Query(alias="agentId", description="Only this agent: its id or its exact name.")
-    ] = None,
-    model: Annotated[Text, Query(description="Only traces that call this model.")] = None,
-    environment: Text = None,
-    session_id: Annotated[Text, Query(alias="sessionId")] = None,
-    user_id: Annotated[Text, Query(alias="userId")] = None,
-    experiment_id: Annotated[Text, Query(alias="experimentId")] = None,
-    variant: Text = None,
-) -> Question:
-    bounded = period.or_last_days(DEFAULT_DAYS, utc_now())
-    wanted = TraceFilter(
-        period=TimeRange(bounded.start, bounded.end),
-        agent_name=agent_id,
-        model=model,
-        environment=environment,
-        session_id=session_id,
-        user_id=user_id,
-        experiment_id=experiment_id,
-        variant=variant,
-    )
-    return Question(bounded, wanted)
+async def _question(wanted: Filtered) -> Question:
+    period = wanted.period.or_last_days(DEFAULT_DAYS, utc_now())
+    return Question(period, replace(wanted, period=TimeRange(period.start, period.end)))
 
 
 Asked = Annotated[Question, Depends(_question)]
@@ -212,7 +189,6 @@ async def list_analyzed_traces(
     question: Asked,
     _fresh: Fresh,
     page: Annotated[PageRequest, Depends(_list_page)],
-    wanted: Filtered,
     address: ClientAddress,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
@@ -222,13 +198,12 @@ async def list_analyzed_traces(
     ] = None,
 ) -> StreamingResponse | SuccessPage[Trace]:
     """List the traces of the period, or download them as a file."""
-    wanted = replace(wanted, period=question.wanted.period)
     if form is not None:
-        chunks = await use.analytics.export(caller.workspace_id, wanted, form)
+        chunks = await use.analytics.export(caller.workspace_id, question.wanted, form)
         async with use.catalog.write() as tx:
             await record_action(tx, caller, "traces.exported", None, address, format=form)
         return _download(chunks, question.period, form)
-    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
+    listing = await use.traces.find(caller.workspace_id, question.wanted, page, sort, order)
     return succeed_page(page, listing)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from spanwise.model.analytics import Question
-from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.telemetry.filters import TraceFilter, equal
 from spanwise.model.times import Granularity
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.aggregate_cache import AggregateCache
@@ -104,10 +104,11 @@ class Rollup:
 
     def busy_since(self, workspace: str, wanted: TraceFilter, traces: int) -> datetime | None:
         """Return a time since which about `traces` of the wanted traces started, if known."""
-        if self._changes is None or wanted != TraceFilter(wanted.period, wanted.agent_name):
+        by_agent = TraceFilter(wanted.period, equal(agent=wanted.agent))
+        if self._changes is None or wanted != by_agent:
             return None
         start, end = wanted.period.start, wanted.period.end
-        since = self._changes.busy_since(workspace, wanted.agent_name, traces, end)
+        since = self._changes.busy_since(workspace, wanted.agent, traces, end)
         return since if since and (start is None or start <= since) else None
 
     def clear_cache(self) -> None:
