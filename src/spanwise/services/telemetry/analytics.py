@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from spanwise.model.analytics import (
+    DEFAULT_DAYS,
     NO_NAME,
     CostPoint,
     Costs,
@@ -23,10 +24,15 @@ from spanwise.model.analytics import (
     TokensPoint,
     ToolUsage,
 )
+from spanwise.model.api_model import utc_now
 from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.telemetry.queries import AnalyticsQuery, AttributeCount, QueryResult
+from spanwise.model.times import TimeRange
 from spanwise.services.alerts.alerts import count_active_alerts
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.catalog import Catalog
+from spanwise.storage.telemetry.analytics.attributes import count_attributes
+from spanwise.storage.telemetry.analytics.run import run_query
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.export.trace_download import export_traces
 from spanwise.storage.telemetry.rollup import queries
@@ -174,6 +180,19 @@ class Analytics:
         question = await self._resolve(workspace, question)
         heatmap = await self._rollup.answer(workspace, question, queries.TOOLS)
         return ToolUsage(heatmap=heatmap)
+
+    async def query(self, workspace: str, query: AnalyticsQuery) -> QueryResult:
+        """Answer a query over traces or spans; by default over the last 30 days."""
+        conditions = await self._agents.resolve_conditions(workspace, query.filters)
+        period = query.period.or_last_days(DEFAULT_DAYS, utc_now())
+        return await run_query(self._engine, self._rollup, workspace, query, conditions, period)
+
+    async def attributes(
+        self, workspace: str, period: TimeRange, key: str | None, search: str | None, limit: int
+    ) -> list[AttributeCount]:
+        """Return the keys of span attributes or the values of one, the most frequent first."""
+        bounded = period.or_last_days(DEFAULT_DAYS, utc_now())
+        return await count_attributes(self._engine, workspace, bounded, key, search, limit)
 
     async def export(
         self, workspace: str, wanted: TraceFilter, form: ExportFormat

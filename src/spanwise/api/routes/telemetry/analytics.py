@@ -12,9 +12,10 @@ from spanwise.api.auth import ClientAddress, Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
-from spanwise.api.requests.parameters import Filtered
+from spanwise.api.requests.parameters import Filtered, Period, Text
 from spanwise.api.services import Use
 from spanwise.model.analytics import (
+    DEFAULT_DAYS,
     Costs,
     ErrorRatePoint,
     ErrorsByType,
@@ -31,14 +32,15 @@ from spanwise.model.analytics import (
 from spanwise.model.api_model import utc_now
 from spanwise.model.page import MAX_SKIP, PageRequest
 from spanwise.model.telemetry.filters import Order, TraceSort
+from spanwise.model.telemetry.queries import AnalyticsQuery, AttributeCount, QueryResult
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from spanwise.services.accounts.audit import record_action
 
 router = PrefixRouter("analytics", "/analytics")
 
-DEFAULT_DAYS = 30
 MAX_LIST_LIMIT = 1000
+MAX_SUGGESTIONS = 100
 
 
 class Compare(StrEnum):
@@ -155,6 +157,34 @@ async def get_tool_usage(
 ) -> Success[ToolUsage]:
     """Number of tool calls by agent and tool."""
     return succeed(await use.analytics.tools(caller.workspace_id, question))
+
+
+@router.post("/query")
+async def query(
+    body: AnalyticsQuery, caller: Reader, use: Use, _fresh: Fresh
+) -> Success[QueryResult]:
+    """Measure traces or spans: in groups, over time, with filters."""
+    return succeed(await use.analytics.query(caller.workspace_id, body))
+
+
+@router.get("/attributes")
+async def list_attributes(
+    caller: Reader,
+    use: Use,
+    period: Period,
+    _fresh: Fresh,
+    key: Annotated[
+        str | None,
+        Query(min_length=1, max_length=256, description="List the values of this attribute."),
+    ] = None,
+    search: Annotated[Text, Query(description="Only names that contain this.")] = None,
+    limit: Annotated[
+        int, Query(ge=1, description="Above 100 it is lowered to 100.")
+    ] = MAX_SUGGESTIONS,
+) -> Success[list[AttributeCount]]:
+    """List the attributes of spans, or the values of one, by the number of spans."""
+    limit = min(limit, MAX_SUGGESTIONS)
+    return succeed(await use.analytics.attributes(caller.workspace_id, period, key, search, limit))
 
 
 async def _list_page(

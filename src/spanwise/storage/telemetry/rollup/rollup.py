@@ -73,9 +73,21 @@ class Rollup:
         query: Query[T],
     ) -> T:
         """Answer a question over its time range with a query from `queries`."""
-        if not query.is_series:
-            question = replace(question, granularity=Granularity.MONTHLY)
+        question = _with_coarsest_buckets(question, query)
         source = await self.choose_source(workspace, question)
+        return await self._run(source, question, query)
+
+    async def answer_from_aggregates(
+        self, workspace: str, question: Question, query: Query[T]
+    ) -> T | None:
+        """Answer a question, or return None if only raw traces would be read for it."""
+        question = _with_coarsest_buckets(question, query)
+        source = await self.choose_source(workspace, question)
+        if source.is_traces_only:
+            return None
+        return await self._run(source, question, query)
+
+    async def _run(self, source: Source, question: Question, query: Query[T]) -> T:
         statements = compile_statements(query.aggregations, source, question)
         cached, missing = self._cache.split(statements)
         generation = self._cache.generation
@@ -114,3 +126,7 @@ class Rollup:
     def clear_cache(self) -> None:
         """Drop cached aggregates, after rows were removed without advancing the watermark."""
         self._cache.clear()
+
+
+def _with_coarsest_buckets(question: Question, query: Query[T]) -> Question:
+    return question if query.is_series else replace(question, granularity=Granularity.MONTHLY)

@@ -103,9 +103,7 @@ async def _read_latest(
             keys = await _find_latest_keys(engine, trace_conditions(workspace, part), enough)
             if len(keys) < page.limit and part != wanted:
                 continue
-            # The keys contain the start time, so the period need not be filtered again.
-            unbounded = trace_conditions(workspace, replace(part, period=TimeRange()))
-            rows = await _read_rows(engine, unbounded, keys)
+            rows = await _read_rows(engine, trace_conditions(workspace, part), keys)
             if len(rows) >= page.limit or (part == wanted and len(keys) < enough):
                 return rows[: page.limit]
     where = trace_conditions(workspace, wanted)
