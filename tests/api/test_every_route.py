@@ -73,6 +73,17 @@ async def make_experiment(_service: Service, person: Person) -> dict[str, str]:
     return {"id": (await person.data("POST", "/experiments", json=body))["id"]}
 
 
+@makes("views")
+async def make_view(_service: Service, person: Person) -> dict[str, str]:
+    body = {"name": "failures", "page": "traces"}
+    return {"id": (await person.data("POST", "/views", json=body))["id"]}
+
+
+@makes("dashboards")
+async def make_dashboard(_service: Service, person: Person) -> dict[str, str]:
+    return {"id": (await person.data("POST", "/dashboards", json={"name": "costs"}))["id"]}
+
+
 @makes("events")
 async def make_webhook(_service: Service, person: Person) -> dict[str, str]:
     made = await person.data("POST", "/events/webhooks", json={"url": "https://hooks.invalid/"})

@@ -102,7 +102,8 @@ class Condition(ApiModel):
                 raise ValueError(f"{self.op} needs one value")
         if self.op.compares and not (numbers and (self.is_number or self.attribute)):
             raise ValueError(f"{self.op} needs a number, and a field with numbers")
-        if self.op is Operator.CONTAINS and (self.is_number or not isinstance(self.value, str)):
+        is_text = isinstance(self.value, str) and self.value and not self.is_number
+        if self.op is Operator.CONTAINS and not is_text:
             raise ValueError("contains needs a text, and a field with text")
         if self.is_number and not numbers:
             raise ValueError(f"{self.field} is compared with numbers")
