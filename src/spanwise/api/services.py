@@ -9,7 +9,7 @@ from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
-from spanwise.model.views import Dashboard, View
+from spanwise.model.dashboards.views import Dashboard, View
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.keys import Keys

@@ -20,7 +20,7 @@ from spanwise.jobs.repricing import Repricer
 from spanwise.jobs.retention import Retention
 from spanwise.jobs.rollup_maintenance import RollupMaintenance
 from spanwise.model.api_model import new_id, utc_now
-from spanwise.model.views import Dashboard, View
+from spanwise.model.dashboards.views import Dashboard, View
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.bootstrap import bootstrap

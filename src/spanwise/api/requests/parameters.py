@@ -67,7 +67,7 @@ FILTERS_EXAMPLE = '[{"field": "attribute:tenant", "op": "eq", "value": "acme"}]'
 Filters = Annotated[
     str | None,
     Query(
-        max_length=20_000,
+        max_length=10_000,
         description="Conditions as a JSON list of {field, op, value}; all must hold.",
         examples=[FILTERS_EXAMPLE],
     ),

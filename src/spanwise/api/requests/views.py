@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StrictBool, StringConstraints, field
 from spanwise.api.requests.fields import Name
 from spanwise.ingest.rest.bodies import JsonObject
 from spanwise.model.api_model import ApiModel
-from spanwise.model.views import Panel
+from spanwise.model.dashboards.views import Panel
 
 MAX_PANELS = 50
 MAX_QUERY_BYTES = 20_000

@@ -25,8 +25,8 @@ from spanwise.model.analytics import (
     ToolUsage,
 )
 from spanwise.model.api_model import utc_now
+from spanwise.model.dashboards.queries import AnalyticsQuery, AttributeCount, QueryResult
 from spanwise.model.telemetry.filters import TraceFilter
-from spanwise.model.telemetry.queries import AnalyticsQuery, AttributeCount, QueryResult
 from spanwise.model.times import TimeRange
 from spanwise.services.alerts.alerts import count_active_alerts
 from spanwise.services.telemetry.agents import AgentDirectory

@@ -5,9 +5,9 @@ from typing import Any, Generic, TypeVar
 
 from spanwise.model.accounts import Principal
 from spanwise.model.api_model import new_id, utc_now
+from spanwise.model.dashboards.views import MAX_RECORDS, SharedRecord
 from spanwise.model.errors import Forbidden, Invalid, NotFound
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.views import MAX_RECORDS, SharedRecord
 from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.accounts.audit import record_action
 from spanwise.storage.catalog import Catalog, Transaction

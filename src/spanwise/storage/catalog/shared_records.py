@@ -17,8 +17,8 @@ from sqlalchemy import (
     update,
 )
 
+from spanwise.model.dashboards.views import Dashboard, SharedRecord, View
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.views import Dashboard, SharedRecord, View
 from spanwise.storage.catalog.database import Transaction
 from spanwise.storage.catalog.tables import dashboards, views
 

@@ -30,9 +30,9 @@ from spanwise.model.analytics import (
     ToolUsage,
 )
 from spanwise.model.api_model import utc_now
+from spanwise.model.dashboards.queries import AnalyticsQuery, AttributeCount, QueryResult
 from spanwise.model.page import MAX_SKIP, PageRequest
 from spanwise.model.telemetry.filters import Order, TraceSort
-from spanwise.model.telemetry.queries import AnalyticsQuery, AttributeCount, QueryResult
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from spanwise.services.accounts.audit import record_action

@@ -6,7 +6,7 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.requests.views import DashboardChange, NewDashboard
 from spanwise.api.services import Use
-from spanwise.model.views import Dashboard
+from spanwise.model.dashboards.views import Dashboard
 
 router = PrefixRouter("dashboards", "/dashboards")
 

@@ -10,7 +10,7 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.requests.views import NewView, ViewChange
 from spanwise.api.services import Use
-from spanwise.model.views import View
+from spanwise.model.dashboards.views import View
 
 router = PrefixRouter("views", "/views")
 

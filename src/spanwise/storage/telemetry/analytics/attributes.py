@@ -1,7 +1,7 @@
 """Reads which attributes spans have, and which values, for suggestions."""
 
+from spanwise.model.dashboards.queries import AttributeCount
 from spanwise.model.telemetry.conventions import OWN_PREFIX
-from spanwise.model.telemetry.queries import AttributeCount
 from spanwise.model.times import BoundedRange, TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions

@@ -1,6 +1,6 @@
 """The SQL of measures, over rows with the columns of `trace_rows` or `span_rows`."""
 
-from spanwise.model.telemetry.queries import SIGNAL
+from spanwise.model.dashboards.queries import SIGNAL
 
 Value = float | int | str | None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spanwise.model.analytics import Question
-from spanwise.model.telemetry.queries import AnalyticsQuery, Entity
+from spanwise.model.dashboards.queries import AnalyticsQuery, Entity
 from spanwise.storage.telemetry.analytics.measures import Value
 from spanwise.storage.telemetry.rollup.aggregation import Aggregates, Aggregation, Query
 from spanwise.storage.telemetry.rollup.percentiles import LEVELS, interpolate

@@ -6,9 +6,9 @@ an attribute. A call that several spans report counts in one of them.
 
 from collections.abc import Mapping
 
+from spanwise.model.dashboards.queries import AnalyticsQuery, Entity
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.filters import ATTRIBUTE, TraceFilter
-from spanwise.model.telemetry.queries import AnalyticsQuery, Entity
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.analytics.measures import USAGE_MEASURES, signals_of
 from spanwise.storage.telemetry.engine.client_pool import Engine

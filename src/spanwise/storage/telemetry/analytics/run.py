@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from spanwise.model.analytics import Question
+from spanwise.model.dashboards.queries import MAX_LIMIT, MAX_ROWS, AnalyticsQuery, QueryResult
 from spanwise.model.telemetry.filters import Condition, Order, TraceFilter
-from spanwise.model.telemetry.queries import MAX_LIMIT, MAX_ROWS, AnalyticsQuery, QueryResult
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from spanwise.storage.telemetry.analytics.measures import Value, empty_value, measure_sql
 from spanwise.storage.telemetry.analytics.rollup_answer import can_use_rollup, rollup_query

@@ -2,14 +2,17 @@
 
 import os
 import random
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from spanwise.storage.telemetry.analytics import run
 from spanwise.storage.telemetry.rollup.rollup import Rollup
+from support.otlp import PROTOBUF, make_span, make_traces, pairs
 from support.query_oracle import Data, answer, make_data, make_query
-from support.service import Person, Service
+from support.service import Person, Service, assert_error
+from support.spans import child_of, new_span, send
 
 FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
 QUERIES = 60
@@ -76,3 +79,112 @@ async def test_series_of_many_groups_are_read_for_the_shown_ones(
         found = await ask(ada, query)
         assert found["truncated"]
         assert_same(found, answer(data, query), query)
+
+
+async def send_version(person: Person, version: str, **attributes: Any) -> None:
+    export = make_traces([make_span(**attributes)])
+    export.resource_spans[0].resource.attributes.extend(pairs({"service.version": version}))
+    headers = {"Content-Type": PROTOBUF}
+    response = await person.call(
+        "POST", "/otlp/v1/traces", content=export.SerializeToString(), headers=headers
+    )
+    assert response.status_code == 200, response.text
+
+
+async def test_versions_of_a_service_are_a_dimension_and_a_filter(service: Service) -> None:
+    ada = await service.sign_up()
+    for version in ("1.0.0", "1.0.0", "1.1.0"):
+        await send_version(ada, version)
+    for of in ("traces", "spans"):
+        query = {"of": of, "measures": ["count"], "groupBy": ["serviceVersion"]}
+        rows = (await ask(ada, query))["rows"]
+        expected = [("1.0.0", 2), ("1.1.0", 1)]
+        assert [(row["serviceVersion"], row["count"]) for row in rows] == expected
+        only = {"field": "serviceVersion", "op": "ne", "value": "1.0.0"}
+        found = await ask(ada, {"of": of, "measures": ["count"], "filters": [only]})
+        assert found["rows"] == [{"count": 1}]
+
+
+async def test_the_last_hour_has_a_point_per_minute(service: Service) -> None:
+    ada, now = await service.sign_up(), datetime.now(UTC)
+    await send(ada, new_span(now - timedelta(minutes=10)), new_span(now - timedelta(minutes=30)))
+    start = (now - timedelta(hours=1)).replace(second=0, microsecond=0)
+    period = {"startDate": start.isoformat(), "endDate": (start + timedelta(hours=1)).isoformat()}
+    for granularity, points in (("1m", 60), ("5m", 12), ("15m", 4)):
+        query = {"measures": ["count"], "granularity": granularity, **period}
+        rows = (await ask(ada, query))["rows"]
+        path = "/analytics/traces/requests-over-time"
+        params = {**period, "granularity": granularity}
+        series = await ada.data("GET", path, params=params)
+        assert points <= len(rows) <= points + 1
+        assert [(r["date"], r["count"]) for r in rows] == [(p["date"], p["total"]) for p in series]
+        assert sum(row["count"] for row in rows) == 2
+
+
+async def test_too_many_minutes_are_refused(service: Service) -> None:
+    ada = await service.sign_up()
+    query = {"measures": ["count"], "granularity": "1m", "startDate": "2026-01-01"}
+    query["endDate"] = "2026-02-01"
+    response = await ada.call("POST", "/analytics/query", json=query)
+    assert_error(response, 400, "granularity")
+    assert "coarser" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "measures"),
+        ({"measures": ["count", "count"]}, "measures"),
+        ({"measures": ["speed"]}, "measures.0"),
+        ({"measures": ["signal:"]}, "measures.0"),
+        ({"measures": ["count"], "of": "logs"}, "of"),
+        ({"measures": ["count"], "groupBy": ["name"]}, "groupBy.0"),
+        ({"measures": ["count"], "groupBy": ["agent", "model", "tool", "kind"]}, "groupBy"),
+        ({"measures": ["count"], "granularity": "2m"}, "granularity"),
+        ({"measures": ["count"], "limit": 0}, "limit"),
+        ({"measures": ["count"], "limit": "5"}, "limit"),
+        ({"measures": ["count"], "orderBy": {"field": "cost"}}, "body"),
+        ({"measures": ["count"], "startDate": "soon"}, "body"),
+        ({"measures": ["count"], "filters": [{"field": "x", "value": 1}]}, "filters.0.field"),
+        ({"measures": ["count"], "filters": [{"field": "cost", "value": "1"}]}, "filters.0"),
+    ],
+)
+async def test_an_invalid_query_is_refused(
+    service: Service, body: dict[str, Any], field: str
+) -> None:
+    ada = await service.sign_up()
+    assert_error(await ada.call("POST", "/analytics/query", json=body), 400, field)
+
+
+async def test_another_workspace_measures_nothing(service: Service) -> None:
+    ada, eve = await service.sign_up(), await service.sign_up()
+    root = new_span(datetime.now(UTC), userId="u", attributes={"tenant": "acme"})
+    await send(ada, root, child_of(root, kind="llm", model="m", cost=1))
+    signal = {"signalName": "quality", "value": 1, "traceId": root["traceId"]}
+    await ada.data("POST", "/signals", json=signal)
+    measures = ["count", "cost", "users", "signal:quality", "cachedTokens"]
+    for of in ("traces", "spans"):
+        for dimension in ("agent", "attribute:tenant", "serviceVersion"):
+            query = {"of": of, "measures": measures, "groupBy": [dimension]}
+            assert (await ask(ada, query))["total"] >= 1
+            assert await ask(eve, query) == {"rows": [], "truncated": False, "total": 0}
+    assert await eve.data("GET", "/analytics/attributes") == []
+
+
+async def test_attributes_are_suggested_with_their_counts(service: Service) -> None:
+    ada, now = await service.sign_up(), datetime.now(UTC)
+    values = ("acme", "acme", "globex", 7, True, ["list"])
+    spans = [new_span(now, attributes={"tenant": value}) for value in values]
+    await send(ada, *spans, new_span(now, attributes={"other": "x"}), spans[0])
+
+    async def names(**params: Any) -> list[tuple[str, int]]:
+        found = await ada.data("GET", "/analytics/attributes", params=params)
+        return [(one["name"], one["count"]) for one in found]
+
+    assert await names() == [("tenant", 6), ("other", 1)]
+    assert await names(search="OTH") == [("other", 1)]
+    assert await names(limit=1) == [("tenant", 6)]
+    expected = [("acme", 2), ("7", 1), ("globex", 1), ("true", 1)]
+    assert await names(key="tenant") == expected
+    assert await names(key="tenant", search="glob") == [("globex", 1)]
+    assert await names(startDate="2020-01-01", endDate="2020-02-01") == []

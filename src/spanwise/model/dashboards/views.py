@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from spanwise.model.api_model import ApiModel, UtcTime
-from spanwise.model.telemetry.queries import AnalyticsQuery
+from spanwise.model.dashboards.queries import AnalyticsQuery
 
 # Per workspace, of each kind.
 MAX_RECORDS = 1000
