@@ -26,6 +26,7 @@ from spanwise.model.analytics import (
 )
 from spanwise.model.api_model import utc_now
 from spanwise.model.dashboards.queries import AnalyticsQuery, AttributeCount, QueryResult
+from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import TimeRange
 from spanwise.services.alerts.alerts import count_active_alerts
@@ -188,11 +189,16 @@ class Analytics:
         return await run_query(self._engine, self._rollup, workspace, query, conditions, period)
 
     async def attributes(
-        self, workspace: str, period: TimeRange, key: str | None, search: str | None, limit: int
-    ) -> list[AttributeCount]:
+        self,
+        workspace: str,
+        period: TimeRange,
+        key: str | None,
+        search: str | None,
+        page: PageRequest,
+    ) -> Listing[AttributeCount]:
         """Return the keys of span attributes or the values of one, the most frequent first."""
         bounded = period.or_last_days(DEFAULT_DAYS, utc_now())
-        return await count_attributes(self._engine, workspace, bounded, key, search, limit)
+        return await count_attributes(self._engine, workspace, bounded, key, search, page)
 
     async def export(
         self, workspace: str, wanted: TraceFilter, form: ExportFormat

@@ -12,7 +12,7 @@ from spanwise.api.auth import ClientAddress, Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
-from spanwise.api.requests.parameters import Filtered, Period, Text
+from spanwise.api.requests.parameters import Filtered, Paged, Period, Text
 from spanwise.api.services import Use
 from spanwise.model.analytics import (
     DEFAULT_DAYS,
@@ -40,7 +40,6 @@ from spanwise.services.accounts.audit import record_action
 router = PrefixRouter("analytics", "/analytics")
 
 MAX_LIST_LIMIT = 1000
-MAX_SUGGESTIONS = 100
 
 
 class Compare(StrEnum):
@@ -172,19 +171,17 @@ async def list_attributes(
     caller: Reader,
     use: Use,
     period: Period,
+    page: Paged,
     _fresh: Fresh,
     key: Annotated[
         str | None,
         Query(min_length=1, max_length=256, description="List the values of this attribute."),
     ] = None,
     search: Annotated[Text, Query(description="Only names that contain this.")] = None,
-    limit: Annotated[
-        int, Query(ge=1, description="Above 100 it is lowered to 100.")
-    ] = MAX_SUGGESTIONS,
-) -> Success[list[AttributeCount]]:
+) -> SuccessPage[AttributeCount]:
     """List the attributes of spans, or the values of one, by the number of spans."""
-    limit = min(limit, MAX_SUGGESTIONS)
-    return succeed(await use.analytics.attributes(caller.workspace_id, period, key, search, limit))
+    listing = await use.analytics.attributes(caller.workspace_id, period, key, search, page)
+    return succeed_page(page, listing)
 
 
 async def _list_page(

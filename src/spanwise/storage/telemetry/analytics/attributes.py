@@ -1,6 +1,7 @@
 """Reads which attributes spans have, and which values, for suggestions."""
 
 from spanwise.model.dashboards.queries import AttributeCount
+from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.conventions import OWN_PREFIX
 from spanwise.model.times import BoundedRange, TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -17,8 +18,8 @@ async def count_attributes(
     period: BoundedRange,
     key: str | None,
     search: str | None,
-    limit: int,
-) -> list[AttributeCount]:
+    page: PageRequest,
+) -> Listing[AttributeCount]:
     """Return the keys of attributes or, with a key, its values; the most frequent first."""
     within = TimeRange(period.start, period.end)
     where = Conditions(workspace)
@@ -34,10 +35,16 @@ async def count_attributes(
     if search:
         found.add(f"positionCaseInsensitiveUTF8(name, {where.bind(search)}) > 0")
     rows = await engine.fetch(
-        f"""SELECT name, count() AS amount FROM (
-            SELECT {name} AS name FROM spans FINAL WHERE {where.sql})
-        WHERE {found.sql} GROUP BY name ORDER BY amount DESC, name LIMIT {{limit:UInt32}}""",
-        {**where.parameters, "limit": limit},
+        f"""SELECT name, amount, count() OVER () AS total FROM (
+            SELECT name, count() AS amount FROM (
+                SELECT {name} AS name FROM spans FINAL WHERE {where.sql})
+            WHERE {found.sql} GROUP BY name)
+        ORDER BY amount DESC, name LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
+        {**where.parameters, "limit": page.limit, "skip": page.skip},
         tag="count_attributes",
     )
-    return [AttributeCount(name=row["name"], count=row["amount"]) for row in rows]
+    if not rows and page.skip:
+        first = await count_attributes(engine, workspace, period, key, search, PageRequest(1))
+        return Listing([], first.total)
+    counts = [AttributeCount(name=row["name"], count=row["amount"]) for row in rows]
+    return Listing(counts, rows[0]["total"] if rows else 0)

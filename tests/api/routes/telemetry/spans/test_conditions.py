@@ -136,3 +136,19 @@ async def test_broken_filters_are_refused(ada: Person) -> None:
         assert response.status_code == 400
         assert response.json()["error"]["details"][0]["field"].startswith("filters")
     assert_error(await ada.call("GET", "/spans/sessions", params={"filters": "x"}), 400, "filters")
+
+
+@pytest.mark.parametrize("op", ["eq", "in", "contains"])
+async def test_special_characters_are_compared_unchanged(service: Service, op: str) -> None:
+    person = await service.sign_up()
+    text = "quote ' backslash \\ tab \t newline \n brace {x:String} percent %s é 漢 😀"
+    key = "quote ' backslash \\ brace {x:String} %s 😀"
+    await send(person, new_span(NOW, name="odd run", attributes={key: text}, userId=text))
+    value = [text] if op == "in" else text
+    for field in (f"attribute:{key}", "userId"):
+        assert await find(person, condition(field, op, value)) == ["odd"]
+        assert await find(person, condition(field, op, ["zzz"] if op == "in" else "zzz")) == []
+    period = {"startDate": "2026-03-01", "endDate": "2026-03-31"}
+    query = {"measures": ["count"], "groupBy": ["userId", f"attribute:{key}"], **period}
+    found = await person.data("POST", "/analytics/query", json=query)
+    assert found["rows"] == [{"userId": text, f"attribute:{key}": text, "count": 1}]
