@@ -87,6 +87,7 @@ class _Reader:
         self._dimensions = [f"d{number}" for number in range(len(query.group_by))]
         columns = (f"{measure_sql(m, n)} AS m{n}" for n, m in enumerate(query.measures))
         self._columns = ", ".join((*self._dimensions, *columns))
+        self._settings = f"SETTINGS max_memory_usage = {engine.max_query_bytes}"
 
     async def read_first(self, limit: int) -> Groups:
         """Read the first groups of the query, and how many there are."""
@@ -94,7 +95,8 @@ class _Reader:
         found = await self._engine.fetch(
             f"""SELECT *, count() OVER () AS total FROM (
                 SELECT {self._columns} FROM ({self._rows}) {by})
-            ORDER BY {_order_sql(self._query, self._dimensions)} LIMIT {{limit:UInt32}}""",
+            ORDER BY {_order_sql(self._query, self._dimensions)} LIMIT {{limit:UInt32}}
+            {self._settings}""",
             {**self._parameters, "limit": limit},
             tag="query_groups",
         )
@@ -109,7 +111,7 @@ class _Reader:
         rows = await self._engine.fetch(
             f"""SELECT {bucket} AS bucket, grouping(bucket) AS is_total, {self._columns}
             FROM ({self._rows}) GROUP BY GROUPING SETS (({names}), ({separate}))
-            LIMIT {2 * MAX_ROWS + 1}""",
+            LIMIT {2 * MAX_ROWS + 1} {self._settings}""",
             self._parameters,
             tag="query_series",
         )
@@ -133,7 +135,7 @@ class _Reader:
             f"""SELECT {bucket} AS bucket, {self._columns} FROM ({self._rows})
             WHERE ({names}) IN (
                 SELECT {members} FROM (SELECT arrayJoin(arrayZip({lists})) AS group))
-            GROUP BY bucket, {names}""",
+            GROUP BY bucket, {names} {self._settings}""",
             {**self._parameters, **keys},
             tag="query_series_of_groups",
         )

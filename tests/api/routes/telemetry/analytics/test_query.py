@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from spanwise.storage.telemetry.analytics import run
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from support.otlp import PROTOBUF, make_span, make_traces, pairs
 from support.query_oracle import Data, answer, make_data, make_query
@@ -209,3 +210,17 @@ async def test_attributes_are_suggested_with_their_counts(service: Service) -> N
     assert await names(key="tenant") == tenants
     assert await names(key="tenant", search="glob") == [("globex", 1)]
     assert await names(startDate="2020-01-01", endDate="2020-02-01") == []
+
+
+async def test_a_query_that_needs_too_much_memory_is_refused(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = await service.sign_up()
+    await send_data(ada, make_data(3))
+    query = {"of": "spans", "measures": ["p95", "users"], "groupBy": ["sessionId", "userId"]}
+    query |= {"startDate": "2025-05-01", "endDate": "2025-07-01"}
+    assert (await ask(ada, query))["total"] > 1
+    monkeypatch.setattr(Engine, "max_query_bytes", 100_000)
+    response = await ada.call("POST", "/analytics/query", json=query)
+    assert response.status_code == 503
+    assert "narrow the range" in response.json()["error"]["message"]
