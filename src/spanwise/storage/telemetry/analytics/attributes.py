@@ -6,7 +6,7 @@ from spanwise.model.telemetry.conventions import OWN_PREFIX
 from spanwise.model.times import BoundedRange, TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
-from spanwise.storage.telemetry.filters.fields import attribute_column
+from spanwise.storage.telemetry.filters.fields import attribute_column, mark_heavy
 
 # Longer values are not suggested; a filter could not name them.
 _MAX_BYTES = 512
@@ -25,6 +25,7 @@ async def count_attributes(
     where = Conditions(workspace)
     where.within("start", within)
     where.within_hours("hour", within)
+    mark_heavy(where, within)
     found = Conditions(workspace, clauses=[f"length(name) BETWEEN 1 AND {_MAX_BYTES}"])
     if key is None:
         name = "arrayJoin(attributes.keys)"

@@ -19,6 +19,7 @@ from spanwise.storage.telemetry.filters.fields import (
     TRACE_COLUMNS,
     Column,
     attribute_column,
+    mark_heavy,
     spans_of_traces,
     traces_of_spans,
 )
@@ -67,6 +68,9 @@ def select_rows(
     where = Conditions(workspace)
     where.within("start", period)
     where.within_hours("hour", period)
+    fields = (*query.group_by, *(condition.field for condition in wanted.conditions))
+    if any(field.startswith(ATTRIBUTE) for field in fields):
+        mark_heavy(where, period)
     return _span_rows(where, query, wanted, has_uncounted), where
 
 

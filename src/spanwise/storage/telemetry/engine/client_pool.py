@@ -20,7 +20,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise.model.errors import StartError
 from spanwise.storage.disk import check_folder
-from spanwise.storage.telemetry.engine.conditions import SEARCH_WORDS
+from spanwise.storage.telemetry.engine.conditions import IS_HEAVY, SEARCH_WORDS
 from spanwise.storage.telemetry.engine.query import Columns, Rows, query_columns, query_rows
 from spanwise.storage.telemetry.engine.read_slots import SERVICE, ReadSlots
 
@@ -217,7 +217,8 @@ class Engine:
         return await asyncio.wrap_future(self._heavy.submit(workspace, work))
 
     def _submit(self, parameters: Mapping[str, Any], work: Callable[[Client], T]) -> Future[T]:
-        slots = self._heavy if SEARCH_WORDS in parameters else self._readers
+        is_heavy = SEARCH_WORDS in parameters or IS_HEAVY in parameters
+        slots = self._heavy if is_heavy else self._readers
         return slots.submit(parameters.get("workspace", SERVICE), work)
 
     @contextmanager

@@ -15,6 +15,8 @@ OF_WORKSPACE_OR_ALL = "({workspace:String} = '' OR workspace = {workspace:String
 
 # Every text search binds its words as this parameter; `Engine` runs such queries as heavy reads.
 SEARCH_WORDS = "words"
+# So do other queries that bind this: those that read contents of spans over a long time.
+IS_HEAVY = "is_heavy"
 _MAX_WORDS = 16
 
 

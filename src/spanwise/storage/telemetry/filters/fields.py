@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from spanwise.model.api_model import utc_now
 from spanwise.model.times import TimeRange
-from spanwise.storage.telemetry.engine.conditions import Conditions, to_engine_time
+from spanwise.storage.telemetry.engine.conditions import IS_HEAVY, Conditions, to_engine_time
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,19 @@ MAX_BEFORE_ROOT = timedelta(days=1)
 MAX_AFTER_ROOT = timedelta(days=7)
 
 
+# Reading the attributes of more days is left to the readers for heavy queries.
+_LIGHT = timedelta(days=32)
+
+
+def mark_heavy(where: Conditions, period: TimeRange) -> None:
+    """Mark a query that reads attributes as heavy if its period is long."""
+    if period.start is None or (period.end or utc_now()) - period.start > _LIGHT:
+        where.parameters[IS_HEAVY] = 1
+
+
 def spans_of_traces(where: Conditions, period: TimeRange) -> str:
     """SQL condition on `spans` for the hours in which traces of a period have spans."""
+    mark_heavy(where, period)
     hours = Conditions(where.workspace)
     if period.start is not None:
         first = where.bind_once("spans_after", to_engine_time(period.start - MAX_BEFORE_ROOT))
