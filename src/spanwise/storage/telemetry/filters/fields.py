@@ -54,7 +54,8 @@ SPAN_COLUMNS = {
     "provider": Column("provider"),
     "tool": Column("tool_name"),
     "kind": Column("kind"),
-    "serviceVersion": Column("JSONExtractString(resource, 'service.version')"),
+    # Evaluated once per distinct resource: `JSONExtractString` takes ten times as long.
+    "serviceVersion": Column("simpleJSONExtractString(toString(resource), 'service.version')"),
     **_NUMBERS,
 }
 

@@ -110,16 +110,17 @@ async def send_version(person: Person, version: str, **attributes: Any) -> None:
 
 async def test_versions_of_a_service_are_a_dimension_and_a_filter(service: Service) -> None:
     ada = await service.sign_up()
-    for version in ("1.0.0", "1.0.0", "1.1.0"):
+    odd = 'a "quoted" \\ é'
+    for version in ("1.0.0", "1.0.0", "1.0.0", odd, odd, "1.1.0"):
         await send_version(ada, version)
     for of in ("traces", "spans"):
         query = {"of": of, "measures": ["count"], "groupBy": ["serviceVersion"]}
         rows = (await ask(ada, query))["rows"]
-        expected = [("1.0.0", 2), ("1.1.0", 1)]
+        expected = [("1.0.0", 3), (odd, 2), ("1.1.0", 1)]
         assert [(row["serviceVersion"], row["count"]) for row in rows] == expected
         only = {"field": "serviceVersion", "op": "ne", "value": "1.0.0"}
         found = await ask(ada, {"of": of, "measures": ["count"], "filters": [only]})
-        assert found["rows"] == [{"count": 1}]
+        assert found["rows"] == [{"count": 3}]
 
 
 async def test_the_last_hour_has_a_point_per_minute(service: Service) -> None:
