@@ -20,6 +20,7 @@ from bench.payload import (
     make_rare_body,
     write_pool,
 )
+from bench.queries import time_queries
 from bench.scale import Scale
 from bench.service import Service, free_port, run_engine, run_service
 from bench.writes import send_load
@@ -133,6 +134,8 @@ def _send_signals(service: Service) -> None:
 def _time_reads(service: Service, repeats: int) -> dict[str, dict[str, float]]:
     times = {name: _time_read(service, path, query, repeats) for name, path, query in READS}
     times["one trace"] = _time_traces(service, repeats)
+    queries = time_queries(service, repeats)
+    times |= {name: _percentiles(milliseconds) for name, milliseconds in queries.items()}
     return times
 
 

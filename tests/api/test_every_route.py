@@ -81,6 +81,17 @@ async def make_experiment(_service: Service, person: Person) -> dict[str, str]:
     return {"id": (await person.data("POST", "/experiments", json=body))["id"]}
 
 
+@makes("views")
+async def make_view(_service: Service, person: Person) -> dict[str, str]:
+    body = {"name": "failures", "page": "traces"}
+    return {"id": (await person.data("POST", "/views", json=body))["id"]}
+
+
+@makes("dashboards")
+async def make_dashboard(_service: Service, person: Person) -> dict[str, str]:
+    return {"id": (await person.data("POST", "/dashboards", json={"name": "costs"}))["id"]}
+
+
 @makes("events")
 async def make_webhook(_service: Service, person: Person) -> dict[str, str]:
     made = await person.data("POST", "/events/webhooks", json={"url": "https://hooks.invalid/"})
@@ -192,7 +203,11 @@ async def test_a_member_may_not_administer(service: Service, routes: list[Operat
 
 
 # Queries whose body is too large for a URL.
-POSTED_READS = {"POST /api/metrics/query"}
+POSTED_READS = {
+    "POST /api/agents/{agentId}/alerts/backtest",
+    "POST /api/analytics/query",
+    "POST /api/metrics/query",
+}
 
 
 def is_read(operation: Operation) -> bool:
@@ -205,6 +220,7 @@ ADMIN_READS = {
     "GET /api/workspaces/{workspaceId}/audit",
     "GET /api/workspaces/{workspaceId}/invitations",
 }
+# Reads whose question does not fit into a URL.
 # Everybody may leave; the service checks who may remove others.
 LEAVING = "DELETE /api/workspaces/{workspaceId}/members/{userId}"
 

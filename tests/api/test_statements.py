@@ -99,6 +99,11 @@ class Rows:
             self._keep("keys", await self.person.new_key(name=f"key {number}"))
             prompt = {"name": f"prompt {number}", "variants": variants}
             self._keep("experiments", await make("POST", "/experiments", json=prompt))
+            view = {"name": f"view {number}", "page": "traces"}
+            self._keep("views", await make("POST", "/views", json=view))
+            panel = {"title": "traces", "query": {"measures": ["count"]}}
+            dashboard = {"name": f"dashboard {number}", "panels": [panel]}
+            self._keep("dashboards", await make("POST", "/dashboards", json=dashboard))
             price = {"model": f"model {number}", "inputPerMillion": 1, "outputPerMillion": 1}
             await make("PUT", "/models/prices", json=price)
             agent = await make("POST", "/agents", json={"name": f"agent {number}"})
@@ -131,6 +136,7 @@ class Rows:
         spans = [root] if 0 in numbers else []
         for number in numbers:
             call = llm_call(f"model {number}", "acme", {"input": 5}, agentName=f"agent {number}")
+            call["attributes"][f"key {number}"] = number
             named = {"sessionId": f"talk {number}", "toolName": f"tool {number}"}
             spans.append({**call, **named, "status": "error"})
             spans.append({**new_span(NOW - timedelta(minutes=4)), "sessionId": "talk"})

@@ -35,6 +35,13 @@ def test_a_demo_is_filled_once_and_generates_traffic(
             [workspace] = read(http, "/workspaces")
             assert (workspace["name"], workspace["members"]) == ("Acme assistants", 3)
             assert len(read(http, f"/workspaces/{workspace['id']}/invitations")) == 1
+            assert [d["name"] for d in read(http, "/dashboards")] == ["Tools", "Costs"]
+            for panel in (p for d in read(http, "/dashboards") for p in d["panels"]):
+                answer = http.post("/analytics/query", json=panel["query"]).json()["data"]
+                assert answer["rows"], panel["title"]
+            assert len(read(http, "/views")) == 2
+            keys = {one["name"] for one in read(http, "/analytics/attributes")}
+            assert {"app.plan", "app.region"} <= keys
             # A conversation starts at least every 30 s, and some turns take another 30 s.
             wait_for(lambda: count_traces(http) > filled, seconds=180)
         assert service.stop() == 0

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from spanwise.model.analytics import Question
-from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.telemetry.filters import TraceFilter, equal
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from support.spans import Body, child_of, iso, new_span
 
@@ -21,6 +21,14 @@ ERRORS = ("rate_limit", "timeout", "api_error", "validation", None)
 USAGE = {"llm", "embedding", "rerank"}
 BOUNDS = (200, 500, 1000, 2000, 5000)
 # Long ago, because retention removes telemetry of all tests, and no other test's is this old.
+_MINUTES = {
+    Granularity.MINUTE: 1,
+    Granularity.FIVE_MINUTES: 5,
+    Granularity.QUARTER_HOUR: 15,
+    Granularity.HOURLY: 60,
+}
+# The longest range with less than 10,000 buckets of a minute.
+_MAX_MINUTES = timedelta(days=6)
 _FIRST_DAY = datetime(2018, 2, 26, tzinfo=UTC)
 
 
@@ -225,22 +233,25 @@ def _make_question(dice: random.Random, days: int) -> Question:
             end = end.replace(minute=0, second=0) + timedelta(hours=1)
     wanted = TraceFilter(
         TimeRange(start, end),
-        agent_name=dice.choice((None, None, "planner", "coder", "nobody")),
-        environment=dice.choice((None, None, "production")),
-        model=dice.choice((None, None, None, "zz-large")),
+        equal(
+            agent=dice.choice((None, None, "planner", "coder", "nobody")),
+            environment=dice.choice((None, None, "production")),
+            model=dice.choice((None, None, None, "zz-large")),
+        ),
     )
-    return Question(BoundedRange(start, end), wanted, dice.choice(list(Granularity)))
+    granularities = [g for g in Granularity if not g.is_below_hour or end - start < _MAX_MINUTES]
+    return Question(BoundedRange(start, end), wanted, dice.choice(granularities))
 
 
 def select(traces: Sequence[OracleTrace], question: Question) -> list[OracleTrace]:
-    wanted = question.wanted
+    wanted = {condition.field: condition.value for condition in question.wanted.conditions}
     return [
         trace
         for trace in traces
         if question.period.start <= trace.start < question.period.end
-        and wanted.agent_name in {None, trace.agent}
-        and wanted.environment in {None, trace.environment}
-        and (wanted.model is None or wanted.model in trace.by_model)
+        and wanted.get("agent") in {None, trace.agent}
+        and wanted.get("environment") in {None, trace.environment}
+        and ("model" not in wanted or wanted["model"] in trace.by_model)
     ]
 
 
@@ -253,24 +264,27 @@ def percentile(values: Sequence[float], level: float) -> float:
 
 
 def label(moment: datetime, granularity: Granularity) -> str:
+    if granularity in _MINUTES:
+        minute = moment.minute - moment.minute % _MINUTES[granularity]
+        return f"{moment:%Y-%m-%dT%H}:{minute:02}:00Z"
     match granularity:
-        case Granularity.HOURLY:
-            return f"{moment:%Y-%m-%dT%H}:00:00Z"
         case Granularity.DAILY:
             return f"{moment:%Y-%m-%d}"
         case Granularity.WEEKLY:
             return f"{moment - timedelta(days=moment.weekday()):%Y-%m-%d}"
-        case Granularity.MONTHLY:
+        case _:
             return f"{moment:%Y-%m}-01"
 
 
 def labels(question: Question) -> list[str]:
-    """Return the dates of the series, computed hour by hour."""
+    """Return the dates of the series, computed minute by minute or hour by hour."""
     found = dict.fromkeys([label(question.period.start, question.granularity)])
-    moment = question.period.start.replace(minute=0, second=0, microsecond=0)
+    minutes = min(60, _MINUTES.get(question.granularity, 60))
+    moment = question.period.start.replace(second=0, microsecond=0)
+    moment -= timedelta(minutes=moment.minute % minutes)
     while moment < question.period.end:
         found[label(moment, question.granularity)] = None
-        moment += timedelta(hours=1)
+        moment += timedelta(minutes=minutes)
     return list(found)
 
 

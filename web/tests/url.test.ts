@@ -17,8 +17,16 @@ test("a preset ends with the current minute; a day or more starts at a full hour
   expect(range.to.toISOString()).toBe("2026-03-10T12:01:00.000Z");
   expect(range.from.toISOString()).toBe("2026-03-09T12:00:00.000Z");
   expect(readRange({ range: "6h" }, NOW).from.toISOString()).toBe("2026-03-10T06:01:00.000Z");
-  expect(autoGranularity(range)).toBe("hourly");
-  expect(autoGranularity(readRange({ range: "90d" }, NOW))).toBe("daily");
+});
+
+test.each([
+  ["1h", "1m"],
+  ["6h", "5m"],
+  ["24h", "15m"],
+  ["7d", "hourly"],
+  ["90d", "daily"],
+])("%s has buckets of %s", (range, granularity) => {
+  expect(autoGranularity(readRange({ range }, NOW))).toBe(granularity);
 });
 
 test.each([
@@ -34,6 +42,7 @@ test("two dates are a range", () => {
   const range = readRange({ from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" }, NOW);
   expect(range).toMatchObject({ preset: null, problem: null });
   expect(bucketEnd("2026-01-31", "monthly")).toBe(Date.parse("2026-02-01"));
+  expect(bucketEnd("2026-01-31T12:45:00Z", "15m")).toBe(Date.parse("2026-01-31T13:00:00Z"));
 });
 
 test("signing in redirects only to paths of this site", () => {

@@ -9,6 +9,7 @@ from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
+from spanwise.model.dashboards.views import Dashboard, View
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.keys import Keys
@@ -35,6 +36,7 @@ from spanwise.services.workspaces.invitations import Invitations
 from spanwise.services.workspaces.masking import Masking
 from spanwise.services.workspaces.members import Members
 from spanwise.services.workspaces.retention import RetentionPreviews
+from spanwise.services.workspaces.shared_records import SharedRecords
 from spanwise.services.workspaces.workspaces import Workspaces
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
@@ -78,6 +80,8 @@ class Services:
     coding_agents: CodingAgents
     rollup: Rollup
     failures: Failures
+    views: SharedRecords[View]
+    dashboards: SharedRecords[Dashboard]
     experiments: Experiments
     assignments: Assignments
     results: Results

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
+from zlib import crc32
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
@@ -58,6 +59,11 @@ class TurnFailed(Exception):  # noqa: N818 -- a simulated outcome
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.failure = failure
+
+
+# Attributes of the application, the same for all traces of a user.
+_PLANS = ("free", "free", "free", "pro", "pro", "enterprise")
+_REGIONS = ("eu-west", "us-east", "ap-south")
 
 
 class Conversation:
@@ -134,6 +140,8 @@ class Conversation:
             "gen_ai.conversation.id": self.session,
             "session.id": self.session,
             "user.id": self.user,
+            "app.plan": _PLANS[crc32(self.user.encode()) % len(_PLANS)],
+            "app.region": _REGIONS[crc32(self.user.encode()) // 7 % len(_REGIONS)],
             "gen_ai.input.messages": dump([text_message("user", question)]),
             "gen_ai.output.messages": dump([text_message("assistant", answer)]) if answer else None,
             "spanwise.experiment.id": self.treatment.experiment_id,

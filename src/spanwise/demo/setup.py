@@ -10,6 +10,7 @@ from random import Random
 from spanwise.api.services import Services
 from spanwise.demo.alerts import ReplayClock, replay_alerts, set_rules
 from spanwise.demo.coding_agents import send_coding_agents
+from spanwise.demo.dashboards import add_dashboards
 from spanwise.demo.experiments import DemoExperiments, plan_experiments
 from spanwise.demo.history import History
 from spanwise.demo.live import send_live_traffic
@@ -87,6 +88,7 @@ async def prepare_demo(
         services, caller, state.timeline, clock, lambda share: progress("alerts", share)
     )
     await _add_keys(services, caller)
+    await add_dashboards(services, caller)
     state.write(folder)
     return state
 

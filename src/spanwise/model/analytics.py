@@ -10,6 +10,8 @@ from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.telemetry.spans import ErrorType
 from spanwise.model.times import EARLIEST, BoundedRange, Granularity, TimeRange, bucket_label
 
+# The period of analytics, up to now, unless another is given.
+DEFAULT_DAYS = 30
 # Group name for traces without an agent and calls without a model.
 NO_NAME = "unknown"
 # Groupings keep the largest MAX_NAMES names; the rest are summed under OTHER_NAMES.

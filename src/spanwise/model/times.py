@@ -22,10 +22,30 @@ _DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[
 
 
 class Granularity(StrEnum):
+    MINUTE = "1m"
+    FIVE_MINUTES = "5m"
+    QUARTER_HOUR = "15m"
     HOURLY = "hourly"
     DAILY = "daily"
     WEEKLY = "weekly"
     MONTHLY = "monthly"
+
+    @property
+    def length(self) -> timedelta | None:
+        """The length of a bucket that is shorter than a day, else None."""
+        return _LENGTHS.get(self)
+
+    @property
+    def is_below_hour(self) -> bool:
+        return self.length is not None and self is not Granularity.HOURLY
+
+
+_LENGTHS = {
+    Granularity.MINUTE: timedelta(minutes=1),
+    Granularity.FIVE_MINUTES: timedelta(minutes=5),
+    Granularity.QUARTER_HOUR: timedelta(minutes=15),
+    Granularity.HOURLY: timedelta(hours=1),
+}
 
 
 @dataclass(frozen=True)
@@ -71,7 +91,9 @@ class BoundedRange:
             buckets.append(bucket)
             if len(buckets) > MAX_BUCKETS:
                 raise Invalid.field(
-                    "granularity", f"{granularity} over this range gives more than 10,000 buckets"
+                    "granularity",
+                    f"{granularity} over this range gives more than 10,000 buckets; choose a "
+                    "coarser one or a shorter range",
                 )
             bucket = next_bucket(bucket, granularity)
         return buckets
@@ -79,34 +101,26 @@ class BoundedRange:
 
 def floor_time(moment: datetime, granularity: Granularity) -> datetime:
     """Return the start of the bucket that contains the moment; weeks start on Monday."""
+    if granularity.length is not None:
+        return moment.astimezone(UTC) - (moment - EARLIEST) % granularity.length
     midnight = datetime.combine(moment.astimezone(UTC).date(), time(), UTC)
-    match granularity:
-        case Granularity.HOURLY:
-            return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-        case Granularity.DAILY:
-            return midnight
-        case Granularity.WEEKLY:
-            return midnight - timedelta(days=midnight.weekday())
-        case Granularity.MONTHLY:
-            return midnight.replace(day=1)
+    if granularity is Granularity.WEEKLY:
+        return midnight - timedelta(days=midnight.weekday())
+    return midnight.replace(day=1) if granularity is Granularity.MONTHLY else midnight
 
 
 def next_bucket(bucket: datetime, granularity: Granularity) -> datetime:
-    match granularity:
-        case Granularity.HOURLY:
-            return bucket + timedelta(hours=1)
-        case Granularity.DAILY:
-            return bucket + timedelta(days=1)
-        case Granularity.WEEKLY:
-            return bucket + timedelta(days=7)
-        case Granularity.MONTHLY:
-            return bucket + timedelta(days=monthrange(bucket.year, bucket.month)[1])
+    if granularity.length is not None:
+        return bucket + granularity.length
+    if granularity is Granularity.MONTHLY:
+        return bucket + timedelta(days=monthrange(bucket.year, bucket.month)[1])
+    return bucket + timedelta(days=7 if granularity is Granularity.WEEKLY else 1)
 
 
 def bucket_label(bucket: datetime, granularity: Granularity) -> str:
     """Format a bucket's start as the `date` of a series point."""
-    if granularity is Granularity.HOURLY:
-        return bucket.strftime("%Y-%m-%dT%H:00:00Z")
+    if granularity.length is not None:
+        return bucket.strftime("%Y-%m-%dT%H:%M:00Z")
     return bucket.strftime("%Y-%m-%d")
 
 

@@ -35,10 +35,12 @@ from spanwise.api.routes.telemetry import (
     spans,
 )
 from spanwise.api.routes.workspaces import (
+    dashboards,
     invitation_links,
     invitations,
     masking,
     members,
+    views,
     workspaces,
 )
 from spanwise.api.services import Services
@@ -54,6 +56,8 @@ _ROUTE_MODULES = (
     invitations,
     invitation_links,
     masking,
+    views,
+    dashboards,
     admin,
     agents,
     alerts,

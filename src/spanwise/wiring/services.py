@@ -20,6 +20,7 @@ from spanwise.jobs.repricing import Repricer
 from spanwise.jobs.retention import Retention
 from spanwise.jobs.rollup_maintenance import RollupMaintenance
 from spanwise.model.api_model import new_id, utc_now
+from spanwise.model.dashboards.views import Dashboard, View
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.bootstrap import bootstrap
@@ -49,6 +50,7 @@ from spanwise.services.workspaces.invitations import Invitations
 from spanwise.services.workspaces.masking import Masking
 from spanwise.services.workspaces.members import Members
 from spanwise.services.workspaces.retention import RetentionPreviews
+from spanwise.services.workspaces.shared_records import SharedRecords
 from spanwise.services.workspaces.workspaces import Workspaces
 from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
@@ -194,6 +196,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             analytics=Analytics(engine, rollup, agents, catalog),
             rollup=rollup,
             failures=Failures(engine, catalog, agents, failure_updates, clock),
+            views=SharedRecords(catalog, View, "viw"),
+            dashboards=SharedRecords(catalog, Dashboard, "dsh"),
             experiments=Experiments(catalog, experiment_cache),
             assignments=Assignments(experiment_cache, pipeline, engine),
             results=Results(engine, agents),

@@ -17,7 +17,15 @@ from spanwise.ingest.commit.versions import next_version
 from spanwise.model.analytics import Question
 from spanwise.model.errors import Unavailable
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.filters import Order, SignalFilter, TraceFilter, TraceSort
+from spanwise.model.telemetry.filters import (
+    Operator,
+    Order,
+    SignalFilter,
+    TraceFilter,
+    TraceSort,
+    compare,
+    equal,
+)
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import Granularity, TimeRange
@@ -52,9 +60,13 @@ async def listed(
     sort: TraceSort = TraceSort.START_TIME,
     limit: int = 50,
     skip: int = 0,
-    **wanted: Any,
+    period: TimeRange | None = None,
+    search: str | None = None,
+    min_cost: float | None = None,
+    **wanted: str,
 ) -> Listing[Trace]:
-    filters = TraceFilter(**{"period": TimeRange(), **wanted})
+    conditions = equal(**wanted) + compare("cost", Operator.GTE, min_cost)
+    filters = TraceFilter(period or TimeRange(), conditions, search)
     page = PageRequest(limit, skip)
     return await find_traces(store.engine, store.workspace, filters, page, {}, sort, Order.DESC)
 

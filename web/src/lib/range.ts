@@ -126,24 +126,35 @@ export function useSetRange() {
   };
 }
 
+/** The length of buckets that are shorter than a day; these are shown in the viewer's time zone. */
+const SHORT_BUCKETS: Partial<Record<Granularity, number>> = {
+  "1m": 60_000,
+  "5m": 5 * 60_000,
+  "15m": 15 * 60_000,
+  hourly: HOUR,
+};
+
+export function isShorterThanDay(granularity: Granularity): boolean {
+  return SHORT_BUCKETS[granularity] !== undefined;
+}
+
 /** A granularity with a readable number of buckets. */
 export function autoGranularity(range: Range): Granularity {
-  const days = (range.to.getTime() - range.from.getTime()) / DAY;
-  if (days <= 7.5) return "hourly";
-  if (days <= 120) return "daily";
-  return days <= 730 ? "weekly" : "monthly";
+  const hours = (range.to.getTime() - range.from.getTime()) / HOUR;
+  if (hours <= 3) return "1m";
+  if (hours <= 12) return "5m";
+  if (hours <= 36) return "15m";
+  if (hours <= 180) return "hourly";
+  if (hours <= 120 * 24) return "daily";
+  return hours <= 730 * 24 ? "weekly" : "monthly";
 }
 
 export function bucketEnd(date: string, granularity: Granularity): number {
   const start = new Date(date);
-  switch (granularity) {
-    case "hourly":
-      return start.getTime() + HOUR;
-    case "daily":
-      return start.getTime() + DAY;
-    case "weekly":
-      return start.getTime() + 7 * DAY;
-    case "monthly":
-      return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1);
+  const short = SHORT_BUCKETS[granularity];
+  if (short) return start.getTime() + short;
+  if (granularity === "monthly") {
+    return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1);
   }
+  return start.getTime() + (granularity === "weekly" ? 7 * DAY : DAY);
 }

@@ -5,7 +5,13 @@ from typing import Annotated, Any
 from fastapi import Depends, Path, Query
 
 from spanwise.model.page import MAX_SKIP, PageRequest
-from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.telemetry.filters import (
+    Operator,
+    TraceFilter,
+    compare,
+    equal,
+    parse_conditions,
+)
 from spanwise.model.telemetry.spans import ErrorType, TraceStatus
 from spanwise.model.times import TimeRange
 
@@ -57,6 +63,17 @@ Paged = Annotated[PageRequest, Depends(_page)]
 Period = Annotated[TimeRange, Depends(_period)]
 
 
+FILTERS_EXAMPLE = '[{"field": "attribute:tenant", "op": "eq", "value": "acme"}]'
+Filters = Annotated[
+    str | None,
+    Query(
+        max_length=10_000,
+        description="Conditions as a JSON list of {field, op, value}; all must hold.",
+        examples=[FILTERS_EXAMPLE],
+    ),
+]
+
+
 async def _trace_filter(
     period: Period,
     agent_id: AgentId = None,
@@ -71,21 +88,26 @@ async def _trace_filter(
     experiment_id: Annotated[Text, Query(alias="experimentId")] = None,
     variant: Text = None,
     min_duration: Annotated[
-        float | None, Query(alias="minDuration", ge=0, description="ms")
+        float | None, Query(alias="minDuration", ge=0, allow_inf_nan=False, description="ms")
     ] = None,
     max_duration: Annotated[
-        float | None, Query(alias="maxDuration", ge=0, description="ms")
+        float | None, Query(alias="maxDuration", ge=0, allow_inf_nan=False, description="ms")
     ] = None,
     min_cost: Annotated[
-        float | None, Query(alias="minCost", ge=0, description="US dollars")
+        float | None, Query(alias="minCost", ge=0, allow_inf_nan=False, description="US dollars")
     ] = None,
     search: Annotated[
-        str | None, Query(max_length=512, description="Words that must all occur.")
+        str | None,
+        Query(
+            max_length=512,
+            description="Words that must all occur in a span; or a trace id, or part of a user or "
+            "session id.",
+        ),
     ] = None,
+    filters: Filters = None,
 ) -> TraceFilter:
-    return TraceFilter(
-        period=period,
-        agent_name=agent_id,
+    conditions = equal(
+        agent=agent_id,
         status=status,
         model=model,
         provider=provider,
@@ -94,13 +116,13 @@ async def _trace_filter(
         session_id=session_id,
         user_id=user_id,
         environment=environment,
-        experiment_id=experiment_id,
+        experiment=experiment_id,
         variant=variant,
-        min_duration_ms=min_duration,
-        max_duration_ms=max_duration,
-        min_cost=min_cost,
-        search=search,
     )
+    conditions += compare("durationMs", Operator.GTE, min_duration)
+    conditions += compare("durationMs", Operator.LTE, max_duration)
+    conditions += compare("cost", Operator.GTE, min_cost)
+    return TraceFilter(period, conditions + parse_conditions(filters), search)
 
 
 Filtered = Annotated[TraceFilter, Depends(_trace_filter)]

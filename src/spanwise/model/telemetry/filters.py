@@ -1,33 +1,169 @@
-"""Filters for traces, signals, logs and sessions; the storage layer compiles them to SQL."""
+"""Filters for traces, spans, signals and logs; the storage layer compiles them to SQL."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated, Self
 
+from pydantic import (
+    Field,
+    StrictBool,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from spanwise.model.api_model import ApiModel
+from spanwise.model.errors import FieldProblem, Invalid
 from spanwise.model.telemetry.logs import LogLevel
-from spanwise.model.telemetry.spans import ErrorType, TraceStatus
 from spanwise.model.times import TimeRange
+
+ATTRIBUTE = "attribute:"
+# Fields of traces and spans to group by.
+DIMENSIONS = (
+    *("agent", "model", "provider", "tool", "kind", "status", "errorType", "environment", "userId"),
+    *("sessionId", "serviceVersion", "experiment", "variant"),
+)
+NUMBER_FIELDS = ("durationMs", "cost", "inputTokens", "outputTokens", "totalTokens")
+TEXT_FIELDS = (*DIMENSIONS, "name", "traceId")
+MAX_CONDITIONS = 20
+MAX_VALUES = 100
+# A key has no control characters: PostgreSQL cannot store all of them in a view.
+ATTRIBUTE_PATTERN = rf"{ATTRIBUTE}[^\x00-\x1f]{{1,256}}"
+
+FilterField = Annotated[
+    str,
+    StringConstraints(
+        pattern=rf"^({'|'.join((*TEXT_FIELDS, *NUMBER_FIELDS))}|{ATTRIBUTE_PATTERN})$"
+    ),
+]
+Text = Annotated[str, StringConstraints(max_length=512, pattern=r"^[^\x00]*$")]
+Scalar = Text | StrictBool | Annotated[float, Field(strict=True)]
+
+
+class Operator(StrEnum):
+    EQ = "eq"
+    NE = "ne"
+    IN = "in"
+    GT = "gt"
+    GTE = "gte"
+    LT = "lt"
+    LTE = "lte"
+    CONTAINS = "contains"
+    EXISTS = "exists"
+
+    @property
+    def compares(self) -> bool:
+        return self in {Operator.GT, Operator.GTE, Operator.LT, Operator.LTE}
+
+
+class Condition(ApiModel):
+    """One condition on a field of a trace or a span, or on an `attribute:<key>` of spans.
+
+    `in` takes a list, `exists` true (the default) or false, and the comparisons a number.
+    """
+
+    field: FilterField
+    op: Operator = Operator.EQ
+    value: Scalar | Annotated[list[Scalar], Field(min_length=1, max_length=MAX_VALUES)] | None = (
+        None
+    )
+
+    @property
+    def is_number(self) -> bool:
+        return self.field in NUMBER_FIELDS
+
+    @property
+    def attribute(self) -> str | None:
+        """The key of the attribute, None for another field."""
+        is_attribute = self.field.startswith(ATTRIBUTE)
+        return self.field.removeprefix(ATTRIBUTE) if is_attribute else None
+
+    @property
+    def values(self) -> list[str | bool | float]:
+        """The value, or all values of a list."""
+        if isinstance(self.value, list):
+            return self.value
+        return [] if self.value is None else [self.value]
+
+    @model_validator(mode="after")
+    def _check_value(self) -> Self:
+        numbers = all(isinstance(v, float) for v in self.values)
+        match self.op:
+            case Operator.EXISTS:
+                if not (self.value is None or isinstance(self.value, bool)):
+                    raise ValueError("the value of exists is true or false")
+                return self
+            case Operator.IN:
+                if not isinstance(self.value, list):
+                    raise ValueError("the value of in is a list")
+            case _ if self.value is None or isinstance(self.value, list):
+                raise ValueError(f"{self.op} needs one value")
+        if self.op.compares and not (numbers and (self.is_number or self.attribute)):
+            raise ValueError(f"{self.op} needs a number, and a field with numbers")
+        is_text = isinstance(self.value, str) and self.value and not self.is_number
+        if self.op is Operator.CONTAINS and not is_text:
+            raise ValueError("contains needs a text, and a field with text")
+        if self.is_number and not numbers:
+            raise ValueError(f"{self.field} is compared with numbers")
+        if not self.is_number and not self.attribute and not self._has_texts():
+            raise ValueError(f"{self.field} is compared with text")
+        return self
+
+    def _has_texts(self) -> bool:
+        return all(isinstance(value, str) for value in self.values)
+
+
+Conditions = Annotated[list[Condition], Field(max_length=MAX_CONDITIONS)]
+_CONDITIONS: TypeAdapter[list[Condition]] = TypeAdapter(Conditions)
+
+
+def parse_conditions(text: str | None) -> tuple[Condition, ...]:
+    """Parse the `filters` parameter: a JSON list of conditions."""
+    if text is None:
+        return ()
+    try:
+        return tuple(_CONDITIONS.validate_json(text))
+    except ValidationError as error:
+        details = [
+            FieldProblem(
+                field=".".join(map(str, ("filters", *problem["loc"]))), message=problem["msg"]
+            )
+            for problem in error.errors()
+        ]
+        raise Invalid(f"{details[0].field}: {details[0].message}", details) from None
+
+
+def equal(**values: str | None) -> tuple[Condition, ...]:
+    """Return a condition for every value that is given; `session_id` is the field `sessionId`."""
+    return tuple(
+        Condition(field=to_camel(name), value=str(value))
+        for name, value in values.items()
+        if value is not None
+    )
+
+
+def compare(field: str, op: Operator, value: float | None) -> tuple[Condition, ...]:
+    return () if value is None else (Condition(field=field, op=op, value=float(value)),)
 
 
 @dataclass(frozen=True)
 class TraceFilter:
-    """All given conditions must hold. `agent_name` is a name: ids are resolved beforehand."""
+    """All conditions must hold. Agents are given by name: ids are resolved beforehand.
+
+    A trace matches a condition on a field of its spans if one of them does.
+    """
 
     period: TimeRange = field(default_factory=TimeRange)
-    agent_name: str | None = None
-    status: TraceStatus | None = None
-    model: str | None = None
-    provider: str | None = None
-    tool: str | None = None
-    error_type: ErrorType | None = None
-    session_id: str | None = None
-    user_id: str | None = None
-    environment: str | None = None
-    experiment_id: str | None = None
-    variant: str | None = None
-    min_duration_ms: float | None = None
-    max_duration_ms: float | None = None
-    min_cost: float | None = None
+    conditions: tuple[Condition, ...] = ()
     search: str | None = None
+
+    @property
+    def agent(self) -> str | None:
+        """The agent, if traces of one are wanted."""
+        agents = [c.value for c in self.conditions if (c.field, c.op) == ("agent", Operator.EQ)]
+        return str(agents[0]) if agents else None
 
 
 @dataclass(frozen=True)
@@ -55,21 +191,21 @@ class LogFilter:
     agent_name: str | None = None
 
 
-@dataclass(frozen=True)
-class SessionFilter:
-    """Restricts the traces that sessions are built from."""
-
-    period: TimeRange = field(default_factory=TimeRange)
-    agent_name: str | None = None
-    user_id: str | None = None
-    environment: str | None = None
-
-
 class TraceSort(StrEnum):
     START_TIME = "startTime"
     DURATION = "duration"
     COST = "cost"
     TOKENS = "tokens"
+
+
+class SessionSort(StrEnum):
+    """`time` is the start of the latest trace."""
+
+    TIME = "time"
+    COST = "cost"
+    TRACES = "traces"
+    DURATION = "duration"
+    ERRORS = "errors"
 
 
 class Order(StrEnum):

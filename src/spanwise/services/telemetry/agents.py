@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, islice
 from typing import Any
 
@@ -18,6 +19,7 @@ from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import SERVICE, EventType
 from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
+from spanwise.model.telemetry.filters import Condition, Operator, TraceFilter
 from spanwise.services.accounts.audit import record_action
 from spanwise.services.notifications.events import new_event, record_event, record_events
 from spanwise.storage.catalog import Catalog, Transaction
@@ -72,6 +74,28 @@ class AgentDirectory:
         """Return the agent name for an id or a name."""
         ids = await self.ids_by_name(workspace_id)
         return next((name for name, agent_id in ids.items() if agent_id == agent), agent)
+
+    async def resolve_conditions(
+        self, workspace_id: str, conditions: Sequence[Condition]
+    ) -> tuple[Condition, ...]:
+        """Replace agent ids in conditions with the agents' names."""
+        if not any(condition.field == "agent" for condition in conditions):
+            return tuple(conditions)
+        names = {i: name for name, i in (await self.ids_by_name(workspace_id)).items()}
+
+        def resolve(condition: Condition) -> Condition:
+            if condition.field != "agent" or condition.op is Operator.EXISTS:
+                return condition
+            values = [names.get(str(value), value) for value in condition.values]
+            is_list = isinstance(condition.value, list)
+            return condition.model_copy(update={"value": values if is_list else values[0]})
+
+        return tuple(map(resolve, conditions))
+
+    async def resolve_filter(self, workspace_id: str, wanted: TraceFilter) -> TraceFilter:
+        """Replace agent ids in a filter with the agents' names."""
+        conditions = await self.resolve_conditions(workspace_id, wanted.conditions)
+        return replace(wanted, conditions=conditions)
 
     def register_seen(self, seen: Sequence[AgentActivity], loop: asyncio.AbstractEventLoop) -> None:
         """Register the agents of a stored batch; called from the apply thread.

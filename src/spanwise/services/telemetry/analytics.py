@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from spanwise.model.analytics import (
+    DEFAULT_DAYS,
     NO_NAME,
     CostPoint,
     Costs,
@@ -23,10 +24,16 @@ from spanwise.model.analytics import (
     TokensPoint,
     ToolUsage,
 )
+from spanwise.model.api_model import utc_now
+from spanwise.model.dashboards.queries import AnalyticsQuery, AttributeCount, QueryResult
+from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.times import TimeRange
 from spanwise.services.alerts.alerts import count_active_alerts
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.catalog import Catalog
+from spanwise.storage.telemetry.analytics.attributes import count_attributes
+from spanwise.storage.telemetry.analytics.run import run_query
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.export.trace_download import export_traces
 from spanwise.storage.telemetry.rollup import queries
@@ -56,7 +63,7 @@ class Analytics:
         resolved = await self._resolve(workspace, question)
         totals, alerts = await asyncio.gather(
             self._rollup.answer(workspace, resolved, queries.TOTALS),
-            count_active_alerts(self._catalog, workspace, question.wanted.agent_name),
+            count_active_alerts(self._catalog, workspace, question.wanted.agent),
         )
         metrics = _to_key_metrics(totals, alerts).model_dump()
         if not compare:
@@ -175,25 +182,36 @@ class Analytics:
         heatmap = await self._rollup.answer(workspace, question, queries.TOOLS)
         return ToolUsage(heatmap=heatmap)
 
+    async def query(self, workspace: str, query: AnalyticsQuery) -> QueryResult:
+        """Answer a query over traces or spans; by default over the last 30 days."""
+        conditions = await self._agents.resolve_conditions(workspace, query.filters)
+        period = query.period.or_last_days(DEFAULT_DAYS, utc_now())
+        return await run_query(self._engine, self._rollup, workspace, query, conditions, period)
+
+    async def attributes(
+        self,
+        workspace: str,
+        period: TimeRange,
+        key: str | None,
+        search: str | None,
+        page: PageRequest,
+    ) -> Listing[AttributeCount]:
+        """Return the keys of span attributes or the values of one, the most frequent first."""
+        bounded = period.or_last_days(DEFAULT_DAYS, utc_now())
+        return await count_attributes(self._engine, workspace, bounded, key, search, page)
+
     async def export(
         self, workspace: str, wanted: TraceFilter, form: ExportFormat
     ) -> AsyncIterator[bytes]:
         """Return a file of all traces, newest first, in chunks."""
         ids = await self._agents.ids_by_name(workspace)
-        wanted = await self._with_agent_name(workspace, wanted)
+        wanted = await self._agents.resolve_filter(workspace, wanted)
         return await export_traces(self._engine, workspace, wanted, ids, form)
 
     async def _resolve(self, workspace: str, question: Question) -> Question:
         """Return the question with the agent's name instead of its id."""
-        wanted = await self._with_agent_name(workspace, question.wanted)
+        wanted = await self._agents.resolve_filter(workspace, question.wanted)
         return replace(question, wanted=wanted)
-
-    async def _with_agent_name(self, workspace: str, wanted: TraceFilter) -> TraceFilter:
-        """Replace an agent id with the agent's name."""
-        if wanted.agent_name is None:
-            return wanted
-        name = await self._agents.resolve_name(workspace, wanted.agent_name)
-        return replace(wanted, agent_name=name)
 
 
 def _to_key_metrics(totals: queries.Totals, active_alerts: int) -> KeyMetrics:

@@ -1,10 +1,8 @@
 """Sessions (conversations): list and get."""
 
-from dataclasses import replace
-
 from spanwise.model.errors import NotFound
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.filters import SessionFilter
+from spanwise.model.telemetry.filters import Order, SessionSort, TraceFilter
 from spanwise.model.telemetry.spans import Session, SessionWithTraces
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -17,12 +15,18 @@ class Sessions:
         self._agents = agents
 
     async def find(
-        self, workspace: str, wanted: SessionFilter, page: PageRequest
+        self,
+        workspace: str,
+        wanted: TraceFilter,
+        search: str | None,
+        page: PageRequest,
+        sort: SessionSort,
+        order: Order,
     ) -> Listing[Session]:
-        if wanted.agent_name is not None:
-            name = await self._agents.resolve_name(workspace, wanted.agent_name)
-            wanted = replace(wanted, agent_name=name)
-        return await stored.find_sessions(self._engine, workspace, wanted, page)
+        wanted = await self._agents.resolve_filter(workspace, wanted)
+        return await stored.find_sessions(
+            self._engine, workspace, wanted, search, page, sort, order
+        )
 
     async def get(self, workspace: str, session_id: str) -> SessionWithTraces:
         ids = await self._agents.ids_by_name(workspace)

@@ -1,7 +1,6 @@
 """Traces: list, read and delete."""
 
 import asyncio
-from dataclasses import replace
 
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.deletions import prepare_deletion
@@ -55,9 +54,7 @@ class Traces:
         order: Order,
     ) -> Listing[Trace]:
         ids = await self._agents.ids_by_name(workspace)
-        if wanted.agent_name is not None:
-            name = await self._agents.resolve_name(workspace, wanted.agent_name)
-            wanted = replace(wanted, agent_name=name)
+        wanted = await self._agents.resolve_filter(workspace, wanted)
         busy_since = self._rollup.busy_since(workspace, wanted, _MANY_PAGES * page.limit)
         # The rollup counts: counting millions of traces one by one would take most of the time.
         question = Question(wanted.period.or_all(), wanted)

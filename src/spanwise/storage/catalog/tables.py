@@ -336,6 +336,35 @@ experiments = Table(
     Index(None, "workspace_id", "name"),
 )
 
+views = Table(
+    "views",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace_id", String(40), nullable=False),
+    Column("owner_id", String(40), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("is_shared", Boolean, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("updated_at", UtcDateTime, nullable=False),
+    Column("page", String(100), nullable=False),
+    Column("query", JSON, nullable=False),
+    Index(None, "workspace_id", "id"),
+)
+
+dashboards = Table(
+    "dashboards",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace_id", String(40), nullable=False),
+    Column("owner_id", String(40), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("is_shared", Boolean, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("updated_at", UtcDateTime, nullable=False),
+    Column("panels", JSON, nullable=False),
+    Index(None, "workspace_id", "id"),
+)
+
 audit = Table(
     "audit",
     metadata,

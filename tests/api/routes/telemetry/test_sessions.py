@@ -99,3 +99,61 @@ async def test_another_workspace_sees_no_conversation(service: Service, ann: Per
     assert session["traceCount"] == 1
     one = await ann.data("GET", "/spans/sessions/mine")
     assert [t["name"] for t in one["traces"]] == ["answer"]
+
+
+async def test_conversations_are_sorted(ann: Person) -> None:
+    call = {"kind": "llm", "model": "m"}
+    turns = [
+        _turn("cheap", 50, **call, cost=1, status="error"),
+        _turn("long", 0, **call, cost=2),
+        _turn("long", 40, **call, cost=2),
+        _turn("busy", 10, **call, cost=3, status="error"),
+        _turn("busy", 11, status="error"),
+        _turn("busy", 12),
+    ]
+    await ann.data("POST", "/spans", json={"spans": turns})
+    expected = {
+        "time": ["cheap", "long", "busy"],
+        "cost": ["long", "busy", "cheap"],
+        "traces": ["busy", "long", "cheap"],
+        "duration": ["long", "busy", "cheap"],
+        "errors": ["busy", "cheap", "long"],
+    }
+    for sort, names in expected.items():
+        for order in ("desc", "asc"):
+            params = {"sort": sort, "order": order}
+            found = await ann.data("GET", "/spans/sessions", params=params)
+            wanted = names if order == "desc" else names[::-1]
+            assert [session["sessionId"] for session in found] == wanted, params
+    params = {"sort": "cost", "limit": "1", "skip": "1"}
+    [second] = await ann.data("GET", "/spans/sessions", params=params)
+    assert (second["sessionId"], second["traceCount"]) == ("busy", 3)
+    assert_error(await ann.call("GET", "/spans/sessions", params={"sort": "name"}), 400, "sort")
+
+
+async def test_conversations_are_found_by_session_and_user(ann: Person) -> None:
+    turns = [
+        _turn("Talk-1", 0, userId="bob@example.com"),
+        # The user is known in one trace only, but the whole conversation is found.
+        _turn("Talk-1", 30),
+        _turn("talk-2", 40, userId="eve"),
+        _turn("other", 50),
+    ]
+    await ann.data("POST", "/spans", json={"spans": turns})
+
+    async def found(search: str) -> dict[str, int]:
+        sessions = await ann.data("GET", "/spans/sessions", params={"search": search})
+        return {session["sessionId"]: session["traceCount"] for session in sessions}
+
+    assert await found("TALK") == {"Talk-1": 2, "talk-2": 1}
+    assert await found("bob@") == {"Talk-1": 2}
+    assert await found("eve") == {"talk-2": 1}
+    assert await found("nobody") == {}
+
+
+async def test_conversations_take_conditions(ann: Person) -> None:
+    turns = [_turn("one", 0, attributes={"tenant": "acme"}), _turn("one", 1), _turn("two", 2)]
+    await ann.data("POST", "/spans", json={"spans": turns})
+    filters = '[{"field": "attribute:tenant", "op": "eq", "value": "acme"}]'
+    found = await ann.data("GET", "/spans/sessions", params={"filters": filters})
+    assert [(session["sessionId"], session["traceCount"]) for session in found] == [("one", 1)]

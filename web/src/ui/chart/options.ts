@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import { resolveColour } from "@/lib/colours";
 import { formatCompact, formatCount } from "@/lib/format";
-import { bucketEnd } from "@/lib/range";
+import { bucketEnd, isShorterThanDay } from "@/lib/range";
 import { drawLevels, drawPeriods, fadeFrom } from "./annotations";
 import { buildLines } from "./lines";
 import { axisLabel, type ChartInput } from "./series";
@@ -41,10 +41,10 @@ export function createPlot(
     ...size,
     padding: [10, 16, 0, 6],
     legend: { show: false },
-    // Days, weeks and months are grouped by UTC, hours are shown in the viewer's time zone.
+    // Days, weeks and months are grouped by UTC, shorter buckets are shown in the viewer's time zone.
     tzDate: (seconds) => {
       const date = new Date(seconds * 1000);
-      return input.granularity === "hourly" ? date : uPlot.tzDate(date, "UTC");
+      return isShorterThanDay(input.granularity) ? date : uPlot.tzDate(date, "UTC");
     },
     series: [{}, ...layers.map(toSeries)],
     scales: toScales(input, times),

@@ -1,6 +1,6 @@
 /** The input of a time chart, and the labels of its buckets. */
 import type { Granularity } from "@/lib/api";
-import { bucketEnd } from "@/lib/range";
+import { bucketEnd, isShorterThanDay } from "@/lib/range";
 
 export interface Series {
   name: string;
@@ -51,21 +51,23 @@ const months = new Intl.DateTimeFormat("en-GB", {
 /** Hours are shown in the viewer's time zone; days, weeks and months are UTC, as the service groups them. */
 export function axisLabel(date: string, granularity: Granularity): string {
   const at = new Date(date);
-  if (granularity === "hourly") return at.getHours() === 0 ? days.format(at) : hours.format(at);
+  if (isShorterThanDay(granularity)) {
+    return at.getHours() + at.getMinutes() === 0 ? days.format(at) : hours.format(at);
+  }
   return granularity === "monthly" ? months.format(at) : utcDays.format(at);
 }
 
 export function pointLabel(date: string, granularity: Granularity): string {
   const at = new Date(date);
   switch (granularity) {
-    case "hourly":
-      return `${days.format(at)}, ${hours.format(at)} – ${hours.format(bucketEnd(date, granularity))}`;
     case "daily":
       return `${utcDays.format(at)} (UTC day)`;
     case "weekly":
       return `Week of ${utcDays.format(at)} (UTC)`;
     case "monthly":
       return `${months.format(at)} (UTC)`;
+    default:
+      return `${days.format(at)}, ${hours.format(at)} – ${hours.format(bucketEnd(date, granularity))}`;
   }
 }
 

@@ -12,9 +12,10 @@ from spanwise.api.auth import ClientAddress, Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
-from spanwise.api.requests.parameters import Filtered, Period
+from spanwise.api.requests.parameters import Filtered, Paged, Period, Text
 from spanwise.api.services import Use
 from spanwise.model.analytics import (
+    DEFAULT_DAYS,
     Costs,
     ErrorRatePoint,
     ErrorsByType,
@@ -29,49 +30,26 @@ from spanwise.model.analytics import (
     ToolUsage,
 )
 from spanwise.model.api_model import utc_now
+from spanwise.model.dashboards.queries import AnalyticsQuery, AttributeCount, QueryResult
 from spanwise.model.page import MAX_SKIP, PageRequest
 from spanwise.model.telemetry.coding_agents import CodingAgentsReport
-from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
+from spanwise.model.telemetry.filters import Order, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from spanwise.services.accounts.audit import record_action
 
 router = PrefixRouter("analytics", "/analytics")
 
-DEFAULT_DAYS = 30
 MAX_LIST_LIMIT = 1000
-
-Text = Annotated[str | None, Query(max_length=512)]
 
 
 class Compare(StrEnum):
     PREVIOUS = "previous"
 
 
-async def _question(
-    period: Period,
-    agent_id: Annotated[
-        Text, Query(alias="agentId", description="Only this agent: its id or its exact name.")
-    ] = None,
-    model: Annotated[Text, Query(description="Only traces that call this model.")] = None,
-    environment: Text = None,
-    session_id: Annotated[Text, Query(alias="sessionId")] = None,
-    user_id: Annotated[Text, Query(alias="userId")] = None,
-    experiment_id: Annotated[Text, Query(alias="experimentId")] = None,
-    variant: Text = None,
-) -> Question:
-    bounded = period.or_last_days(DEFAULT_DAYS, utc_now())
-    wanted = TraceFilter(
-        period=TimeRange(bounded.start, bounded.end),
-        agent_name=agent_id,
-        model=model,
-        environment=environment,
-        session_id=session_id,
-        user_id=user_id,
-        experiment_id=experiment_id,
-        variant=variant,
-    )
-    return Question(bounded, wanted)
+async def _question(wanted: Filtered) -> Question:
+    period = wanted.period.or_last_days(DEFAULT_DAYS, utc_now())
+    return Question(period, replace(wanted, period=TimeRange(period.start, period.end)))
 
 
 Asked = Annotated[Question, Depends(_question)]
@@ -190,6 +168,32 @@ async def get_coding_agents(
     return succeed(await use.coding_agents.report(caller.workspace_id, bounded))
 
 
+@router.post("/query")
+async def query(
+    body: AnalyticsQuery, caller: Reader, use: Use, _fresh: Fresh
+) -> Success[QueryResult]:
+    """Measure traces or spans: in groups, over time, with filters."""
+    return succeed(await use.analytics.query(caller.workspace_id, body))
+
+
+@router.get("/attributes")
+async def list_attributes(
+    caller: Reader,
+    use: Use,
+    period: Period,
+    page: Paged,
+    _fresh: Fresh,
+    key: Annotated[
+        str | None,
+        Query(min_length=1, max_length=256, description="List the values of this attribute."),
+    ] = None,
+    search: Annotated[Text, Query(description="Only names that contain this.")] = None,
+) -> SuccessPage[AttributeCount]:
+    """List the attributes of spans, or the values of one, by the number of spans."""
+    listing = await use.analytics.attributes(caller.workspace_id, period, key, search, page)
+    return succeed_page(page, listing)
+
+
 async def _list_page(
     limit: Annotated[
         int, Query(ge=1, description="Page size; above 1000 it is lowered to 1000.")
@@ -222,7 +226,6 @@ async def list_analyzed_traces(
     question: Asked,
     _fresh: Fresh,
     page: Annotated[PageRequest, Depends(_list_page)],
-    wanted: Filtered,
     address: ClientAddress,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
@@ -232,13 +235,12 @@ async def list_analyzed_traces(
     ] = None,
 ) -> StreamingResponse | SuccessPage[Trace]:
     """List the traces of the period, or download them as a file."""
-    wanted = replace(wanted, period=question.wanted.period)
     if form is not None:
-        chunks = await use.analytics.export(caller.workspace_id, wanted, form)
+        chunks = await use.analytics.export(caller.workspace_id, question.wanted, form)
         async with use.catalog.write() as tx:
             await record_action(tx, caller, "traces.exported", None, address, format=form)
         return _download(chunks, question.period, form)
-    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
+    listing = await use.traces.find(caller.workspace_id, question.wanted, page, sort, order)
     return succeed_page(page, listing)
 
 

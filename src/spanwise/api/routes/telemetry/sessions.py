@@ -8,9 +8,15 @@ from spanwise.api.auth import Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
-from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
+from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text
 from spanwise.api.services import Use
-from spanwise.model.telemetry.filters import SessionFilter
+from spanwise.model.telemetry.filters import (
+    Order,
+    SessionSort,
+    TraceFilter,
+    equal,
+    parse_conditions,
+)
 from spanwise.model.telemetry.spans import Session, SessionWithTraces
 
 router = PrefixRouter("spans", "/spans/sessions")
@@ -21,10 +27,10 @@ async def _session_filter(
     agent_id: AgentId = None,
     user_id: Annotated[Text, Query(alias="userId")] = None,
     environment: Text = None,
-) -> SessionFilter:
-    return SessionFilter(
-        period=period, agent_name=agent_id, user_id=user_id, environment=environment
-    )
+    filters: Filters = None,
+) -> TraceFilter:
+    conditions = equal(agent=agent_id, user_id=user_id, environment=environment)
+    return TraceFilter(period, conditions + parse_conditions(filters))
 
 
 @router.get("")
@@ -33,10 +39,13 @@ async def list_sessions(
     use: Use,
     page: Paged,
     _fresh: Fresh,
-    wanted: Annotated[SessionFilter, Depends(_session_filter)],
+    wanted: Annotated[TraceFilter, Depends(_session_filter)],
+    search: Annotated[Text, Query(description="Part of a session id or a user id.")] = None,
+    sort: SessionSort = SessionSort.TIME,
+    order: Order = Order.DESC,
 ) -> SuccessPage[Session]:
-    """List sessions by their latest trace, newest first; only matching traces count."""
-    listing = await use.sessions.find(caller.workspace_id, wanted, page)
+    """List sessions by their latest trace unless sorted otherwise; only matching traces count."""
+    listing = await use.sessions.find(caller.workspace_id, wanted, search, page, sort, order)
     return succeed_page(page, listing)
 
 

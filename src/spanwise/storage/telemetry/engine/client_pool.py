@@ -20,7 +20,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from spanwise.model.errors import StartError
 from spanwise.storage.disk import check_folder
-from spanwise.storage.telemetry.engine.conditions import SEARCH_WORDS
+from spanwise.storage.telemetry.engine.conditions import IS_HEAVY, SEARCH_WORDS
 from spanwise.storage.telemetry.engine.query import Columns, Rows, query_columns, query_rows
 from spanwise.storage.telemetry.engine.read_slots import SERVICE, ReadSlots
 
@@ -34,6 +34,8 @@ QUERY_SECONDS = 30
 WRITER_NICENESS, MERGE_NICENESS = 10, 19
 _HTTP_PORT, _HTTPS_PORT = 8123, 8443
 _MIB = 2**20
+# Share of the memory limit; the rest is for the ingest queue and Python itself.
+_ENGINE_SHARE = 0.7
 THREADS_HAVE_PRIORITIES = sys.platform == "linux"
 
 T = TypeVar("T")
@@ -130,6 +132,11 @@ class Engine:
         finally:
             client.close()
 
+    @property
+    def max_query_bytes(self) -> int:
+        """Memory for one query whose groups the caller chooses, so that others have some left."""
+        return int(self._memory_limit_mb * _MIB * _ENGINE_SHARE / 3)
+
     def new_client(self, settings: Mapping[str, Any] | None = None) -> Client:
         """Open another client; a client runs one query at a time."""
         client = (
@@ -150,8 +157,7 @@ class Engine:
         # The engine reads this when the first client loads it. By default its allocator keeps freed
         # memory for five seconds, about 200 MB more at the peak of ingest.
         os.environ.setdefault("JE_MALLOC_CONF", "dirty_decay_ms:500")
-        # The rest of the limit is for the ingest queue and Python itself.
-        engine_bytes = int(self._memory_limit_mb * _MIB * 0.7)
+        engine_bytes = int(self._memory_limit_mb * _MIB * _ENGINE_SHARE)
         options = {
             "max_server_memory_usage": engine_bytes,
             "mark_cache_size": min(256 * _MIB, engine_bytes // 16),
@@ -211,7 +217,8 @@ class Engine:
         return await asyncio.wrap_future(self._heavy.submit(workspace, work))
 
     def _submit(self, parameters: Mapping[str, Any], work: Callable[[Client], T]) -> Future[T]:
-        slots = self._heavy if SEARCH_WORDS in parameters else self._readers
+        is_heavy = SEARCH_WORDS in parameters or IS_HEAVY in parameters
+        slots = self._heavy if is_heavy else self._readers
         return slots.submit(parameters.get("workspace", SERVICE), work)
 
     @contextmanager

@@ -12,12 +12,9 @@ from clickhouse_connect.driver.client import Client
 from spanwise.model.analytics import ExportFormat
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.engine.conditions import (
-    Conditions,
-    to_engine_time,
-    trace_conditions,
-)
+from spanwise.storage.telemetry.engine.conditions import Conditions, to_engine_time
 from spanwise.storage.telemetry.engine.query import Rows, query_rows
+from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
 from spanwise.storage.telemetry.spans.decoding import in_utc
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 

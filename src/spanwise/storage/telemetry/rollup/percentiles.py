@@ -43,11 +43,11 @@ def to_percentiles(found: Aggregates) -> dict[int, Percentiles]:
     for (bucket,), values in found.items():
         # The exact query has one column, the histogram two.
         is_exact = len(values) == 1
-        by_bucket[to_seconds(bucket)] = tuple(values[0]) if is_exact else _interpolate(*values)
+        by_bucket[to_seconds(bucket)] = tuple(values[0]) if is_exact else interpolate(*values)
     return by_bucket
 
 
-def _interpolate(keys: Sequence[int], counts: Sequence[int]) -> Percentiles:
+def interpolate(keys: Sequence[int], counts: Sequence[int]) -> Percentiles:
     """Return the value at rank q * (n - 1), between its two neighbors, for each level."""
     order = np.argsort(keys)
     totals = np.cumsum(np.array(counts)[order])

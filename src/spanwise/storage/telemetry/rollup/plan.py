@@ -48,6 +48,10 @@ def make_plan(
     edges = (period.start, period.end)
     cut_hours = {floor_hour(edge) for edge in edges if floor_hour(edge) != edge}
     trace_hours = sorted(dirty_hours | cut_hours)
+    if granularity.is_below_hour and hours is not None:
+        # An hour of the rollup has no minutes; slices have.
+        trace_hours = sorted({*trace_hours, *list_hours(hours.start, hours.end)})
+        hours = None
     if len(trace_hours) > MAX_SINGLE_HOURS:
         return None
     if hours is None:

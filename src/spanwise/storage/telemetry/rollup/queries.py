@@ -20,6 +20,9 @@ from spanwise.storage.telemetry.rollup.source import Source
 from spanwise.storage.telemetry.rollup.time_ranges import to_seconds
 
 _BUCKETS = {
+    Granularity.MINUTE: "toStartOfMinute(moment)",
+    Granularity.FIVE_MINUTES: "toStartOfFiveMinutes(moment)",
+    Granularity.QUARTER_HOUR: "toStartOfFifteenMinutes(moment)",
     Granularity.HOURLY: "toStartOfHour(moment)",
     Granularity.DAILY: "toStartOfDay(moment)",
     Granularity.WEEKLY: "toDateTime(toMonday(moment), 'UTC')",

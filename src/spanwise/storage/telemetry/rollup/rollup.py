@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from spanwise.model.analytics import Question
-from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.telemetry.filters import TraceFilter, equal
 from spanwise.model.times import Granularity
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.aggregate_cache import AggregateCache
@@ -73,9 +73,21 @@ class Rollup:
         query: Query[T],
     ) -> T:
         """Answer a question over its time range with a query from `queries`."""
-        if not query.is_series:
-            question = replace(question, granularity=Granularity.MONTHLY)
+        question = _with_coarsest_buckets(question, query)
         source = await self.choose_source(workspace, question)
+        return await self._run(source, question, query)
+
+    async def answer_from_aggregates(
+        self, workspace: str, question: Question, query: Query[T]
+    ) -> T | None:
+        """Answer a question, or return None if only raw traces would be read for it."""
+        question = _with_coarsest_buckets(question, query)
+        source = await self.choose_source(workspace, question)
+        if source.is_traces_only:
+            return None
+        return await self._run(source, question, query)
+
+    async def _run(self, source: Source, question: Question, query: Query[T]) -> T:
         statements = compile_statements(query.aggregations, source, question)
         cached, missing = self._cache.split(statements)
         generation = self._cache.generation
@@ -104,12 +116,17 @@ class Rollup:
 
     def busy_since(self, workspace: str, wanted: TraceFilter, traces: int) -> datetime | None:
         """Return a time since which about `traces` of the wanted traces started, if known."""
-        if self._changes is None or wanted != TraceFilter(wanted.period, wanted.agent_name):
+        by_agent = TraceFilter(wanted.period, equal(agent=wanted.agent))
+        if self._changes is None or wanted != by_agent:
             return None
         start, end = wanted.period.start, wanted.period.end
-        since = self._changes.busy_since(workspace, wanted.agent_name, traces, end)
+        since = self._changes.busy_since(workspace, wanted.agent, traces, end)
         return since if since and (start is None or start <= since) else None
 
     def clear_cache(self) -> None:
         """Drop cached aggregates, after rows were removed without advancing the watermark."""
         self._cache.clear()
+
+
+def _with_coarsest_buckets(question: Question, query: Query[T]) -> Question:
+    return question if query.is_series else replace(question, granularity=Granularity.MONTHLY)

@@ -13,14 +13,14 @@ from typing import Any
 from spanwise.model.analytics import Question
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import BoundedRange
-from spanwise.storage.telemetry.engine.conditions import (
-    Conditions,
-    to_engine_seconds,
-    trace_conditions,
-)
+from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
+from spanwise.storage.telemetry.filters.trace_filters import dimension_conditions, trace_conditions
 from spanwise.storage.telemetry.rollup.measures import MEASURES
 from spanwise.storage.telemetry.rollup.plan import Plan
 from spanwise.storage.telemetry.rollup.time_ranges import clamp, join_hours, subtract
+
+# The fields by which the rollup aggregates.
+_DIMENSIONS = {"agent", "environment"}
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,9 @@ class Source:
 
 def can_use_rollup(wanted: TraceFilter) -> bool:
     """Return whether the rollup has all the dimensions that a filter uses."""
-    supported = TraceFilter(wanted.period, wanted.agent_name, environment=wanted.environment)
-    return wanted == supported
+    return wanted.search is None and all(
+        condition.field in _DIMENSIONS for condition in wanted.conditions
+    )
 
 
 def traces_source(workspace: str, question: Question) -> Source:
@@ -85,9 +86,7 @@ def traces_source(workspace: str, question: Question) -> Source:
 def compile_plan(workspace: str, question: Question, plan: Plan, watermark: datetime) -> Source:
     """Turn a plan into conditions on the three tables."""
     where = trace_conditions(workspace, question.wanted)
-    dimensions = Conditions(workspace)
-    dimensions.equals("agent_name", question.wanted.agent_name)
-    dimensions.equals("environment", question.wanted.environment)
+    dimensions = dimension_conditions(workspace, question.wanted.conditions)
     parameters = dict(where.parameters)
     parameters |= bind_ranges(plan.trace_ranges)
     excluded_hours = [*plan.trace_hours, *plan.sliced_hours]

@@ -21,7 +21,7 @@ MAX_POINTS = 200_000
 _RECENCY = """bitShiftLeft(toUInt128(toUnixTimestamp64Nano(time)), 64)
     + toUInt128(toUnixTimestamp64Nano(created))"""
 
-_HOUR_NS, _DAY_NS = 3_600 * 10**9, 86_400 * 10**9
+_DAY = timedelta(days=1)
 
 
 async def summarize_signals(
@@ -33,8 +33,8 @@ async def summarize_signals(
 ) -> list[SignalSummary]:
     """Return one summary per signal name, sorted by name."""
     source, where = signal_source(workspace, wanted)
-    # The query groups by hour or day; weeks and months are built from days below.
-    step_ns = _HOUR_NS if granularity is Granularity.HOURLY else _DAY_NS
+    # The query groups by the bucket or by day; weeks and months are built from days below.
+    step_ns = (granularity.length or _DAY) // timedelta(microseconds=1) * 1000
     rows = await engine.fetch(
         f"""SELECT
             name, sum(step_count) AS count, min(step_min) AS min, max(step_max) AS max,

@@ -52,7 +52,7 @@ _TRACE_COLUMNS = (
     "duration_ns, span_count, error_count, input_tokens, output_tokens, cost, session_id, user_id, "
     "environment, experiment_id, variant, models, model_calls, model_input_tokens, "
     "model_output_tokens, model_costs, unpriced_models, providers, tools, tool_calls, kinds, "
-    "input_preview, output_preview"
+    "input_preview, output_preview, uncounted"
 )
 
 
@@ -90,7 +90,7 @@ SELECT
     by_model.3 AS model_input_tokens, by_model.4 AS model_output_tokens,
     by_model.5 AS model_costs, unpriced AS unpriced_models,
     all_providers AS providers, by_tool.1 AS tools, by_tool.2 AS tool_calls, all_kinds AS kinds,
-    first.13 AS input_preview, first.14 AS output_preview
+    first.13 AS input_preview, first.14 AS output_preview, uncounted
 FROM {counted_layers(_grouped_sql(spans))} AS aggregates
 {join}
 ARRAY JOIN {starts} AS root_start"""

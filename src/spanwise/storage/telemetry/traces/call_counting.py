@@ -41,6 +41,8 @@ _MEMBERS = {
 }
 _NUMBERS = {name: number for number, name in enumerate(_MEMBERS, 1)}
 HAS_USAGE = f"s.kind IN {USAGE_KINDS}"
+# SQL for the id of a span in `uncounted` of a trace.
+CALL_ID = "reinterpretAsUInt64(span_id)"
 # SQL for all spans of a trace that report usage.
 CALLS = f"""arrayZip({
     ", ".join(f"groupArrayIf({value}, {HAS_USAGE})" for value in _MEMBERS.values())
@@ -52,7 +54,10 @@ def _of(call: str, member: str) -> str:
 
 
 def counted_layers(source: str) -> str:
-    """SQL that adds to rows with `calls` those that count, as `counted`."""
+    """SQL that adds to rows with `calls` those that count, as `counted`.
+
+    `uncounted` are the ids of the others.
+    """
     c_id, c_parent, c_response = _of("c", "id"), _of("c", "parent"), _of("c", "response")
     outer_id, outer_response = _of("f.1", "id"), _of("f.1", "response")
     its = _of("f.2", "response")
@@ -86,7 +91,9 @@ def counted_layers(source: str) -> str:
                 {c_response}), kept) AS responses""",
         """SELECT * EXCEPT (calls, suspects, llms, outers, families, lost, heirs, kept, responses),
             if(may_repeat, arrayFilter((c, r, n) -> r = 0 OR n = 1, kept, responses,
-                arrayEnumerateUniq(responses)), calls) AS counted""",
+                arrayEnumerateUniq(responses)), calls) AS counted,
+            arrayFilter(i -> NOT has(arrayMap(c -> c.1, counted), i),
+                arrayMap(c -> c.1, suspects)) AS uncounted""",
     )
     sql = source
     for layer in layers:

@@ -1,16 +1,17 @@
 """Reads sessions: traces that share a session id."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.filters import Order, SessionFilter, TraceFilter
+from spanwise.model.telemetry.filters import Order, SessionSort, TraceFilter, equal
 from spanwise.model.telemetry.spans import Session, SessionWithTraces
-from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.engine.query import Rows
+from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
 from spanwise.storage.telemetry.traces.trace_queries import (
     AgentIds,
@@ -31,42 +32,66 @@ _COLUMNS = """session_id, argMaxIf(user_id, start, user_id != '') AS user,
     argMax(output_preview, (start, trace_id)) AS last_output"""
 
 
+# Sort -> SQL for the traces of a session.
+_SORTS = {
+    SessionSort.TIME: "max(start)",
+    SessionSort.COST: "sum(cost)",
+    SessionSort.TRACES: "count()",
+    SessionSort.DURATION: "max(toUnixTimestamp64Nano(start) + toInt64(duration_ns)) "
+    "- min(toUnixTimestamp64Nano(start))",
+    SessionSort.ERRORS: "countIf(status = 'error')",
+}
+
+
 async def find_sessions(
-    engine: Engine, workspace: str, wanted: SessionFilter, page: PageRequest
+    engine: Engine,
+    workspace: str,
+    wanted: TraceFilter,
+    search: str | None,
+    page: PageRequest,
+    sort: SessionSort = SessionSort.TIME,
+    order: Order = Order.DESC,
 ) -> Listing[Session]:
-    """Return one page of sessions, latest first, and the total."""
-    where = _conditions(workspace, wanted, wanted.period)
+    """Return one page of sessions and the total."""
+    where = _conditions(workspace, wanted, search)
     counting = engine.fetch(
         f"SELECT uniqExact(session_id) AS total FROM traces FINAL WHERE {where.sql}",
         where.parameters,
         tag="count_sessions",
     )
-    counted, ids = await asyncio.gather(counting, _find_latest_ids(engine, workspace, wanted, page))
-    rows = await _read_sessions(engine, where, ids)
+    # A session of the last days is among the latest ones; a search looks at earlier traces too.
+    is_latest = (sort, order, search) == (SessionSort.TIME, Order.DESC, None)
+    periods = recent_periods_first(wanted.period) if is_latest else [wanted.period]
+    parts = [_conditions(workspace, replace(wanted, period=part), search) for part in periods]
+    ordering = f"{_SORTS[sort]} {order}, session_id {order}"
+    counted, ids = await asyncio.gather(counting, _find_ids(engine, parts, page, ordering))
+    rows = await _read_sessions(engine, where, ids, ordering)
     return Listing([_to_session(row) for row in rows], int(counted[0]["total"]))
 
 
-def _conditions(workspace: str, wanted: SessionFilter, period: TimeRange) -> Conditions:
-    where = Conditions(workspace)
-    where.within("start", period)
-    where.equals("agent_name", wanted.agent_name)
-    where.equals("user_id", wanted.user_id)
-    where.equals("environment", wanted.environment)
+def _conditions(workspace: str, wanted: TraceFilter, search: str | None) -> Conditions:
+    where = trace_conditions(workspace, wanted)
     where.add("session_id != ''")
+    if search is not None:
+        text = where.bind(search.strip())
+        # A user may be known in some traces of a session only.
+        where.add(
+            f"""(positionCaseInsensitiveUTF8(session_id, {text}) > 0 OR session_id IN (
+            SELECT session_id FROM traces FINAL WHERE {where.sql}
+            AND positionCaseInsensitiveUTF8(user_id, {text}) > 0))"""
+        )
     return where
 
 
-async def _find_latest_ids(
-    engine: Engine, workspace: str, wanted: SessionFilter, page: PageRequest
+async def _find_ids(
+    engine: Engine, parts: Iterable[Conditions], page: PageRequest, ordering: str
 ) -> list[str]:
-    """Return the ids of a page's sessions; a session of the last days is among the latest ones."""
+    """Return the ids of a page's sessions from the first part that fills it, else the last."""
     ids: list[str] = []
-    for period in recent_periods_first(wanted.period):
-        where = _conditions(workspace, wanted, period)
+    for where in parts:
         rows = await engine.fetch(
             f"""SELECT session_id FROM traces FINAL WHERE {where.sql} GROUP BY session_id
-            ORDER BY max(start) DESC, session_id DESC
-            LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
+            ORDER BY {ordering} LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
             {**where.parameters, "limit": page.limit, "skip": page.skip},
             tag="find_session_ids",
         )
@@ -76,12 +101,13 @@ async def _find_latest_ids(
     return ids
 
 
-async def _read_sessions(engine: Engine, where: Conditions, ids: Sequence[str]) -> Rows:
-    """Aggregate sessions, latest first: their keys from narrow columns, then all columns."""
+async def _read_sessions(
+    engine: Engine, where: Conditions, ids: Sequence[str], ordering: str
+) -> Rows:
+    """Aggregate sessions: their keys from narrow columns, then all columns."""
     if not ids:
         return []
-    where.add("session_id IN {session_ids:Array(String)}", session_ids=ids)
-    # Rows of any version: the session of a trace may have changed.
+    where.add("session_id IN {ids:Array(String)}", ids=ids)
     keys = await engine.fetch(
         f"""SELECT DISTINCT toUnixTimestamp64Nano(start) AS nano FROM traces
         WHERE {where.sql}""",
@@ -94,7 +120,7 @@ async def _read_sessions(engine: Engine, where: Conditions, ids: Sequence[str]) 
         PREWHERE workspace = {{workspace:String}}
             AND start IN {{starts:Array(DateTime64(9, 'UTC'))}}
         WHERE {where.sql}
-        GROUP BY session_id ORDER BY max(start) DESC, session_id DESC""",
+        GROUP BY session_id ORDER BY {ordering}""",
         {**where.parameters, "starts": [to_start(key) for key in keys]},
         tag="find_sessions",
     )
@@ -113,7 +139,7 @@ async def find_session(
     )
     if not rows:
         return None
-    wanted = TraceFilter(session_id=session_id)
+    wanted = TraceFilter(conditions=equal(session_id=session_id))
     page = PageRequest(limit=MAX_TRACES)
     traces = await find_traces(engine, workspace, wanted, page, agent_ids, order=Order.ASC)
     session = _to_session(rows[0])

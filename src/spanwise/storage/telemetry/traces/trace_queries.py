@@ -12,8 +12,9 @@ from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.engine.conditions import Conditions, trace_conditions
+from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.engine.query import Rows
+from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
 from spanwise.storage.telemetry.spans.locations import TRACES_AT_LOCATION, TraceLocation
 
@@ -102,9 +103,7 @@ async def _read_latest(
             keys = await _find_latest_keys(engine, trace_conditions(workspace, part), enough)
             if len(keys) < page.limit and part != wanted:
                 continue
-            # The keys contain the start time, so the period need not be filtered again.
-            unbounded = trace_conditions(workspace, replace(part, period=TimeRange()))
-            rows = await _read_rows(engine, unbounded, keys)
+            rows = await _read_rows(engine, trace_conditions(workspace, part), keys)
             if len(rows) >= page.limit or (part == wanted and len(keys) < enough):
                 return rows[: page.limit]
     where = trace_conditions(workspace, wanted)

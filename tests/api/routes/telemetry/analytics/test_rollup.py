@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from spanwise.model.analytics import Question
-from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.telemetry.filters import TraceFilter, equal
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.rollup import aggregate_cache
 from spanwise.storage.telemetry.rollup.maintenance.runs import merge_quiet_month
@@ -50,11 +50,11 @@ async def get(person: Person, path: str, **parameters: Any) -> Any:
     return await person.data("GET", f"/analytics{path}", params={**RANGE, **parameters})
 
 
-async def source_of(service: Service, rollup: Rollup, person: Person, **filters: Any) -> Source:
+async def source_of(service: Service, rollup: Rollup, person: Person, **filters: str) -> Source:
     """Return the source that is chosen for the range."""
     workspace = (await service.services.access.by_token(person.token)).workspace_id
     period = TimeRange.parse(RANGE["startDate"], RANGE["endDate"])
-    question = Question(period.or_last_days(30, DAY), TraceFilter(period, **filters))
+    question = Question(period.or_last_days(30, DAY), TraceFilter(period, equal(**filters)))
     return await rollup.choose_source(workspace, question)
 
 
@@ -184,7 +184,7 @@ async def test_filters_that_the_rollup_lacks_are_read_from_the_traces(
     root = new_span(DAY, sessionId="s", agentName="planner", environment="test")
     await send(ada, root)
     await update(service, rollup)
-    assert not (await source_of(service, rollup, ada, agent_name="planner")).is_traces_only
+    assert not (await source_of(service, rollup, ada, agent="planner")).is_traces_only
     assert not (await source_of(service, rollup, ada, environment="test")).is_traces_only
     assert (await source_of(service, rollup, ada, session_id="s")).is_traces_only
     assert (await source_of(service, rollup, ada, model="m")).is_traces_only

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.telemetry.filters import TraceFilter, equal
 from support.service import Person, Service
 from support.spans import Body, new_span, send
 
@@ -44,11 +44,13 @@ async def test_busy_since_needs_enough_recent_matching_traces(
 ) -> None:
     workspace = (await service.services.access.by_token(ada.token)).workspace_id
     rollup = service.services.traces._rollup
+    often, rare = (TraceFilter(conditions=equal(agent=name)) for name in ("often", "rare"))
     assert rollup.busy_since(workspace, TraceFilter(), 80) is not None
-    assert rollup.busy_since(workspace, TraceFilter(agent_name="often"), 80) is not None
-    assert rollup.busy_since(workspace, TraceFilter(agent_name="rare"), 80) is None
+    assert rollup.busy_since(workspace, often, 80) is not None
+    assert rollup.busy_since(workspace, rare, 80) is None
     assert rollup.busy_since(workspace, TraceFilter(), 4 * TRACES) is None
-    assert rollup.busy_since(workspace, TraceFilter(environment="dev"), 80) is None
+    elsewhere = TraceFilter(conditions=equal(environment="dev"))
+    assert rollup.busy_since(workspace, elsewhere, 80) is None
     assert rollup.busy_since("wsp_of_nobody", TraceFilter(), 1) is None
 
 

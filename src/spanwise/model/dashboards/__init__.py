@@ -1,0 +1,1 @@
+"""Analytics queries, and the views and dashboards that keep them."""

@@ -1,0 +1,48 @@
+"""The SQL of measures, over rows with the columns of `trace_rows` or `span_rows`."""
+
+from spanwise.model.dashboards.queries import SIGNAL
+
+Value = float | int | str | None
+
+_LATENCIES = "quantilesExactInclusive(0.5, 0.95, 0.99)(duration_ns)"
+_MEASURES = {
+    "count": "count()",
+    "errors": "countIf(status = 'error')",
+    "errorRate": "countIf(status = 'error') / count()",
+    "cost": "sum(counted_cost)",
+    "inputTokens": "sum(counted_input)",
+    "outputTokens": "sum(counted_output)",
+    "cachedTokens": "sum(counted_cached)",
+    "avgLatency": "sum(duration_ns / 1e6) / count()",
+    "p50": f"{_LATENCIES}[1] / 1e6",
+    "p95": f"{_LATENCIES}[2] / 1e6",
+    "p99": f"{_LATENCIES}[3] / 1e6",
+    "users": "uniqExactIf(row_user, row_user != '')",
+    "sessions": "uniqExactIf(row_session, row_session != '')",
+}
+# What a group without rows has; other measures are null.
+_ZEROS: dict[str, Value] = dict.fromkeys(
+    ("count", "errors", "errorRate", "inputTokens", "outputTokens", "cachedTokens"), 0
+) | {"cost": 0.0, "users": 0, "sessions": 0}
+USAGE_MEASURES = {"cost", "inputTokens", "outputTokens", "cachedTokens"}
+
+
+def measure_sql(measure: str, number: int) -> str:
+    """Return SQL for a measure; `number` is its position, which names the columns of a signal."""
+    if measure.startswith(SIGNAL):
+        total, amount = f"sum(signal_sum_{number})", f"sum(signal_count_{number})"
+        return f"if({amount} = 0, NULL, {total} / {amount})"
+    return _MEASURES[measure]
+
+
+def empty_value(measure: str) -> Value:
+    return _ZEROS.get(measure)
+
+
+def signals_of(measures: list[str]) -> dict[int, str]:
+    """Return the signal names among measures by their position."""
+    return {
+        number: measure.removeprefix(SIGNAL)
+        for number, measure in enumerate(measures)
+        if measure.startswith(SIGNAL)
+    }

@@ -1,0 +1,67 @@
+"""Compiles one condition on one column to SQL."""
+
+from spanwise.model.telemetry.filters import Condition, Operator
+from spanwise.storage.telemetry.engine.conditions import Conditions
+from spanwise.storage.telemetry.filters.fields import Column
+
+_COMPARISONS = {Operator.GT: ">", Operator.GTE: ">=", Operator.LT: "<", Operator.LTE: "<="}
+
+
+def compile_condition(where: Conditions, column: Column, condition: Condition) -> str:
+    """Return SQL for a condition, whose values are bound in `where`."""
+    if is_negative(condition):
+        return f"NOT ({compile_condition(where, column, to_positive(condition))})"
+    if condition.op is Operator.EXISTS:
+        return f"notEmpty({column.sql})" if not condition.is_number else f"{column.sql} != 0"
+    if condition.op is Operator.CONTAINS:
+        return _contains(column, where.bind(condition.value))
+    if condition.op in _COMPARISONS:
+        value = where.bind(condition.value, "Float64")
+        return f"{_number(column, condition)} {_COMPARISONS[condition.op]} {value}"
+    return _equals_any(where, column, condition)
+
+
+def is_negative(condition: Condition) -> bool:
+    """Return whether a condition is the opposite of another one."""
+    return condition.op is Operator.NE or (
+        condition.op is Operator.EXISTS and condition.value is False
+    )
+
+
+def to_positive(condition: Condition) -> Condition:
+    if condition.op is Operator.NE:
+        return condition.model_copy(update={"op": Operator.EQ})
+    return condition.model_copy(update={"value": True})
+
+
+def _equals_any(where: Conditions, column: Column, condition: Condition) -> str:
+    numbers = [v for v in condition.values if isinstance(v, float)]
+    texts = [_to_text(v) for v in condition.values if not isinstance(v, float)]
+    found = []
+    if texts and column.is_list:
+        found.append(f"hasAny({column.sql}, {where.bind(texts, 'Array(String)')})")
+    elif texts:
+        found.append(f"{column.sql} IN {where.bind(texts, 'Array(String)')}")
+    if numbers:
+        bound = where.bind(numbers, "Array(Float64)")
+        found.append(f"{_number(column, condition)} IN {bound}")
+    return f"({' OR '.join(found)})"
+
+
+def _to_text(value: str | bool | float) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _number(column: Column, condition: Condition) -> str:
+    if condition.is_number:
+        return column.sql
+    # Not a number compares as NaN, which is never equal, less or greater.
+    return f"ifNull(toFloat64OrNull({column.sql}), nan)"
+
+
+def _contains(column: Column, text: str) -> str:
+    if column.is_list:
+        return f"arrayExists(x -> positionCaseInsensitiveUTF8(x, {text}) > 0, {column.sql})"
+    return f"positionCaseInsensitiveUTF8({column.sql}, {text}) > 0"

@@ -1,0 +1,77 @@
+"""Compiles filters on traces: conditions on their columns or on any span, and search."""
+
+import re
+from collections.abc import Iterable
+
+from spanwise.model.telemetry.filters import Condition, TraceFilter
+from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.engine.conditions import (
+    SEARCH_WORDS,
+    WORDS,
+    Conditions,
+    split_words,
+)
+from spanwise.storage.telemetry.filters.fields import TRACE_COLUMNS, spans_of_traces
+from spanwise.storage.telemetry.filters.operators import (
+    compile_condition,
+    is_negative,
+    to_positive,
+)
+from spanwise.storage.telemetry.filters.span_filters import compile_own_condition
+
+_TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
+
+
+def trace_conditions(workspace: str, wanted: TraceFilter) -> Conditions:
+    """Return the conditions of a filter on the `traces` table."""
+    where = Conditions(workspace)
+    where.within("start", wanted.period)
+    for condition in wanted.conditions:
+        column = TRACE_COLUMNS.get(condition.field)
+        if column is not None:
+            where.add(compile_condition(where, column, condition))
+        else:
+            where.add(_any_span(where, wanted.period, condition))
+    if wanted.search is not None:
+        where.add(_search(where, wanted.period, wanted.search))
+    return where
+
+
+def dimension_conditions(workspace: str, conditions: Iterable[Condition]) -> Conditions:
+    """Return conditions on agent and environment only, for tables without the other columns.
+
+    They bind the same parameters as `trace_conditions` of these conditions.
+    """
+    where = Conditions(workspace)
+    for condition in conditions:
+        where.add(compile_condition(where, TRACE_COLUMNS[condition.field], condition))
+    return where
+
+
+def _any_span(where: Conditions, period: TimeRange, condition: Condition) -> str:
+    """Match traces of which a span meets a condition, or for a negative one, no span does."""
+    negative = is_negative(condition)
+    positive = to_positive(condition) if negative else condition
+    # Without `identity` the engine sorts all ids for the primary key, where the id comes last.
+    return f"""{"NOT " if negative else ""}identity(trace_id) IN (
+        SELECT trace_id FROM spans FINAL WHERE {spans_of_traces(where, period)}
+        AND {compile_own_condition(where, positive)})"""
+
+
+def _search(where: Conditions, period: TimeRange, text: str) -> str:
+    """Match traces by id, user or session, or with a span that contains all words."""
+    part = where.bind(text.strip())
+    found = [
+        f"positionCaseInsensitiveUTF8({column}, {part}) > 0" for column in ("user_id", "session_id")
+    ]
+    if _TRACE_ID.fullmatch(text.strip()):
+        found.append(f"trace_id = unhex({part})")
+    if words := split_words(text):
+        hours = " AND hour >= toStartOfHour({after:DateTime64(9, 'UTC')})" if period.start else ""
+        where.parameters[SEARCH_WORDS] = words
+        found.append(
+            f"""identity(trace_id) IN (
+            SELECT trace_id FROM spans WHERE workspace = {{workspace:String}}{hours}
+            AND hasAllTokens({WORDS}, {{{SEARCH_WORDS}:Array(String)}}))"""
+        )
+    return f"({' OR '.join(found)})"
