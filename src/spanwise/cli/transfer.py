@@ -19,7 +19,9 @@ def run_transfer(what: str, run: Run, folder: Path, email: str) -> None:
     settings = load_settings()
     configure_logs(settings)
     rows = asyncio.run(_transfer(settings, what, run, folder, normalize_email(email)))
-    print(f"{folder}: " + ", ".join(f"{count:,} {table}" for table, count in rows.items()))
+    print(
+        f"{folder}: " + ", ".join(f"{n:,} {table.replace('_', ' ')}" for table, n in rows.items())
+    )
 
 
 async def _transfer(

@@ -121,7 +121,7 @@ def test_a_start_in_the_future_gives_an_empty_range() -> None:
 @pytest.mark.parametrize(
     ("granularity", "start", "label"),
     [
-        (Granularity.MINUTE, datetime(2026, 1, 31, 13, 44, tzinfo=UTC), "2026-01-31T13:44:00Z"),
+        (Granularity.MINUTE, datetime(2026, 1, 31, 13, 59, tzinfo=UTC), "2026-01-31T13:59:00Z"),
         (Granularity.HOURLY, datetime(2026, 1, 31, 13, tzinfo=UTC), "2026-01-31T13:00:00Z"),
         (Granularity.DAILY, JAN_31, "2026-01-31"),
         (Granularity.WEEKLY, datetime(2026, 1, 26, tzinfo=UTC), "2026-01-26"),

@@ -17,7 +17,7 @@ from spanwise.model.telemetry.coding_agents import (
     TOKEN_TYPE_KEYS,
 )
 from spanwise.model.telemetry.conventions import FIELDS, PIECES, Where
-from spanwise.model.telemetry.messages import INPUT_EVENTS, OUTPUT_EVENTS
+from spanwise.model.telemetry.conversation.messages import INPUT_EVENTS, OUTPUT_EVENTS
 
 _CONTENT_FIELDS = ("input", "output", "error_message")
 _CONTENT = frozenset(

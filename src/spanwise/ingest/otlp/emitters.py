@@ -15,7 +15,7 @@ from spanwise.model.telemetry.conventions import (
     EXCLUSIVE_INPUT_SPANS,
     FIELDS,
 )
-from spanwise.model.telemetry.messages import EXCEPTION_EVENTS
+from spanwise.model.telemetry.conversation.messages import EXCEPTION_EVENTS
 
 # Changes a span and returns whether it did.
 Correction = Callable[[Span], bool]

@@ -35,7 +35,7 @@ from spanwise.ingest.rest.bodies import (
     MAX_TEXT_CHARACTERS,
     NewSignal,
 )
-from spanwise.model.telemetry.messages import EVALUATION_EVENT
+from spanwise.model.telemetry.conversation.messages import EVALUATION_EVENT
 from spanwise.model.telemetry.signals import MAX_SIGNAL
 from spanwise.storage.telemetry.spans.decoding import to_plain_value
 

@@ -11,7 +11,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
 from spanwise.model.telemetry.conventions import RECORD_POSITION
-from spanwise.model.telemetry.messages import INPUT_EVENTS, OUTPUT_EVENTS
+from spanwise.model.telemetry.conversation.messages import INPUT_EVENTS, OUTPUT_EVENTS
 
 
 def number_messages(records: Sequence[LogRecord]) -> set[int]:

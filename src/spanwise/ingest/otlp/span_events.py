@@ -10,7 +10,7 @@ import orjson
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.model.telemetry.messages import (
+from spanwise.model.telemetry.conversation.messages import (
     DETAILS_EVENT,
     EXCEPTION_EVENTS,
     FLAG_EVENTS,

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from spanwise.model.telemetry.conventions import RECORD_POSITION
-from spanwise.model.telemetry.messages import (
+from spanwise.model.telemetry.conversation.messages import (
     ANSWER_EVENTS,
     DETAILS_EVENT,
     FLAG_EVENTS,

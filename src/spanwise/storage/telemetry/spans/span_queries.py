@@ -8,8 +8,11 @@ from itertools import repeat
 from typing import Any
 
 from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED, USAGE_KINDS
-from spanwise.model.telemetry.conversations import CONVERSATION_KINDS, normalize_messages
-from spanwise.model.telemetry.messages import with_instructions
+from spanwise.model.telemetry.conversation.conversations import (
+    CONVERSATION_KINDS,
+    normalize_messages,
+)
+from spanwise.model.telemetry.conversation.messages import with_instructions
 from spanwise.model.telemetry.spans import Span, SpanFields
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.query import Columns

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.model.telemetry.messages import with_instructions
+from spanwise.model.telemetry.conversation.messages import with_instructions
 
 USER_MESSAGES = [{"role": "user", "parts": [{"type": "text", "content": "Why?"}]}]
 INSTRUCTION = {"type": "text", "content": "Be brief."}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.model.telemetry.conversations import normalize_messages
+from spanwise.model.telemetry.conversation.conversations import normalize_messages
 
 ASK, ANSWER = "Weather in Paris?", "It is 21 degrees."
 CITY = {"city": "Paris"}

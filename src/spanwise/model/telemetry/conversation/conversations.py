@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from spanwise.model.telemetry.message_parts import (
+from spanwise.model.telemetry.conversation.message_parts import (
     Json,
     call_part,
     data_part,
