@@ -12,20 +12,33 @@ from spanwise.model.api_model import ApiModel, UtcTime
 Dollars = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
 
 
+# Provider of the price of a tool.
+TOOL = "tool"
+# A rate that a price does not have: usage of this kind has no price.
+NO_RATE = -1.0
+
+
 @dataclass(frozen=True)
 class Rates:
-    """Price per million tokens, by token type."""
+    """US dollars: per million tokens by token type, per call, and per image."""
 
     input: float
     cached_input: float
     cache_write: float
     output: float
     reasoning: float
+    audio_input: float = NO_RATE
+    audio_output: float = NO_RATE
+    per_call: float = 0.0
+    per_image: float = NO_RATE
 
 
 @dataclass(frozen=True)
 class PriceKey:
-    """Workspace prices have an empty provider; list prices have an empty workspace."""
+    """Workspace prices have an empty provider, or `TOOL` for the price of a tool's calls.
+
+    List prices have an empty workspace.
+    """
 
     workspace: str
     provider: str
@@ -117,7 +130,10 @@ class PriceSource(StrEnum):
 
 
 class SeenModel(ApiModel):
-    """A model found in the workspace's spans, with its current price per million tokens."""
+    """A model found in the workspace's spans, with its current price in US dollars.
+
+    A null rate for audio or images means that such usage has no price.
+    """
 
     model: str
     provider: str | None
@@ -129,4 +145,8 @@ class SeenModel(ApiModel):
     cached_input_per_million: float | None = None
     cache_write_per_million: float | None = None
     reasoning_per_million: float | None = None
+    audio_input_per_million: float | None = None
+    audio_output_per_million: float | None = None
+    per_call: float | None = None
+    per_image: float | None = None
     above_tokens: int | None = None

@@ -4,7 +4,7 @@ import re
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -292,10 +292,15 @@ class TelemetryWriter:
         with self._finishing:
             return self._price_lookups.postponed()
 
-    def finish_lookups(self, keys: Iterable[PriceKey], without_price: Iterable[PriceKey]) -> None:
-        """Record that postponed models were looked up, and which of them have no price."""
+    def finish_lookups(self, keys: Collection[PriceKey]) -> None:
+        """Record that postponed models were looked up."""
         with self._finishing:
-            self._price_lookups.finish(keys, without_price)
+            self._price_lookups.finish(keys)
+
+    def forget_lookups(self) -> None:
+        """Look up all models again, because the price list is another one."""
+        with self._finishing:
+            self._price_lookups.forget()
 
 
 def _to_changed_slices(rows: Rows) -> ChangedSlices | None:

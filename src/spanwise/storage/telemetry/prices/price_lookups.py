@@ -1,7 +1,7 @@
 """Looks up list prices of models when ingest stores their first spans."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from clickhouse_connect.driver.client import Client
 
@@ -16,7 +16,7 @@ PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
 INLINE_LOOKUPS = 100
 # Per workspace: model names are arbitrary, and all workspaces share the price list.
 MAX_LOOKUPS = 1000
-_MAX_WITHOUT_PRICE = 100_000
+_MAX_LOOKED_UP = 100_000
 
 
 class PriceLookups:
@@ -25,7 +25,7 @@ class PriceLookups:
     def __init__(self, find_prices: PriceFinder, cluster: str | None) -> None:
         self._find_prices = find_prices
         self._cluster = cluster
-        self._without_price: set[PriceKey] = set()
+        self._looked_up: set[PriceKey] = set()
         self._lookups: Counter[str] = Counter()
         self._postponed: set[PriceKey] = set()
 
@@ -38,7 +38,7 @@ class PriceLookups:
         """
         unknown = self._take_unknown(unpriced)
         found = {key: self._find_prices(key.provider, key.model) for key in unknown}
-        self._remember_without_price(key for key, periods in found.items() if not periods)
+        self._remember(found)
         priced = {key: periods for key, periods in found.items() if periods}
         if priced:
             put_prices(client, priced, rows.last_version, self._cluster)
@@ -49,7 +49,7 @@ class PriceLookups:
         unknown: dict[PriceKey, None] = {}
         for workspace, provider, model in unpriced:
             key = PriceKey("", provider, model)
-            if key in self._without_price or key in self._postponed or key in unknown:
+            if key in self._looked_up or key in self._postponed or key in unknown:
                 continue
             if self._lookups[workspace] < MAX_LOOKUPS:
                 self._lookups[workspace] += 1
@@ -62,12 +62,17 @@ class PriceLookups:
         """Return models whose price was not looked up with their batch."""
         return list(self._postponed)
 
-    def finish(self, keys: Iterable[PriceKey], without_price: Iterable[PriceKey]) -> None:
-        """Remove looked-up models from the postponed ones; remember those without a price."""
+    def finish(self, keys: Collection[PriceKey]) -> None:
+        """Move looked-up models from the postponed ones to those that need no lookup."""
         self._postponed.difference_update(keys)
-        self._remember_without_price(without_price)
+        self._remember(keys)
 
-    def _remember_without_price(self, keys: Iterable[PriceKey]) -> None:
-        if len(self._without_price) >= _MAX_WITHOUT_PRICE:
-            self._without_price = set()
-        self._without_price.update(keys)
+    def forget(self) -> None:
+        """Look all models up again, because the price list is another one."""
+        self._looked_up.clear()
+        self._lookups.clear()
+
+    def _remember(self, keys: Iterable[PriceKey]) -> None:
+        if len(self._looked_up) >= _MAX_LOOKED_UP:
+            self._looked_up = set()
+        self._looked_up.update(keys)

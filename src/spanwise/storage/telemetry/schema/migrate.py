@@ -10,6 +10,7 @@ from spanwise.storage.telemetry.engine.client_pool import EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import dictionary_ddl
 from spanwise.storage.telemetry.schema.landing_tables import LANDING_TABLES
+from spanwise.storage.telemetry.traces.mixed_traces import recompute_mixed_traces
 
 # Parts are synced to disk before the journal drops their records: "2xx means stored" needs it.
 _DURABILITY_SETTINGS = (
@@ -43,6 +44,8 @@ def apply_schema(client: Client, address: EngineAddress) -> None:
         if name not in done:
             for statement in split_statements(text):
                 client.command(on_cluster(with_durability(statement), cluster))
+            if name == "0018_unpriced.sql":
+                recompute_mixed_traces(client)
             client.command(
                 "INSERT INTO schema_versions SELECT {name:String}", parameters={"name": name}
             )
