@@ -7,7 +7,6 @@ from datetime import timedelta
 from functools import partial
 from typing import Protocol
 
-from spanwise.analysis.prices import find_list_prices
 from spanwise.api.services import Services
 from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
@@ -38,6 +37,7 @@ from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
 from spanwise.services.telemetry.logs import Logs
+from spanwise.services.telemetry.price_list import PriceList
 from spanwise.services.telemetry.prices import Prices, PriceSync
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
@@ -107,7 +107,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         agents = open_agents(stack, catalog)
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
-        writer = open_writer(engine, catalog)
+        price_list = PriceList(settings.price_list_path)
+        writer = open_writer(engine, catalog, price_list)
         stack.callback(writer.close)
         ingest_counters = IngestCounters()
         pipeline = open_pipeline(settings, journal, writer, agents, ingest_counters)
@@ -119,7 +120,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         price_sync = PriceSync(catalog, writer)
         is_only_process = engine.address.folder is not None
         repricer = Repricer(
-            catalog, writer, price_sync, find_list_prices, is_only_process=is_only_process
+            catalog, writer, price_sync, price_list, is_only_process=is_only_process
         )
         _start(stack, repricer)
         masking = Masking(catalog)
@@ -173,7 +174,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             backtests=Backtests(engine, agent_records, clock),
             webhooks=Webhooks(catalog, guard, sender.attempt),
             alert_jobs=alert_jobs,
-            prices=Prices(catalog, engine, price_sync, repricer.wake),
+            prices=Prices(catalog, engine, price_sync, repricer.wake, price_list),
             ingest_counters=ingest_counters,
             repricing=repricer.progress,
             sessions=Sessions(engine, agents),

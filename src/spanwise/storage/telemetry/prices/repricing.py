@@ -132,7 +132,7 @@ def _correct_costs(client: Client, spans: str, where: str, parameters: Mapping[s
                 new_is_priced AS is_priced, new_tool_cost AS tool_cost)
         FROM (
             SELECT *, kind = 'tool' AS is_tool, {price} AS price,
-                {cost_with("price", _IS_ERROR)} AS new_cost,
+                if(given_cost > 0, given_cost, {cost_with("price", _IS_ERROR)}) AS new_cost,
                 {unpriced_tokens_with("price")} AS new_tokens,
                 {is_priced_with("price", "new_tokens")} AS new_is_priced,
                 {tool_cost_with("price", _IS_ERROR)} AS new_tool_cost,
