@@ -1,5 +1,6 @@
 /** Distributions over the whole period: latency buckets, models, error types, tools. */
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
+import type { Schemas } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import {
   formatCompact,
@@ -64,7 +65,7 @@ export function ModelShares({ overview }: { overview: Overview }) {
     <Panel
       title="Cost by model"
       unit="USD"
-      actions={<Unpriced models={overview.costs.data?.unpricedModels ?? []} />}
+      actions={overview.costs.data && <Unpriced costs={overview.costs.data} />}
     >
       <QueryResult query={overview.costs} height={HEIGHT}>
         {({ byModel, totalCost }) => {
@@ -93,12 +94,21 @@ export function ModelShares({ overview }: { overview: Overview }) {
   );
 }
 
-function Unpriced({ models }: { models: string[] }) {
-  if (models.length === 0) return null;
+/** Opens the price form of the model with the most tokens without a price. */
+function Unpriced({ costs }: { costs: Schemas["Costs"] }) {
+  const { unpricedTokens: tokens, unpricedTokensByModel: byModel, unpricedModels: models } = costs;
+  if (tokens === 0 && models.length === 0) return null;
+  const [first] = models.toSorted((a, b) => (byModel[b] ?? 0) - (byModel[a] ?? 0));
   return (
-    <span title={`No price for ${models.join(", ")}`}>
-      <Badge tone="warning">{models.length} without a price</Badge>
-    </span>
+    <Link
+      to="/models"
+      search={(first ? { model: first } : {}) as never}
+      title={models.length ? `No price for ${models.join(", ")}` : "Calls without a model"}
+    >
+      <Badge tone="warning">
+        {tokens ? `${formatCompact(tokens)} tokens have` : `${models.length} models have`} no price
+      </Badge>
+    </Link>
   );
 }
 
