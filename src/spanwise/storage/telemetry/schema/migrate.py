@@ -19,6 +19,9 @@ _DURABILITY_SETTINGS = (
     "old_parts_lifetime = 480, ttl_only_drop_parts = 1"
 )
 
+# Its statements are followed by a recomputation of some traces.
+_UNPRICED = "0018_unpriced.sql"
+
 _VERSIONS_TABLE = """CREATE TABLE IF NOT EXISTS schema_versions (name String)
 ENGINE = MergeTree() ORDER BY name"""
 
@@ -44,12 +47,18 @@ def apply_schema(client: Client, address: EngineAddress) -> None:
         if name not in done:
             for statement in split_statements(text):
                 client.command(on_cluster(with_durability(statement), cluster))
-            if name == "0018_unpriced.sql":
-                recompute_mixed_traces(client)
-            client.command(
-                "INSERT INTO schema_versions SELECT {name:String}", parameters={"name": name}
-            )
+            if name != _UNPRICED:
+                _record(client, name)
+    if _UNPRICED not in done:
+        # Last, because traces are written with the columns of all files.
+        recompute_mixed_traces(client)
+        _record(client, _UNPRICED)
     _create_views(client, address)
+
+
+def _record(client: Client, name: str) -> None:
+    sql = "INSERT INTO schema_versions SELECT {name:String}"
+    client.command(sql, parameters={"name": name})
 
 
 def _check_single_shard(client: Client, cluster: str) -> None:
