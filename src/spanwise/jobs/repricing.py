@@ -137,7 +137,7 @@ class Repricer:
         keys = self._writer.postponed_lookups()
         found = await self._look_up(keys)
         await self._request(key for key, periods in found.items() if periods)
-        self._writer.finish_lookups(keys)
+        self._writer.finish_lookups(keys, [key for key in keys if not found.get(key)])
 
     async def _request(self, keys: Iterable[PriceKey]) -> None:
         # One transaction per key, so that other catalog writers are not blocked.

@@ -4,7 +4,7 @@ import re
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -292,10 +292,10 @@ class TelemetryWriter:
         with self._finishing:
             return self._price_lookups.postponed()
 
-    def finish_lookups(self, keys: Collection[PriceKey]) -> None:
-        """Record that postponed models were looked up."""
+    def finish_lookups(self, keys: Iterable[PriceKey], without_price: Iterable[PriceKey]) -> None:
+        """Record that postponed models were looked up, and which of them have no price."""
         with self._finishing:
-            self._price_lookups.finish(keys)
+            self._price_lookups.finish(keys, without_price)
 
     def forget_lookups(self) -> None:
         """Look up all models again, because the price list is another one."""

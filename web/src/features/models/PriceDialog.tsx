@@ -111,15 +111,6 @@ export function PriceDialog({ draft, onClose }: DialogProps) {
             />
           </>
         )}
-        <TextField
-          label="Valid from"
-          hint="A day in UTC; empty means from the beginning"
-          type="date"
-          value={from}
-          error={about("effectiveFrom")}
-          readOnly={draft.isStored}
-          onChange={setFrom}
-        />
         {rates.map(([rate, label, hint]) => (
           <TextField
             key={rate}
@@ -133,6 +124,15 @@ export function PriceDialog({ draft, onClose }: DialogProps) {
             onChange={(value) => setTyped({ ...typed, [rate]: value })}
           />
         ))}
+        <TextField
+          label="Valid from"
+          hint="A day in UTC; empty means from the beginning"
+          type="date"
+          value={from}
+          error={about("effectiveFrom")}
+          readOnly={draft.isStored}
+          onChange={setFrom}
+        />
       </div>
     </Dialog>
   );
