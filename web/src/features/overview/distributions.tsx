@@ -68,23 +68,29 @@ export function ModelShares({ overview }: { overview: Overview }) {
       actions={overview.costs.data && <Unpriced costs={overview.costs.data} />}
     >
       <QueryResult query={overview.costs} height={HEIGHT}>
-        {({ byModel, totalCost }) => {
-          const models = Object.entries(byModel).sort((a, b) => b[1] - a[1]);
+        {({ byModel, byTool, totalCost }) => {
+          const models = Object.entries(byModel).map(([name, cost]) => ({ name, cost, tool: "" }));
+          const tools = Object.entries(byTool).map(([tool, cost]) => ({
+            name: `${tool} (tool)`,
+            cost,
+            tool,
+          }));
+          const parts = [...models, ...tools].sort((a, b) => b.cost - a.cost);
           return (
             <BarList
-              bars={models.slice(0, 6).map(([model, cost]) => ({
-                key: model,
+              bars={parts.slice(0, 6).map(({ name, cost, tool }) => ({
+                key: name,
                 label: (
                   <span className="inline-flex items-center gap-1.5">
-                    <Dot colour={colourOf(model)} />
-                    {model}
+                    <Dot colour={colourOf(name)} />
+                    {name}
                   </span>
                 ),
                 value: cost,
                 shown: formatCost(cost),
                 note: formatPercent(totalCost ? cost / totalCost : 0),
-                colour: colourOf(model),
-                onClick: () => open({ model }),
+                colour: colourOf(name),
+                onClick: () => open(tool ? { tool } : { model: name }),
               }))}
             />
           );
