@@ -1,6 +1,5 @@
 /** Distributions over the whole period: latency buckets, models, error types, tools. */
-import { Link, useNavigate } from "@tanstack/react-router";
-import type { Schemas } from "@/lib/api";
+import { useNavigate } from "@tanstack/react-router";
 import { colourOf } from "@/lib/colours";
 import {
   formatCompact,
@@ -16,10 +15,10 @@ import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
 import type { Overview } from "./queries";
 
-const HEIGHT = 200;
+export const HEIGHT = 200;
 
 /** Opens the traces behind a bar, in the same time range. */
-function useTraces() {
+export function useTraces() {
   const navigate = useNavigate();
   const { range, from, to, env, agent } = useUrl();
   return (filter: Record<string, string | undefined>) =>
@@ -56,65 +55,6 @@ export function LatencyShares({ overview }: { overview: Overview }) {
         )}
       </QueryResult>
     </Panel>
-  );
-}
-
-export function ModelShares({ overview }: { overview: Overview }) {
-  const open = useTraces();
-  return (
-    <Panel
-      title="Cost by model"
-      unit="USD"
-      actions={overview.costs.data && <Unpriced costs={overview.costs.data} />}
-    >
-      <QueryResult query={overview.costs} height={HEIGHT}>
-        {({ byModel, byTool, totalCost }) => {
-          const models = Object.entries(byModel).map(([name, cost]) => ({ name, cost, tool: "" }));
-          const tools = Object.entries(byTool).map(([tool, cost]) => ({
-            name: `${tool} (tool)`,
-            cost,
-            tool,
-          }));
-          const parts = [...models, ...tools].sort((a, b) => b.cost - a.cost);
-          return (
-            <BarList
-              bars={parts.slice(0, 6).map(({ name, cost, tool }) => ({
-                key: name,
-                label: (
-                  <span className="inline-flex items-center gap-1.5">
-                    <Dot colour={colourOf(name)} />
-                    {name}
-                  </span>
-                ),
-                value: cost,
-                shown: formatCost(cost),
-                note: formatPercent(totalCost ? cost / totalCost : 0),
-                colour: colourOf(name),
-                onClick: () => open(tool ? { tool } : { model: name }),
-              }))}
-            />
-          );
-        }}
-      </QueryResult>
-    </Panel>
-  );
-}
-
-/** Opens the price form of the model with the most tokens without a price. */
-function Unpriced({ costs }: { costs: Schemas["Costs"] }) {
-  const { unpricedTokens: tokens, unpricedTokensByModel: byModel, unpricedModels: models } = costs;
-  if (tokens === 0 && models.length === 0) return null;
-  const [first] = models.toSorted((a, b) => (byModel[b] ?? 0) - (byModel[a] ?? 0));
-  return (
-    <Link
-      to="/models"
-      search={(first ? { model: first } : {}) as never}
-      title={models.length ? `No price for ${models.join(", ")}` : "Calls without a model"}
-    >
-      <Badge tone="warning">
-        {tokens ? `${formatCompact(tokens)} tokens have` : `${models.length} models have`} no price
-      </Badge>
-    </Link>
   );
 }
 
