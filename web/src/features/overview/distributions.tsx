@@ -1,15 +1,9 @@
 /** Distributions over the whole period: latency buckets, models, error types, tools. */
 import { useNavigate } from "@tanstack/react-router";
 import { colourOf } from "@/lib/colours";
-import {
-  formatCompact,
-  formatCost,
-  formatCount,
-  formatDuration,
-  formatPercent,
-} from "@/lib/format";
+import { formatCompact, formatCount, formatDuration, formatPercent } from "@/lib/format";
 import { useUrl } from "@/lib/url";
-import { Badge, Dot } from "@/ui/Badge";
+import { Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
