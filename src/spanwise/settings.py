@@ -161,6 +161,12 @@ class Settings(BaseSettings):
         description="Accept addresses that the provider does not declare as verified. Only for a "
         "provider whose users cannot choose their address.",
     )
+    prices_file: Path | None = Field(
+        None,
+        description="List of model prices, in the JSON format of genai-prices, that replaces the "
+        "built-in one; default: `prices.json` in the data folder, if it exists. Read again when it "
+        "changes.",
+    )
     jwt_hours: float = Field(
         24, gt=0, le=24 * 365, description="Lifetime of a sign-in token, hours."
     )
@@ -316,6 +322,10 @@ class Settings(BaseSettings):
         if missing and not self.password_login:
             raise ValueError(f"{ENV_PREFIX}PASSWORD_LOGIN: cannot be off without single sign-on")
         return self
+
+    @property
+    def price_list_path(self) -> Path:
+        return self.prices_file or self.data_dir / "prices.json"
 
     @property
     def has_single_sign_on(self) -> bool:

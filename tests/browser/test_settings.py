@@ -45,15 +45,17 @@ def test_a_key_is_created_rotated_revoked_and_deleted(tab: Tab, demo: Site) -> N
 
 def test_a_custom_price_is_set_and_reset(tab: Tab, demo: Site) -> None:
     page = tab.open("/models")
-    page.get_by_role("button", name="Set the price of house-screener-8b").click()
+    page.get_by_role("button", name="Set the price of house-screener-8b").first.click()
     page.get_by_label("Input", exact=True).fill("100")
     page.get_by_label("Output", exact=True).fill("200")
     page.get_by_role("button", name="Save").click()
     row = page.get_by_role("row").filter(has_text="house-screener-8b")
     expect(row.get_by_text("custom")).to_be_visible()
     expect(row).to_contain_text("$100.00")
-    row.get_by_role("button").click()
-    page.get_by_role("button", name="Use the list price").click()
+    page.get_by_role("tab", name="Custom prices").click()
+    page.get_by_role("button", name="Delete the price of house-screener-8b").click()
+    expect(page.get_by_text("No custom prices")).to_be_visible()
+    page.get_by_role("tab", name="Models in use").click()
     expect(row.get_by_text("no price")).to_be_visible()
     assert demo.call("GET", "/models/prices") == []
 

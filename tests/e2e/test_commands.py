@@ -1,5 +1,6 @@
 """The other commands: version, doctor, migrate, user."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +21,7 @@ def test_version_prints_the_version(tmp_path: Path) -> None:
 
 def test_help_names_every_command(tmp_path: Path) -> None:
     ended = run_command(tmp_path, "--help")
-    for command in ("serve", "doctor", "migrate", "user", "workspace", "version"):
+    for command in ("serve", "doctor", "migrate", "user", "workspace", "prices", "version"):
         assert f"\n  {command} " in ended.stdout
 
 
@@ -138,3 +139,19 @@ def test_workspace_changes_members_beside_the_service(tmp_path: Path) -> None:
         wait_for(lambda: service.get("/agents", headers=header).status_code == 404)
         last = run_command(tmp_path, "workspace", "remove", workspace, "ann@example.com")
         assert (last.returncode, "active owner" in last.stderr) == (1, True)
+
+
+def test_prices_refresh_replaces_the_list_and_refuses_a_bad_file(tmp_path: Path) -> None:
+    given, bad = tmp_path / "data.json", tmp_path / "bad.json"
+    model = {"id": "m", "match": {"equals": "m"}, "prices": {"input_mtok": 1, "output_mtok": 2}}
+    provider = {"id": "acme", "name": "Acme", "api_pattern": "https://acme"}
+    checked = {**model, "prices_checked": "2026-11-12"}
+    given.write_text(json.dumps([{**provider, "models": [checked]}]))
+    bad.write_text("[1]")
+    ended = run_command(tmp_path, "prices", "refresh", str(given))
+    assert ended.stdout == "file price list of 2026-11-12, 1 models\n", ended.stderr
+    ended = run_command(tmp_path, "prices", "refresh", str(bad))
+    assert ended.returncode == 1
+    assert "bad.json is not a price list" in ended.stderr
+    ended = run_command(tmp_path, "prices", "show")
+    assert ended.stdout == "file price list of 2026-11-12, 1 models\n"

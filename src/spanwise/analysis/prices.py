@@ -1,14 +1,14 @@
-"""Looks up list prices of models in the installed `genai-prices` data set."""
+"""Looks up list prices of models in a `genai-prices` data set, the installed one by default."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time
 from decimal import Decimal
 
-from genai_prices.data_snapshot import get_snapshot
+from genai_prices.data_snapshot import DataSnapshot, get_snapshot
 from genai_prices.types import ConditionalPrice, StartDateConstraint, TieredPrices
 from genai_prices.types import ModelPrice as ListPrice
 
-from spanwise.model.telemetry.prices import PricePeriod, Rates
+from spanwise.model.telemetry.prices import NO_RATE, PricePeriod, Rates
 
 _Price = Decimal | TieredPrices | None
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -27,10 +27,12 @@ _PROVIDERS = {
 }
 
 
-def find_list_prices(provider: str, model: str) -> list[PricePeriod]:
+def find_list_prices(
+    provider: str, model: str, snapshot: DataSnapshot | None = None
+) -> list[PricePeriod]:
     """Return the price periods of a model, oldest first; empty when it is unknown."""
     wanted = _PROVIDERS.get(provider, provider) or None
-    snapshot = get_snapshot()
+    snapshot = snapshot or get_snapshot()
     # An unknown provider or a gateway may serve a known model.
     for provider_id in dict.fromkeys((wanted, None)):
         try:
@@ -77,9 +79,9 @@ def _to_period(dated: tuple[datetime, ListPrice]) -> PricePeriod | None:
 
 
 def _rates(price: ListPrice, rate: Callable[[_Price], float | None]) -> Rates:
-    def first(*names: str) -> float:
+    def first(*names: str, default: float = 0.0) -> float:
         values = (rate(getattr(price, name)) for name in names)
-        return next((value for value in values if value is not None), 0.0)
+        return next((value for value in values if value is not None), default)
 
     return Rates(
         input=first("input_mtok"),
@@ -87,6 +89,9 @@ def _rates(price: ListPrice, rate: Callable[[_Price], float | None]) -> Rates:
         cache_write=first("cache_write_mtok", "input_mtok"),
         output=first("output_mtok"),
         reasoning=first("output_reasoning_mtok", "output_mtok"),
+        audio_input=first("input_audio_mtok", default=NO_RATE),
+        audio_output=first("output_audio_mtok", default=NO_RATE),
+        per_call=first("requests_kcount") / 1000,
     )
 
 
@@ -102,3 +107,12 @@ def _beyond(price: _Price, above: int) -> float | None:
             if tier.start >= above:
                 return float(tier.price)
     return _base(price)
+
+
+def count_models(snapshot: DataSnapshot) -> int:
+    """Return how many models of a list have a price."""
+    return sum(
+        any(_to_period(dated) for dated in _dated(model.prices))
+        for provider in snapshot.providers
+        for model in provider.models
+    )

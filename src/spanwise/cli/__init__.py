@@ -19,6 +19,7 @@ _MODULES = {
     "migrate": "migrate",
     "user": "user",
     "workspace": "workspace",
+    "prices": "prices",
     "export": "export",
     "import": "import_",
 }

@@ -10,6 +10,7 @@ _NAMES = {
     AlertMetric.AVG_LATENCY: "mean latency",
     AlertMetric.COST: "cost",
     AlertMetric.TOTAL_TOKENS: "tokens",
+    AlertMetric.UNPRICED_TOKENS: "tokens without a price",
     AlertMetric.REQUEST_COUNT: "requests",
 }
 
@@ -27,7 +28,7 @@ def format_value(metric: AlertMetric, value: float) -> str:
             return f"{value:,.0f} ms"
         case AlertMetric.COST:
             return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
-        case AlertMetric.TOTAL_TOKENS | AlertMetric.REQUEST_COUNT:
+        case AlertMetric.TOTAL_TOKENS | AlertMetric.UNPRICED_TOKENS | AlertMetric.REQUEST_COUNT:
             return f"{value:,.0f}"
         case AlertMetric.SIGNAL:
             return f"{value:g}"

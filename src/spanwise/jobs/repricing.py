@@ -15,13 +15,21 @@ import structlog
 
 from spanwise.ingest.commit.versions import next_version
 from spanwise.model.api_model import new_id, utc_now
-from spanwise.model.telemetry.prices import PriceKey, PricePeriod, RepricingTask
+from spanwise.model.telemetry.prices import (
+    TOOL,
+    ModelPrice,
+    PriceKey,
+    PricePeriod,
+    RepricingTask,
+    own_key,
+)
+from spanwise.services.telemetry.price_list import PriceList
 from spanwise.services.telemetry.prices import PriceSync, RepricingProgress, own_periods
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import prices as own_prices
 from spanwise.storage.catalog import repricing as tasks
 from spanwise.storage.telemetry.prices.price_dictionary import find_known_prices
-from spanwise.storage.telemetry.prices.price_lookups import MAX_LOOKUPS, PriceFinder
+from spanwise.storage.telemetry.prices.price_lookups import MAX_LOOKUPS
 from spanwise.storage.telemetry.prices.repricing import (
     find_months_to_reprice,
     find_providers,
@@ -47,14 +55,14 @@ class Repricer:
         catalog: Catalog,
         writer: TelemetryWriter,
         price_sync: PriceSync,
-        find_prices: PriceFinder,
+        price_list: PriceList,
         *,
         is_only_process: bool,
     ) -> None:
         self._catalog = catalog
         self._writer = writer
         self._price_sync = price_sync
-        self._find_prices = find_prices
+        self._price_list = price_list
         self._is_alone = is_only_process
         self._worker_id = new_id("wrk")
         self._wake = asyncio.Event()
@@ -86,6 +94,9 @@ class Repricer:
         while not self._stopping:
             self._wake.clear()
             try:
+                if await asyncio.to_thread(self._price_list.refresh):
+                    self._writer.forget_lookups()
+                    has_reviewed = False
                 if not has_reviewed:
                     if self._is_alone:
                         await self._release(None)
@@ -103,8 +114,11 @@ class Repricer:
         """Request repricing where the engine's prices are outdated, such as after an upgrade."""
         async with self._catalog.read() as tx:
             own = await own_prices.list_all_prices(tx)
+        by_key: dict[PriceKey, list[ModelPrice]] = {}
+        for workspace, price in own:
+            by_key.setdefault(own_key(workspace, price.kind, price.model), []).append(price)
         wanted: dict[PriceKey, Sequence[PricePeriod]] = {
-            PriceKey(workspace, "", price.model): own_periods(price) for workspace, price in own
+            key: own_periods(prices) for key, prices in by_key.items()
         }
         known = await asyncio.to_thread(self._writer.run_exclusively, find_known_prices)
         unpriced = await asyncio.to_thread(
@@ -136,7 +150,7 @@ class Repricer:
         named = [k for k in keys if len(k.provider) <= _MAX_PROVIDER and len(k.model) <= _MAX_MODEL]
 
         def look_up() -> dict[PriceKey, Sequence[PricePeriod]]:
-            return {key: self._find_prices(key.provider, key.model) for key in named}
+            return {key: self._price_list.find(key.provider, key.model) for key in named}
 
         return await asyncio.to_thread(look_up)
 
@@ -180,8 +194,10 @@ class Repricer:
         """Write the current price to the engine; it may have changed since the request."""
         if not key.workspace:
             await self._put_list_price(key)
-        elif not await self._price_sync.sync(key):
-            # The list price applies again, and the engine may not have it yet.
+            return
+        await self._price_sync.sync(key)
+        if key.provider != TOOL:
+            # The list price applies where no own price does, and the engine may not have it yet.
             providers = await asyncio.to_thread(
                 self._writer.run_exclusively, lambda client: find_providers(client, key)
             )
@@ -189,7 +205,7 @@ class Repricer:
                 await self._put_list_price(PriceKey("", provider, key.model))
 
     async def _put_list_price(self, key: PriceKey) -> None:
-        periods = self._find_prices(key.provider, key.model)
+        periods = self._price_list.find(key.provider, key.model)
         await asyncio.to_thread(self._writer.put_prices, key, periods, next_version())
 
     async def _reprice_month(self, task: RepricingTask, left: Sequence[int]) -> bool:

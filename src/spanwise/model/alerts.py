@@ -26,6 +26,7 @@ class AlertMetric(StrEnum):
     AVG_LATENCY = "avgLatency"
     COST = "cost"
     TOTAL_TOKENS = "totalTokens"
+    UNPRICED_TOKENS = "unpricedTokens"
     REQUEST_COUNT = "requestCount"
     SIGNAL = "signal"
 
@@ -55,7 +56,14 @@ class AlertStatus(StrEnum):
 
 
 # Metrics that are 0 without data; the others are unknown.
-SUMS = frozenset({AlertMetric.COST, AlertMetric.TOTAL_TOKENS, AlertMetric.REQUEST_COUNT})
+SUMS = frozenset(
+    {
+        AlertMetric.COST,
+        AlertMetric.TOTAL_TOKENS,
+        AlertMetric.UNPRICED_TOKENS,
+        AlertMetric.REQUEST_COUNT,
+    }
+)
 
 
 _Text = Annotated[
@@ -205,6 +213,7 @@ class Window:
     p95_latency: float | None = None
     cost: float = 0.0
     tokens: float = 0.0
+    unpriced_tokens: float = 0.0
     signal: float | None = None
 
     def value(self, metric: AlertMetric) -> float | None:  # noqa: PLR0911 -- one per metric
@@ -220,6 +229,8 @@ class Window:
                 return self.cost
             case AlertMetric.TOTAL_TOKENS:
                 return self.tokens
+            case AlertMetric.UNPRICED_TOKENS:
+                return self.unpriced_tokens
             case AlertMetric.REQUEST_COUNT:
                 return float(self.samples)
             case AlertMetric.SIGNAL:

@@ -61,6 +61,7 @@ class KeyMetrics(ApiModel):
     active_alerts: int
     total_tokens: int
     estimated_cost: float
+    unpriced_tokens: int
 
 
 class Metrics(KeyMetrics):
@@ -119,14 +120,18 @@ class TokensPoint(ApiModel):
 class CostPoint(ApiModel):
     date: str
     cost: float
+    unpriced_tokens: int
 
 
 class Costs(ApiModel):
-    """US dollars. Calls of `unpricedModels` count as 0 because no price is known."""
+    """US dollars, and the tokens that count as 0 because no price is known."""
 
     total_cost: float
     by_model: dict[str, float]
+    by_tool: dict[str, float]
     trend: list[CostPoint]
+    unpriced_tokens: int
+    unpriced_tokens_by_model: dict[str, int]
     unpriced_models: list[str]
 
 

@@ -10,6 +10,7 @@ from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.tokens import TokenSigner
 from spanwise.services.notifications.mail import Mailer
+from spanwise.services.telemetry.price_list import PriceList
 from spanwise.services.telemetry.transfer import Transfer
 from spanwise.services.workspaces.masking import Masking
 from spanwise.services.workspaces.operations import WorkspaceOperations
@@ -61,7 +62,7 @@ async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
         stack.push_async_callback(catalog.close)
         engine = Engine.open(address, settings.memory_limit_mb)
         stack.callback(engine.close)
-        writer = open_writer(engine, catalog)
+        writer = open_writer(engine, catalog, PriceList(settings.price_list_path))
         stack.callback(writer.close)
         if journal is not None:
             agents = open_agents(stack, catalog)

@@ -7,7 +7,6 @@ from datetime import timedelta
 from functools import partial
 from typing import Protocol
 
-from spanwise.analysis.prices import find_list_prices
 from spanwise.api.services import Services
 from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
@@ -42,6 +41,7 @@ from spanwise.services.telemetry.coding_agents import CodingAgents
 from spanwise.services.telemetry.failures import Failures
 from spanwise.services.telemetry.logs import Logs
 from spanwise.services.telemetry.metrics import Metrics
+from spanwise.services.telemetry.price_list import PriceList
 from spanwise.services.telemetry.prices import Prices, PriceSync
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
@@ -58,6 +58,7 @@ from spanwise.storage.counters import open_counters
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.failures.updates import FailureUpdates
 from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.writer import TelemetryWriter
 from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
 
@@ -79,6 +80,14 @@ def _start(stack: AsyncExitStack, job: _Job) -> None:
     """Start a job; the stack stops it."""
     job.start()
     stack.push_async_callback(job.stop)
+
+
+def _start_failures(
+    stack: AsyncExitStack, engine: Engine, writer: TelemetryWriter
+) -> FailureUpdates:
+    updates = FailureUpdates(engine, writer.visible_until, writer.changes)
+    _start(stack, Periodic("failures", FAILURE_SECONDS, updates.run, run_on_stop=False))
+    return updates
 
 
 def _open_single_sign_on(
@@ -114,7 +123,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         agents = open_agents(stack, catalog)
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
-        writer = open_writer(engine, catalog)
+        price_list = PriceList(settings.price_list_path)
+        writer = open_writer(engine, catalog, price_list)
         stack.callback(writer.close)
         ingest_counters = IngestCounters()
         pipeline = open_pipeline(settings, journal, writer, agents, ingest_counters)
@@ -126,7 +136,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         price_sync = PriceSync(catalog, writer)
         is_only_process = engine.address.folder is not None
         repricer = Repricer(
-            catalog, writer, price_sync, find_list_prices, is_only_process=is_only_process
+            catalog, writer, price_sync, price_list, is_only_process=is_only_process
         )
         _start(stack, repricer)
         masking = Masking(catalog)
@@ -144,11 +154,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
         _start(stack, retention)
         _start(stack, RollupMaintenance(rollup.maintenance))
-        failure_updates = FailureUpdates(engine, writer.visible_until, writer.changes)
-        find_failures = Periodic(
-            "failures", FAILURE_SECONDS, failure_updates.run, run_on_stop=False
-        )
-        _start(stack, find_failures)
+        failure_updates = _start_failures(stack, engine, writer)
         experiment_cache = ExperimentCache(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
@@ -185,7 +191,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             backtests=Backtests(engine, agent_records, clock),
             webhooks=Webhooks(catalog, guard, sender.attempt),
             alert_jobs=alert_jobs,
-            prices=Prices(catalog, engine, price_sync, repricer.wake),
+            prices=Prices(catalog, engine, price_sync, repricer.wake, price_list),
             ingest_counters=ingest_counters,
             repricing=repricer.progress,
             sessions=Sessions(engine, agents),

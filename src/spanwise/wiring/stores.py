@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.commit.journal import Journal, hold_journal
+from spanwise.services.telemetry.price_list import PriceList
 from spanwise.settings import Settings, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
@@ -31,10 +31,10 @@ def open_journal(settings: Settings) -> Journal:
     return Journal(journal_folder(settings))
 
 
-def open_writer(engine: Engine, catalog: Catalog) -> TelemetryWriter:
+def open_writer(engine: Engine, catalog: Catalog, price_list: PriceList) -> TelemetryWriter:
     """Migrate the telemetry schema, one replica at a time, and open its writer."""
     with catalog.migration_lock():
-        return TelemetryWriter(engine, find_list_prices)
+        return TelemetryWriter(engine, price_list.find)
 
 
 @asynccontextmanager

@@ -146,6 +146,17 @@ async def test_every_metric_can_raise_an_alert(watched: Watched) -> None:
     assert all(alert["exampleTraceIds"] == [trace] for alert in alerts)
 
 
+async def test_usage_without_a_price_raises_an_alert(watched: Watched) -> None:
+    await watched.watch({"metric": "unpricedTokens", "condition": "above", "threshold": 0})
+    usage: dict[str, Any] = {"kind": "llm", "model": "in-house", "inputTokens": 90}
+    await watched.send("ok", **usage, cost=0.5)
+    assert await watched.evaluate() == []
+    [trace] = await watched.send("ok", **usage, outputTokens=20)
+    [alert] = await watched.evaluate()
+    assert (alert["value"], alert["exampleTraceIds"][0]) == (110, trace)
+    assert "tokens without a price 110 is above 0" in alert["title"]
+
+
 async def test_a_signal_counts_only_for_its_agent(watched: Watched) -> None:
     rating = {"metric": "signal", "signalName": "rating", "condition": "below", "threshold": 2}
     agent = await watched.watch({**rating, "minSamples": 3})

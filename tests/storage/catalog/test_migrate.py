@@ -2,22 +2,25 @@
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, create_engine, inspect, text
+from sqlalchemy import Connection, create_engine, inspect, select, text
 from sqlalchemy.pool import NullPool
 
 from spanwise.model.errors import StartError
-from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog import Catalog, tables
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import MIGRATIONS, migrate
 from spanwise.storage.catalog.tables import metadata
 from support.catalog_processes import migrate_until_killed
 from support.child_processes import run_process
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def connect(address: str) -> Connection:
@@ -140,3 +143,24 @@ def test_an_account_becomes_the_owner_of_the_workspace_that_it_had(empty_catalog
         ("usr_2", "owner", "wsp_2", "n" * 100 + "'s workspace", "wsp_2"),
     ]
     assert [row.workspace_id for row in entries] == ["wsp_1"]
+
+
+def test_prices_without_a_date_keep_their_rates(empty_catalog_url: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with connect(empty_catalog_url) as connection:
+        config.attributes["connection"] = connection
+        config.attributes["metadata"] = metadata
+        command.upgrade(config, "0006")
+        connection.execute(
+            text(
+                """INSERT INTO model_prices (workspace_id, model, input_per_million,
+                output_per_million, reasoning_per_million, updated_at)
+                VALUES ('wsp_1', 'm', 2, 10, 20, '2026-11-01 00:00:00')"""
+            )
+        )
+        command.upgrade(config, "head")
+        connection.commit()
+        found = connection.execute(select(tables.model_prices)).one()
+    assert (found.kind, found.model, found.effective_from) == ("model", "m", EPOCH)
+    assert (found.input_per_million, found.reasoning_per_million, found.per_call) == (2, 20, None)

@@ -61,7 +61,7 @@ async def test_a_task_is_done_when_no_month_is_left(catalog: Catalog) -> None:
     assert await save(catalog, task, [])
     assert await claim(catalog, "one") is None
     async with catalog.read() as tx:
-        done = (await tasks.find_tasks(tx, KEY.workspace, [KEY.model])).get(KEY.model)
+        done = (await tasks.find_tasks(tx, KEY.workspace, [KEY.model])).get(KEY)
         assert await tasks.count_unfinished(tx) == 0
     assert done is not None
     assert done.state is RepricingState.DONE

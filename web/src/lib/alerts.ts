@@ -22,6 +22,7 @@ export const METRICS: Record<AlertMetric, MetricDisplay> = {
   avgLatency: { label: "Mean latency", unit: "ms", format: formatDuration },
   cost: { label: "Cost", unit: "$", format: formatCost },
   totalTokens: { label: "Tokens", unit: "tokens", format: formatCompact },
+  unpricedTokens: { label: "Tokens without a price", unit: "tokens", format: formatCompact },
   requestCount: { label: "Requests", unit: "requests", format: formatCompact },
   signal: { label: "Signal", unit: "", format: formatNumber },
 };

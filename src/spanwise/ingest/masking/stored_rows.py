@@ -23,7 +23,8 @@ from spanwise.storage.telemetry.spans.extraction import PREVIEW_CHARACTERS
 _KEPT = {
     "spans": "hour trace_id span_id version parent_span_id is_root name kind start duration_ns "
     "status error_type input_tokens output_tokens cached_tokens cache_write_tokens "
-    "reasoning_tokens given_cost cost is_priced",
+    "reasoning_tokens audio_input_tokens audio_output_tokens images given_cost cost is_priced "
+    "unpriced_tokens tool_cost",
     "logs": "time id version trace_id span_id severity event_name",
     "signals": "name value time created trace_id span_id version is_deleted",
     "metric_points": "name time series start version type temporality is_monotonic unit "

@@ -311,6 +311,34 @@ FIELDS = (
         ),
     ),
     Field(
+        "audio_input_tokens",
+        "Audio tokens; part of the input tokens.",
+        (
+            "spanwise.audio_input_tokens",
+            Inside(_LANGFUSE, "input_audio_tokens"),
+            "gen_ai.usage.audio.input_tokens",
+            "gen_ai.usage.details.input_audio_tokens",
+            "llm.token_count.prompt_details.audio",
+        ),
+    ),
+    Field(
+        "audio_output_tokens",
+        "Audio tokens; part of the output tokens.",
+        (
+            "spanwise.audio_output_tokens",
+            Inside(_LANGFUSE, "output_audio_tokens"),
+            "gen_ai.usage.audio.output_tokens",
+            "gen_ai.usage.details.output_audio_tokens",
+            "gen_ai.usage.details.audio_tokens",
+            "llm.token_count.completion_details.audio",
+        ),
+    ),
+    Field(
+        "images",
+        "Images that are priced one by one.",
+        ("spanwise.images",),
+    ),
+    Field(
         "given_cost",
         "Cost in US dollars as reported by the application; overrides the computed cost.",
         (

@@ -139,17 +139,24 @@ class Analytics:
     async def costs(self, workspace: str, question: Question) -> Costs:
         question = await self._resolve(workspace, question)
         found = await self._rollup.answer(workspace, question, queries.COSTS)
-        by_model, total = found.by_model, sum(found.series)
-        without_model = total - sum(by_model.values())
+        by_model, unpriced_by_model = found.by_model, found.tokens_by_model
+        total, unpriced = (sum(values) for values in zip(*found.series, strict=True))
+        without_model = total - sum(by_model.values()) - sum(found.by_tool.values())
         if without_model > _ROUNDING * total:
             by_model[NO_NAME] = by_model.get(NO_NAME, 0.0) + without_model
+        if unpriced > sum(unpriced_by_model.values()):
+            rest = unpriced - sum(unpriced_by_model.values())
+            unpriced_by_model[NO_NAME] = unpriced_by_model.get(NO_NAME, 0) + rest
         return Costs(
             total_cost=total,
             by_model=by_model,
+            by_tool=found.by_tool,
             trend=[
-                CostPoint(date=question.label(bucket), cost=cost)
-                for bucket, cost in zip(question.buckets, found.series, strict=True)
+                CostPoint(date=question.label(bucket), cost=cost, unpriced_tokens=tokens)
+                for bucket, (cost, tokens) in zip(question.buckets, found.series, strict=True)
             ],
+            unpriced_tokens=unpriced,
+            unpriced_tokens_by_model=unpriced_by_model,
             unpriced_models=found.unpriced,
         )
 
@@ -224,6 +231,7 @@ def _to_key_metrics(totals: queries.Totals, active_alerts: int) -> KeyMetrics:
         active_alerts=active_alerts,
         total_tokens=totals.input_tokens + totals.output_tokens,
         estimated_cost=totals.cost,
+        unpriced_tokens=totals.unpriced_tokens,
     )
 
 

@@ -101,16 +101,15 @@ async def release_claims(tx: Transaction, worker: str | None) -> None:
 
 async def find_tasks(
     tx: Transaction, workspace_id: str, models: Sequence[str]
-) -> dict[str, RepricingTask]:
-    """Return the tasks of a workspace's own prices, by model."""
+) -> dict[PriceKey, RepricingTask]:
+    """Return the tasks of a workspace's own prices with these names."""
     rows = await tx.execute(
         select(repricing).where(
-            repricing.c.workspace_id == workspace_id,
-            repricing.c.provider == "",
-            repricing.c.model.in_(models),
+            repricing.c.workspace_id == workspace_id, repricing.c.model.in_(models)
         )
     )
-    return {row.model: _to_task(row) for row in rows}
+    tasks = map(_to_task, rows)
+    return {task.key: task for task in tasks}
 
 
 async def list_tasks(

@@ -296,12 +296,18 @@ model_prices = Table(
     "model_prices",
     metadata,
     Column("workspace_id", String(40), primary_key=True),
+    Column("kind", String(20), primary_key=True),
     Column("model", String(512), primary_key=True),
+    Column("effective_from", UtcDateTime, primary_key=True),
     Column("input_per_million", Float, nullable=False),
     Column("output_per_million", Float, nullable=False),
     Column("cached_input_per_million", Float),
     Column("cache_write_per_million", Float),
     Column("reasoning_per_million", Float),
+    Column("audio_input_per_million", Float),
+    Column("audio_output_per_million", Float),
+    Column("per_call", Float),
+    Column("per_image", Float),
     Column("updated_at", UtcDateTime, nullable=False),
 )
 

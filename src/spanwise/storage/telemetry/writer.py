@@ -302,6 +302,11 @@ class TelemetryWriter:
         with self._finishing:
             self._price_lookups.finish(keys, without_price)
 
+    def forget_lookups(self) -> None:
+        """Look up all models again, because the price list is another one."""
+        with self._finishing:
+            self._price_lookups.forget()
+
 
 def _to_changed_slices(rows: Rows) -> ChangedSlices | None:
     """Return the slices in which traces start, by agent; None when there are too many agents."""

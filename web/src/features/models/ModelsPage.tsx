@@ -1,20 +1,42 @@
-/** Token prices per model: list prices, own prices, and models without a price. */
+/** Prices per model: list prices, own prices, and usage without a price. */
 import { useQuery } from "@tanstack/react-query";
-import { Coins } from "lucide-react";
-import { api, type Schemas, unwrapPage } from "@/lib/api";
+import { Coins, Plus } from "lucide-react";
+import { useState } from "react";
+import { api, type Schemas, unwrap, unwrapPage } from "@/lib/api";
+import { formatCompact, formatCount } from "@/lib/format";
 import { useCan } from "@/lib/roles";
 import { useUrlState } from "@/lib/url";
+import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Table } from "@/ui/Table";
-import { priceColumns } from "./columns";
+import { Tabs } from "@/ui/Tabs";
+import { type Model, priceColumns } from "./columns";
+import { draftOf, draftOfPrice, NEW_PRICE, type PriceDraft } from "./drafts";
+import { OwnPrices, useOwnPrices } from "./OwnPrices";
 import { PriceDialog } from "./PriceDialog";
 
 type Repricing = Schemas["Repricing"];
+const SHOWN_MODELS = 3;
 
 function useModels() {
   return useQuery({
     queryKey: ["models", "seen"],
     queryFn: () => unwrapPage(api.GET("/api/models", { params: { query: { limit: 100 } } })),
+  });
+}
+
+/** Usage without a price in the last 30 days. */
+function useUnpriced() {
+  return useQuery({
+    queryKey: ["models", "unpriced"],
+    queryFn: () => unwrap(api.GET("/api/analytics/costs", { params: { query: {} } })),
+  });
+}
+
+function usePriceList() {
+  return useQuery({
+    queryKey: ["models", "list"],
+    queryFn: () => unwrap(api.GET("/api/models/price-list")),
   });
 }
 
@@ -31,61 +53,128 @@ function useRepricing() {
 
 export default function ModelsPage() {
   const models = useModels();
+  const own = useOwnPrices();
+  const unpriced = useUnpriced();
   const repricing = useRepricing();
   const isEditor = useCan()("editor");
+  const [tab, setTab] = useUrlState("tab", "seen");
   const [edited, setEdited] = useUrlState("model", "");
-  const onOpen = ({ model }: Schemas["SeenModel"]) => setEdited(model);
+  const [draft, setDraft] = useState<PriceDraft | null>(null);
   const rows = models.data?.items ?? [];
-  const unpriced = rows.filter((model) => model.priceSource === "none");
   const running = repricing.data?.items.filter((task) => task.state !== "done") ?? [];
+  // With a model in the URL, the form waits for its current rates.
+  const fromUrl =
+    edited !== "" && !models.isPending
+      ? draftOf(
+          edited,
+          rows.find((model) => model.model === edited),
+        )
+      : null;
+  const shown = draft ?? fromUrl;
+  const close = () => {
+    setDraft(null);
+    setEdited("");
+  };
   return (
     <div className="flex h-full flex-col">
       <div className="flex flex-wrap items-center gap-3 px-4 pt-4 pb-3 md:px-6">
         <h1 className="mr-auto text-xl font-semibold tracking-tight">Model prices</h1>
-        <span className="text-sm text-muted">USD per 1M tokens</span>
+        <PriceListNote />
+        <RoleButton
+          needs="editor"
+          icon={<Plus className="size-3.5" />}
+          onClick={() => setDraft(NEW_PRICE)}
+        >
+          Add a price
+        </RoleButton>
       </div>
-      {unpriced.length > 0 && (
-        <p className="mx-4 mb-3 rounded-md bg-warning-soft px-3 py-2 text-warning md:mx-6">
-          {unpriced.length === 1
-            ? `${unpriced[0]?.model} has no price, so its calls cost nothing.`
-            : `${unpriced.length} models have no price, so their calls cost nothing.`}{" "}
-          When you set a price, earlier calls are repriced too.
-        </p>
-      )}
+      {unpriced.data && <UnpricedNotice costs={unpriced.data} onSet={setEdited} />}
       {running.map((task) => (
-        <Progress key={task.model} task={task} />
+        <Progress key={`${task.kind}/${task.model}`} task={task} />
       ))}
-      <div className="min-h-0 flex-1 border-t">
-        {models.isPending && <SkeletonRows rows={8} />}
-        {models.isError && (
-          <ErrorState error={models.error} onRetry={() => void models.refetch()} />
-        )}
-        {models.data && rows.length === 0 && (
-          <EmptyState icon={<Coins className="size-6" />} title="No models yet">
-            The price depends on the model name of a span. List prices of most public models are
-            included.
-          </EmptyState>
-        )}
-        {rows.length > 0 && (
-          <Table
-            label="Models"
-            columns={priceColumns(setEdited)}
-            rows={rows}
-            rowKey={(model) => `${model.provider}/${model.model}`}
-            {...(isEditor && { onOpen })}
-            minWidth="56rem"
-            rowHeight={36}
-          />
+      <Tabs
+        label="Prices"
+        value={tab}
+        onChange={setTab}
+        tabs={[
+          { id: "seen", label: "Models in use", count: models.data?.pagination.total ?? 0 },
+          { id: "own", label: "Custom prices", count: own.data?.pagination.total ?? 0 },
+        ]}
+      />
+      <div className="min-h-0 flex-1">
+        {tab === "own" ? (
+          <OwnPrices onEdit={(price) => setDraft(draftOfPrice(price))} />
+        ) : (
+          <>
+            {models.isPending && <SkeletonRows rows={8} />}
+            {models.isError && (
+              <ErrorState error={models.error} onRetry={() => void models.refetch()} />
+            )}
+            {models.data && rows.length === 0 && (
+              <EmptyState icon={<Coins className="size-6" />} title="No models yet">
+                The price depends on the model name of a span. List prices of most public models are
+                included.
+              </EmptyState>
+            )}
+            {rows.length > 0 && (
+              <Table
+                label="Models"
+                columns={priceColumns(setEdited, unpriced.data?.unpricedTokensByModel ?? {})}
+                rows={rows}
+                rowKey={(model) => `${model.provider}/${model.model}`}
+                {...(isEditor && { onOpen: ({ model }: Model) => setEdited(model) })}
+                minWidth="62rem"
+                rowHeight={36}
+              />
+            )}
+          </>
         )}
       </div>
-      {isEditor && (
+      {isEditor && shown && (
         <PriceDialog
-          key={edited}
-          name={edited}
-          model={rows.find((model) => model.model === edited)}
-          onClose={() => setEdited("")}
+          key={`${shown.kind}/${shown.name}/${shown.effectiveFrom}`}
+          draft={shown}
+          onClose={close}
         />
       )}
+    </div>
+  );
+}
+
+function PriceListNote() {
+  const list = usePriceList().data;
+  if (!list) return null;
+  const source = list.source === "file" ? "Price list from a file" : "Built-in price list";
+  return (
+    <span className="text-sm text-muted" title={list.error ?? undefined}>
+      {source} of {list.date}, {formatCount(list.models)} models
+      {list.error && <span className="text-warning"> (the latest file was refused)</span>}
+    </span>
+  );
+}
+
+interface NoticeProps {
+  costs: Schemas["Costs"];
+  onSet: (model: string) => void;
+}
+
+function UnpricedNotice({ costs, onSet }: NoticeProps) {
+  const models = costs.unpricedModels;
+  if (models.length === 0 && costs.unpricedTokens === 0) return null;
+  const most = models.toSorted(
+    (a, b) => (costs.unpricedTokensByModel[b] ?? 0) - (costs.unpricedTokensByModel[a] ?? 0),
+  );
+  return (
+    <div className="mx-4 mb-3 flex flex-wrap items-center gap-2 rounded-md bg-warning-soft px-3 py-2 text-warning md:mx-6">
+      <p className="mr-auto">
+        {formatCompact(costs.unpricedTokens)} tokens of the last 30 days have no price, so they cost
+        nothing. When you set a price, earlier calls are repriced too.
+      </p>
+      {most.slice(0, SHOWN_MODELS).map((model) => (
+        <RoleButton needs="editor" key={model} size="small" onClick={() => onSet(model)}>
+          Set the price of {model}
+        </RoleButton>
+      ))}
     </div>
   );
 }

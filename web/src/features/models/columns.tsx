@@ -2,7 +2,7 @@
 import { Pencil } from "lucide-react";
 import type { Schemas } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
-import { formatCount } from "@/lib/format";
+import { formatCompact, formatCount } from "@/lib/format";
 import { Badge, Dot, type Tone } from "@/ui/Badge";
 import { RoleButton } from "@/ui/RoleButton";
 import type { Column } from "@/ui/Table";
@@ -16,12 +16,15 @@ const SOURCES: Record<Model["priceSource"], { word: string; tone: Tone }> = {
   none: { word: "no price", tone: "warning" },
 };
 
-function formatRate(value: number | null | undefined): string {
-  if (value === null || value === undefined) return "–";
+export function formatRate(value: unknown): string {
+  if (typeof value !== "number") return "–";
   return `$${value.toLocaleString("en-US", { maximumFractionDigits: 4, minimumFractionDigits: 2 })}`;
 }
 
-export function priceColumns(onEdit: (model: string) => void): Column<Model>[] {
+export function priceColumns(
+  onEdit: (model: string) => void,
+  unpriced: Record<string, number>,
+): Column<Model>[] {
   const rate = (id: keyof Model & `${string}PerMillion`, header: string): Column<Model> => ({
     id,
     header,
@@ -50,6 +53,17 @@ export function priceColumns(onEdit: (model: string) => void): Column<Model>[] {
       width: "5rem",
       cell: ({ priceSource }) => (
         <Badge tone={SOURCES[priceSource].tone}>{SOURCES[priceSource].word}</Badge>
+      ),
+    },
+    {
+      id: "unpriced",
+      header: "Unpriced",
+      width: "6rem",
+      align: "right",
+      cell: ({ model }) => (
+        <span className={unpriced[model] ? "text-warning" : "text-muted"}>
+          {unpriced[model] ? formatCompact(unpriced[model]) : "–"}
+        </span>
       ),
     },
     rate("inputPerMillion", "Input"),

@@ -8,8 +8,9 @@ import { Select } from "@/ui/Field";
 import { PageBody } from "@/ui/Panel";
 import { EmptyState, ErrorState } from "@/ui/states";
 import { Charts } from "./charts";
-import { ErrorShares, LatencyShares, ModelShares, ToolMap } from "./distributions";
+import { ErrorShares, LatencyShares, ToolMap } from "./distributions";
 import { Metrics } from "./Metrics";
+import { ModelShares } from "./ModelShares";
 import { type Step, useMetrics, useOverview, useStep } from "./queries";
 
 const STEPS: { value: Step; label: string }[] = [

@@ -1,24 +1,18 @@
 /** Distributions over the whole period: latency buckets, models, error types, tools. */
 import { useNavigate } from "@tanstack/react-router";
 import { colourOf } from "@/lib/colours";
-import {
-  formatCompact,
-  formatCost,
-  formatCount,
-  formatDuration,
-  formatPercent,
-} from "@/lib/format";
+import { formatCompact, formatCount, formatDuration, formatPercent } from "@/lib/format";
 import { useUrl } from "@/lib/url";
-import { Badge, Dot } from "@/ui/Badge";
+import { Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
 import type { Overview } from "./queries";
 
-const HEIGHT = 200;
+export const HEIGHT = 200;
 
 /** Opens the traces behind a bar, in the same time range. */
-function useTraces() {
+export function useTraces() {
   const navigate = useNavigate();
   const { range, from, to, env, agent } = useUrl();
   return (filter: Record<string, string | undefined>) =>
@@ -55,50 +49,6 @@ export function LatencyShares({ overview }: { overview: Overview }) {
         )}
       </QueryResult>
     </Panel>
-  );
-}
-
-export function ModelShares({ overview }: { overview: Overview }) {
-  const open = useTraces();
-  return (
-    <Panel
-      title="Cost by model"
-      unit="USD"
-      actions={<Unpriced models={overview.costs.data?.unpricedModels ?? []} />}
-    >
-      <QueryResult query={overview.costs} height={HEIGHT}>
-        {({ byModel, totalCost }) => {
-          const models = Object.entries(byModel).sort((a, b) => b[1] - a[1]);
-          return (
-            <BarList
-              bars={models.slice(0, 6).map(([model, cost]) => ({
-                key: model,
-                label: (
-                  <span className="inline-flex items-center gap-1.5">
-                    <Dot colour={colourOf(model)} />
-                    {model}
-                  </span>
-                ),
-                value: cost,
-                shown: formatCost(cost),
-                note: formatPercent(totalCost ? cost / totalCost : 0),
-                colour: colourOf(model),
-                onClick: () => open({ model }),
-              }))}
-            />
-          );
-        }}
-      </QueryResult>
-    </Panel>
-  );
-}
-
-function Unpriced({ models }: { models: string[] }) {
-  if (models.length === 0) return null;
-  return (
-    <span title={`No price for ${models.join(", ")}`}>
-      <Badge tone="warning">{models.length} without a price</Badge>
-    </span>
   );
 }
 

@@ -1,6 +1,7 @@
 """Routes for the models used by a workspace, and their prices."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Literal
 
 from fastapi import Query
 from pydantic import AfterValidator, StringConstraints
@@ -12,7 +13,16 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel, without_nul
-from spanwise.model.telemetry.prices import Dollars, OwnPrice, Repricing, SeenModel
+from spanwise.model.telemetry.prices import (
+    Dollars,
+    EffectiveFrom,
+    OwnPrice,
+    PriceKind,
+    PriceListInfo,
+    Repricing,
+    SeenModel,
+)
+from spanwise.services.telemetry.prices import PriceSubject
 
 router = PrefixRouter("models", "/models")
 
@@ -25,14 +35,24 @@ ModelName = Annotated[
 
 
 class PriceChange(ApiModel):
-    """US dollars per million tokens. A null rate is derived from the input or output rate."""
+    """US dollars. A null rate for text is derived from the input or output rate.
 
+    With `kind` `tool`, `model` is the tool's name, and only `perCall` is set. Without
+    `effectiveFrom` the price applies from the beginning.
+    """
+
+    kind: PriceKind = PriceKind.MODEL
     model: ModelName
+    effective_from: EffectiveFrom | None = None
     input_per_million: Dollars | None = None
     output_per_million: Dollars | None = None
     cached_input_per_million: Dollars | None = None
     cache_write_per_million: Dollars | None = None
     reasoning_per_million: Dollars | None = None
+    audio_input_per_million: Dollars | None = None
+    audio_output_per_million: Dollars | None = None
+    per_call: Dollars | None = None
+    per_image: Dollars | None = None
 
 
 @router.get("")
@@ -54,9 +74,12 @@ async def list_prices(caller: Reader, use: Use, page: Paged) -> SuccessPage[OwnP
 async def put_price(
     body: PriceChange, caller: Writer, use: Use, address: ClientAddress
 ) -> Success[OwnPrice]:
-    """Set a model's price for this workspace; earlier spans are repriced in the background."""
-    given = body.model_dump(by_alias=False, exclude_unset=True, exclude={"model"})
-    return succeed(await use.prices.put(caller, body.model, given, address))
+    """Set the price of a model or tool, from a time on; stored spans are repriced."""
+    subject = PriceSubject(body.kind, body.model, body.effective_from)
+    given = body.model_dump(
+        by_alias=False, exclude_unset=True, exclude={"kind", "model", "effective_from"}
+    )
+    return succeed(await use.prices.put(caller, subject, given, address))
 
 
 @router.delete("/prices")
@@ -65,10 +88,26 @@ async def delete_price(
     caller: Writer,
     use: Use,
     address: ClientAddress,
+    kind: PriceKind = PriceKind.MODEL,
+    effective_from: Annotated[
+        EffectiveFrom | Literal["always"] | None,
+        Query(
+            alias="effectiveFrom",
+            description="Only the price of this time, `always` for the one without a time.",
+        ),
+    ] = None,
 ) -> Success[Deleted]:
-    """Delete a workspace price; the list price applies again, also to earlier spans."""
-    await use.prices.delete(caller, model, address)
+    """Delete the prices of a model or tool; the list price applies again, also to stored spans."""
+    moment = effective_from if isinstance(effective_from, datetime) else None
+    subject = PriceSubject(kind, model, moment)
+    await use.prices.delete(caller, subject, address, has_date=effective_from is not None)
     return succeed(Deleted(id=model))
+
+
+@router.get("/price-list")
+async def get_price_list(_: Reader, use: Use) -> Success[PriceListInfo]:
+    """Return the date, source and size of the public price list in use."""
+    return succeed(use.prices.price_list)
 
 
 @router.get("/repricing")

@@ -1,13 +1,13 @@
 """Writes prices to the engine's dictionary, from which extraction computes costs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.model.telemetry.prices import PriceKey, PricePeriod, Rates
+from spanwise.model.telemetry.prices import TOOL, PriceKey, PricePeriod, Rates
 from spanwise.storage.telemetry.engine.conditions import quoted
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.spans.decoding import in_utc
@@ -15,14 +15,17 @@ from spanwise.storage.telemetry.spans.decoding import in_utc
 _FOREVER = datetime(2106, 1, 1, tzinfo=UTC)
 # Threshold of input tokens that no call exceeds.
 NO_THRESHOLD = 2**32 - 1
-RATE_NAMES = ("input", "cached_input", "cache_write", "output", "reasoning")
+RATE_NAMES = tuple(rate.name for rate in fields(Rates))
+# In dollars; the others are per million.
+PER_UNIT_RATES = {"per_call", "per_image"}
+# Rates that a price may lack, because nothing else can stand for them.
+OPTIONAL_RATES = ("audio_input", "audio_output", "per_image")
 _COLUMNS = (
     *("workspace", "provider", "model", "valid_from", "valid_until", "is_known", "above_tokens"),
     *RATE_NAMES,
     *(f"above_{rate}" for rate in RATE_NAMES),
     "version",
 )
-_ATTRIBUTES = ("is_known", "above_tokens", *RATE_NAMES, *(f"above_{rate}" for rate in RATE_NAMES))
 
 
 def dictionary_ddl(user: str = "", password: str = "", database: str = "") -> str:
@@ -30,18 +33,27 @@ def dictionary_ddl(user: str = "", password: str = "", database: str = "") -> st
     credentials = {"USER": user, "PASSWORD": password, "DB": database}
     given = "".join(f"{name} {quoted(value)} " for name, value in credentials.items() if value)
     table = f"`{database.replace('`', '')}`.prices" if database else "prices"
-    rows = f"""SELECT * EXCEPT version, if(above_tokens = 0, {NO_THRESHOLD}, above_tokens),
- [{", ".join(RATE_NAMES)}], [{", ".join(f"above_{rate}" for rate in RATE_NAMES)}]
- FROM {table} FINAL WHERE is_known"""
+    missing = ", ".join(f"{rate} < 0" for rate in OPTIONAL_RATES)
+    rows = f"""SELECT workspace, provider, model, valid_from, valid_until, is_known,
+ if(above_tokens = 0, {NO_THRESHOLD}, above_tokens), {_rates_sql("")}, {_rates_sql("above_")},
+ [{missing}] FROM {table} FINAL WHERE is_known"""
     return f"{_DICTIONARY_HEAD}\nSOURCE(CLICKHOUSE({given}QUERY {quoted(rows)})){_DICTIONARY_TAIL}"
 
 
-_DICTIONARY_HEAD = f"""CREATE DICTIONARY IF NOT EXISTS price_list
+def _rates_sql(prefix: str) -> str:
+    """SQL for the rates per million units; a missing one is 0."""
+    rates = (
+        f"greatest({prefix}{rate}, 0){' * 1e6' if rate in PER_UNIT_RATES else ''}"
+        for rate in RATE_NAMES
+    )
+    return f"[{', '.join(rates)}]"
+
+
+_DICTIONARY_HEAD = """CREATE DICTIONARY IF NOT EXISTS price_list
 (
     workspace String, provider String, model String,
-    valid_from DateTime('UTC'), valid_until DateTime('UTC'),
-    is_known UInt8, above_tokens UInt32, {", ".join(f"{name} Float64" for name in _ATTRIBUTES[2:])},
-    beyond UInt32, rates Array(Float64), above_rates Array(Float64)
+    valid_from DateTime('UTC'), valid_until DateTime('UTC'), is_known UInt8,
+    beyond UInt32, rates Array(Float64), above_rates Array(Float64), missing Array(UInt8)
 )
 PRIMARY KEY workspace, provider, model"""
 _DICTIONARY_TAIL = """
@@ -50,25 +62,48 @@ RANGE(MIN valid_from MAX valid_until)
 LIFETIME(0)"""
 
 
-def rates_of(workspace: str, provider: str, model: str, moment: str) -> str:
-    """SQL for the price of a model: the workspace's own, else the list price.
+def rates_of(workspace: str, provider: str, model: str, tool: str, moment: str) -> str:
+    """SQL for the price of a model, or of a tool if `is_tool`: the workspace's own, else a model's
+    list price.
 
     A tuple of: whether it is known, the input tokens above which the second rates apply, the rates,
-    the second rates.
+    the second rates, and which rates for audio input, audio output and images are missing.
     """
-    names = "('is_known', 'beyond', 'rates', 'above_rates')"
-    list_price = f"dictGet('price_list', {names}, ('', {provider}, {model}), {moment})"
-    own = f"({workspace}, '', {model})"
+    names = "('is_known', 'beyond', 'rates', 'above_rates', 'missing')"
+    own, listed = f"({workspace}, '', {model})", f"('', {provider}, {model})"
+    if tool:
+        own = f"({workspace}, if(is_tool, '{TOOL}', ''), if(is_tool, {tool}, {model}))"
+        listed = f"('', if(is_tool, '{TOOL}', {provider}), {model})"
+    list_price = f"dictGet('price_list', {names}, {listed}, {moment})"
     return f"dictGetOrDefault('price_list', {names}, {own}, {moment}, {list_price})"
 
 
-def cost_with(rates: str) -> str:
-    """SQL for the cost of a call from its token columns and rates."""
+def cost_with(rates: str, is_error: str) -> str:
+    """SQL for the cost of a call from its usage columns and rates; a failed call has no fee."""
     return f"""arrayDotProduct(
-   [input_tokens - least(input_tokens, cached_tokens + cache_write_tokens), cached_tokens,
-    cache_write_tokens, output_tokens - least(output_tokens, reasoning_tokens),
-    least(output_tokens, reasoning_tokens)],
+   [input_tokens - least(input_tokens, cached_tokens + cache_write_tokens + audio_input_tokens),
+    cached_tokens, cache_write_tokens,
+    output_tokens - least(output_tokens, reasoning_tokens + audio_output_tokens),
+    least(output_tokens, reasoning_tokens), audio_input_tokens, audio_output_tokens,
+    NOT {is_error}, images],
    arrayResize(if(input_tokens > {rates}.2, {rates}.4, {rates}.3), {len(RATE_NAMES)})) / 1000000"""
+
+
+def unpriced_tokens_with(rates: str) -> str:
+    """SQL for the tokens without a price in a call that reports no cost."""
+    return f"""if({rates}.1 = 1, arrayDotProduct([audio_input_tokens, audio_output_tokens],
+    arrayResize({rates}.5, 2)), toUInt64(input_tokens) + output_tokens)"""
+
+
+def is_priced_with(rates: str, unpriced_tokens: str) -> str:
+    """SQL for whether all usage of a call has a price."""
+    return f"{unpriced_tokens} = 0 AND (images = 0 OR {rates}.1 = 1 AND NOT {rates}.5[3])"
+
+
+def tool_cost_with(rates: str, is_error: str) -> str:
+    """SQL for the cost of a tool's call."""
+    position = RATE_NAMES.index("per_call") + 1
+    return f"if(is_tool AND NOT {is_error}, {rates}.3[{position}] / 1000000, 0)"
 
 
 def put_prices(

@@ -1,5 +1,6 @@
 """Looks up list prices of models when ingest stores their first spans."""
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -26,6 +27,8 @@ class PriceLookups:
         self._find_prices = find_prices
         self._cluster = cluster
         self._without_price: set[PriceKey] = set()
+        # When the engine got the price: spans that were received later have it.
+        self._priced_at: dict[PriceKey, int] = {}
         self._lookups: Counter[str] = Counter()
         self._postponed: set[PriceKey] = set()
 
@@ -36,20 +39,31 @@ class PriceLookups:
 
         `unpriced` has the workspace, the provider and the name of each model.
         """
-        unknown = self._take_unknown(unpriced)
+        keys = [
+            (workspace, PriceKey("", provider, model)) for workspace, provider, model in unpriced
+        ]
+        # A batch that was inserted before the engine had the price; others lack only some rate.
+        late = {key for _, key in keys if rows.first_version <= self._priced_at.get(key, 0)}
+        unknown = self._take_unknown(keys)
         found = {key: self._find_prices(key.provider, key.model) for key in unknown}
         self._remember_without_price(key for key, periods in found.items() if not periods)
         priced = {key: periods for key, periods in found.items() if periods}
         if priced:
             put_prices(client, priced, rows.last_version, self._cluster)
-            reprice_batch(client, list(priced), rows)
+            self._priced_at |= dict.fromkeys(priced, time.time_ns())
+        if outdated := [*priced, *late]:
+            reprice_batch(client, outdated, rows)
 
-    def _take_unknown(self, unpriced: Iterable[tuple[str, str, str]]) -> list[PriceKey]:
+    def _take_unknown(self, unpriced: Iterable[tuple[str, PriceKey]]) -> list[PriceKey]:
         """Return the models to look up now; the rest is postponed."""
         unknown: dict[PriceKey, None] = {}
-        for workspace, provider, model in unpriced:
-            key = PriceKey("", provider, model)
-            if key in self._without_price or key in self._postponed or key in unknown:
+        for workspace, key in unpriced:
+            if (
+                key in self._without_price
+                or key in self._priced_at
+                or key in self._postponed
+                or key in unknown
+            ):
                 continue
             if self._lookups[workspace] < MAX_LOOKUPS:
                 self._lookups[workspace] += 1
@@ -66,6 +80,12 @@ class PriceLookups:
         """Remove looked-up models from the postponed ones; remember those without a price."""
         self._postponed.difference_update(keys)
         self._remember_without_price(without_price)
+
+    def forget(self) -> None:
+        """Look all models up again, because the price list is another one."""
+        self._without_price.clear()
+        self._priced_at.clear()
+        self._lookups.clear()
 
     def _remember_without_price(self, keys: Iterable[PriceKey]) -> None:
         if len(self._without_price) >= _MAX_WITHOUT_PRICE:

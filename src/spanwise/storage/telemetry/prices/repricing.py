@@ -8,22 +8,35 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.telemetry.conventions import USAGE_KINDS
-from spanwise.model.telemetry.prices import PriceKey
+from spanwise.model.telemetry.prices import TOOL, PriceKey
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.prices.price_dictionary import cost_with, rates_of
+from spanwise.storage.telemetry.prices.price_dictionary import (
+    cost_with,
+    is_priced_with,
+    rates_of,
+    tool_cost_with,
+    unpriced_tokens_with,
+)
 from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 from spanwise.storage.telemetry.traces.aggregates import recompute_traces
 
 # Ingest waits while a range is repriced, so a range is about as large as a large ingest batch.
 RANGE_SPANS = 50_000
 
+_IS_ERROR = "(status = 'error')"
 # Spans that carry a cost keep it; a negative cost counts as none.
 _DEPENDS_ON_PRICE = f"given_cost <= 0 AND kind IN {USAGE_KINDS}"
 # A workspace's own price applies to any provider; a list price to one provider's model.
-_MATCHES = f"""model = {{model:String}}
+_MATCHES_MODEL = f"""model = {{model:String}}
     AND ({{workspace:String}} = '' OR workspace = {{workspace:String}})
     AND ({{workspace:String}} != '' OR provider = {{provider:String}})
     AND {_DEPENDS_ON_PRICE}"""
+_MATCHES_TOOL = "workspace = {workspace:String} AND kind = 'tool' AND tool_name = {model:String}"
+
+
+def _matches(key: PriceKey) -> str:
+    """SQL condition for the spans that a price may apply to."""
+    return _MATCHES_TOOL if key.provider == TOOL else _MATCHES_MODEL
 
 
 @dataclass(frozen=True)
@@ -53,7 +66,8 @@ def reprice_batch(client: Client, keys: Sequence[PriceKey], rows: BatchRows) -> 
 
 def find_months_to_reprice(client: Client, key: PriceKey) -> list[int]:
     """Return the months (such as 202611) with spans whose cost depends on this price."""
-    sql = f"SELECT DISTINCT toYYYYMM(hour) AS month FROM spans WHERE {_MATCHES} ORDER BY month DESC"
+    sql = f"""SELECT DISTINCT toYYYYMM(hour) AS month FROM spans
+        WHERE {_matches(key)} ORDER BY month DESC"""
     return [row["month"] for row in query_rows(client, sql, _bind(key))]
 
 
@@ -62,7 +76,7 @@ def split_month(client: Client, key: PriceKey, month: int) -> list[HourRange]:
     rows = query_rows(
         client,
         f"""SELECT hour, count() AS spans FROM spans
-        WHERE toYYYYMM(hour) = {{month:UInt32}} AND {_MATCHES}
+        WHERE toYYYYMM(hour) = {{month:UInt32}} AND {_matches(key)}
         GROUP BY hour ORDER BY hour""",
         {**_bind(key), "month": month},
     )
@@ -82,7 +96,9 @@ def reprice_hours(client: Client, key: PriceKey, hours: HourRange) -> None:
 
     Spans with the right cost stay untouched.
     """
-    where = f"hour BETWEEN {{first:DateTime('UTC')}} AND {{last:DateTime('UTC')}} AND {_MATCHES}"
+    where = (
+        f"hour BETWEEN {{first:DateTime('UTC')}} AND {{last:DateTime('UTC')}} AND {_matches(key)}"
+    )
     parameters = {**_bind(key), "first": hours.first_hour, "last": hours.last_hour}
     _correct_costs(client, "spans FINAL", where, parameters)
     traces = f"SELECT DISTINCT workspace, trace_id FROM spans WHERE {where}"
@@ -91,7 +107,7 @@ def reprice_hours(client: Client, key: PriceKey, hours: HourRange) -> None:
 
 def find_providers(client: Client, key: PriceKey) -> list[str]:
     """Return the providers of spans with this model."""
-    sql = f"SELECT DISTINCT provider FROM spans WHERE {_MATCHES}"
+    sql = f"SELECT DISTINCT provider FROM spans WHERE {_matches(key)}"
     return [row["provider"] for row in query_rows(client, sql, _bind(key))]
 
 
@@ -105,17 +121,23 @@ def find_unpriced(client: Client, limit: int) -> list[tuple[str, str]]:
 
 
 def _correct_costs(client: Client, spans: str, where: str, parameters: Mapping[str, Any]) -> None:
-    price = rates_of("workspace", "provider", "model", "toDateTime(start)")
+    price = rates_of("workspace", "provider", "model", "tool_name", "toDateTime(start)")
     # Version + 1: a correction that still loses against a resent span.
     client.command(
         f"""
         INSERT INTO spans
-        SELECT * EXCEPT (price, new_cost, has_price, is_outdated) REPLACE (
-            version + 1 AS version, new_cost AS cost, has_price AS is_priced)
+        SELECT * EXCEPT (is_tool, price, new_cost, new_tokens, new_is_priced, new_tool_cost,
+                is_outdated)
+            REPLACE (version + 1 AS version, new_cost AS cost, new_tokens AS unpriced_tokens,
+                new_is_priced AS is_priced, new_tool_cost AS tool_cost)
         FROM (
-            SELECT *, {price} AS price, {cost_with("price")} AS new_cost,
-                price.1 = 1 OR input_tokens + output_tokens = 0 AS has_price,
-                cost != new_cost OR is_priced != has_price AS is_outdated
+            SELECT *, kind = 'tool' AS is_tool, {price} AS price,
+                if(given_cost > 0, given_cost, {cost_with("price", _IS_ERROR)}) AS new_cost,
+                {unpriced_tokens_with("price")} AS new_tokens,
+                {is_priced_with("price", "new_tokens")} AS new_is_priced,
+                {tool_cost_with("price", _IS_ERROR)} AS new_tool_cost,
+                (cost, unpriced_tokens, is_priced, tool_cost)
+                    != (new_cost, new_tokens, new_is_priced, new_tool_cost) AS is_outdated
             FROM {spans} WHERE {where})
         WHERE is_outdated""",
         parameters=dict(parameters),

@@ -9,7 +9,13 @@ from spanwise.model.telemetry.prices import PriceSource, SeenModel
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
-from spanwise.storage.telemetry.prices.price_dictionary import NO_THRESHOLD, RATE_NAMES, rates_of
+from spanwise.storage.telemetry.prices.price_dictionary import (
+    NO_THRESHOLD,
+    OPTIONAL_RATES,
+    PER_UNIT_RATES,
+    RATE_NAMES,
+    rates_of,
+)
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
 
 
@@ -26,7 +32,7 @@ async def find_seen_models(
     total = await engine.fetch(
         f"SELECT count() AS total FROM ({seen})", where.parameters, tag="count_models"
     )
-    price = rates_of("{workspace:String}", "provider", "model", "now('UTC')")
+    price = rates_of("{workspace:String}", "provider", "model", "", "now('UTC')")
     own = "dictHas('price_list', ({workspace:String}, '', model), now('UTC'))"
     rows = await engine.fetch(
         f"""SELECT *, {price} AS price, {own} AS is_own FROM ({seen})
@@ -41,9 +47,14 @@ def _to_seen(row: Mapping[str, Any]) -> SeenModel:
     price = row["price"]
     if isinstance(price, Mapping):
         price = tuple(price.values())
-    is_known, above_tokens, rates, _ = price
+    is_known, above_tokens, rates, _, missing = price
     source = PriceSource.OWN if row["is_own"] else PriceSource.LIST
-    shown = dict(zip((f"{name}_per_million" for name in RATE_NAMES), rates, strict=False))
+    lacking = {name for name, lacks in zip(OPTIONAL_RATES, missing, strict=False) if lacks}
+    shown = {
+        name if name in PER_UNIT_RATES else f"{name}_per_million": _to_rate(name, rate)
+        for name, rate in zip(RATE_NAMES, rates, strict=False)
+        if name not in lacking
+    }
     return SeenModel(
         model=row["model"],
         provider=or_none(row["provider"]),
@@ -53,3 +64,7 @@ def _to_seen(row: Mapping[str, Any]) -> SeenModel:
         **(shown if is_known else {}),
         above_tokens=above_tokens if is_known and above_tokens != NO_THRESHOLD else None,
     )
+
+
+def _to_rate(name: str, per_million: float) -> float:
+    return per_million / 1e6 if name in PER_UNIT_RATES else per_million

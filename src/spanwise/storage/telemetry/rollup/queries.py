@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from spanwise.model.analytics import MAX_NAMES, NO_NAME, OTHER_NAMES, Question
 from spanwise.model.telemetry.spans import ErrorType
@@ -30,6 +30,7 @@ _BUCKETS = {
 }
 
 Results = Sequence[Aggregates]
+T = TypeVar("T", int, float)
 
 
 def bucket_of(question: Question) -> str:
@@ -42,7 +43,10 @@ def _sum(measures: Sequence[str]) -> str:
 
 # --- totals ---------------------------------------------------------------------------------------
 
-_TOTALS = ("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost")
+_TOTALS = (
+    *("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost"),
+    "unpriced_tokens",
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Totals:
     input_tokens: int
     output_tokens: int
     cost: float
+    unpriced_tokens: int
     agents: int
     percentiles: Percentiles | None
 
@@ -164,41 +169,72 @@ LATENCY_COUNTS = Query((Aggregation("analytics_latency", 0, _latency_sql),), _to
 
 @dataclass(frozen=True)
 class CostBreakdown:
-    """`unpriced` are the models that have calls without a known price."""
+    """Costs and tokens without a price; `unpriced` are the models that have calls without one."""
 
-    series: list[float]
+    series: list[tuple[float, int]]
     by_model: dict[str, float]
+    by_tool: dict[str, float]
+    tokens_by_model: dict[str, int]
     unpriced: list[str]
 
 
+# Of which part of a trace an amount is.
+_WHOLE, _MODEL, _TOOL = 0, 1, 2
+_COSTS = (
+    *("cost", "unpriced_tokens", "models", "model_costs", "model_unpriced_tokens"),
+    *("unpriced_models", "tools", "tool_costs"),
+)
+
+
 def _costs_sql(rows: Source, question: Question) -> str:
-    return f"""SELECT {bucket_of(question)} AS bucket, model, sum(amount) AS total,
-            countIf(has(unpriced_models, model)) AS unpriced
-        FROM ({rows.select(("cost", "models", "model_costs", "unpriced_models"))})
-        ARRAY JOIN arrayPushFront(arrayMap(m -> toString(m), models), '') AS model,
-            arrayPushFront(model_costs, cost) AS amount
-        GROUP BY bucket, model"""
+    return f"""SELECT {bucket_of(question)} AS bucket, part, name, sum(amount) AS total,
+            sum(tokens) AS unpriced,
+            countIf(part = {_MODEL} AND has(unpriced_models, name)) AS lacks
+        FROM ({rows.select(_COSTS)})
+        ARRAY JOIN
+            arrayConcat([{_WHOLE}], arrayMap(m -> {_MODEL}, models), arrayMap(t -> {_TOOL}, tools))
+                AS part,
+            arrayConcat([''], arrayMap(m -> toString(m), models), arrayMap(t -> toString(t), tools))
+                AS name,
+            arrayConcat([cost], model_costs, tool_costs) AS amount,
+            arrayConcat([unpriced_tokens], model_unpriced_tokens, arrayMap(t -> 0, tools)) AS tokens
+        GROUP BY bucket, part, name"""
 
 
 def _to_costs(question: Question, found: Results) -> CostBreakdown:
-    # The model without a name holds the cost of whole traces.
-    by_bucket = {to_seconds(at): total for (at, model), (total, _) in found[0].items() if not model}
-    models = [(model, total) for (_, model), (total, _) in found[0].items() if model]
-    shown = _limit_names(models)
-    by_model: dict[str, float] = defaultdict(float)
-    for model, total in models:
-        by_model[shown(model)] += total
+    by_bucket: dict[int, tuple[float, int]] = {}
+    models: list[tuple[str, float, int]] = []
+    tools: list[tuple[str, float]] = []
+    for (bucket, part, name), (total, tokens, _) in found[0].items():
+        if part == _WHOLE:
+            by_bucket[to_seconds(bucket)] = total, tokens
+        elif part == _MODEL:
+            models.append((name, total, tokens))
+        elif total:
+            tools.append((name, total))
+    shown = _limit_names((model, total) for model, total, _ in models)
+    lacking = sorted({name for (_, _, name), (_, _, lacks) in found[0].items() if lacks})
     return CostBreakdown(
-        series=[by_bucket.get(int(bucket.timestamp()), 0.0) for bucket in question.buckets],
-        by_model=dict(sorted(by_model.items(), key=lambda item: (-item[1], item[0]))),
-        unpriced=sorted({model for (_, model), (_, unpriced) in found[0].items() if unpriced})[
-            :MAX_NAMES
-        ],
+        series=[by_bucket.get(int(bucket.timestamp()), (0.0, 0)) for bucket in question.buckets],
+        by_model=_sum_by_name((shown(model), total) for model, total, _ in models),
+        by_tool=_sum_by_name(tools),
+        tokens_by_model=_sum_by_name(
+            (shown(model), tokens) for model, _, tokens in models if tokens
+        ),
+        unpriced=lacking[:MAX_NAMES],
     )
 
 
-# The cost of every bucket and of every model, in one pass.
-COSTS = Query((Aggregation("analytics_costs", 2, _costs_sql),), _to_costs, is_series=True)
+def _sum_by_name(amounts: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """Return the sums by name, the largest first."""
+    sums: dict[str, Any] = defaultdict(int)
+    for name, amount in amounts:
+        sums[name] += amount
+    return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
+
+
+# Costs of every bucket, model and tool, in one pass.
+COSTS = Query((Aggregation("analytics_costs", 3, _costs_sql),), _to_costs, is_series=True)
 
 
 def _errors_sql(rows: Source, _: Question) -> str:

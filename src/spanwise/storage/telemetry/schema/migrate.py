@@ -10,6 +10,7 @@ from spanwise.storage.telemetry.engine.client_pool import EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import dictionary_ddl
 from spanwise.storage.telemetry.schema.landing_tables import LANDING_TABLES
+from spanwise.storage.telemetry.traces.mixed_traces import recompute_mixed_traces
 
 # Parts are synced to disk before the journal drops their records: "2xx means stored" needs it.
 _DURABILITY_SETTINGS = (
@@ -17,6 +18,9 @@ _DURABILITY_SETTINGS = (
     "min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, "
     "old_parts_lifetime = 480, ttl_only_drop_parts = 1"
 )
+
+# Its statements are followed by a recomputation of some traces.
+_UNPRICED = "0018_unpriced.sql"
 
 _VERSIONS_TABLE = """CREATE TABLE IF NOT EXISTS schema_versions (name String)
 ENGINE = MergeTree() ORDER BY name"""
@@ -43,10 +47,18 @@ def apply_schema(client: Client, address: EngineAddress) -> None:
         if name not in done:
             for statement in split_statements(text):
                 client.command(on_cluster(with_durability(statement), cluster))
-            client.command(
-                "INSERT INTO schema_versions SELECT {name:String}", parameters={"name": name}
-            )
+            if name != _UNPRICED:
+                _record(client, name)
+    if _UNPRICED not in done:
+        # Last, because traces are written with the columns of all files.
+        recompute_mixed_traces(client)
+        _record(client, _UNPRICED)
     _create_views(client, address)
+
+
+def _record(client: Client, name: str) -> None:
+    sql = "INSERT INTO schema_versions SELECT {name:String}"
+    client.command(sql, parameters={"name": name})
 
 
 def _check_single_shard(client: Client, cluster: str) -> None:

@@ -19,7 +19,13 @@ from spanwise.model.telemetry.attribute_values import (
 )
 from spanwise.model.telemetry.conventions import FIELDS
 from spanwise.storage.telemetry.engine.conditions import quoted
-from spanwise.storage.telemetry.prices.price_dictionary import cost_with, rates_of
+from spanwise.storage.telemetry.prices.price_dictionary import (
+    cost_with,
+    is_priced_with,
+    rates_of,
+    tool_cost_with,
+    unpriced_tokens_with,
+)
 from spanwise.storage.telemetry.spans.field_ranks import FieldRanks, array_of
 
 # Arrays, maps and bytes are declared as bytes: the same on the wire, but the engine does not parse
@@ -109,11 +115,17 @@ def spans_select(source: str) -> str:
   {_number(text("cached_tokens"))} AS cached_tokens,
   {_number(text("cache_write_tokens"))} AS cache_write_tokens,
   {_number(text("reasoning_tokens"))} AS reasoning_tokens,
+  {_number(text("audio_input_tokens"))} AS audio_input_tokens,
+  {_number(text("audio_output_tokens"))} AS audio_output_tokens,
+  {_number(text("images"))} AS images,
   least(given_input + if(cached_tokens + cache_write_tokens > given_input,
    cached_tokens + cache_write_tokens, 0), {_MAX_UINT32}) AS input_tokens,
   toDecimal64OrZero({text("given_cost")}, 12) AS given_cost,
-  (empty(s.parent_span_id) OR bitAnd(s.flags, 768) = 768) AND empty({text("internal")}) AS is_root,
-  {rates_of("head.workspace", "provider", "model", _MOMENT)} AS rates""",
+  (empty(s.parent_span_id) OR bitAnd(s.flags, 768) = 768) AND empty({text("internal")})
+   AS is_root""",
+        f"""SELECT *, kind = 'tool' AS is_tool,
+  {_name_of(ranks, "tool", "^(execute_tool|running tool:?) ", "entity_name")} AS tool_name,
+  {rates_of("head.workspace", "provider", "model", "tool_name", _MOMENT)} AS rates""",
         f"""SELECT
   head.workspace AS workspace,
   intDiv(s.start_time_unix_nano, 3600000000000) * 3600 AS hour,
@@ -140,10 +152,15 @@ def spans_select(source: str) -> str:
   cached_tokens,
   cache_write_tokens,
   reasoning_tokens,
+  audio_input_tokens,
+  audio_output_tokens,
+  images,
   given_cost,
-  if(given_cost > 0, given_cost, {cost_with("rates")}) AS cost,
-  given_cost > 0 OR rates.1 = 1 OR input_tokens + output_tokens = 0 AS is_priced,
-  {_name_of(ranks, "tool", "^(execute_tool|running tool:?) ", "entity_name")} AS tool_name,
+  if(given_cost > 0, given_cost, {cost_with("rates", "is_error")}) AS cost,
+  if(given_cost > 0, 0, {unpriced_tokens_with("rates")}) AS unpriced_tokens,
+  given_cost > 0 OR {is_priced_with("rates", "unpriced_tokens")} AS is_priced,
+  {tool_cost_with("rates", "is_error")} AS tool_cost,
+  tool_name,
   {_unscrubbed(text("session_id"))} AS session_id,
   {_unscrubbed(text("user_id"))} AS user_id,
   if(empty({text("environment")}), head.environment, {text("environment")}) AS environment,

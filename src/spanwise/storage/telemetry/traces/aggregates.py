@@ -20,6 +20,8 @@ from spanwise.storage.telemetry.traces.call_counting import (
     by_model_sql,
     counted_layers,
     sum_of,
+    sum_unpriced_sql,
+    unpriced_models_sql,
 )
 
 # Distance between versions; the numbers in between are for corrections of a stored row.
@@ -43,16 +45,16 @@ _SPAN_COLUMNS = (
     "workspace, hour, trace_id, span_id, parent_span_id, version, is_root, name, kind, start, "
     "duration_ns, status, error_type, service_name, agent_name, workflow_name, provider, model, "
     "response_id, input_tokens, output_tokens, cached_tokens, cache_write_tokens, "
-    "reasoning_tokens, cost, is_priced, tool_name, session_id, user_id, environment, "
-    "experiment_id, variant, trace_name, input_preview, output_preview"
+    "reasoning_tokens, cost, is_priced, unpriced_tokens, tool_cost, tool_name, session_id, "
+    "user_id, environment, experiment_id, variant, trace_name, input_preview, output_preview"
 )
 
 _TRACE_COLUMNS = (
     "workspace, start, trace_id, version, is_deleted, name, agent_name, status, error_type, "
     "duration_ns, span_count, error_count, input_tokens, output_tokens, cost, session_id, user_id, "
     "environment, experiment_id, variant, models, model_calls, model_input_tokens, "
-    "model_output_tokens, model_costs, unpriced_models, providers, tools, tool_calls, kinds, "
-    "input_preview, output_preview, uncounted"
+    "model_output_tokens, model_costs, unpriced_models, unpriced, providers, tools, tool_calls, "
+    "tool_costs, kinds, input_preview, output_preview, uncounted"
 )
 
 
@@ -80,7 +82,7 @@ SELECT
     if(has_no_single_root, last_end - toUnixTimestamp64Nano(first.1), first.7) AS duration_ns,
     span_count, error_count,
     {sum_of("input")} AS input_tokens, {sum_of("output")} AS output_tokens,
-    {sum_of("cost")} AS cost,
+    {sum_of("cost")} + arraySum(by_tool.3) AS cost,
     if(notEmpty(first.8), first.8, any_session) AS session_id,
     if(notEmpty(first.9), first.9, any_user) AS user_id,
     first.10 AS environment,
@@ -88,8 +90,10 @@ SELECT
     if(notEmpty(first.11), first.12, any_experiment.2) AS variant,
     ({by_model_sql()} AS by_model).1 AS models, by_model.2 AS model_calls,
     by_model.3 AS model_input_tokens, by_model.4 AS model_output_tokens,
-    by_model.5 AS model_costs, unpriced AS unpriced_models,
-    all_providers AS providers, by_tool.1 AS tools, by_tool.2 AS tool_calls, all_kinds AS kinds,
+    by_model.5 AS model_costs, {unpriced_models_sql()} AS unpriced_models,
+    arrayPushFront(by_model.6, {sum_unpriced_sql()}) AS unpriced,
+    all_providers AS providers, by_tool.1 AS tools, by_tool.2 AS tool_calls,
+    by_tool.3 AS tool_costs, all_kinds AS kinds,
     first.13 AS input_preview, first.14 AS output_preview, uncounted
 FROM {counted_layers(_grouped_sql(spans))} AS aggregates
 {join}
@@ -120,9 +124,8 @@ def _grouped_sql(spans: str) -> str:
         countIf(NOT {_IS_SUPERSEDED}) AS span_count,
         countIf(s.status = 'error') AS error_count,
         {CALLS} AS calls,
-        groupUniqArrayIf(s.model, {HAS_USAGE} AND NOT s.is_priced AND s.model != '') AS unpriced,
         groupUniqArrayIf(s.provider, s.provider != '') AS all_providers,
-        sumMapIf([s.tool_name], [toUInt64(1)], s.tool_name != '') AS by_tool,
+        sumMapIf([s.tool_name], [toUInt64(1)], [s.tool_cost], s.tool_name != '') AS by_tool,
         groupUniqArrayIf(s.kind, NOT {_IS_SUPERSEDED}) AS all_kinds
     FROM ({spans}) AS s
     GROUP BY workspace, trace_id)"""

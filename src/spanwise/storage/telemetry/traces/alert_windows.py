@@ -68,10 +68,11 @@ async def measure_traces(
             countIf(status = 'error') / samples AS error_rate,
             avg(duration_ns) / 1e6 AS avg_latency,
             quantileTDigest(0.95)(duration_ns) / 1e6 AS p95_latency,
-            sum(cost) AS total_cost, sum(input_tokens + output_tokens) AS tokens
+            sum(cost) AS total_cost, sum(input_tokens + output_tokens) AS tokens,
+            sum(unpriced[1]) AS unpriced_tokens
         FROM (
             SELECT workspace, agent_name, status, duration_ns, cost, input_tokens, output_tokens,
-                toUInt32({_ENDED}) AS seconds
+                unpriced, toUInt32({_ENDED}) AS seconds
             FROM traces FINAL WHERE {_ended_within(periods)} AND agent_name != '' {only_agents})
         GROUP BY workspace, agent_name, bucket""",
         parameters,
@@ -87,6 +88,7 @@ async def measure_traces(
             p95_latency=row["p95_latency"],
             cost=row["total_cost"],
             tokens=float(row["tokens"]),
+            unpriced_tokens=float(row["unpriced_tokens"]),
         )
     return series
 
@@ -211,6 +213,7 @@ _TRACE_ORDER = {
     AlertMetric.AVG_LATENCY: "duration_ns DESC",
     AlertMetric.COST: "cost DESC",
     AlertMetric.TOTAL_TOKENS: "input_tokens + output_tokens DESC",
+    AlertMetric.UNPRICED_TOKENS: "unpriced[1] DESC",
     AlertMetric.REQUEST_COUNT: "start DESC",
 }
 

@@ -38,6 +38,8 @@ _MEMBERS = {
     "input": "toUInt64(s.input_tokens)",
     "output": "toUInt64(s.output_tokens)",
     "cost": "s.cost",
+    # The tokens without a price; -1 when all usage has one.
+    "unpriced": "if(s.is_priced, -1, toInt64(s.unpriced_tokens))",
 }
 _NUMBERS = {name: number for number, name in enumerate(_MEMBERS, 1)}
 HAS_USAGE = f"s.kind IN {USAGE_KINDS}"
@@ -106,10 +108,30 @@ def sum_of(member: str) -> str:
     return f"arraySum(c -> {_of('c', member)}, counted)"
 
 
+_UNPRICED_TOKENS = f"toUInt64(greatest({_of('c', 'unpriced')}, 0))"
+
+
+def sum_unpriced_sql() -> str:
+    """SQL for the tokens without a price in the calls that count."""
+    return f"arraySum(c -> {_UNPRICED_TOKENS}, counted)"
+
+
+def unpriced_models_sql() -> str:
+    """SQL for the models of the calls that count and lack a price."""
+    model = _of("c", "model")
+    lacks_price = f"{_of('c', 'unpriced')} >= 0 AND notEmpty({model})"
+    return f"arrayDistinct(arrayMap(c -> {model}, arrayFilter(c -> {lacks_price}, counted)))"
+
+
 def by_model_sql() -> str:
-    """SQL for models, calls, input tokens, output tokens and costs of the calls that count."""
+    """SQL for models, and of the calls of each that count: number, tokens, costs, tokens without
+    a price."""
     named = f"arrayFilter(c -> notEmpty({_of('c', 'model')}), counted)"
-    values = ("toUInt64(1)", *(_of("c", member) for member in ("input", "output", "cost")))
+    values = (
+        "toUInt64(1)",
+        *(_of("c", member) for member in ("input", "output", "cost")),
+        _UNPRICED_TOKENS,
+    )
     columns = (f"arrayMap(c -> [{value}], {named})" for value in (_of("c", "model"), *values))
     return f"arrayReduce('sumMap', {', '.join(columns)})"
 

@@ -65,6 +65,7 @@ async def test_metrics_aggregate_the_traces_of_the_period(ada: Person) -> None:
         "activeAlerts": 0,
         "totalTokens": 2200,
         "estimatedCost": pytest.approx(0.75),
+        "unpricedTokens": 0,
     }
 
 
@@ -164,7 +165,11 @@ async def test_costs_by_model_and_the_models_without_a_price(ada: Person) -> Non
         "unknown": pytest.approx(0.125),
     }
     assert costs["unpricedModels"] == ["my-own-model"]
-    assert costs["trend"][1] == {"date": "2026-03-10", "cost": pytest.approx(0.875)}
+    assert costs["trend"][1] == {
+        "date": "2026-03-10",
+        "cost": pytest.approx(0.875),
+        "unpricedTokens": 1100,
+    }
 
 
 async def test_failed_traces_by_the_type_of_their_error(ada: Person) -> None:

@@ -9,8 +9,8 @@ import pytest
 from spanwise.analysis.prices import find_list_prices
 from spanwise.jobs import repricing as job
 from spanwise.model.telemetry.prices import PricePeriod
+from spanwise.services.telemetry.price_list import PriceList
 from spanwise.storage.telemetry.prices import repricing as stored
-from spanwise.wiring import services, stores
 from support.polling import until
 from support.service import Person, start_service
 from support.spans import llm_call
@@ -71,12 +71,11 @@ async def test_interrupted_repricing_is_finished_by_the_next_process(
 async def test_spans_are_priced_when_a_newer_price_list_has_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def older_list(provider: str, model: str) -> Sequence[PricePeriod]:
+    def older_list(_: PriceList, provider: str, model: str) -> Sequence[PricePeriod]:
         return [] if model == "gpt-4.1-nano" else find_list_prices(provider, model)
 
     with monkeypatch.context() as patch:
-        patch.setattr(services, "find_list_prices", older_list)
-        patch.setattr(stores, "find_list_prices", older_list)
+        patch.setattr(PriceList, "find", older_list)
         async with start_service(tmp_path) as service:
             person = await service.sign_up()
             call = llm_call("gpt-4.1-nano", "openai", {"input": 1_000_000})

@@ -63,7 +63,7 @@ def test_the_dictionary_uses_the_credentials_of_the_url() -> None:
     given = address.credentials
     written = on_cluster(dictionary_ddl(given.user, given.password, given.database), "east")
     assert written.startswith("CREATE DICTIONARY IF NOT EXISTS price_list ON CLUSTER 'east'")
-    assert r"USER 'ann' PASSWORD 'p\'w' DB 'my_db' QUERY 'SELECT * EXCEPT version, " in written
+    assert r"USER 'ann' PASSWORD 'p\'w' DB 'my_db' QUERY 'SELECT workspace, provider, " in written
     assert "FROM `my_db`.prices FINAL" in written
 
 

@@ -6,7 +6,7 @@ from alembic import op
 from spanwise.storage.catalog.tables import UtcDateTime
 
 revision = "0008"
-down_revision = "0006"
+down_revision = "0007"
 
 
 def upgrade() -> None:

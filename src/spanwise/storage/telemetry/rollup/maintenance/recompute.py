@@ -25,14 +25,15 @@ FINER_RESOLUTIONS = {"day": "hour", "month": "day"}
 
 _SUMMED = (
     *("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost"),
+    "unpriced_tokens",
     *(f"under_{ms}" for ms in LATENCY_BOUNDS_MS),
 )
 # sumMap drops keys whose values are all zero, so costs, which may be zero, are summed with calls.
 _SUMMED_BY_KEY = (
     ("latency_keys", "latency_counts"),
     ("error_types", "error_counts"),
-    ("models", "model_calls", "model_costs"),
-    ("tools", "tool_calls"),
+    ("models", "model_calls", "model_costs", "model_unpriced_tokens"),
+    ("tools", "tool_calls", "tool_costs"),
 )
 _COLLECTED = ("unpriced_models", "providers", "kinds", "named_errors", "experiments")
 

@@ -1,0 +1,70 @@
+/** Costs by model and tool, and how many tokens have no price. */
+import { Link } from "@tanstack/react-router";
+import type { Schemas } from "@/lib/api";
+import { colourOf } from "@/lib/colours";
+import { formatCompact, formatCost, formatPercent } from "@/lib/format";
+import { Badge, Dot } from "@/ui/Badge";
+import { BarList } from "@/ui/BarList";
+import { Panel } from "@/ui/Panel";
+import { QueryResult } from "@/ui/states";
+import { HEIGHT, useTraces } from "./distributions";
+import type { Overview } from "./queries";
+
+export function ModelShares({ overview }: { overview: Overview }) {
+  const open = useTraces();
+  return (
+    <Panel
+      title="Cost by model"
+      unit="USD"
+      actions={overview.costs.data && <Unpriced costs={overview.costs.data} />}
+    >
+      <QueryResult query={overview.costs} height={HEIGHT}>
+        {({ byModel, byTool, totalCost }) => {
+          const models = Object.entries(byModel).map(([name, cost]) => ({ name, cost, tool: "" }));
+          const tools = Object.entries(byTool).map(([tool, cost]) => ({
+            name: `${tool} (tool)`,
+            cost,
+            tool,
+          }));
+          const parts = [...models, ...tools].sort((a, b) => b.cost - a.cost);
+          return (
+            <BarList
+              bars={parts.slice(0, 6).map(({ name, cost, tool }) => ({
+                key: name,
+                label: (
+                  <span className="inline-flex items-center gap-1.5">
+                    <Dot colour={colourOf(name)} />
+                    {name}
+                  </span>
+                ),
+                value: cost,
+                shown: formatCost(cost),
+                note: formatPercent(totalCost ? cost / totalCost : 0),
+                colour: colourOf(name),
+                onClick: () => open(tool ? { tool } : { model: name }),
+              }))}
+            />
+          );
+        }}
+      </QueryResult>
+    </Panel>
+  );
+}
+
+/** Opens the price form of the model with the most tokens without a price. */
+function Unpriced({ costs }: { costs: Schemas["Costs"] }) {
+  const { unpricedTokens: tokens, unpricedTokensByModel: byModel, unpricedModels: models } = costs;
+  if (tokens === 0 && models.length === 0) return null;
+  const [first] = models.toSorted((a, b) => (byModel[b] ?? 0) - (byModel[a] ?? 0));
+  return (
+    <Link
+      to="/models"
+      search={(first ? { model: first } : {}) as never}
+      title={models.length ? `No price for ${models.join(", ")}` : "Calls without a model"}
+    >
+      <Badge tone="warning">
+        {tokens ? `${formatCompact(tokens)} tokens have` : `${models.length} models have`} no price
+      </Badge>
+    </Link>
+  );
+}
