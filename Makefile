@@ -86,5 +86,5 @@ $(MODULES): web/package-lock.json | $(READY)
 	$(NPM) ci --silent
 	@touch $@
 
-$(DASHBOARD): $(MODULES) $(shell find web -type f -not -path '*/node_modules/*' -not -name '*.gen.ts')
+$(DASHBOARD): $(MODULES) $(shell find web docs/snippets -type f -not -path '*/node_modules/*' -not -name '*.gen.ts')
 	$(NPM) run -s build

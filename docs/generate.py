@@ -153,7 +153,22 @@ def benchmark_tables() -> str:
     return render_baselines()
 
 
+def clients_table() -> str:
+    # The goldens are tests, and imported from their folder.
+    sys.path.insert(0, str(DOCS.parent / "tests"))
+    from golden.client_table import CLIENTS, PROPERTIES, describe_client  # noqa: PLC0415
+
+    head = ("client", "language", "instrumentation", *PROPERTIES, "recorded versions")
+    rows = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for client in CLIENTS:
+        cells = describe_client(client).values()
+        named = (client.name, client.language, client.instrumentation)
+        rows.append(f"| {' | '.join((*named, *cells, client.packages))} |")
+    return "\n".join(rows)
+
+
 TABLES = (
+    ("clients.md", "clients", clients_table),
     ("benchmarks.md", "baselines", benchmark_tables),
     ("settings.md", "settings", settings_table),
     ("api.md", "routes", routes_table),

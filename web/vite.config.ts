@@ -38,6 +38,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
-  server: { proxy: { "/api": "http://127.0.0.1:8787" } },
+  server: {
+    proxy: { "/api": "http://127.0.0.1:8787" },
+    // The snippets of the page "Get started" are in ../docs.
+    fs: { allow: [".."] },
+  },
   test: { environment: "jsdom", include: ["tests/**/*.test.{ts,tsx}"] },
 });

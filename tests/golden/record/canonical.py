@@ -80,6 +80,34 @@ def scrub(node: Any) -> Any:
     return _text(node) if isinstance(node, str) else node
 
 
+# Longer texts are instructions that a package ships with, or its source in stack traces.
+LONGEST_TEXT = 300
+
+
+def shorten(node: Any) -> Any:
+    """Cut long texts, also inside JSON, whose structure stays as it was sent."""
+    if isinstance(node, list):
+        return [shorten(item) for item in node]
+    if isinstance(node, dict):
+        return {key: shorten(value) for key, value in node.items()}
+    is_long = isinstance(node, str) and len(node) > LONGEST_TEXT
+    return _shorten_text(node) if is_long else node
+
+
+def _shorten_text(text: str) -> str:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict | list):
+        return f"{text[: LONGEST_TEXT // 2]}…"
+    shorter = shorten(document)
+    if shorter == document:
+        return text
+    separators = (", ", ": ") if '": ' in text else (",", ":")
+    return json.dumps(shorter, ensure_ascii=False, separators=separators)
+
+
 def _ids(node: Any, convert: Callable[[str], str]) -> Any:
     if isinstance(node, list):
         return [_ids(item, convert) for item in node]

@@ -1,7 +1,8 @@
 """A fake model provider that answers deterministically.
 
-It speaks as much of the OpenAI API (chat completions, responses, embeddings) and of the
-Anthropic API (messages) as the recorded SDKs need, with and without streaming. The first turn
+It speaks as much of the OpenAI API (chat completions, responses, embeddings), the Anthropic API
+(messages), the Gemini API (generateContent) and the Bedrock API (Converse) as the recorded SDKs
+need, with and without streaming. The first turn
 of a request that offers tools answers with a call of the first tool; every other turn answers
 with a fixed text. A user message that holds ``[rate limit]``, ``[server error]``,
 ``[bad request]`` or ``[time out]`` gets that failure instead.
@@ -18,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import unquote
 
 Json = dict[str, Any]
 
@@ -27,6 +29,7 @@ DATED = {
     "gpt-4o-mini": "gpt-4o-mini-2024-07-18",
     "gpt-4o": "gpt-4o-2024-08-06",
     "o4-mini": "o4-mini-2025-04-16",
+    "gpt-5-mini": "gpt-5-mini-2025-08-07",
     "claude-sonnet-4-5": "claude-sonnet-4-5-20250929",
 }
 # (input, cached input, output, reasoning) for the turn that calls a tool and for the answer.
@@ -36,6 +39,8 @@ ANSWER_TURN = (180, 128, 42, 16)
 CLAUDE_TOOL_TURN = (60, 0, 1024, 35)  # input, cache read, cache write, output
 CLAUDE_ANSWER_TURN = (90, 1024, 0, 48)
 EMBEDDING_TOKENS = 8
+# Models of a chat API whose usage has totals only.
+WITHOUT_DETAILS = ("mistral", "llama")
 EMBEDDING = [0.25, -0.5, 0.125, 0.75]
 SLOW_SECONDS = 3.0
 CLAUDE_ERRORS = {429: "rate_limit_error", 500: "api_error", 400: "invalid_request_error"}
@@ -83,12 +88,53 @@ def new_response_id(name: str) -> str:
     return name if _responses[name] == 1 else f"{name}-{_responses[name]}"
 
 
+_calls: list[Json] = []
+TOKENS = ("inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens")
+
+
+def log_call(model: str, *counts: int) -> None:
+    """Note what was returned: input (all of it), output, cached, cache write and reasoning."""
+    _calls.append({"model": model, **dict(zip(TOKENS, counts, strict=True))})
+
+
+def take_calls() -> list[Json]:
+    """Return the successful calls since the last time."""
+    taken = _calls[:]
+    _calls.clear()
+    return taken
+
+
+FINAL_ANSWER: Json = {
+    "function": {
+        "name": "final_answer",
+        "parameters": {"properties": {"answer": {"enum": [ANSWER]}}},
+    }
+}
+
+
 def chat_completion(request: Json) -> Json:
     tools = request.get("tools") or []
     answered = any(message.get("role") == "tool" for message in request["messages"])
+    answer = ANSWER
+    if any(tool["function"]["name"] == "final_answer" for tool in tools):
+        # smolagents tells a result as text, and wants the answer as a call.
+        told = "Observation:" in json.dumps(request["messages"][-1])
+        tools, answered = ([FINAL_ANSWER] if told else tools), False
+    elif "[[ ## completed ## ]]" in json.dumps(request["messages"]):
+        # DSPy asks for fields under headings.
+        answer = f"[[ ## answer ## ]]\n{ANSWER}\n\n[[ ## completed ## ]]"
     calls = bool(tools) and not answered
     tokens_in, cached, tokens_out, reasoning = TOOL_TURN if calls else ANSWER_TURN
-    message: Json = {"role": "assistant", "content": ANSWER, "refusal": None}
+    model = DATED.get(request["model"], request["model"])
+    details: Json = {
+        "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": reasoning, "audio_tokens": 0},
+    }
+    if model.startswith(WITHOUT_DETAILS):
+        cached = reasoning = 0
+        details = {}
+    log_call(model, tokens_in, tokens_out, cached, 0, reasoning)
+    message: Json = {"role": "assistant", "content": answer, "refusal": None}
     if calls:
         name, arguments = _function(tools[0])
         call = {"name": name, "arguments": json.dumps(arguments)}
@@ -98,7 +144,7 @@ def chat_completion(request: Json) -> Json:
         "id": new_response_id("chatcmpl-tool" if calls else "chatcmpl-answer"),
         "object": "chat.completion",
         "created": CREATED,
-        "model": DATED.get(request["model"], request["model"]),
+        "model": model,
         "system_fingerprint": "fp_fake",
         "service_tier": "default",
         "choices": [
@@ -113,8 +159,7 @@ def chat_completion(request: Json) -> Json:
             "prompt_tokens": tokens_in,
             "completion_tokens": tokens_out,
             "total_tokens": tokens_in + tokens_out,
-            "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0},
-            "completion_tokens_details": {"reasoning_tokens": reasoning, "audio_tokens": 0},
+            **details,
         },
     }
 
@@ -147,6 +192,8 @@ def response(request: Json) -> Json:
     answered = any(item.get("type") == "function_call_output" for item in given)
     calls = bool(tools) and not answered
     tokens_in, cached, tokens_out, reasoning = TOOL_TURN if calls else ANSWER_TURN
+    model = DATED.get(request["model"], request["model"])
+    log_call(model, tokens_in, tokens_out, cached, 0, reasoning)
     item: Json
     if calls:
         name, arguments = _function(tools[0])
@@ -175,7 +222,7 @@ def response(request: Json) -> Json:
         "incomplete_details": None,
         "instructions": request.get("instructions"),
         "metadata": {},
-        "model": DATED.get(request["model"], request["model"]),
+        "model": model,
         "output": [item],
         "parallel_tool_calls": True,
         "temperature": request.get("temperature", 1.0),
@@ -243,6 +290,7 @@ def response_events(request: Json) -> Iterable[Json]:
 def embeddings(request: Json) -> Json:
     values = request["input"]
     count = len(values) if isinstance(values, list) and not isinstance(values[0], int) else 1
+    log_call(request["model"], EMBEDDING_TOKENS * count, 0, 0, 0, 0)
     vector: Any = EMBEDDING
     if request.get("encoding_format") == "base64":
         vector = base64.b64encode(struct.pack(f"<{len(EMBEDDING)}f", *EMBEDDING)).decode()
@@ -266,6 +314,8 @@ def claude_message(request: Json) -> Json:
     )
     calls = bool(tools) and not answered
     tokens_in, read, written, tokens_out = CLAUDE_TOOL_TURN if calls else CLAUDE_ANSWER_TURN
+    model = DATED.get(request["model"], request["model"])
+    log_call(model, tokens_in + read + written, tokens_out, read, written, 0)
     block: Json = {"type": "text", "text": ANSWER, "citations": None}
     if calls:
         name, arguments = _function(tools[0])
@@ -274,7 +324,7 @@ def claude_message(request: Json) -> Json:
         "id": new_response_id("msg_tool" if calls else "msg_answer"),
         "type": "message",
         "role": "assistant",
-        "model": DATED.get(request["model"], request["model"]),
+        "model": model,
         "content": [block],
         "stop_reason": "tool_use" if calls else "end_turn",
         "stop_sequence": None,
@@ -319,12 +369,91 @@ def claude_events(request: Json) -> Iterable[Json]:
     yield {"type": "message_stop"}
 
 
+def _model_in_path(path: str) -> str:
+    """The model of `/v1beta/models/MODEL:generateContent` and `/model/MODEL/converse`."""
+    name = path.rsplit("/model/", maxsplit=1)[-1].rsplit("/models/", maxsplit=1)[-1]
+    return unquote(
+        name.removesuffix("/converse").rpartition(":generateContent")[0] or name.split("/")[0]
+    )
+
+
+def gemini_content(request: Json) -> Json:
+    """The Gemini API counts thoughts beside the candidates' tokens, and cached input inside."""
+    tools = [f for tool in request.get("tools") or [] for f in tool.get("functionDeclarations", [])]
+    answered = any("functionResponse" in part for c in request["contents"] for part in c["parts"])
+    calls = bool(tools) and not answered
+    tokens_in, cached, tokens_out, thoughts = TOOL_TURN if calls else ANSWER_TURN
+    model = _model_in_path(request[PATH])
+    log_call(model, tokens_in, tokens_out, cached, 0, thoughts)
+    part: Json = {"text": ANSWER}
+    if calls:
+        schema = tools[0].get("parameters") or tools[0].get("parametersJsonSchema") or {}
+        part = {
+            "functionCall": {"name": tools[0]["name"], "args": _arguments(_lower_types(schema))}
+        }
+    return {
+        "candidates": [
+            {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+        ],
+        "modelVersion": model,
+        "responseId": new_response_id("gemini-tool" if calls else "gemini-answer"),
+        "usageMetadata": {
+            "promptTokenCount": tokens_in,
+            "candidatesTokenCount": tokens_out - thoughts,
+            "cachedContentTokenCount": cached,
+            "thoughtsTokenCount": thoughts,
+            "totalTokenCount": tokens_in + tokens_out,
+        },
+    }
+
+
+def _lower_types(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {
+            key: value.lower() if key == "type" and isinstance(value, str) else _lower_types(value)
+            for key, value in schema.items()
+        }
+    return schema
+
+
+def converse(request: Json) -> Json:
+    """Bedrock counts cached input beside inputTokens, as the Anthropic API does."""
+    tools = (request.get("toolConfig") or {}).get("tools") or []
+    answered = any("toolResult" in block for m in request["messages"] for block in m["content"])
+    calls = bool(tools) and not answered
+    tokens_in, read, written, tokens_out = CLAUDE_TOOL_TURN if calls else CLAUDE_ANSWER_TURN
+    log_call(
+        _model_in_path(request[PATH]), tokens_in + read + written, tokens_out, read, written, 0
+    )
+    block: Json = {"text": ANSWER}
+    if calls:
+        spec = tools[0]["toolSpec"]
+        arguments = _arguments(spec["inputSchema"]["json"])
+        block = {"toolUse": {"toolUseId": "tooluse_1", "name": spec["name"], "input": arguments}}
+    return {
+        "output": {"message": {"role": "assistant", "content": [block]}},
+        "stopReason": "tool_use" if calls else "end_turn",
+        "usage": {
+            "inputTokens": tokens_in,
+            "outputTokens": tokens_out,
+            "totalTokens": tokens_in + tokens_out + read + written,
+            "cacheReadInputTokens": read,
+            "cacheWriteInputTokens": written,
+        },
+        "metrics": {"latencyMs": 12},
+    }
+
+
+# The key under which a request's path is handed to the answers that need it.
+PATH = "_path"
 Answer = tuple[Callable[[Json], Json], Callable[[Json], Iterable[Json]] | None]
 ANSWERS: dict[str, Answer] = {
     "/chat/completions": (chat_completion, chat_chunks),
     "/responses": (response, response_events),
     "/embeddings": (embeddings, None),
     "/messages": (claude_message, claude_events),
+    ":generateContent": (gemini_content, None),
+    "/converse": (converse, None),
 }
 
 
@@ -345,6 +474,7 @@ class Handler(BaseHTTPRequestHandler):
                 return
         request: Json = json.loads(text)
         path = self.path.split("?")[0]
+        request[PATH] = path
         for suffix, (whole, parts) in ANSWERS.items():
             if path.endswith(suffix):
                 if parts and request.get("stream"):
@@ -359,11 +489,16 @@ class Handler(BaseHTTPRequestHandler):
             claude = {"type": CLAUDE_ERRORS.get(status, "not_found_error"), "message": message}
             self._json(status, {"type": "error", "error": claude, "request_id": "req_fake"})
             return
+        if self.path.endswith("/converse"):
+            self._json(status, {"message": message}, {"x-amzn-ErrorType": "ThrottlingException"})
+            return
         error = {"message": message, "type": code, "param": None, "code": code}
+        if ":generateContent" in self.path:
+            error = {"code": status, "message": message, "status": "RESOURCE_EXHAUSTED"}
         self._json(status, {"error": error})
 
-    def _json(self, status: int, body: Json) -> None:
-        self._send(status, "application/json", json.dumps(body).encode())
+    def _json(self, status: int, body: Json, headers: dict[str, str] | None = None) -> None:
+        self._send(status, "application/json", json.dumps(body).encode(), headers)
 
     def _stream(self, events: Iterable[Json], *, named: bool) -> None:
         lines: list[str] = []
@@ -378,12 +513,20 @@ class Handler(BaseHTTPRequestHandler):
             lines.append("data: [DONE]\n")
         self._send(200, "text/event-stream", ("\n".join(lines) + "\n").encode())
 
-    def _send(self, status: int, content_type: str, body: bytes) -> None:
+    def _send(
+        self,
+        status: int,
+        content_type: str,
+        body: bytes,
+        headers: dict[str, str] | None = None,
+    ) -> None:
         try:
             self.send_response(status)
             self.send_header("content-type", content_type)
             self.send_header("content-length", str(len(body)))
             self.send_header("x-request-id", "req_fake")
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
         except (BrokenPipeError, ConnectionResetError):

@@ -9,6 +9,8 @@ in ``node/`` (see the README beside the goldens). Everything talks to 127.0.0.1 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -16,12 +18,15 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import canonical
 import provider
 from receiver import Receiver
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+SNIPPETS = ROOT / "docs" / "snippets"
 PB_LIMIT = 60_000
 LATEST = "gen_ai_latest_experimental"
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -37,6 +42,22 @@ class Case:
     variables: dict[str, str] = field(default_factory=dict)
     protobuf: bool = False  # keep the protobuf body too, one case per vendor
     metrics: bool = False
+
+    @property
+    def is_snippet(self) -> bool:
+        return self.vendor == "snippets"
+
+    @property
+    def source(self) -> Path:
+        """The program that is recorded."""
+        if self.is_snippet:
+            return SNIPPETS / self.app
+        return HERE / ("apps" if self.app.endswith(".py") else "node") / self.app
+
+    @property
+    def keeps_calls(self) -> bool:
+        """Whether what the provider returned is written beside the export."""
+        return self.vendor in {"snippets", "recorded"}
 
 
 CASES: list[Case] = [
@@ -168,13 +189,90 @@ CASES: list[Case] = [
 ]
 
 
+def recorded(name: str, app: str = "", /, env: str = "", **variables: str) -> Case:
+    """One client in its own environment, with the app of the same name."""
+    return Case("recorded", name, env or name, app or f"{name}_app.py", variables=variables)
+
+
+def snippet(name: str, env: str) -> Case:
+    """One snippet of the page "Get started", as it is."""
+    suffix = "py" if name.endswith("-python") else "ts"
+    return Case("snippets", name, env, f"{name}.{suffix}")
+
+
+CASES += [
+    snippet("anthropic-python", "anthropic"),
+    snippet("crewai-python", "crewai"),
+    snippet("google-genai-python", "genai"),
+    snippet("langchain-python", "langgraph"),
+    snippet("langgraph-python", "langgraph"),
+    snippet("litellm-python", "litellm"),
+    snippet("llama-index-python", "llamaindex"),
+    snippet("openai-agents-python", "openaiagents"),
+    snippet("openai-python", "openai"),
+    snippet("opentelemetry-python", "openai"),
+    snippet("pydantic-ai-python", "pydanticai"),
+    snippet("langchain-typescript", "nodelangchain"),
+    snippet("mastra-typescript", "nodemastra"),
+    snippet("openai-typescript", "nodeopenai"),
+    snippet("opentelemetry-typescript", "nodeopenai"),
+    snippet("vercel-ai-typescript", "nodevercel"),
+    recorded("ag2"),
+    recorded("agentframework"),
+    recorded("agno"),
+    recorded("autogen"),
+    recorded("bedrock"),
+    recorded("crewai", CREWAI_TRACING_ENABLED="false", OTEL_SDK_DISABLED="false"),
+    recorded("dspy"),
+    recorded("genai"),
+    recorded("groq"),
+    recorded("haystack"),
+    recorded("instructor"),
+    recorded("langgraph"),
+    recorded("litellm", LITELLM_LOCAL_MODEL_COST_MAP="true"),
+    recorded("llamaindex"),
+    recorded("logfire"),
+    recorded("mistral"),
+    recorded("openlit"),
+    recorded(
+        "semantickernel",
+        SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE="true",
+    ),
+    recorded("smolagents"),
+    recorded("strands"),
+    recorded("nodeagents", "agents.mjs"),
+    recorded("nodeanthropic", "anthropic.mjs"),
+    recorded("nodelangfuse", "langfuse.mjs"),
+    recorded("nodetraceloop", "traceloop.mjs"),
+]
+
+
 def command(case: Case, envs: Path) -> list[str]:
-    if case.app.endswith(".mjs"):
+    if not case.app.endswith(".py"):
         # A module finds its packages from where it lies.
         script = envs / case.env / case.app
-        shutil.copy(HERE / "node" / case.app, script)
+        shutil.copy(case.source, script)
         return [os.environ.get("NODE", "node"), str(script), *case.args]
-    return [str(envs / case.env / "bin" / "python"), str(HERE / "apps" / case.app), *case.args]
+    return [str(envs / case.env / "bin" / "python"), str(case.source), *case.args]
+
+
+def versions(case: Case) -> dict[str, str]:
+    """The packages of the environment, which are pinned."""
+    if case.app.endswith(".py"):
+        lines = (HERE / "requirements" / f"{case.env}.txt").read_text().split()
+        return dict(line.split("==") for line in lines)
+    package = json.loads((HERE / "node" / f"{case.env}.package.json").read_text())
+    return dict(package["dependencies"])
+
+
+def describe(case: Case) -> dict[str, Any]:
+    """What was recorded: the program, the packages, and what the provider returned to it."""
+    return {
+        "program": str(case.source.relative_to(ROOT)),
+        "sha256": hashlib.sha256(case.source.read_bytes()).hexdigest(),
+        "packages": versions(case),
+        "calls": provider.take_calls(),
+    }
 
 
 def environment(case: Case, receiver_url: str, provider_url: str) -> dict[str, str]:
@@ -185,8 +283,17 @@ def environment(case: Case, receiver_url: str, provider_url: str) -> dict[str, s
         "NO_PROXY": "*",
         "OPENAI_API_KEY": "sk-fake",
         "OPENAI_BASE_URL": f"{provider_url}/v1",
+        "OPENAI_API_BASE": f"{provider_url}/v1",
         "ANTHROPIC_API_KEY": "sk-ant-fake",
         "ANTHROPIC_BASE_URL": provider_url,
+        "GEMINI_API_KEY": "fake",
+        "GOOGLE_GEMINI_BASE_URL": provider_url,
+        "MODEL_SERVER": provider_url,
+        "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": provider_url,
+        "AWS_ACCESS_KEY_ID": "fake",
+        "AWS_SECRET_ACCESS_KEY": "fake",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
         "RECEIVER_URL": receiver_url,
         "OTEL_EXPORTER_OTLP_ENDPOINT": receiver_url,
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
@@ -227,6 +334,8 @@ def record(case: Case, envs: Path, out: Path) -> bool:
             continue
         document, raw = canonical.merge(signal, chosen)
         clean = canonical.scrub(document)
+        if case.keeps_calls:
+            clean = canonical.shorten(clean)
         text = canonical.dump(clean)
         (folder / f"{case.name}.{signal}.json").write_text(text)
         if case.protobuf and signal == "traces" and raw:
@@ -234,6 +343,9 @@ def record(case: Case, envs: Path, out: Path) -> bool:
             if len(body) < PB_LIMIT:
                 (folder / f"{case.name}.{signal}.pb").write_bytes(body)
         counts.append(f"{signal}: {len(chosen)} requests, {len(text)} characters")
+    if case.keeps_calls:
+        recording = canonical.dump(describe(case))
+        (folder / f"{case.name}.recording.json").write_text(recording)
     seconds = time.monotonic() - started
     good = result.returncode == 0 and bool(counts)
     print(
@@ -250,9 +362,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--envs", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=HERE.parent)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="a vendor, or vendor/case; several with commas")
     options = parser.parse_args()
-    chosen = [c for c in CASES if f"{c.vendor}/{c.name}".startswith(options.only)]
+    wanted = tuple(options.only.split(","))
+    chosen = [c for c in CASES if f"{c.vendor}/{c.name}".startswith(wanted)]
     results = [record(case, options.envs.resolve(), options.out.resolve()) for case in chosen]
     return 0 if all(results) else 1
 

@@ -20,7 +20,6 @@ _PLAIN_SCOPES = (
     "opentelemetry.instrumentation.openai_v2",
     "opentelemetry.util.genai",
     "pydantic-ai",
-    "logfire",
     "gen_ai",
 )
 

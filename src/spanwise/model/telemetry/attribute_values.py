@@ -42,6 +42,8 @@ KINDS: dict[str, tuple[str, ...]] = {
         "ai.embedmany",
         # Gemini CLI; it reports the usage of the call in a log record.
         "llm_call",
+        # Mastra: all steps of an answer, each of which makes its own calls.
+        "model_generation",
     ),
     "tool": ("tool", "execute_tool", "function", "ai.toolcall"),
     "retrieval": ("retrieval", "retriever", "search_memory", "vector_db_retrieve"),
@@ -57,7 +59,8 @@ KINDS: dict[str, tuple[str, ...]] = {
         "create_memory_store",
         "delete_memory_store",
     ),
-    "other": ("other", "span", "event", "unknown", "prompt", "default"),
+    # AG2 repeats the usage of a call in a span of its own, of the type `usage`.
+    "other": ("other", "span", "event", "unknown", "prompt", "default", "usage"),
 }
 
 # OpenTelemetry provider name -> aliases.
@@ -82,6 +85,7 @@ PROVIDERS: dict[str, tuple[str, ...]] = {
 FRAMEWORKS = (
     *("strands-agents", "langchain", "langgraph", "llama_index", "llamaindex", "crewai"),
     *("haystack", "litellm", "autogen", "agno", "smolagents", "_other", "unknown"),
+    "microsoft.agent_framework",
 )
 
 # Provider name -> how the names of its models begin, for spans that name no provider.

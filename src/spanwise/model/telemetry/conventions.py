@@ -66,11 +66,14 @@ class Field:
 _LANGFUSE = "langfuse.observation.usage_details"
 _LANGFUSE_COST = "langfuse.observation.cost_details"
 _MLFLOW = "mlflow.chat.tokenUsage"
+_MLFLOW_OUTPUT = "mlflow.spanOutputs"
 _LANGSMITH = "langsmith.metadata.usage_metadata"
 _LIVEKIT = "lk.llm_metrics"
 _GENKIT = "genkit:output"
 _GENKIT_KIND = "genkit:metadata:subtype"
 _VERCEL = "ai.response.providerMetadata"
+# Logfire's copy of the usage that the provider returned.
+_LOGFIRE = "gen_ai.usage.raw"
 
 FIELDS = (
     Field(
@@ -90,6 +93,7 @@ FIELDS = (
             "operation.name",
             "llm.request.type",
             "weave.span.kind",
+            "ag2.span.type",
         ),
     ),
     Field(
@@ -105,6 +109,7 @@ FIELDS = (
             "ai.telemetry.functionId",
             "lk.agent_name",
             "langsmith.metadata.lc_agent_name",
+            Inside("metadata", "lc_agent_name"),
             "graph.node.name",
         ),
     ),
@@ -261,6 +266,10 @@ FIELDS = (
             Inside(_LANGSMITH, "input_token_details.cache_read"),
             Inside(_LIVEKIT, "prompt_cached_tokens"),
             Inside(_GENKIT, "usage.cachedContentTokens"),
+            Inside(_GENKIT, "raw.usage.prompt_tokens_details.cached_tokens"),
+            Inside(_LOGFIRE, "prompt_tokens_details.cached_tokens"),
+            Inside(_LOGFIRE, "input_tokens_details.cached_tokens"),
+            Inside(_LOGFIRE, "cache_read_input_tokens"),
             "cache_read_tokens",
             "cached_token_count",
             "cached_content_token_count",
@@ -285,6 +294,7 @@ FIELDS = (
             Inside(_VERCEL, "bedrock.usage.cacheWriteInputTokens"),
             Inside(_MLFLOW, "cache_creation_input_tokens"),
             Inside(_LANGSMITH, "input_token_details.cache_creation"),
+            Inside(_LOGFIRE, "cache_creation_input_tokens"),
             "cache_creation_tokens",
             "cache_write_token_count",
         ),
@@ -298,6 +308,7 @@ FIELDS = (
             Inside(_LANGFUSE, "output_tokens_details.reasoning_tokens"),
             "gen_ai.usage.reasoning.output_tokens",
             "gen_ai.usage.reasoning_tokens",
+            "gen_ai.usage.thinking_tokens",
             "llm.usage.reasoning_tokens",
             "llm.token_count.completion_details.reasoning",
             "ai.usage.reasoningTokens",
@@ -306,6 +317,11 @@ FIELDS = (
             Inside(_VERCEL, "openai.reasoningTokens"),
             Inside(_LANGSMITH, "output_token_details.reasoning"),
             Inside(_GENKIT, "usage.thoughtsTokens"),
+            Inside(_GENKIT, "raw.usage.completion_tokens_details.reasoning_tokens"),
+            Inside(_MLFLOW_OUTPUT, "usage.completion_tokens_details.reasoning_tokens"),
+            Inside(_MLFLOW_OUTPUT, "usage.output_tokens_details.reasoning_tokens"),
+            Inside(_LOGFIRE, "completion_tokens_details.reasoning_tokens"),
+            Inside(_LOGFIRE, "output_tokens_details.reasoning_tokens"),
             "reasoning_token_count",
             "thoughts_token_count",
         ),
@@ -370,6 +386,7 @@ FIELDS = (
             "ai.telemetry.metadata.sessionId",
             "ai.settings.context.sessionId",
             "mlflow.trace.session",
+            "mastra.metadata.threadId",
             "wandb.thread_id",
             "gcp.vertex.agent.session_id",
             "thread_id",
@@ -390,6 +407,7 @@ FIELDS = (
             "ai.telemetry.metadata.userId",
             "ai.settings.context.userId",
             "mlflow.trace.user",
+            "mastra.metadata.userId",
             "gen_ai.user",
             "llm.user",
             Inside("llm.invocation_parameters", "user"),
@@ -487,6 +505,9 @@ FIELDS = (
             "traceloop.entity.input",
             "lmnr.span.input",
             "genkit:input",
+            "mastra.agent_run.input",
+            "mastra.model_generation.input",
+            "mastra.model_step.input",
             "spanwise.pieces.input",
             "input.value",
             "gen_ai.prompt",
@@ -519,6 +540,9 @@ FIELDS = (
             "traceloop.entity.output",
             "lmnr.span.output",
             "genkit:output",
+            "mastra.agent_run.output",
+            "mastra.model_generation.output",
+            "mastra.model_step.output",
             "spanwise.pieces.output",
             "output.value",
             "gen_ai.completion",

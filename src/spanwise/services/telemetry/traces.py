@@ -14,6 +14,7 @@ from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import (
     Span,
     SpanFields,
+    SpanKind,
     SpanStatus,
     Trace,
     TraceFilters,
@@ -120,16 +121,17 @@ def bind_to_experiment(trace: Trace, spans: list[SpanFields]) -> Trace:
 
 
 def describe_rootless_trace(spans: list[SpanFields]) -> Trace:
-    """Build a trace without a root span from its earliest span."""
+    """Build a trace without a root span from its earliest span and its first agent."""
     first = spans[0]
+    agent = next((span for span in spans if span["kind"] == SpanKind.AGENT), first)
     end = max(span["endTime"] for span in spans)
     errors = sum(span["status"] == SpanStatus.ERROR for span in spans)
     counted = [span for span in spans if span["kind"] in USAGE_KINDS and span["countedIn"] is None]
     return Trace(
         trace_id=first["traceId"],
         name=first["name"],
-        agent_id=first["agentId"],
-        agent_name=first["agentName"],
+        agent_id=agent["agentId"],
+        agent_name=agent["agentName"],
         status=TraceStatus.ERROR if first["status"] == SpanStatus.ERROR else TraceStatus.SUCCESS,
         error_type=first["errorType"],
         start_time=first["startTime"],

@@ -6,14 +6,14 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { api, unwrapPage } from "@/lib/api";
 import { useWorkspace } from "@/lib/queries";
 import { useCan } from "@/lib/roles";
-import { useUrl, useUrlState } from "@/lib/url";
+import { useUrl } from "@/lib/url";
 import { CodeBlock } from "@/ui/CodeBlock";
 import { cx } from "@/ui/cx";
 import { PageBody } from "@/ui/Panel";
-import { Tabs } from "@/ui/Tabs";
 import { Time } from "@/ui/Time";
 import { CreateKey, EXPIRY_DAYS, useFreshKey, WhomToAsk } from "./FreshKey";
-import { environment, snippets } from "./snippets";
+import { SnippetPicker } from "./SnippetPicker";
+import { environment } from "./snippets";
 
 const PLACEHOLDER = "YOUR_API_KEY";
 
@@ -22,7 +22,6 @@ export default function StartPage() {
   const { secret, created } = useFreshKey();
   const isAdmin = useCan()("admin");
   const workspace = useWorkspace();
-  const [tab, setTab] = useUrlState("with", "python");
   const isRequested = useRef(false);
   useEffect(() => {
     if (!fresh || secret || !isAdmin || isRequested.current) return;
@@ -30,8 +29,6 @@ export default function StartPage() {
     created.mutate();
   }, [fresh, secret, isAdmin, created]);
   const key = secret ?? PLACEHOLDER;
-  const all = snippets(location.origin, key);
-  const shown = all.find((one) => one.id === tab) ?? all[0];
   return (
     <PageBody title="Get started" isNarrow>
       <ol className="flex flex-col gap-6">
@@ -46,18 +43,7 @@ export default function StartPage() {
           )}
         </Step>
         <Step number={2} title="Send a trace">
-          <div className="rounded-lg border bg-surface">
-            <Tabs
-              label="Languages and frameworks"
-              tabs={all.map(({ id, label }) => ({ id, label }))}
-              value={shown?.id ?? ""}
-              onChange={setTab}
-            />
-            <div className="flex flex-col gap-2 p-3">
-              {shown?.install && <CodeBlock code={shown.install} label="Install" />}
-              {shown && <CodeBlock code={shown.code} label={shown.label} />}
-            </div>
-          </div>
+          <SnippetPicker apiKey={key} />
         </Step>
         <FirstTrace />
       </ol>

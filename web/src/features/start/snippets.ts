@@ -1,4 +1,4 @@
-/** Code that sends a trace, configured by the two environment variables only. */
+/** Programs that send a trace: the files in docs/snippets, which are recorded as they are. */
 export interface Snippet {
   id: string;
   label: string;
@@ -6,122 +6,67 @@ export interface Snippet {
   code: string;
 }
 
-export function environment(origin: string, key: string): string {
-  return `export OTEL_EXPORTER_OTLP_ENDPOINT=${origin}/api/otlp
-export OTEL_EXPORTER_OTLP_HEADERS=x-api-key=${key}`;
+export interface Language {
+  id: string;
+  label: string;
+  snippets: Snippet[];
 }
 
-export function snippets(origin: string, key: string): Snippet[] {
+const FILES = import.meta.glob<string>("../../../../docs/snippets/*.{py,ts}", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+
+// The files of each language, without their endings; the most used first.
+const PYTHON = {
+  openai: "OpenAI",
+  langchain: "LangChain",
+  langgraph: "LangGraph",
+  anthropic: "Anthropic",
+  "openai-agents": "OpenAI Agents",
+  "llama-index": "LlamaIndex",
+  crewai: "CrewAI",
+  "pydantic-ai": "Pydantic AI",
+  "google-genai": "Google Gen AI",
+  litellm: "LiteLLM",
+  opentelemetry: "OpenTelemetry",
+};
+const TYPESCRIPT = {
+  "vercel-ai": "Vercel AI SDK",
+  openai: "OpenAI",
+  langchain: "LangChain.js",
+  mastra: "Mastra",
+  opentelemetry: "OpenTelemetry",
+};
+
+export function environment(origin: string, key: string): string {
+  return `export OTEL_EXPORTER_OTLP_ENDPOINT=${origin}/api/otlp
+export OTEL_EXPORTER_OTLP_HEADERS=x-api-key=${key}
+export OTEL_SERVICE_NAME=my-first-agent`;
+}
+
+export function languages(origin: string, key: string): Language[] {
   return [
+    { id: "python", label: "Python", snippets: read(PYTHON, "python.py") },
+    { id: "typescript", label: "TypeScript", snippets: read(TYPESCRIPT, "typescript.ts") },
     {
-      id: "python",
-      label: "Python",
-      install: "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http",
-      code: PYTHON,
+      id: "http",
+      label: "HTTP",
+      snippets: [{ id: "curl", label: "curl", code: curl(origin, key) }],
     },
-    {
-      id: "node",
-      label: "Node",
-      install:
-        "npm install @opentelemetry/sdk-node @opentelemetry/exporter-trace-otlp-proto @opentelemetry/api",
-      code: NODE,
-    },
-    {
-      id: "openai",
-      label: "OpenAI",
-      install:
-        "pip install openai openinference-instrumentation-openai opentelemetry-sdk opentelemetry-exporter-otlp-proto-http",
-      code: OPENAI,
-    },
-    {
-      id: "langchain",
-      label: "LangChain",
-      install:
-        "pip install langchain langchain-openai openinference-instrumentation-langchain opentelemetry-sdk opentelemetry-exporter-otlp-proto-http",
-      code: LANGCHAIN,
-    },
-    {
-      id: "vercel",
-      label: "Vercel AI SDK",
-      install:
-        "npm install ai @ai-sdk/openai @opentelemetry/sdk-node @opentelemetry/exporter-trace-otlp-proto",
-      code: VERCEL,
-    },
-    { id: "curl", label: "curl", code: curl(origin, key) },
   ];
 }
 
-const SETUP = `from opentelemetry import trace
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-provider = TracerProvider()
-provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-trace.set_tracer_provider(provider)
-`;
-
-const PYTHON = `${SETUP}
-tracer = trace.get_tracer("my-app")
-with tracer.start_as_current_span("answer") as span:
-    span.set_attribute("gen_ai.agent.name", "my-first-agent")
-    span.set_attribute("gen_ai.operation.name", "invoke_agent")
-
-provider.shutdown()
-`;
-
-const OPENAI = `${SETUP}
-from openai import OpenAI
-from openinference.instrumentation.openai import OpenAIInstrumentor
-
-OpenAIInstrumentor().instrument(tracer_provider=provider)
-OpenAI().chat.completions.create(
-    model="gpt-5-mini",
-    messages=[{"role": "user", "content": "Say hello."}],
-)
-provider.shutdown()
-`;
-
-const LANGCHAIN = `${SETUP}
-from langchain_openai import ChatOpenAI
-from openinference.instrumentation.langchain import LangChainInstrumentor
-
-LangChainInstrumentor().instrument(tracer_provider=provider)
-ChatOpenAI(model="gpt-5-mini").invoke("Say hello.")
-provider.shutdown()
-`;
-
-const NODE_SETUP = `import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import { NodeSDK } from "@opentelemetry/sdk-node";
-
-const sdk = new NodeSDK({
-  serviceName: "my-first-agent",
-  traceExporter: new OTLPTraceExporter(),
-});
-sdk.start();
-`;
-
-const NODE = `${NODE_SETUP}
-import { trace } from "@opentelemetry/api";
-
-trace.getTracer("my-app").startActiveSpan("answer", (span) => {
-  span.setAttribute("gen_ai.operation.name", "invoke_agent");
-  span.end();
-});
-await sdk.shutdown();
-`;
-
-const VERCEL = `${NODE_SETUP}
-import { openai } from "@ai-sdk/openai";
-import { generateText } from "ai";
-
-await generateText({
-  model: openai("gpt-5-mini"),
-  prompt: "Say hello.",
-  experimental_telemetry: { isEnabled: true, functionId: "my-first-agent" },
-});
-await sdk.shutdown();
-`;
+function read(labels: Record<string, string>, ending: string): Snippet[] {
+  return Object.entries(labels).map(([name, label]) => {
+    const file = FILES[`../../../../docs/snippets/${name}-${ending}`] ?? "";
+    // The first line is a comment with the command that installs the packages.
+    const [install = "", ...lines] = file.split("\n");
+    const code = lines.join("\n");
+    return { id: name, label, install: install.replace(/^(#|\/\/) /, ""), code };
+  });
+}
 
 function curl(origin: string, key: string): string {
   return `curl ${origin}/api/spans \\

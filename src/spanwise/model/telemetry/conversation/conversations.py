@@ -38,6 +38,8 @@ _WRAPPERS = (
 _SYSTEM = ("system", "system_instruction", "systemInstruction", "instructions")
 # An object with one of these and an `input` or a `prompt` is a request, not just arguments.
 _REQUEST = {"model", "instructions", "system", "tools"}
+# An object with a `text` and one of these is an answer of Mastra.
+_ANSWER = {"toolCalls", "files"}
 _VERCEL_CALLS = "ai.response.toolCalls"
 
 
@@ -127,6 +129,9 @@ def _parse_object(value: Json, role: str) -> list[Json] | None:
     message = _parse_message(value, role)
     if message is not None:
         return [message]
+    if isinstance(value.get("text"), str) and _ANSWER & value.keys():
+        text = [text_part(value["text"])] if value["text"] else []
+        return [_message(role, [*text, *_to_calls(value.get("toolCalls"))])]
     for name in _WRAPPERS:
         inner = read_json(value.get(name))
         if inner is None or (name in {"input", "prompt"} and not _is_request(value, inner)):
@@ -159,7 +164,7 @@ def _parse_message(item: Json, role: str) -> Json | None:
     for name in ("message", "kwargs", "data"):
         inner = item.get(name)
         if isinstance(inner, dict) and (name != "data" or _role_of(item)):
-            return _parse_message({"type": item.get("type"), **inner}, role)
+            return _parse_message({"type": _type_of(item), **inner}, role)
     named = _role_of(item)
     content = item.get("content")
     if isinstance(content, dict) and isinstance(content.get("parts"), list):
@@ -169,10 +174,19 @@ def _parse_message(item: Json, role: str) -> Json | None:
     actual = named or role
     body = next((item[n] for n in ("parts", "content", "contents") if item.get(n)), None)
     parts = _parse_body(body, item if actual == "tool" else None)
+    if actual == "tool" and isinstance(item.get("function"), list):
+        # OpenInference's AutoGen instrumentation sends results as a list of JSON texts.
+        parts += [result_part(r) for r in map(read_json, item["function"]) if isinstance(r, dict)]
     known = {part["id"] for part in parts if part["type"] == "toolCall"}
     calls = _to_calls(item.get("tool_calls") or item.get("toolCalls"))
     parts += [call for call in calls if call["id"] not in known or call["id"] is None]
     return _message(actual, [*_reasoning_of(item), *parts])
+
+
+def _type_of(item: Json) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return the type of a message; LangChain.js serializes it as the path of its class."""
+    path = item.get("id")
+    return path[-1] if item.get("lc") and isinstance(path, list) and path else item.get("type")
 
 
 def _role_of(item: Json) -> str | None:

@@ -57,8 +57,8 @@ def to_message(role: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_instructions(messages: Any, attributes: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- JSON
-    """Prepend the system instructions, which OpenTelemetry sends as a separate attribute."""
-    parts = attributes.get("gen_ai.system_instructions")
+    """Prepend the system instructions, which are an attribute, or a parameter of the call."""
+    parts = attributes.get("gen_ai.system_instructions") or _system_parameter(attributes)
     if not parts or not isinstance(messages, list) or _has_system(messages):
         return messages
     if isinstance(parts, str):
@@ -67,6 +67,18 @@ def with_instructions(messages: Any, attributes: Mapping[str, Any]) -> Any:  # n
         except orjson.JSONDecodeError:
             parts = [{"type": "text", "content": parts}]
     return [{"role": "system", "parts": parts if isinstance(parts, list) else [parts]}, *messages]
+
+
+def _system_parameter(attributes: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return the system prompt that OpenInference leaves among Anthropic's parameters."""
+    parameters = attributes.get("llm.invocation_parameters")
+    if not isinstance(parameters, str) or '"system"' not in parameters:
+        return None
+    try:
+        loaded = orjson.loads(parameters)
+    except orjson.JSONDecodeError:
+        return None
+    return loaded.get("system") if isinstance(loaded, dict) else None
 
 
 def _has_system(messages: list[Any]) -> bool:

@@ -281,6 +281,25 @@ def test_an_unknown_part_stays_as_data() -> None:
     assert message["parts"] == [{"type": "data", "value": block}]
 
 
+def test_an_answer_of_mastra_has_its_text_and_its_calls() -> None:
+    call = {"toolCallId": "c1", "toolName": "get_weather", "args": CITY}
+    [message] = normalize_messages({"text": ANSWER, "toolCalls": [call]}, "assistant") or []
+    assert message == {"role": "assistant", "parts": [*says("assistant", ANSWER)["parts"], calls()]}
+
+
+def test_langchain_js_names_the_class_of_a_message() -> None:
+    path = ["langchain_core", "messages", "HumanMessage"]
+    sent = {"lc": 1, "type": "constructor", "id": path, "kwargs": {"content": ASK}}
+    assert normalize_messages({"messages": [sent]}, "assistant") == [says("user", ASK)]
+
+
+def test_results_of_autogen_are_json_in_a_list() -> None:
+    result = {"name": "get_weather", "content": "21 degrees", "call_id": "c1"}
+    sent = {"role": "function", "function": [orjson.dumps(result).decode()]}
+    expected = [{"role": "tool", "parts": [returns("21 degrees")]}]
+    assert normalize_messages([sent], "user") == expected
+
+
 def test_what_smolagents_calls_its_roles_is_known() -> None:
     sent = [
         {"role": "tool-call", "contents": [{"type": "text", "text": "Calling tools"}]},

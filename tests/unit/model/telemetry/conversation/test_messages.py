@@ -31,3 +31,16 @@ def test_instructions_become_the_first_message(instructions: Any) -> None:
 )
 def test_other_inputs_are_unchanged(messages: Any, attributes: dict[str, Any]) -> None:
     assert with_instructions(messages, attributes) == messages
+
+
+def test_a_system_prompt_among_the_parameters_comes_first() -> None:
+    attributes = {"llm.invocation_parameters": '{"max_tokens": 5, "system": "Be brief."}'}
+    first, *rest = with_instructions(USER_MESSAGES, attributes)
+    assert first == {"role": "system", "parts": [{"type": "text", "content": "Be brief."}]}
+    assert rest == USER_MESSAGES
+
+
+def test_parameters_that_are_no_object_are_ignored() -> None:
+    for parameters in ('["system"]', '{"system"', '{"system": null}'):
+        attributes = {"llm.invocation_parameters": parameters}
+        assert with_instructions(USER_MESSAGES, attributes) == USER_MESSAGES
