@@ -144,3 +144,14 @@ async def test_an_invalid_export_is_refused(
         await transfer.export(mine, tmp_path, lambda *_: None)
     with pytest.raises(NotFound):
         await transfer.find_workspace("nobody@example.com")
+
+
+async def test_a_workspace_is_chosen_among_those_of_the_account(
+    service: Service, transfer: Transfer
+) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    other = await ann.data("POST", "/workspaces", json={"name": "other"})
+    assert await transfer.find_workspace(ann.email) == ann.user["defaultWorkspaceId"]
+    assert await transfer.find_workspace(ann.email, other["id"]) == other["id"]
+    with pytest.raises(NotFound):
+        await transfer.find_workspace(bob.email, other["id"])

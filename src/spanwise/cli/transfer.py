@@ -14,20 +14,20 @@ from spanwise.wiring.commands import open_transfer
 Run = Callable[[Transfer, str, Path, Progress], Awaitable[Mapping[str, int]]]
 
 
-def run_transfer(what: str, run: Run, folder: Path, email: str) -> None:
+def run_transfer(what: str, run: Run, folder: Path, email: str, workspace: str | None) -> None:
     """Export or import one workspace's telemetry and print the row counts."""
     settings = load_settings()
     configure_logs(settings)
-    rows = asyncio.run(_transfer(settings, what, run, folder, normalize_email(email)))
+    rows = asyncio.run(_transfer(settings, what, run, folder, (normalize_email(email), workspace)))
     print(
         f"{folder}: " + ", ".join(f"{n:,} {table.replace('_', ' ')}" for table, n in rows.items())
     )
 
 
 async def _transfer(
-    settings: Settings, what: str, run: Run, folder: Path, email: str
+    settings: Settings, what: str, run: Run, folder: Path, of: tuple[str, str | None]
 ) -> Mapping[str, int]:
     async with open_transfer(settings) as transfer:
-        workspace = await transfer.find_workspace(email)
+        workspace = await transfer.find_workspace(*of)
         with show_progress(what) as progress:
             return await run(transfer, workspace, folder, progress)

@@ -37,12 +37,14 @@ class Transfer:
         self._writer = writer
         self._find_masker = masking
 
-    async def find_workspace(self, email: str) -> str:
+    async def find_workspace(self, email: str, workspace_id: str | None = None) -> str:
         async with self._catalog.read() as tx:
             account = await find_account_by_email(tx, email)
         if account is None:
             raise NotFound(f"there is no account {email}")
-        return account.default_workspace_id or ""
+        if workspace_id is not None and workspace_id not in account.memberships:
+            raise NotFound(f"{email} is not a member of a workspace {workspace_id}")
+        return workspace_id or account.default_workspace_id or ""
 
     async def export(self, workspace: str, folder: Path, progress: Progress) -> Mapping[str, int]:
         """Write a workspace's telemetry to an empty folder; return the row counts by table."""
