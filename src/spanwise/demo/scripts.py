@@ -103,7 +103,8 @@ SUPPORT = (
         "refund",
         (
             Exchange(
-                "The {item} I got in order {order} is broken. I want my money back.",
+                "The {item} I got in order {order} is broken. I want my money back on my card, 4111 "
+                "1111 1111 1111.",
                 (
                     (Call("get_order", {"orderId": "{order}"},
                           {"orderId": "{order}", "item": "{item}", "paid": "{amount}",
@@ -132,8 +133,7 @@ SUPPORT = (
         "password",
         (
             Exchange(
-                "I cannot log in as pat.reed@example.com any more, it says my password is wrong but I "
-                "am sure it is right.",
+                "I cannot log in any more, it says my password is wrong but I am sure it is right.",
                 (
                     (Call("search_knowledge_base", {"query": "cannot log in, wrong password"},
                           [{"title": "Reset your password", "score": 0.91,

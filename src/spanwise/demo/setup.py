@@ -33,7 +33,7 @@ _COLLEAGUES = (
 )
 _INVITED = "sam@example.com"
 _MASKING = MaskingRules(
-    mode=MaskingMode.MASK, detectors=[Detector.EMAIL, Detector.CREDIT_CARD, Detector.SECRET]
+    mode=MaskingMode.MASK, detectors=[Detector.CREDIT_CARD, Detector.IBAN, Detector.SECRET]
 )
 _RETENTION = {"retention_days": 365, "content_retention_days": 90}
 
