@@ -51,9 +51,14 @@ export function priceColumns(
       id: "source",
       header: "Price",
       width: "5rem",
-      cell: ({ priceSource }) => (
-        <Badge tone={SOURCES[priceSource].tone}>{SOURCES[priceSource].word}</Badge>
-      ),
+      cell: ({ model, priceSource }) =>
+        priceSource === "none" && !unpriced[model] ? (
+          <span title="The application reports the cost of its calls">
+            <Badge>reported</Badge>
+          </span>
+        ) : (
+          <Badge tone={SOURCES[priceSource].tone}>{SOURCES[priceSource].word}</Badge>
+        ),
     },
     {
       id: "unpriced",
