@@ -103,10 +103,15 @@ export const DIMENSION_NAMES = Object.keys(DIMENSIONS);
 export const FIELD_NAMES = [...DIMENSION_NAMES, ...Object.keys(OTHER_FIELDS)];
 const NUMBERS = new Set(["durationMs", "cost", "inputTokens", "outputTokens", "totalTokens"]);
 
-/** The label of a dimension, a filter field or a measure. */
+/** The label of a dimension or a filter field. */
 export function fieldLabel(name: string): string {
   if (name.startsWith(ATTRIBUTE)) return name.slice(ATTRIBUTE.length) || "Attribute";
-  return DIMENSIONS[name] ?? OTHER_FIELDS[name] ?? measureOf(name).label;
+  return DIMENSIONS[name] ?? OTHER_FIELDS[name] ?? name;
+}
+
+/** The label of a column of a result; cost and tokens are both measures and filter fields. */
+export function columnLabel(name: string): string {
+  return isMeasure(name) ? measureOf(name).label : fieldLabel(name);
 }
 
 export const OPERATORS: Record<Operator, string> = {

@@ -62,19 +62,22 @@ function TimeCharts(
   const data = useMemo(() => buildCharts(result, query, chart), [result, query, chart]);
   const isPartial = data.shown < data.groups;
   const free = height - (isPartial ? NOTE_HEIGHT : 0);
-  const each = free / data.charts.length - LEGEND_HEIGHT;
+  const isSplit = data.charts.length > 1;
+  const each = free / data.charts.length - LEGEND_HEIGHT - (isSplit ? NOTE_HEIGHT : 0);
   return (
     <div className="overflow-y-auto overflow-x-hidden" style={{ height }}>
       {data.charts.map(({ unit, label, series }) => (
-        <TimeChart
-          key={unit}
-          label={`${title}: ${label} over time`}
-          dates={data.dates}
-          granularity={granularity}
-          series={series}
-          format={axisFormat(unit)}
-          height={Math.max(LEAST_PLOT, Math.floor(each))}
-        />
+        <div key={unit}>
+          {isSplit && <h3 className="text-sm font-medium">{label}</h3>}
+          <TimeChart
+            label={`${title}: ${label} over time`}
+            dates={data.dates}
+            granularity={granularity}
+            series={series}
+            format={axisFormat(unit)}
+            height={Math.max(LEAST_PLOT, Math.floor(each))}
+          />
+        </div>
       ))}
       {isPartial && (
         <p className="text-sm text-muted">
@@ -145,7 +148,9 @@ function Numbers({ title, query, result, height }: Props) {
       {figures.map(({ label, shown }, index) => (
         <div key={`${index} ${label}`} className="min-w-0">
           <p className="text-3xl font-semibold tracking-tight">{shown}</p>
-          <p className="truncate text-sm text-muted">{label}</p>
+          {(figures.length > 1 || label !== title) && (
+            <p className="truncate text-sm text-muted">{label}</p>
+          )}
         </div>
       ))}
     </div>

@@ -3,9 +3,9 @@ import { Plus, X } from "lucide-react";
 import type { ReactNode } from "react";
 import {
   ATTRIBUTE,
+  columnLabel,
   DIMENSION_NAMES,
   type Entity,
-  fieldLabel,
   MEASURE_NAMES,
   measureOf,
   signalMeasure,
@@ -190,7 +190,7 @@ function Ordering({ draft, change }: PartProps) {
         aria-label="Order by"
         value={names.includes(field) ? field : first}
         onChange={(value) => change({ orderBy: { field: value, order } })}
-        options={names.map((value) => ({ value, label: `By ${fieldLabel(value)}` }))}
+        options={names.map((value) => ({ value, label: `By ${columnLabel(value)}` }))}
       />
       <Select
         aria-label="Direction"

@@ -1,7 +1,7 @@
 /** The rows of a query in a table. */
 import { useMemo } from "react";
 import {
-  fieldLabel,
+  columnLabel,
   formatMeasure,
   groupValue,
   type Query,
@@ -52,7 +52,7 @@ function toColumns(query: Query, granularity: Granularity | null): Column<Row>[]
   const groups = (query.groupBy ?? []).map(
     (name): Column<Row> => ({
       id: name,
-      header: fieldLabel(name),
+      header: columnLabel(name),
       cell: (row) => <span title={groupValue(row[name])}>{groupValue(row[name])}</span>,
       width: "minmax(8rem, 2fr)",
       sort: name,
@@ -61,7 +61,7 @@ function toColumns(query: Query, granularity: Granularity | null): Column<Row>[]
   const measures = query.measures.map(
     (name): Column<Row> => ({
       id: name,
-      header: fieldLabel(name),
+      header: columnLabel(name),
       cell: (row) => formatMeasure(name, row[name]),
       width: "minmax(5.5rem, 1fr)",
       align: "right",
