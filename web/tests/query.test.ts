@@ -31,7 +31,14 @@ test.each([FULL, NEW_DRAFT])("a query round-trips through the URL: %o", (draft) 
 });
 
 test("what is invalid in a URL is replaced by defaults", () => {
-  const search = { chart: "pie", measures: "beauty", filters: "{", limit: "-1", step: "hour" };
+  const search = {
+    chart: "pie",
+    measures: "beauty",
+    filters: '[{"field":"star","op":"eq"},3]',
+    limit: "-1",
+    step: "hour",
+    by: "star",
+  };
   expect(readDraft(search)).toEqual(NEW_DRAFT);
 });
 

@@ -103,6 +103,16 @@ export const DIMENSION_NAMES = Object.keys(DIMENSIONS);
 export const FIELD_NAMES = [...DIMENSION_NAMES, ...Object.keys(OTHER_FIELDS)];
 const NUMBERS = new Set(["durationMs", "cost", "inputTokens", "outputTokens", "totalTokens"]);
 
+export function isDimension(name: string): boolean {
+  return name in DIMENSIONS || name.startsWith(ATTRIBUTE);
+}
+
+export function isCondition(value: unknown): value is Condition {
+  const { field, op } = (value ?? {}) as Partial<Condition>;
+  if (typeof field !== "string" || typeof op !== "string" || !(op in OPERATORS)) return false;
+  return field === "" || isDimension(field) || field in OTHER_FIELDS;
+}
+
 /** The label of a dimension or a filter field. */
 export function fieldLabel(name: string): string {
   if (name.startsWith(ATTRIBUTE)) return name.slice(ATTRIBUTE.length) || "Attribute";

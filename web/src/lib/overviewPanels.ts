@@ -4,7 +4,7 @@ import type { Panel } from "./queryDraft";
 
 const NUMBER = { width: 3, height: 2 };
 const HALF = { width: 6, height: 4 };
-const THIRD = { width: 4, height: 4 };
+const QUARTER = { width: 3, height: 4 };
 
 function panel(
   title: string,
@@ -44,7 +44,7 @@ export const OVERVIEW_PANELS: Panel[] = [
       groupBy: ["model"],
       filters: [{ field: "model", op: "exists" }],
     },
-    THIRD,
+    QUARTER,
   ),
   panel(
     "Errors by type",
@@ -54,7 +54,7 @@ export const OVERVIEW_PANELS: Panel[] = [
       groupBy: ["errorType"],
       filters: [{ field: "status", op: "eq", value: "error" }],
     },
-    THIRD,
+    QUARTER,
   ),
   panel(
     "Tools",
@@ -65,6 +65,6 @@ export const OVERVIEW_PANELS: Panel[] = [
       groupBy: ["tool"],
       filters: [{ field: "kind", op: "eq", value: "tool" }],
     },
-    THIRD,
+    HALF,
   ),
 ];

@@ -5,6 +5,8 @@ import {
   type Condition,
   type Entity,
   fieldLabel,
+  isCondition,
+  isDimension,
   isMeasure,
   isNumeric,
   measureOf,
@@ -86,7 +88,9 @@ export function readDraft(search: Search): Draft {
     chart,
     of: oneOf(["traces", "spans"], search.of) ?? "traces",
     measures: measures.length > 0 ? measures : NEW_DRAFT.measures,
-    groupBy: splitNames(search.by ?? "").slice(0, MOST_GROUPINGS),
+    groupBy: splitNames(search.by ?? "")
+      .filter(isDimension)
+      .slice(0, MOST_GROUPINGS),
     filters: readFilters(search.filters),
     step: oneOf(steps, search.step) ?? usualStep(chart),
     orderBy: field ? { field, order: order === "asc" ? "asc" : "desc" } : null,
@@ -98,8 +102,7 @@ export function readDraft(search: Search): Draft {
 function readFilters(text: string | undefined): Condition[] {
   try {
     const read: unknown = JSON.parse(text ?? "[]");
-    if (!Array.isArray(read)) return [];
-    return read.filter((one) => typeof one?.field === "string" && typeof one?.op === "string");
+    return Array.isArray(read) ? read.filter(isCondition) : [];
   } catch {
     return [];
   }

@@ -56,20 +56,22 @@ export function PanelDialog({ panel, onClose, onSave }: Props) {
       }
     >
       <div className="flex flex-col gap-4">
-        <div className="grid gap-3 sm:grid-cols-[minmax(0,1fr)_8rem_8rem]">
-          <TextField
-            label="Title"
-            value={title}
-            placeholder={describeDraft(draft)}
-            maxLength={MOST_TITLE}
-            onChange={setTitle}
-          />
+        <div className="grid grid-cols-2 gap-3 sm:grid-cols-[minmax(0,1fr)_8rem_8rem]">
+          <div className="max-sm:col-span-2">
+            <TextField
+              label="Title"
+              value={title}
+              placeholder={describeDraft(draft)}
+              maxLength={MOST_TITLE}
+              onChange={setTitle}
+            />
+          </div>
           <SizeField label="Width" value={width} sizes={WIDTHS} of="of 12" onChange={setWidth} />
           <SizeField label="Height" value={height} sizes={HEIGHTS} of="rows" onChange={setHeight} />
         </div>
         <QueryForm draft={draft} onChange={setDraft} />
         <section aria-label="Preview" className="rounded-lg border p-3">
-          <QueryResult query={answer} height={PREVIEW_HEIGHT}>
+          <QueryResult query={answer} rejected="The query is not valid" height={PREVIEW_HEIGHT}>
             {(result) => (
               <QueryChart
                 title={shownTitle}

@@ -86,7 +86,7 @@ function PanelCell({ panel, actions }: { panel: Panel; actions: React.ReactNode 
       className="col-span-full flex min-w-0 md:col-[span_var(--medium)] xl:col-[span_var(--wide)]"
     >
       <Frame title={title} unit={unit} actions={actions} className="w-full overflow-hidden">
-        <QueryResult query={answer} height={content}>
+        <QueryResult query={answer} rejected="The query is not valid" height={content}>
           {(result) => (
             <QueryChart
               title={title}

@@ -54,7 +54,7 @@ export default function ExplorePage() {
         <QueryForm draft={draft} onChange={setDraft} />
       </div>
       <Panel title={title} unit={unitText(draft, granularity)}>
-        <QueryResult query={answer} height={CHART_HEIGHT}>
+        <QueryResult query={answer} rejected="The query is not valid" height={CHART_HEIGHT}>
           {(result) =>
             result.rows.length === 0 ? (
               <NothingFound draft={draft} onChange={setDraft} />

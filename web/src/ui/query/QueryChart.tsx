@@ -148,9 +148,7 @@ function Numbers({ title, query, result, height }: Props) {
       {figures.map(({ label, shown }, index) => (
         <div key={`${index} ${label}`} className="min-w-0">
           <p className="text-3xl font-semibold tracking-tight">{shown}</p>
-          {(figures.length > 1 || label !== title) && (
-            <p className="truncate text-sm text-muted">{label}</p>
-          )}
+          {figures.length > 1 && <p className="truncate text-sm text-muted">{label}</p>}
         </div>
       ))}
     </div>
