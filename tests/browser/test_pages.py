@@ -15,6 +15,12 @@ def first(site: Site, path: str, field: str) -> str:
 SUPPORT = "agentId=support-assistant"
 PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
     "overview": ("/?range=30d", "Requests by agent"),
+    "dashboards": ("/dashboards", "Requests, latency, errors"),
+    "dashboard": (
+        lambda site: f"/dashboards/{first(site, '/dashboards', 'id')}?range=30d",
+        "daily",
+    ),
+    "explore": ("/explore?range=30d&measures=count,p95&by=agent", "support-assistant"),
     "traces": ("/traces?range=30d", "support-assistant"),
     "trace": (
         lambda site: f"/traces/{first(site, f'/spans/traces?{SUPPORT}', 'traceId')}",

@@ -3,22 +3,20 @@ import {
   BellRing,
   Bot,
   Bug,
-  Building2,
   ChartLine,
-  Coins,
   FlaskConical,
   Gauge,
-  KeyRound,
+  LayoutDashboard,
   ListTree,
   MessagesSquare,
-  Rocket,
   Rss,
   ScrollText,
-  ShieldCheck,
   SquareTerminal,
+  Telescope,
   ThumbsUp,
 } from "lucide-react";
 import { type Page, type PageCode, PUBLIC_PAGES } from "./publicPages";
+import { SETTINGS_PAGES } from "./settingsPages";
 
 export type { Page } from "./publicPages";
 
@@ -33,6 +31,29 @@ const TABLE: readonly Page[] = [
     group: "observe",
     uses: ALL,
     load: () => import("@/features/overview/OverviewPage"),
+  },
+  {
+    path: "/dashboards",
+    title: "Dashboards",
+    icon: LayoutDashboard,
+    key: "b",
+    group: "observe",
+    load: () => import("@/features/dashboards/DashboardsPage"),
+  },
+  {
+    path: "/dashboards/$dashboardId",
+    title: "Dashboard",
+    uses: ALL,
+    load: () => import("@/features/dashboards/DashboardPage"),
+  },
+  {
+    path: "/explore",
+    title: "Explore",
+    icon: Telescope,
+    key: "x",
+    group: "observe",
+    uses: ["range"],
+    load: () => import("@/features/explore/ExplorePage"),
   },
   {
     path: "/traces",
@@ -165,50 +186,7 @@ const TABLE: readonly Page[] = [
     group: "improve",
     load: () => import("@/features/events/EventsPage"),
   },
-  {
-    path: "/workspace",
-    title: "Workspace",
-    icon: Building2,
-    key: "w",
-    group: "settings",
-    load: () => import("@/features/workspace/WorkspacePage"),
-  },
-  {
-    path: "/keys",
-    title: "API keys",
-    icon: KeyRound,
-    key: "k",
-    group: "settings",
-    load: () => import("@/features/keys/KeysPage"),
-  },
-  {
-    path: "/models",
-    title: "Model prices",
-    icon: Coins,
-    key: "m",
-    group: "settings",
-    load: () => import("@/features/models/ModelsPage"),
-  },
-  {
-    path: "/admin",
-    title: "Administration",
-    icon: ShieldCheck,
-    group: "settings",
-    adminOnly: true,
-    load: () => import("@/features/admin/AdminPage"),
-  },
-  {
-    path: "/profile",
-    title: "Profile",
-    load: () => import("@/features/profile/ProfilePage"),
-  },
-  {
-    path: "/start",
-    title: "Get started",
-    icon: Rocket,
-    group: "settings",
-    load: () => import("@/features/start/StartPage"),
-  },
+  ...SETTINGS_PAGES,
   ...PUBLIC_PAGES,
 ];
 

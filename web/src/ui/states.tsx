@@ -79,16 +79,21 @@ export function ErrorState({ error, what = "Loading failed", onRetry, children }
 interface QueryResultProps<T> {
   query: UseQueryResult<T>;
   height: number;
+  /** The heading when the service rejects the request, which a retry does not change. */
+  rejected?: string;
   children: (data: T) => ReactNode;
 }
 
 /** Shows the skeleton, error or content of a query at the same height. */
-export function QueryResult<T>({ query, height, children }: QueryResultProps<T>) {
+export function QueryResult<T>({ query, height, rejected, children }: QueryResultProps<T>) {
   const { data, error, refetch } = query;
+  const isRejected = rejected && error instanceof ApiError && error.status === 400;
   return (
     <div style={{ minHeight: height }}>
       {data !== undefined ? (
         children(data)
+      ) : isRejected ? (
+        <ErrorState error={error} what={rejected} />
       ) : error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : (

@@ -1,12 +1,16 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { BellRing, Rocket } from "lucide-react";
+import { BellRing, Copy, Rocket } from "lucide-react";
 import { ApiError } from "@/lib/api";
+import { createDashboard, useDashboardChange } from "@/lib/dashboards";
+import { OVERVIEW_PANELS } from "@/lib/overviewPanels";
 import { useFilterValues } from "@/lib/queries";
 import { Button } from "@/ui/Button";
 import { Select } from "@/ui/Field";
 import { PageBody } from "@/ui/Panel";
+import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, ErrorState } from "@/ui/states";
+import { toast } from "@/ui/Toast";
 import { Charts } from "./charts";
 import { ErrorShares, LatencyShares, ToolMap } from "./distributions";
 import { Metrics } from "./Metrics";
@@ -37,6 +41,7 @@ export default function OverviewPage() {
             onChange={(value) => setStep(value as Step)}
             options={STEPS}
           />
+          <CopyToDashboard />
         </>
       }
     >
@@ -68,6 +73,27 @@ function Content() {
         <ToolMap overview={overview} />
       </div>
     </>
+  );
+}
+
+/** Opens the copy, where it can be changed. */
+function CopyToDashboard() {
+  const navigate = useNavigate();
+  const copy = useDashboardChange(createDashboard, {
+    onDone: ({ id }) =>
+      void navigate({ to: "/dashboards/$dashboardId", params: { dashboardId: id } as never }),
+    onError: (error) => toast(error.message, "bad"),
+  });
+  const body = { name: "Overview (copy)", isShared: false, panels: OVERVIEW_PANELS };
+  return (
+    <RoleButton
+      needs="editor"
+      busy={copy.isPending}
+      icon={<Copy className="size-3.5" />}
+      onClick={() => copy.mutate(body)}
+    >
+      Copy to a dashboard
+    </RoleButton>
   );
 }
 

@@ -1,0 +1,163 @@
+"""Explore and dashboards: queries in the URL, panels, unsaved changes, roles and refreshing."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
+from support.browser import Site, Tab, open_tab
+from support.site_data import sign_in_as
+
+COUNT = {"title": "Traces", "chart": "line", "query": {"measures": ["count"]}}
+COST = {
+    "title": "Spend",
+    "chart": "bar",
+    "width": 4,
+    "query": {"measures": ["cost"], "groupBy": ["agent"]},
+}
+
+
+@contextmanager
+def dashboard(
+    site: Site, name: str, *panels: dict[str, Any], shared: bool = False
+) -> Iterator[str]:
+    body = {"name": name, "isShared": shared, "panels": panels}
+    made = site.call("POST", "/dashboards", json=body)["id"]
+    yield made
+    site.call("DELETE", f"/dashboards/{made}")
+
+
+def open_menu(page: Page, title: str, item: str) -> None:
+    page.get_by_role("button", name=f"Actions of {title}").click()
+    page.get_by_role("menuitem", name=item).click()
+
+
+def panel_titles(page: Page) -> list[str]:
+    return page.locator("section h2").all_inner_texts()
+
+
+def test_a_query_is_built_and_its_link_shows_the_same(tab: Tab) -> None:
+    page = tab.open("/explore?range=30d")
+    page.get_by_label("Add a measure").select_option(label="p95 latency")
+    page.get_by_label("Group by 1").select_option("agent")
+    rows = page.get_by_role("table", name="Rows")
+    expect(rows).to_contain_text("support-assistant")
+    page.get_by_role("button", name="Add filter").click()
+    page.get_by_label("Value of filter 1").fill("code-reviewer")
+    page.get_by_label("Chart", exact=True).select_option("bar")
+    page.get_by_label("Interval", exact=True).select_option("none")
+    expect(page).to_have_url(re.compile("measures=count%2Cp95.*code-reviewer"))
+    expect(rows).not_to_contain_text("support-assistant")
+    expect(rows.get_by_role("row")).to_have_count(2)
+    shown = rows.inner_text()
+    assert "code-reviewer" in shown
+    page.reload()
+    tab.settle()
+    assert rows.inner_text() == shown
+    expect(page.get_by_label("Value of filter 1")).to_have_value("code-reviewer")
+    page.get_by_label("Value of filter 1").fill("nobody")
+    expect(page.get_by_text("No traces match in this period")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
+    expect(rows).to_contain_text("support-assistant")
+
+
+def test_attributes_are_suggested_and_a_refused_query_is_reported(tab: Tab) -> None:
+    page = tab.open("/explore?range=30d&chart=table")
+    page.get_by_label("Group by 1").select_option("attribute:")
+    expect(page.locator("datalist option[value='app.plan']")).to_have_count(1)
+    page.get_by_label("Group by 1: attribute").fill("app.plan")
+    expect(page.get_by_role("table", name="Rows")).to_contain_text("enterprise")
+    tab.open(f"/explore?range=30d&by=attribute:{300 * 'x'}")
+    expect(page.get_by_role("alert")).to_contain_text("The query is not valid")
+    tab.troubles = [one for one in tab.troubles if "400" not in one]
+
+
+def test_a_query_becomes_a_panel_which_is_changed_and_saved(tab: Tab, demo: Site) -> None:
+    with dashboard(demo, "Weekly review", COUNT) as made:
+        page = tab.open("/explore?range=30d&measures=cost&by=model&of=spans")
+        page.get_by_role("button", name="Save to dashboard").click()
+        page.get_by_label("Dashboard", exact=True).select_option("Weekly review")
+        page.get_by_label("Title of the panel").fill("Models")
+        assert tab.find_violations() == []
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page).to_have_url(re.compile(f"/dashboards/{made}.*range=30d"))
+        expect(page.get_by_role("heading", name="Models")).to_be_visible()
+        open_menu(page, "Models", "Move earlier")
+        open_menu(page, "Models", "Edit")
+        page.get_by_label("Title", exact=True).fill("Cost of models")
+        page.get_by_label("Width").select_option("12")
+        tab.settle()
+        assert tab.find_violations() == []
+        page.get_by_role("button", name="Apply").click()
+        assert panel_titles(page) == ["Cost of models", "Traces"]
+        page.get_by_role("link", name="Traces", exact=True).click()
+        expect(page.get_by_text("Leave without saving?")).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_text("Unsaved changes")).to_have_count(0)
+        stored = demo.call("GET", f"/dashboards/{made}")["panels"]
+        assert [(one["title"], one["width"]) for one in stored] == [
+            ("Cost of models", 12),
+            ("Traces", 6),
+        ]
+        assert stored[0]["query"]["groupBy"] == ["model"]
+        open_menu(page, "Traces", "Remove")
+        page.get_by_role("button", name="Discard").click()
+        assert panel_titles(page) == ["Cost of models", "Traces"]
+
+
+def test_the_overview_is_copied_renamed_shared_and_deleted(tab: Tab, demo: Site) -> None:
+    page = tab.open("/?range=30d")
+    page.get_by_role("button", name="Copy to a dashboard").click()
+    expect(page.get_by_role("heading", level=1, name="Overview (copy)")).to_be_visible()
+    tab.settle()
+    assert {"Requests by agent", "Latency", "Tokens", "Cost by model"} <= {*panel_titles(page)}
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert tab.find_violations() == []
+    page.get_by_role("button", name="Rename Overview (copy)").click()
+    page.get_by_label("Name", exact=True).fill("Night shift")
+    page.get_by_role("button", name="Rename", exact=True).click()
+    expect(page.get_by_role("heading", level=1, name="Night shift")).to_be_visible()
+    page.get_by_role("button", name="Share Night shift").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Shared")
+    page.get_by_role("button", name="Full screen").click()
+    expect(page.get_by_role("button", name="Add panel")).to_have_count(0)
+    page.get_by_role("button", name="Leave full screen").click()
+    page.get_by_role("button", name="Delete Night shift").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_role("heading", level=1, name="Dashboards")).to_be_visible()
+    assert "Night shift" not in [one["name"] for one in demo.call("GET", "/dashboards")]
+
+
+def test_a_dashboard_refreshes_at_its_interval(tab: Tab, demo: Site) -> None:
+    with dashboard(demo, "Wall", COUNT, COST) as made:
+        asked: list[str] = []
+        tab.page.on("request", lambda request: asked.append(request.url))
+        tab.open(f"/dashboards/{made}?refresh=5")
+        before = sum("/analytics/query" in url for url in asked)
+        tab.page.wait_for_timeout(11_000)
+        after = sum("/analytics/query" in url for url in asked)
+        assert before == 2
+        assert after >= before + 4
+
+
+@pytest.mark.parametrize("path", ["/explore?range=30d", "/dashboards", "dashboard"])
+def test_a_viewer_reads_but_changes_nothing(path: str, demo: Site, chromium: Browser) -> None:
+    viewer = sign_in_as(demo.url, "joel@example.com", DEMO_PASSWORD)
+    with (
+        dashboard(demo, "For all", COUNT, shared=True) as made,
+        open_tab(chromium, demo.url, viewer.token) as tab,
+    ):
+        page = tab.open(f"/dashboards/{made}" if path == "dashboard" else path)
+        name = re.compile("Save to dashboard|New dashboard|Add panel|Delete|Rename|Duplicate|Share")
+        buttons = page.get_by_role("main").get_by_role("button", name=name)
+        assert buttons.count() >= 1
+        for button in buttons.all():
+            expect(button).to_be_disabled()
+        if path == "dashboard":
+            page.get_by_role("button", name="Actions of Traces").click()
+            expect(page.get_by_role("menuitem")).to_have_count(1)

@@ -1,0 +1,152 @@
+/** Any question about traces and spans: measures, groups, filters, as a chart and as a table. */
+import { LayoutDashboard } from "lucide-react";
+import { useCallback, useMemo, useState } from "react";
+import type { Query, Result } from "@/lib/analyticsQuery";
+import type { Granularity } from "@/lib/api";
+import { formatCount } from "@/lib/format";
+import { type Draft, describeDraft, draftToSearch, readDraft, STEPS } from "@/lib/queryDraft";
+import { useResult } from "@/lib/runQuery";
+import { useSetUrl, useUrl } from "@/lib/url";
+import { Button } from "@/ui/Button";
+import { PageBody, Panel } from "@/ui/Panel";
+import { QueryChart } from "@/ui/query/QueryChart";
+import { QueryForm } from "@/ui/query/QueryForm";
+import { ResultTable } from "@/ui/query/ResultTable";
+import { RoleButton } from "@/ui/RoleButton";
+import { EmptyState, QueryResult } from "@/ui/states";
+import { SaveDialog } from "./SaveDialog";
+
+const CHART_HEIGHT = 320;
+const TABLE_HEIGHT = 360;
+const ROW_HEIGHT = 32;
+
+function useDraft(): [Draft, (draft: Draft) => void] {
+  const { chart, of, measures, by, filters, step, order, limit } = useUrl();
+  const setUrl = useSetUrl();
+  const draft = useMemo(
+    () => readDraft({ chart, of, measures, by, filters, step, order, limit }),
+    [chart, of, measures, by, filters, step, order, limit],
+  );
+  const set = useCallback((next: Draft) => setUrl(draftToSearch(next)), [setUrl]);
+  return [draft, set];
+}
+
+export default function ExplorePage() {
+  const [draft, setDraft] = useDraft();
+  const [isSaving, setSaving] = useState(false);
+  const { answer, granularity, query } = useResult(draft);
+  const title = describeDraft(draft);
+  return (
+    <PageBody
+      title="Explore"
+      actions={
+        <RoleButton
+          needs="editor"
+          kind="primary"
+          icon={<LayoutDashboard className="size-3.5" />}
+          onClick={() => setSaving(true)}
+        >
+          Save to dashboard
+        </RoleButton>
+      }
+    >
+      <div className="mb-3 rounded-lg border bg-surface p-3.5">
+        <QueryForm draft={draft} onChange={setDraft} />
+      </div>
+      <Panel title={title} unit={unitText(draft, granularity)}>
+        <QueryResult query={answer} rejected="The query is not valid" height={CHART_HEIGHT}>
+          {(result) =>
+            result.rows.length === 0 ? (
+              <NothingFound draft={draft} onChange={setDraft} />
+            ) : (
+              <Shown
+                title={title}
+                draft={draft}
+                onChange={setDraft}
+                query={query}
+                result={result}
+                granularity={granularity}
+              />
+            )
+          }
+        </QueryResult>
+      </Panel>
+      {isSaving && <SaveDialog draft={draft} onClose={() => setSaving(false)} />}
+    </PageBody>
+  );
+}
+
+/** Says so when the chosen interval was replaced. */
+function unitText({ of, step }: Draft, granularity: Granularity | null): string {
+  if (granularity === null) return of;
+  const label = STEPS.find((one) => one.value === granularity)?.label.toLowerCase();
+  const isReplaced = step !== "auto" && step !== granularity;
+  return `${of}, ${label}${isReplaced ? " (the chosen interval does not suit the period)" : ""}`;
+}
+
+interface ShownProps {
+  title: string;
+  draft: Draft;
+  onChange: (draft: Draft) => void;
+  query: Query;
+  result: Result;
+  granularity: Granularity | null;
+}
+
+function Shown({ title, draft, onChange, query, result, granularity }: ShownProps) {
+  const { field, order } = query.orderBy ?? { field: query.measures[0] ?? "", order: "desc" };
+  const tableHeight = Math.min(TABLE_HEIGHT, (result.rows.length + 1) * ROW_HEIGHT + 2);
+  return (
+    <>
+      {draft.chart !== "table" && (
+        <QueryChart
+          title={title}
+          chart={draft.chart}
+          query={query}
+          result={result}
+          granularity={granularity}
+          height={draft.chart === "number" ? CHART_HEIGHT / 2 : CHART_HEIGHT}
+        />
+      )}
+      <div className="-mx-3.5 mt-3 border-t" style={{ height: tableHeight }}>
+        <ResultTable
+          label="Rows"
+          query={query}
+          result={result}
+          granularity={granularity}
+          sorting={{
+            by: field,
+            order,
+            onChange: (by, next) => onChange({ ...draft, orderBy: { field: by, order: next } }),
+          }}
+        />
+      </div>
+      <p className="pt-2 text-sm text-muted">{countText(query, result)}</p>
+    </>
+  );
+}
+
+function countText(query: Query, { rows, total, truncated }: Result): string {
+  const lines = rows.length === 1 ? "1 row" : `${formatCount(rows.length)} rows`;
+  if ((query.groupBy ?? []).length === 0) return lines;
+  const groups = total === 1 ? "1 group" : `${formatCount(total)} groups`;
+  return truncated ? `${lines}: the first of ${groups}` : `${lines} of ${groups}`;
+}
+
+function NothingFound({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
+  const hasFilters = draft.filters.length > 0;
+  return (
+    <EmptyState
+      title={`No ${draft.of} match in this period`}
+      action={
+        hasFilters && (
+          <Button onClick={() => onChange({ ...draft, filters: [] })}>Clear filters</Button>
+        )
+      }
+    >
+      {hasFilters
+        ? "Loosen a filter or choose a longer time range."
+        : "Choose a longer time range."}
+    </EmptyState>
+  );
+}

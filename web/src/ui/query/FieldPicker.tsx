@@ -1,0 +1,85 @@
+/** Chooses a dimension, a filter field or an attribute by its name. */
+import { useEffect, useId, useState } from "react";
+import { ATTRIBUTE, fieldLabel } from "@/lib/analyticsQuery";
+import { useAttributes } from "@/lib/runQuery";
+import { Input, Select } from "../Field";
+
+const TYPING_MS = 400;
+
+interface Props {
+  label: string;
+  value: string;
+  names: readonly string[];
+  /** The text of the empty choice. */
+  none: string;
+  onChange: (value: string) => void;
+}
+
+export function FieldPicker({ label, value, names, none, onChange }: Props) {
+  const isAttribute = value.startsWith(ATTRIBUTE);
+  const attributes = useAttributes(null, isAttribute);
+  return (
+    <>
+      <Select
+        aria-label={label}
+        value={isAttribute ? ATTRIBUTE : value}
+        onChange={onChange}
+        options={[
+          { value: "", label: none },
+          ...names.map((name) => ({ value: name, label: fieldLabel(name) })),
+          { value: ATTRIBUTE, label: "Attribute …" },
+        ]}
+      />
+      {isAttribute && (
+        <SuggestInput
+          label={`${label}: attribute`}
+          value={value.slice(ATTRIBUTE.length)}
+          suggestions={attributes}
+          placeholder="Attribute key"
+          onChange={(key) => onChange(ATTRIBUTE + key)}
+        />
+      )}
+    </>
+  );
+}
+
+interface SuggestProps {
+  label: string;
+  value: string;
+  suggestions: readonly string[];
+  placeholder?: string;
+  type?: "text" | "number";
+  onChange: (value: string) => void;
+}
+
+/** A text field with suggestions that reports its value when typing pauses. */
+export function SuggestInput(props: SuggestProps) {
+  const { label, value, suggestions, placeholder, type = "text", onChange } = props;
+  const id = useId();
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return;
+    const timer = setTimeout(() => onChange(text), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text, value, onChange]);
+  return (
+    <>
+      <Input
+        aria-label={label}
+        list={id}
+        type={type}
+        step="any"
+        value={text}
+        placeholder={placeholder}
+        onChange={(event) => setText(event.target.value)}
+        className="!w-44 grow sm:grow-0"
+      />
+      <datalist id={id}>
+        {suggestions.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+    </>
+  );
+}

@@ -1,0 +1,156 @@
+/** The result of a query as lines, areas, bars, numbers or a table, at a given height. */
+import { useMemo } from "react";
+import {
+  axisFormat,
+  type Chart,
+  formatMeasure,
+  groupName,
+  measureOf,
+  type Query,
+  type Result,
+} from "@/lib/analyticsQuery";
+import type { Granularity } from "@/lib/api";
+import { colourOf } from "@/lib/colours";
+import { formatCount } from "@/lib/format";
+import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
+import { BarList } from "../BarList";
+import { buildCharts } from "./querySeries";
+import { ResultTable } from "./ResultTable";
+
+interface Props {
+  title: string;
+  chart: Chart;
+  query: Query;
+  result: Result;
+  granularity: Granularity | null;
+  height: number;
+}
+
+export function QueryChart(props: Props) {
+  const { chart, query, result, granularity, height, title } = props;
+  if (result.rows.length === 0) return <NoRows of={query.of} height={height} />;
+  if (chart === "table") {
+    return (
+      <div style={{ height }}>
+        <ResultTable label={title} query={query} result={result} granularity={granularity} />
+      </div>
+    );
+  }
+  if (chart === "number") return <Numbers {...props} />;
+  if (granularity === null) return <Bars {...props} />;
+  return <TimeCharts {...props} granularity={granularity} chart={chart} />;
+}
+
+function NoRows({ of, height }: { of: Query["of"]; height: number }) {
+  return (
+    <p
+      className="flex items-center justify-center text-center text-muted"
+      style={{ minHeight: height }}
+    >
+      No {of} match in this period
+    </p>
+  );
+}
+
+const LEAST_PLOT = 90;
+const NOTE_HEIGHT = 20;
+
+function TimeCharts(
+  props: Props & { granularity: Granularity; chart: Exclude<Chart, "table" | "number"> },
+) {
+  const { title, chart, query, result, granularity, height } = props;
+  const data = useMemo(() => buildCharts(result, query, chart), [result, query, chart]);
+  const isPartial = data.shown < data.groups;
+  const free = height - (isPartial ? NOTE_HEIGHT : 0);
+  const isSplit = data.charts.length > 1;
+  const each = free / data.charts.length - LEGEND_HEIGHT - (isSplit ? NOTE_HEIGHT : 0);
+  return (
+    <div className="overflow-y-auto overflow-x-hidden" style={{ height }}>
+      {data.charts.map(({ unit, label, series }) => (
+        <div key={unit}>
+          {isSplit && <h3 className="text-sm font-medium">{label}</h3>}
+          <TimeChart
+            label={`${title}: ${label} over time`}
+            dates={data.dates}
+            granularity={granularity}
+            series={series}
+            format={axisFormat(unit)}
+            height={Math.max(LEAST_PLOT, Math.floor(each))}
+          />
+        </div>
+      ))}
+      {isPartial && (
+        <p className="text-sm text-muted">
+          The first {data.shown} of {formatCount(data.groups)} groups
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** One list of bars per measure, side by side. */
+function Bars({ title, query, result, height }: Props) {
+  const groupBy = query.groupBy ?? [];
+  return (
+    <div
+      role="region"
+      tabIndex={0}
+      aria-label={title}
+      className="grid content-start gap-x-6 gap-y-2 overflow-auto"
+      style={{
+        height,
+        gridTemplateColumns: `repeat(auto-fit, minmax(min(100%, 14rem), 1fr))`,
+      }}
+    >
+      {query.measures.map((measure) => (
+        <div key={measure} className="min-w-0">
+          {query.measures.length > 1 && (
+            <h3 className="text-sm text-muted">{measureOf(measure).label}</h3>
+          )}
+          <BarList
+            bars={result.rows.map((row, index) => {
+              const name = groupBy.length > 0 ? groupName(row, groupBy) : measureOf(measure).label;
+              const value = row[measure];
+              return {
+                key: `${index} ${name}`,
+                label: name,
+                value: typeof value === "number" ? Math.max(value, 0) : 0,
+                shown: formatMeasure(measure, value),
+                colour:
+                  groupBy[0] === "agent" || groupBy[0] === "model" ? colourOf(name) : undefined,
+              };
+            })}
+          />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Large figures: one per measure, and per group if there are groups. */
+function Numbers({ title, query, result, height }: Props) {
+  const groupBy = query.groupBy ?? [];
+  const figures = result.rows.flatMap((row) =>
+    query.measures.map((measure) => {
+      const { label } = measureOf(measure);
+      const words = [groupName(row, groupBy), label].filter((one) => one !== "");
+      return { label: words.join(" · "), shown: formatMeasure(measure, row[measure]) };
+    }),
+  );
+  return (
+    <div
+      role="region"
+      tabIndex={0}
+      aria-label={title}
+      className="flex flex-wrap content-center gap-x-8 gap-y-3 overflow-auto"
+      style={{ height }}
+    >
+      {figures.map(({ label, shown }, index) => (
+        <div key={`${index} ${label}`} className="min-w-0">
+          <p className="text-3xl font-semibold tracking-tight">{shown}</p>
+          {figures.length > 1 && <p className="truncate text-sm text-muted">{label}</p>}
+        </div>
+      ))}
+    </div>
+  );
+}

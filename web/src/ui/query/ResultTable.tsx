@@ -1,0 +1,72 @@
+/** The rows of a query in a table. */
+import { useMemo } from "react";
+import {
+  columnLabel,
+  formatMeasure,
+  groupValue,
+  type Query,
+  type Result,
+  type Row,
+} from "@/lib/analyticsQuery";
+import type { Granularity } from "@/lib/api";
+import { pointLabel } from "../chart/series";
+import { type Column, type Sorting, Table } from "../Table";
+
+interface Props {
+  label: string;
+  query: Query;
+  result: Result;
+  granularity: Granularity | null;
+  sorting?: Sorting;
+}
+
+export function ResultTable({ label, query, result, granularity, sorting }: Props) {
+  const columns = useMemo(() => toColumns(query, granularity), [query, granularity]);
+  const keys = useMemo(
+    () => new Map(result.rows.map((row, index) => [row, String(index)])),
+    [result],
+  );
+  return (
+    <Table
+      label={label}
+      columns={columns}
+      rows={result.rows}
+      rowKey={(row) => keys.get(row) ?? ""}
+      sorting={sorting}
+      minWidth={`${columns.length * 6.5 + 4}rem`}
+    />
+  );
+}
+
+function toColumns(query: Query, granularity: Granularity | null): Column<Row>[] {
+  const dates: Column<Row>[] = granularity
+    ? [
+        {
+          id: "date",
+          header: "Time",
+          cell: (row) => pointLabel(String(row.date), granularity),
+          width: "minmax(10rem, 1fr)",
+        },
+      ]
+    : [];
+  const groups = (query.groupBy ?? []).map(
+    (name): Column<Row> => ({
+      id: name,
+      header: columnLabel(name),
+      cell: (row) => <span title={groupValue(row[name])}>{groupValue(row[name])}</span>,
+      width: "minmax(8rem, 2fr)",
+      sort: name,
+    }),
+  );
+  const measures = query.measures.map(
+    (name): Column<Row> => ({
+      id: name,
+      header: columnLabel(name),
+      cell: (row) => formatMeasure(name, row[name]),
+      width: "minmax(5.5rem, 1fr)",
+      align: "right",
+      sort: name,
+    }),
+  );
+  return [...dates, ...groups, ...measures];
+}
