@@ -9,8 +9,6 @@ import {
   FlaskConical,
   Gauge,
   KeyRound,
-  ListTree,
-  MessagesSquare,
   Rocket,
   Rss,
   ScrollText,
@@ -19,6 +17,7 @@ import {
   ThumbsUp,
 } from "lucide-react";
 import { type Page, type PageCode, PUBLIC_PAGES } from "./publicPages";
+import { TRACE_PAGES } from "./tracePages";
 
 export type { Page } from "./publicPages";
 
@@ -34,31 +33,7 @@ const TABLE: readonly Page[] = [
     uses: ALL,
     load: () => import("@/features/overview/OverviewPage"),
   },
-  {
-    path: "/traces",
-    title: "Traces",
-    icon: ListTree,
-    key: "t",
-    group: "observe",
-    uses: ALL,
-    load: () => import("@/features/traces/TracesPage"),
-  },
-  { path: "/traces/$traceId", title: "Trace", load: () => import("@/features/trace/TracePage") },
-  { path: "/compare", title: "Compare traces", load: () => import("@/features/trace/ComparePage") },
-  {
-    path: "/sessions",
-    title: "Sessions",
-    icon: MessagesSquare,
-    key: "s",
-    group: "observe",
-    uses: ALL,
-    load: () => import("@/features/sessions/SessionsPage"),
-  },
-  {
-    path: "/sessions/$sessionId",
-    title: "Session",
-    load: () => import("@/features/sessions/SessionPage"),
-  },
+  ...TRACE_PAGES,
   {
     path: "/signals",
     title: "Signals",

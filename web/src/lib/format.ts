@@ -14,6 +14,11 @@ export function formatCount(value: Maybe): string {
   return isMissing(value) ? NONE : counts.format(value);
 }
 
+/** 1 trace, 12,345 traces */
+export function formatCounted(value: number, noun: string): string {
+  return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
 function trim(value: number, digits: number): string {
   return value.toFixed(digits).replace(/\.0+$/, "");
 }
