@@ -114,7 +114,8 @@ export function describeCondition({ field, op = "eq", value }: Condition): strin
   const { label, unit } = fieldInfo(field);
   if (op === "exists") return `${label} ${value === false ? "does not exist" : "exists"}`;
   const shown = Array.isArray(value) ? value.join(" or ") : String(value);
-  return [label, SIGNS[op], shown, unit].filter(Boolean).join(" ");
+  const measured = unit === "$" ? `$${shown}` : [shown, unit].filter(Boolean).join(" ");
+  return `${label} ${SIGNS[op]} ${measured}`;
 }
 
 /** Invalid text gives no conditions here; the list shows what the service says about it. */

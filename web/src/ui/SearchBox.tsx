@@ -23,7 +23,7 @@ export function SearchBox({ label, placeholder }: Props) {
   }, [text, search, setUrl]);
   useShortcuts([{ keys: "/", what: label, run: () => document.getElementById("search")?.focus() }]);
   return (
-    <div className="relative w-72 max-md:w-full">
+    <div className="relative w-80 max-md:w-full">
       <Search
         className="pointer-events-none absolute top-2.5 left-2.5 size-3.5 text-faint"
         aria-hidden

@@ -48,7 +48,7 @@ export const GROUPINGS: readonly Grouping[] = [
     label: "Models",
     noun: "model",
     groupBy: ["model", "provider"],
-    measures: [...TIMES, ...TOKENS],
+    measures: ["count", "errorRate", "p50", "p95", ...TOKENS],
     sort: "cost",
     filters: [{ field: "model", op: "exists" }],
     empty: "No model calls in this period",
