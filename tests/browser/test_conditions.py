@@ -5,9 +5,11 @@ import re
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from support.browser import OpenTab, Site, Tab
+from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
+from support.browser import OpenTab, Site, Tab, open_tab
+from support.site_data import sign_in_as
 
 
 def conditions(page: Page) -> list[dict[str, Any]]:
@@ -128,7 +130,23 @@ def test_a_view_is_saved_applied_and_deleted(tab: Tab) -> None:
     assert conditions(page) == [{"field": "attribute:app.plan", "op": "eq", "value": "pro"}]
     views.click()
     page.get_by_role("button", name="Delete view Costly pro traces").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("View deleted.")).to_be_visible()
     expect(page.get_by_role("button", name="Costly pro traces", exact=True)).to_have_count(0)
+
+
+def test_a_viewer_uses_shared_views_but_saves_none(chromium: Browser, demo: Site) -> None:
+    viewer = sign_in_as(demo.url, "joel@example.com", DEMO_PASSWORD)
+    with open_tab(chromium, viewer.url, viewer.token) as tab:
+        page = tab.open("/traces?range=30d")
+        page.get_by_role("button", name=re.compile("^Saved views")).click()
+        save = page.get_by_role("button", name="Save", exact=True)
+        expect(save).to_be_disabled()
+        expect(save).to_have_attribute("title", "Editors only")
+        expect(page.get_by_role("button", name=re.compile("^Delete view"))).to_have_count(0)
+        page.get_by_role("button", name="Failed enterprise traces Shared").click()
+        expect(page).to_have_url(re.compile("status=error"))
+        assert conditions(page)[0]["field"] == "attribute:app.plan"
 
 
 def test_a_user_is_a_link_to_a_page_with_everything_of_theirs(tab: Tab) -> None:

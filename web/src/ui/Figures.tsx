@@ -2,9 +2,14 @@ import type { ReactNode } from "react";
 import { cx } from "./cx";
 
 /** A row of totals, which wraps on small screens. */
-export function Figures({ children }: { children: ReactNode }) {
+export function Figures({ className, children }: { className?: string; children: ReactNode }) {
   return (
-    <dl className="grid gap-3 [grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr))]">
+    <dl
+      className={cx(
+        "grid gap-3 [grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr))]",
+        className,
+      )}
+    >
       {children}
     </dl>
   );

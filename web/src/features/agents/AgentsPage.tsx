@@ -31,14 +31,15 @@ function useTraffic() {
   });
 }
 
-/** The numbers of each agent in the range, by its name. */
-function useNumbers() {
+/** The numbers of an agent in the range by its name; undefined until they are loaded. */
+function useNumbers(): (name: string) => Group | undefined {
   const { data } = useGroups({
     measures: ["count", "errorRate", "p95", "cost"],
     groupBy: ["agent"],
     limit: 1000,
   });
-  return new Map(data?.rows.map((row) => [String(row.agent), row]));
+  const byName = new Map(data?.rows.map((row) => [row.agent, row]));
+  return (name) => byName.get(name) ?? (data && { count: 0 });
 }
 
 export default function AgentsPage() {
@@ -52,12 +53,12 @@ export default function AgentsPage() {
     placeholderData: keepPreviousData,
   });
   const traffic = useTraffic();
-  const numbers = useNumbers();
+  const numbersOf = useNumbers();
   const alerts = useAlertSummary();
   const cards = (agents.data?.items ?? [])
     .map((agent) => {
       const counts = alerts.data?.byAgent.find((one) => one.agentId === agent.id);
-      return { agent, health: judge(agent, counts), numbers: numbers.get(agent.name) };
+      return { agent, health: judge(agent, counts), numbers: numbersOf(agent.name) };
     })
     .sort(
       (a, b) =>
@@ -124,7 +125,6 @@ function NoAgents({ isFiltered }: { isFiltered: boolean }) {
 interface CardProps {
   agent: Agent;
   health: Health;
-  /** Undefined if it has no traces in the range. */
   numbers: Group | undefined;
   traffic: number[];
 }
@@ -155,7 +155,7 @@ function Card({ agent, health, numbers, traffic }: CardProps) {
         <Sparkline values={traffic} colour={colour} height={32} />
       </div>
       <dl className="grid grid-cols-4 gap-2">
-        <Stat name="Traces" value={formatCount(numberOf(numbers, "count") ?? 0)} />
+        <Stat name="Traces" value={formatCount(numberOf(numbers, "count"))} />
         <Stat
           name="Errors"
           value={formatPercent(errorRate)}

@@ -4,7 +4,7 @@ import { Layers } from "lucide-react";
 import { useMemo } from "react";
 import { useConditions } from "@/lib/conditions";
 import { formatCounted } from "@/lib/format";
-import { type Group, pageConditions, useGroups } from "@/lib/groups";
+import { type Group, useGroups } from "@/lib/groups";
 import { useKeptSearch } from "@/lib/range";
 import { stringifySearch, useSetUrl, useUrl, useUrlState } from "@/lib/url";
 import { Chips } from "@/ui/filters/Chips";
@@ -14,16 +14,17 @@ import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Table } from "@/ui/Table";
 import { Tabs } from "@/ui/Tabs";
 import { GROUPINGS, type Grouping, nameOf, spanColumns } from "./groupings";
+import { SpanChart, useSpanConditions } from "./SpanChart";
 
 function useSpans(grouping: Grouping) {
   const url = useUrl();
-  const [conditions] = useConditions();
+  const filters = useSpanConditions(grouping);
   const sort = grouping.measures.includes(url.sort ?? "") ? url.sort : grouping.sort;
   const query = useGroups({
     of: "spans",
     measures: grouping.measures,
     groupBy: grouping.groupBy,
-    filters: [...grouping.filters, ...conditions, ...pageConditions(url)],
+    filters,
     orderBy: { field: sort ?? grouping.sort, order: url.order === "asc" ? "asc" : "desc" },
     limit: 500,
   });
@@ -67,6 +68,7 @@ export default function SpansPage() {
           {query.data && formatCounted(query.data.total, grouping.noun)}
         </span>
       </div>
+      <SpanChart key={grouping.id} grouping={grouping} />
       <div className="min-h-0 flex-1" role="tabpanel" aria-label={grouping.label}>
         {query.error && !query.data ? (
           <ErrorState error={query.error} onRetry={() => void query.refetch()} />

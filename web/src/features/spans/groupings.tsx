@@ -13,6 +13,15 @@ import { Dot } from "@/ui/Badge";
 import { cx } from "@/ui/cx";
 import { type Column, RowLink } from "@/ui/Table";
 
+/** What is drawn over time: measures of all spans, or one measure of the largest groups. */
+export interface Chart {
+  title: string;
+  measures: string[];
+  isByGroup: boolean;
+  type: "bar" | "line";
+  format: (value: number) => string;
+}
+
 export interface Grouping {
   id: string;
   label: string;
@@ -20,6 +29,7 @@ export interface Grouping {
   groupBy: string[];
   measures: string[];
   sort: string;
+  chart: Chart;
   filters: Condition[];
   empty: string;
   hint: string;
@@ -36,6 +46,13 @@ export const GROUPINGS: readonly Grouping[] = [
     groupBy: ["tool"],
     measures: TIMES,
     sort: "p95",
+    chart: {
+      title: "p95 of the most used tools",
+      measures: ["count", "p95"],
+      isByGroup: true,
+      type: "line",
+      format: formatDuration,
+    },
     filters: [
       { field: "kind", op: "eq", value: "tool" },
       { field: "tool", op: "exists" },
@@ -50,6 +67,13 @@ export const GROUPINGS: readonly Grouping[] = [
     groupBy: ["model", "provider"],
     measures: ["count", "errorRate", "p50", "p95", ...TOKENS],
     sort: "cost",
+    chart: {
+      title: "Tokens by class",
+      measures: ["inputTokens", "cachedTokens", "outputTokens"],
+      isByGroup: false,
+      type: "bar",
+      format: formatCompact,
+    },
     filters: [{ field: "model", op: "exists" }],
     empty: "No model calls in this period",
     hint: "Calls of models appear here, the costliest first.",
@@ -61,6 +85,13 @@ export const GROUPINGS: readonly Grouping[] = [
     groupBy: ["kind"],
     measures: [...TIMES, "cost"],
     sort: "count",
+    chart: {
+      title: "Spans by kind",
+      measures: ["count"],
+      isByGroup: true,
+      type: "bar",
+      format: formatCount,
+    },
     filters: [],
     empty: "No spans in this period",
     hint: "Spans of your application appear here within a second.",
@@ -99,7 +130,7 @@ export function spanColumns(grouping: Grouping, hrefOf: (row: Group) => string):
       width: "minmax(14rem, 3fr)",
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-2">
-          <Dot colour={colourOf(String(row[first]))} />
+          {first === "model" && <Dot colour={colourOf(String(row[first]))} />}
           <RowLink
             href={hrefOf(row)}
             title={nameOf(row, grouping)}

@@ -27,9 +27,7 @@ export default function UserPage() {
       actions={<Links userId={userId} />}
     >
       <div className="grid gap-3 lg:grid-cols-2">
-        <div className="lg:col-span-2">
-          <Totals userId={userId} />
-        </div>
+        <Totals userId={userId} />
         <OverTime userId={userId} />
         <CostOverTime userId={userId} />
         <LatestTraces userId={userId} />
@@ -80,7 +78,7 @@ function Totals({ userId }: { userId: string }) {
   const row = data?.rows[0];
   const errors = numberOf(row, "errors");
   return (
-    <Figures>
+    <Figures className="lg:col-span-2">
       <Figure name="Traces" value={formatCount(numberOf(row, "count"))} />
       <Figure name="Sessions" value={formatCount(numberOf(row, "sessions"))} />
       <Figure

@@ -7,6 +7,7 @@ import { useProfile } from "@/lib/queries";
 import { useCan } from "@/lib/roles";
 import { type Search, stringifySearch, useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "../Button";
+import { ConfirmDialog } from "../ConfirmDialog";
 import { cx } from "../cx";
 import { Checkbox, Input } from "../Field";
 import { Popover } from "../Popover";
@@ -77,6 +78,7 @@ function ViewRow({ view, close }: { view: View; close: () => void }) {
   const can = useCan();
   const { data: profile } = useProfile();
   const mayDelete = can("editor") && (view.ownerId === profile?.id || can("admin"));
+  const [isConfirming, setConfirming] = useState(false);
   const remove = useChange(
     () => unwrap(api.DELETE("/api/views/{id}", { params: { path: { id: view.id } } })),
     () => toast("View deleted."),
@@ -111,11 +113,21 @@ function ViewRow({ view, close }: { view: View; close: () => void }) {
           kind="quiet"
           size="small"
           aria-label={`Delete view ${view.name}`}
-          busy={remove.isPending}
-          onClick={() => remove.mutate(undefined)}
+          onClick={() => setConfirming(true)}
           icon={<Trash2 className="size-3.5" />}
         />
       )}
+      <ConfirmDialog
+        isOpen={isConfirming}
+        onClose={() => setConfirming(false)}
+        onConfirm={() => remove.mutate(undefined)}
+        title={`Delete the view “${view.name}”?`}
+        action="Delete"
+        isBusy={remove.isPending}
+        isDangerous
+      >
+        {view.isShared ? "All members of the workspace lose it." : "Only you use it."}
+      </ConfirmDialog>
     </li>
   );
 }
