@@ -15,7 +15,8 @@ from support.site_data import sign_in_as
 def conditions(page: Page) -> list[dict[str, Any]]:
     """Return what the `filters` parameter of the URL says."""
     found = parse_qs(urlsplit(page.url).query).get("filters")
-    return json.loads(found[0]) if found else []
+    read: list[dict[str, Any]] = json.loads(found[0]) if found else []
+    return read
 
 
 def pick_field(page: Page, name: str) -> None:
