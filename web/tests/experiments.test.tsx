@@ -1,6 +1,6 @@
 import { render, screen } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
-import { emptyDraft, problemsOf, toBody } from "@/features/experiments/draft";
+import { emptyDraft, fromExperiment, problemsOf, toBody } from "@/features/experiments/draft";
 import { IntervalPlot } from "@/features/experiments/IntervalPlot";
 import {
   type Experiment,
@@ -16,17 +16,33 @@ function named(changes: object = {}) {
 
 describe("a draft", () => {
   it("reports errors with the step that fixes them", () => {
-    expect(problemsOf(emptyDraft())).toEqual([{ step: 0, words: "The experiment needs a name." }]);
-    expect(problemsOf(named())).toEqual([]);
-    const twins = [1, 2].map(() => ({ key: "a", weight: 1, config: "" }));
+    expect(problemsOf(emptyDraft())[0]).toEqual({ step: 0, words: "The experiment needs a name." });
+    expect(problemsOf(named({ contents: "none" }))).toEqual([]);
+    expect(problemsOf(named())).toEqual([{ step: 1, words: "Every variant needs a prompt." }]);
+    const twins = [1, 2].map(() => ({ key: "a", weight: 1, config: "Be brief." }));
     expect(problemsOf(named({ variants: twins }))[0]?.words).toMatch("same key");
-    const broken = [{ key: "a", weight: 1, config: "[1]" }, ...twins.slice(1)];
-    expect(problemsOf(named({ variants: broken })).map((one) => one.step)).toContain(1);
-    const mixed = [
-      { key: "a", weight: 1, config: "" },
-      { key: "b", weight: 1, config: '{"m": 1}' },
-    ];
-    expect(problemsOf(named({ variants: mixed }))[0]?.words).toMatch("or none");
+    const list = [1, 2].map((n) => ({ key: `v${n}`, weight: 1, config: "[1]" }));
+    expect(problemsOf(named({ contents: "json", variants: list }))[0]?.words).toMatch(
+      "JSON object",
+    );
+  });
+
+  it("is read from an experiment and written back unchanged", () => {
+    for (const configs of [
+      [{}, {}],
+      [{ prompt: "a" }, { prompt: "b" }],
+      [{ prompt: "a" }, { model: "m", prompt: "b" }],
+    ]) {
+      const variants = configs.map((config, n) => ({
+        key: `v${n}`,
+        name: `v${n}`,
+        weight: 1,
+        config,
+      }));
+      const experiment = { ...toBody(named()), variants, metrics: [] } as unknown as Experiment;
+      const body = toBody(fromExperiment(experiment));
+      expect(body.variants.map((variant) => variant.config)).toEqual(configs);
+    }
   });
 
   it("becomes a request body whose first metric is the primary one", () => {

@@ -1,12 +1,14 @@
 import { type ReactNode, useState } from "react";
-import { PRESETS, type Preset, type Range, useSetRange } from "@/lib/range";
+import { CALENDAR, PRESETS, type Preset, type Range, useSetRange } from "@/lib/range";
+import { fromField, setTimeZone, type TimeZone, toField, useTimeZone } from "@/lib/timeZone";
 import { Button } from "@/ui/Button";
-import { TextField } from "@/ui/Field";
+import { Field, Select, TextField } from "@/ui/Field";
 import { Popover, PopoverItem } from "@/ui/Popover";
 
 /** The presets and the fields of a custom range. */
 export default function RangePopover({ range, label }: { range: Range; label: ReactNode }) {
   const { setPreset, setCustom } = useSetRange();
+  const zone = useTimeZone();
   return (
     <Popover
       ariaLabel="Time range"
@@ -17,8 +19,8 @@ export default function RangePopover({ range, label }: { range: Range; label: Re
     >
       {(close) => (
         <>
-          <div className="w-36 shrink-0">
-            {Object.entries(PRESETS).map(([id, preset]) => (
+          <div className="w-36 shrink-0 max-h-[60vh] overflow-auto" tabIndex={-1}>
+            {Object.entries({ ...CALENDAR, ...PRESETS }).map(([id, preset]) => (
               <PopoverItem
                 key={id}
                 isActive={range.preset === id}
@@ -32,6 +34,7 @@ export default function RangePopover({ range, label }: { range: Range; label: Re
             ))}
           </div>
           <Custom
+            key={`${zone} ${range.from.getTime()}`}
             range={range}
             onApply={(from, to) => {
               setCustom(from, to);
@@ -44,21 +47,16 @@ export default function RangePopover({ range, label }: { range: Range; label: Re
   );
 }
 
-function toLocal(date: Date): string {
-  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 16);
-}
-
 function Custom({ range, onApply }: { range: Range; onApply: (from: Date, to: Date) => void }) {
-  const [from, setFrom] = useState(toLocal(range.from));
-  const [to, setTo] = useState(toLocal(range.to));
-  const isValid = Boolean(from && to) && new Date(from) < new Date(to);
+  const [from, setFrom] = useState(toField(range.from));
+  const [to, setTo] = useState(toField(range.to));
+  const isValid = Boolean(from && to) && fromField(from) < fromField(to);
   return (
     <form
       className="flex min-w-0 flex-1 flex-col gap-2 border-l p-2"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isValid) onApply(new Date(from), new Date(to));
+        if (isValid) onApply(fromField(from), fromField(to));
       }}
     >
       <TextField label="From" type="datetime-local" value={from} onChange={setFrom} />
@@ -69,10 +67,32 @@ function Custom({ range, onApply }: { range: Range; onApply: (from: Date, to: Da
         value={to}
         onChange={setTo}
       />
-      <p className="text-sm text-muted">{Intl.DateTimeFormat().resolvedOptions().timeZone}</p>
       <Button type="submit" kind="primary" disabled={!isValid}>
         Apply
       </Button>
+      <Zone />
     </form>
+  );
+}
+
+/** Applies to all times on all pages, and is remembered in this browser. */
+function Zone() {
+  const zone = useTimeZone();
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return (
+    <Field label="Time zone">
+      {(props) => (
+        <Select
+          {...props}
+          className="w-full"
+          value={zone}
+          onChange={(value) => setTimeZone(value as TimeZone)}
+          options={[
+            { value: "local", label: `Local (${timeZone})` },
+            { value: "utc", label: "UTC" },
+          ]}
+        />
+      )}
+    </Field>
   );
 }

@@ -7,6 +7,7 @@ import { useFilterValues } from "@/lib/queries";
 import { useRange, useSetRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { setTheme, useIsDark } from "@/lib/theme";
+import { useTimeZone } from "@/lib/timeZone";
 import { useWorkspaceId } from "@/lib/workspace";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/states";
@@ -60,7 +61,13 @@ function Frame() {
           onHelp={() => setHelpOpen(true)}
         />
         <ProgressLine />
-        <main id="main" tabIndex={-1} className="relative min-h-0 flex-1 outline-none">
+        {/* All times are formatted again in another zone. */}
+        <main
+          key={useTimeZone()}
+          id="main"
+          tabIndex={-1}
+          className="relative min-h-0 flex-1 outline-none"
+        >
           <CheckedOutlet page={page} />
         </main>
       </div>

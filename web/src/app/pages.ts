@@ -7,8 +7,6 @@ import {
   FlaskConical,
   Gauge,
   LayoutDashboard,
-  ListTree,
-  MessagesSquare,
   Rss,
   ScrollText,
   SquareTerminal,
@@ -17,6 +15,7 @@ import {
 } from "lucide-react";
 import { type Page, type PageCode, PUBLIC_PAGES } from "./publicPages";
 import { SETTINGS_PAGES } from "./settingsPages";
+import { TRACE_PAGES } from "./tracePages";
 
 export type { Page } from "./publicPages";
 
@@ -55,31 +54,7 @@ const TABLE: readonly Page[] = [
     uses: ["range"],
     load: () => import("@/features/explore/ExplorePage"),
   },
-  {
-    path: "/traces",
-    title: "Traces",
-    icon: ListTree,
-    key: "t",
-    group: "observe",
-    uses: ALL,
-    load: () => import("@/features/traces/TracesPage"),
-  },
-  { path: "/traces/$traceId", title: "Trace", load: () => import("@/features/trace/TracePage") },
-  { path: "/compare", title: "Compare traces", load: () => import("@/features/trace/ComparePage") },
-  {
-    path: "/sessions",
-    title: "Sessions",
-    icon: MessagesSquare,
-    key: "s",
-    group: "observe",
-    uses: ALL,
-    load: () => import("@/features/sessions/SessionsPage"),
-  },
-  {
-    path: "/sessions/$sessionId",
-    title: "Session",
-    load: () => import("@/features/sessions/SessionPage"),
-  },
+  ...TRACE_PAGES,
   {
     path: "/signals",
     title: "Signals",

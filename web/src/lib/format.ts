@@ -1,4 +1,5 @@
 /** Formats numbers and times consistently on every page. */
+import { zonedFormat } from "./timeZone";
 
 const counts = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const NONE = "–";
@@ -12,6 +13,11 @@ function isMissing(value: Maybe): value is null | undefined {
 /** 12,345 */
 export function formatCount(value: Maybe): string {
   return isMissing(value) ? NONE : counts.format(value);
+}
+
+/** 1 trace, 12,345 traces */
+export function formatCounted(value: number, noun: string): string {
+  return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
 function trim(value: number, digits: number): string {
@@ -116,7 +122,7 @@ export function formatNumber(value: Maybe): string {
   return value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
 }
 
-const dateTimes = new Intl.DateTimeFormat("en-GB", {
+const formatFull = zonedFormat({
   year: "numeric",
   month: "short",
   day: "numeric",
@@ -124,14 +130,13 @@ const dateTimes = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
   second: "2-digit",
 });
-const shortTimes = new Intl.DateTimeFormat("en-GB", {
+const formatShort = zonedFormat({
   month: "short",
   day: "numeric",
   hour: "2-digit",
   minute: "2-digit",
 });
-
-const preciseTimes = new Intl.DateTimeFormat("en-GB", {
+const formatPrecise = zonedFormat({
   month: "short",
   day: "numeric",
   hour: "2-digit",
@@ -139,19 +144,19 @@ const preciseTimes = new Intl.DateTimeFormat("en-GB", {
   second: "2-digit",
 });
 
-/** 14 Nov 2026, 09:03:12 in the viewer's zone. */
+/** 14 Nov 2026, 09:03:12 in the chosen time zone. */
 export function formatDateTime(at: string | Date): string {
-  return dateTimes.format(new Date(at));
+  return formatFull(new Date(at));
 }
 
-/** 14 Nov, 09:03 in the viewer's zone. */
+/** 14 Nov, 09:03 in the chosen time zone. */
 export function formatShortTime(at: string | Date): string {
-  return shortTimes.format(new Date(at));
+  return formatShort(new Date(at));
 }
 
-/** 14 Nov, 09:03:12 in the viewer's zone. */
+/** 14 Nov, 09:03:12 in the chosen time zone. */
 export function formatPreciseTime(at: string | Date): string {
-  return preciseTimes.format(new Date(at));
+  return formatPrecise(new Date(at));
 }
 
 /** 12 s ago, 5 m ago, 3 h ago, 2 d ago, then the date. */

@@ -2,6 +2,7 @@
 import { useMemo, useSyncExternalStore } from "react";
 import type { Granularity } from "./api";
 import { formatShortTime } from "./format";
+import { dayOfWeek, startOfDay, useTimeZone } from "./timeZone";
 import { type Search, stringifySearch, useSetUrl, useUrl } from "./url";
 
 const HOUR = 3_600_000;
@@ -17,7 +18,13 @@ export const PRESETS = {
   "30d": { label: "Last 30 days", ms: 30 * DAY },
   "90d": { label: "Last 90 days", ms: 90 * DAY },
 } as const;
-export type Preset = keyof typeof PRESETS;
+/** Ranges that begin at midnight in the chosen time zone. */
+export const CALENDAR = {
+  today: { label: "Today" },
+  yesterday: { label: "Yesterday" },
+  week: { label: "This week" },
+} as const;
+export type Preset = keyof typeof PRESETS | keyof typeof CALENDAR;
 export const DEFAULT_PRESET: Preset = "7d";
 
 /** URL parameters that are kept when the page changes. */
@@ -59,16 +66,24 @@ export function useNow(): number {
 
 export function readRange(search: Search, at: number): Range {
   if (search.from || search.to) return readCustom(search, at);
-  const preset = (search.range ?? DEFAULT_PRESET) as Preset;
-  const known = PRESETS[preset];
-  if (!known) return fallback(at, `Unknown time range "${search.range}"`);
+  const preset = search.range ?? DEFAULT_PRESET;
   // Up to the end of the minute, so that the latest trace is included.
   const to = new Date(Math.ceil((at + 1) / 60_000) * 60_000);
+  if (preset in CALENDAR) return readCalendar(preset as keyof typeof CALENDAR, at, to);
+  const known = PRESETS[preset as keyof typeof PRESETS];
+  if (!known) return fallback(at, `Unknown time range "${search.range}"`);
   // Ranges of a day or more start at a full hour, so that the first bucket is complete and the
   // service can answer from its rollup.
   const step = known.ms >= DAY ? HOUR : 60_000;
   const from = new Date(Math.floor((to.getTime() - known.ms) / step) * step);
-  return { from, to, label: known.label, preset, problem: null };
+  return { from, to, label: known.label, preset: preset as Preset, problem: null };
+}
+
+function readCalendar(preset: keyof typeof CALENDAR, at: number, now: Date): Range {
+  const days = { today: 0, yesterday: 1, week: dayOfWeek(at) }[preset];
+  const from = startOfDay(at, days);
+  const to = preset === "yesterday" ? startOfDay(at) : now;
+  return { from, to, label: CALENDAR[preset].label, preset, problem: null };
 }
 
 function readCustom(search: Search, at: number): Range {
@@ -93,7 +108,9 @@ export function currentRange(search: Search): Range {
 export function useRange(): Range {
   const { range, from, to } = useUrl();
   const at = useNow();
-  return useMemo(() => readRange({ range, from, to }, at), [range, from, to, at]);
+  const zone = useTimeZone();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: days and labels depend on the zone
+  return useMemo(() => readRange({ range, from, to }, at), [range, from, to, at, zone]);
 }
 
 /** The dates of the range as query parameters. */
@@ -126,7 +143,7 @@ export function useSetRange() {
   };
 }
 
-/** The length of buckets that are shorter than a day; these are shown in the viewer's time zone. */
+/** The length of buckets that are shorter than a day; these are shown in the chosen time zone. */
 const SHORT_BUCKETS: Partial<Record<Granularity, number>> = {
   "1m": 60_000,
   "5m": 5 * 60_000,

@@ -7,6 +7,7 @@ import { colourOf } from "@/lib/colours";
 import { formatCost, formatCount, formatDuration, formatPercent } from "@/lib/format";
 import { BarList } from "@/ui/BarList";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
+import { Figure, Figures } from "@/ui/Figures";
 import { Panel } from "@/ui/Panel";
 import { ErrorState, QueryResult } from "@/ui/states";
 import { useAgentQueries } from "./agentQueries";
@@ -28,13 +29,13 @@ export function Totals({ agent }: OfAgent) {
     );
   }
   return (
-    <dl className="grid grid-cols-2 gap-3 md:grid-cols-5 lg:col-span-2">
+    <Figures className="lg:col-span-2">
       <Figure name="Traces" value={formatCount(data?.totalTraces)} />
       <Figure name="Error rate" value={formatPercent(data && 1 - data.successRate)} />
       <Figure name="Mean latency" value={formatDuration(data?.avgLatency)} />
       <Figure name="p95 latency" value={formatDuration(data?.p95Latency)} />
       <Figure name="Cost" value={formatCost(data?.estimatedCost)} />
-    </dl>
+    </Figures>
   );
 }
 
@@ -160,14 +161,5 @@ export function Tools({ agent }: OfAgent) {
         )}
       </QueryResult>
     </Panel>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div className="rounded-lg border bg-surface px-3.5 py-2.5">
-      <dt className="text-sm text-muted">{name}</dt>
-      <dd className="text-xl font-semibold">{value}</dd>
-    </div>
   );
 }

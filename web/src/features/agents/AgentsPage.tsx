@@ -5,6 +5,7 @@ import { Bot } from "lucide-react";
 import { type Agent, api, unwrap, unwrapPage } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCost, formatCount, formatDuration, formatPercent } from "@/lib/format";
+import { type Group, numberOf, useGroups } from "@/lib/groups";
 import { useAlertSummary } from "@/lib/queries";
 import { autoGranularity, rangeQuery, useRange } from "@/lib/range";
 import { useUrlState } from "@/lib/url";
@@ -30,6 +31,17 @@ function useTraffic() {
   });
 }
 
+/** The numbers of an agent in the range by its name; undefined until they are loaded. */
+function useNumbers(): (name: string) => Group | undefined {
+  const { data } = useGroups({
+    measures: ["count", "errorRate", "p95", "cost"],
+    groupBy: ["agent"],
+    limit: 1000,
+  });
+  const byName = new Map(data?.rows.map((row) => [row.agent, row]));
+  return (name) => byName.get(name) ?? (data && { count: 0 });
+}
+
 export default function AgentsPage() {
   const [search, setSearch] = useUrlState("search", "");
   const agents = useQuery({
@@ -41,16 +53,17 @@ export default function AgentsPage() {
     placeholderData: keepPreviousData,
   });
   const traffic = useTraffic();
+  const numbersOf = useNumbers();
   const alerts = useAlertSummary();
   const cards = (agents.data?.items ?? [])
     .map((agent) => {
       const counts = alerts.data?.byAgent.find((one) => one.agentId === agent.id);
-      return { agent, health: judge(agent, counts) };
+      return { agent, health: judge(agent, counts), numbers: numbersOf(agent.name) };
     })
     .sort(
       (a, b) =>
         ORDER[a.health.tone] - ORDER[b.health.tone] ||
-        b.agent.stats24h.traces - a.agent.stats24h.traces,
+        (numberOf(b.numbers, "count") ?? 0) - (numberOf(a.numbers, "count") ?? 0),
     );
   return (
     <PageBody
@@ -75,11 +88,12 @@ export default function AgentsPage() {
               <Skeleton className="h-[11.25rem]" />
             </li>
           ))}
-        {cards.map(({ agent, health }) => (
+        {cards.map(({ agent, health, numbers }) => (
           <Card
             key={agent.id}
             agent={agent}
             health={health}
+            numbers={numbers}
             traffic={traffic.data?.map((point) => point.byAgent[agent.name] ?? 0) ?? []}
           />
         ))}
@@ -108,8 +122,16 @@ function NoAgents({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-function Card({ agent, health, traffic }: { agent: Agent; health: Health; traffic: number[] }) {
-  const { traces, errorRate, p95Latency, cost } = agent.stats24h;
+interface CardProps {
+  agent: Agent;
+  health: Health;
+  numbers: Group | undefined;
+  traffic: number[];
+}
+
+function Card({ agent, health, numbers, traffic }: CardProps) {
+  const range = useRange();
+  const errorRate = numberOf(numbers, "errorRate");
   const colour = colourOf(agent.name);
   return (
     <li className="relative flex flex-col rounded-lg border bg-surface p-3.5 hover:border-line-strong">
@@ -133,17 +155,17 @@ function Card({ agent, health, traffic }: { agent: Agent; health: Health; traffi
         <Sparkline values={traffic} colour={colour} height={32} />
       </div>
       <dl className="grid grid-cols-4 gap-2">
-        <Stat name="Traces" value={formatCount(traces)} />
+        <Stat name="Traces" value={formatCount(numberOf(numbers, "count"))} />
         <Stat
           name="Errors"
-          value={formatPercent(traces ? errorRate : null)}
-          className={errorRate > 0.05 ? "text-bad" : undefined}
+          value={formatPercent(errorRate)}
+          className={(errorRate ?? 0) > 0.05 ? "text-bad" : undefined}
         />
-        <Stat name="p95" value={formatDuration(p95Latency)} />
-        <Stat name="Cost" value={formatCost(cost)} />
+        <Stat name="p95" value={formatDuration(numberOf(numbers, "p95"))} />
+        <Stat name="Cost" value={formatCost(numberOf(numbers, "cost"))} />
       </dl>
       <p className="mt-2 flex justify-between gap-2 border-t pt-2 text-sm text-muted">
-        <span>Last 24 hours</span>
+        <span className="truncate">{range.label}</span>
         <span>
           {agent.lastSeenAt ? (
             <>

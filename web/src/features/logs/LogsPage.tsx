@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Pause, Play, ScrollText } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo } from "react";
 import { api, type Log, unwrapPage } from "@/lib/api";
 import { formatShortTime } from "@/lib/format";
 import { rangeQuery, tick, useRange } from "@/lib/range";
@@ -10,8 +10,9 @@ import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { Drawer } from "@/ui/Dialog";
-import { Input, Select } from "@/ui/Field";
+import { Select } from "@/ui/Field";
 import { ListTitle } from "@/ui/Panel";
+import { SearchBox } from "@/ui/SearchBox";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Table } from "@/ui/Table";
 import { COLUMNS } from "./columns";
@@ -20,7 +21,6 @@ import { LogDetail } from "./LogDetail";
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 const PAGE = 100;
 const LIVE_MS = 3000;
-const TYPING_MS = 350;
 
 function useLogs() {
   const range = useRange();
@@ -46,7 +46,6 @@ function useLogs() {
 
 export default function LogsPage() {
   const [level, setLevel] = useUrlState("level", "");
-  const [search, setSearch] = useUrlState("search", "");
   const [live, setLive] = useUrlState("live", "off");
   const { log: openId, trace } = useUrl();
   const setUrl = useSetUrl();
@@ -56,11 +55,6 @@ export default function LogsPage() {
   const opened = rows.find((log) => log.id === openId);
   useShortcuts([
     { keys: "l", what: "Toggle live mode", run: () => setLive(live === "on" ? "off" : "on") },
-    {
-      keys: "/",
-      what: "Search logs",
-      run: () => document.querySelector<HTMLInputElement>("#log-search")?.focus(),
-    },
   ]);
   return (
     <div className="flex h-full flex-col">
@@ -75,7 +69,7 @@ export default function LogsPage() {
             ...LEVELS.slice(1).map((value) => ({ value, label: `${value} and above` })),
           ]}
         />
-        <SearchBox value={search} onChange={setSearch} />
+        <SearchBox label="Search messages" placeholder="Search messages" />
         {trace && (
           <Button size="small" onClick={() => setUrl({ trace: undefined })}>
             One trace ✕
@@ -134,28 +128,6 @@ function useLive(isLive: boolean) {
     }, LIVE_MS);
     return () => clearInterval(timer);
   }, [isLive, queries]);
-}
-
-/** Writes the text to the URL when typing pauses. */
-function SearchBox({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text === value) return;
-    const timer = setTimeout(() => onChange(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text, value, onChange]);
-  return (
-    <Input
-      id="log-search"
-      type="search"
-      aria-label="Search messages"
-      placeholder="Search messages"
-      className="max-w-72"
-      value={text}
-      onChange={(event) => setText(event.target.value)}
-    />
-  );
 }
 
 function NoLogs() {

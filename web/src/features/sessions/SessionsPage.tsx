@@ -2,114 +2,40 @@ import { infiniteQueryOptions, keepPreviousData, useInfiniteQuery } from "@tanst
 import { useNavigate } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 import { useCallback, useMemo } from "react";
-import { api, type Session, unwrapPage } from "@/lib/api";
+import { api, type Schemas, unwrapPage } from "@/lib/api";
 import { queries } from "@/lib/client";
-import { colourOf } from "@/lib/colours";
-import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
-import { previewText } from "@/lib/messages";
-import {
-  currentRange,
-  type FilterQuery,
-  filterQuery,
-  useFilterQuery,
-  useKeptSearch,
-} from "@/lib/range";
-import type { Search } from "@/lib/url";
-import { Badge, Dot } from "@/ui/Badge";
+import { formatCounted } from "@/lib/format";
+import { currentRange, filterQuery, type Range, useKeptSearch, useRange } from "@/lib/range";
+import { type Search, useSetUrl, useUrl } from "@/lib/url";
+import { Button } from "@/ui/Button";
+import { Chips } from "@/ui/filters/Chips";
+import { FilterButton } from "@/ui/filters/FilterButton";
+import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { ListTitle } from "@/ui/Panel";
+import { SearchBox } from "@/ui/SearchBox";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
-import { type Column, RowLink, Table } from "@/ui/Table";
-import { Time } from "@/ui/Time";
+import { Table } from "@/ui/Table";
+import { sessionColumns } from "./columns";
 
-function useColumns(): Column<Session>[] {
+function useColumns() {
   const kept = useKeptSearch();
-  return useMemo(() => columnsWith(kept), [kept]);
+  return useMemo(() => sessionColumns(kept), [kept]);
 }
 
-const columnsWith = (kept: string): Column<Session>[] => [
-  {
-    id: "last",
-    header: "Last turn",
-    width: "7.5rem",
-    cell: (one) => <Time at={one.lastAt} as="short" />,
-  },
-  {
-    id: "id",
-    header: "Session",
-    width: "minmax(9rem, 1fr)",
-    cell: (one) => <SessionName session={one} kept={kept} />,
-  },
-  {
-    id: "agents",
-    header: "Agents",
-    width: "minmax(8rem, 1fr)",
-    cell: (one) => <Agents names={one.agentNames} />,
-  },
-  { id: "user", header: "User", width: "8rem", cell: (one) => one.userId },
-  {
-    id: "first",
-    header: "First message",
-    width: "minmax(10rem, 2fr)",
-    cell: (one) => <span className="text-muted">{previewText(one.inputPreview)}</span>,
-  },
-  {
-    id: "turns",
-    header: "Turns",
-    width: "4rem",
-    align: "right",
-    cell: (one) => formatCount(one.traceCount),
-  },
-  {
-    id: "length",
-    header: "Duration",
-    width: "6rem",
-    align: "right",
-    cell: (one) => formatDuration(Date.parse(one.lastAt) - Date.parse(one.firstAt)),
-  },
-  {
-    id: "tokens",
-    header: "Tokens",
-    width: "5rem",
-    align: "right",
-    cell: (one) => formatCompact(one.totalTokens),
-  },
-  {
-    id: "cost",
-    header: "Cost",
-    width: "5rem",
-    align: "right",
-    cell: (one) => formatCost(one.cost),
-  },
-];
+const SORTS: readonly string[] = ["time", "cost", "traces", "duration", "errors"];
 
-function SessionName({ session, kept }: { session: Session; kept: string }) {
-  return (
-    <span className="flex min-w-0 items-center gap-2">
-      <RowLink
-        href={`/sessions/${encodeURIComponent(session.sessionId)}${kept}`}
-        className="truncate font-mono text-sm hover:text-accent"
-      >
-        {session.sessionId}
-      </RowLink>
-      {session.errorCount > 0 && (
-        <span title={`${session.errorCount} traces failed`}>
-          <Badge tone="bad">{session.errorCount}</Badge>
-        </span>
-      )}
-    </span>
-  );
+function listQuery(url: Search, range: Range) {
+  return {
+    ...filterQuery(url, range),
+    search: url.search,
+    filters: url.filters,
+    sort: (SORTS.includes(url.sort ?? "") ? url.sort : "time") as Schemas["SessionSort"],
+    order: (url.order === "asc" ? "asc" : "desc") as Schemas["Order"],
+  };
 }
 
-function Agents({ names }: { names: string[] }) {
-  return (
-    <span className="inline-flex max-w-full items-center gap-1.5" title={names.join(", ")}>
-      {names[0] && <Dot colour={colourOf(names[0])} />}
-      <span className="truncate">{names.join(", ")}</span>
-    </span>
-  );
-}
-
-function sessionsOf(query: FilterQuery) {
+function sessionsOf(url: Search, range: Range) {
+  const query = listQuery(url, range);
   return infiniteQueryOptions({
     queryKey: ["sessions", query],
     queryFn: ({ pageParam }) =>
@@ -125,17 +51,22 @@ function sessionsOf(query: FilterQuery) {
 }
 
 export const prefetch = (url: Search) =>
-  void queries.prefetchInfiniteQuery(sessionsOf(filterQuery(url, currentRange(url))));
+  void queries.prefetchInfiniteQuery(sessionsOf(url, currentRange(url)));
 
 export default function SessionsPage() {
-  const query = useFilterQuery();
+  const url = useUrl();
+  const setUrl = useSetUrl();
   const navigate = useNavigate();
   const columns = useColumns();
-  const sessions = useInfiniteQuery({ ...sessionsOf(query), placeholderData: keepPreviousData });
+  const sessions = useInfiniteQuery({
+    ...sessionsOf(url, useRange()),
+    placeholderData: keepPreviousData,
+  });
   const rows = useMemo(
     () => sessions.data?.pages.flatMap((page) => page.items) ?? [],
     [sessions.data],
   );
+  const total = sessions.data?.pages[0]?.pagination.total;
   const { hasNextPage, fetchNextPage } = sessions;
   const onEnd = useCallback(
     () => hasNextPage && void fetchNextPage(),
@@ -144,26 +75,73 @@ export default function SessionsPage() {
   return (
     <div className="flex h-full flex-col">
       <ListTitle>Sessions</ListTitle>
-      {sessions.error && rows.length === 0 ? (
-        <ErrorState error={sessions.error} onRetry={() => void sessions.refetch()} />
-      ) : sessions.isPending ? (
-        <SkeletonRows rows={18} />
-      ) : rows.length === 0 ? (
-        <EmptyState icon={<MessagesSquare className="size-6" />} title="No sessions in this period">
+      <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
+        <SearchBox label="Search sessions" placeholder="Part of a session or user id" />
+        <FilterButton />
+        <ViewsButton page="sessions" />
+        <Chips />
+        <span className="ml-auto text-sm whitespace-nowrap text-muted">
+          {total !== undefined && formatCounted(total, "session")}
+        </span>
+      </div>
+      <div className="min-h-0 flex-1">
+        {sessions.error && rows.length === 0 ? (
+          <ErrorState error={sessions.error} onRetry={() => void sessions.refetch()} />
+        ) : sessions.isPending ? (
+          <SkeletonRows rows={18} />
+        ) : rows.length === 0 ? (
+          <NoSessions />
+        ) : (
+          <Table
+            label="Sessions"
+            columns={columns}
+            rows={rows}
+            rowKey={(one) => one.sessionId}
+            onOpen={(one) =>
+              void navigate({ to: `/sessions/${encodeURIComponent(one.sessionId)}` })
+            }
+            onEnd={onEnd}
+            minWidth="70rem"
+            sorting={{
+              by: url.sort ?? "time",
+              order: url.order === "asc" ? "asc" : "desc",
+              onChange: (by, order) =>
+                setUrl({
+                  sort: by === "time" ? undefined : by,
+                  order: order === "desc" ? undefined : order,
+                }),
+            }}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function NoSessions() {
+  const { search, filters } = useUrl();
+  const setUrl = useSetUrl();
+  const isFiltered = Boolean(search || filters);
+  return (
+    <EmptyState
+      icon={<MessagesSquare className="size-6" />}
+      title={isFiltered ? "No sessions match" : "No sessions in this period"}
+      action={
+        isFiltered && (
+          <Button onClick={() => setUrl({ search: undefined, filters: undefined })}>
+            Clear filters
+          </Button>
+        )
+      }
+    >
+      {isFiltered ? (
+        "Try fewer filters or a longer period."
+      ) : (
+        <>
           Traces with the same <code className="font-mono text-sm">session.id</code> appear here as
           one conversation.
-        </EmptyState>
-      ) : (
-        <Table
-          label="Sessions"
-          columns={columns}
-          rows={rows}
-          rowKey={(one) => one.sessionId}
-          onOpen={(one) => void navigate({ to: `/sessions/${encodeURIComponent(one.sessionId)}` })}
-          onEnd={onEnd}
-          minWidth="66rem"
-        />
+        </>
       )}
-    </div>
+    </EmptyState>
   );
 }

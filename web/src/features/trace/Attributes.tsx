@@ -1,5 +1,8 @@
+import { Link } from "@tanstack/react-router";
+import { ListFilter } from "lucide-react";
 import { useState } from "react";
 import type { Span } from "@/lib/api";
+import { ATTRIBUTE } from "@/lib/conditions";
 import { formatDateTime } from "@/lib/format";
 import { CopyButton } from "@/ui/Copy";
 import { Input } from "@/ui/Field";
@@ -31,8 +34,9 @@ export function Attributes({ span }: { span: Span }) {
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <Rows entries={Object.entries(own).filter(matches)} />
+      <Rows entries={Object.entries(own).filter(matches)} fieldOf={(name) => OWN_FIELDS[name]} />
       <Rows
+        fieldOf={(name) => ATTRIBUTE + name}
         entries={Object.entries(span.attributes)
           .filter(matches)
           .sort((a, b) => a[0].localeCompare(b[0]))}
@@ -41,7 +45,23 @@ export function Attributes({ span }: { span: Span }) {
   );
 }
 
-function Rows({ entries }: { entries: [string, unknown][] }) {
+/** The fields of filters by their names here. */
+const OWN_FIELDS: Record<string, string> = {
+  environment: "environment",
+  agent: "agent",
+  provider: "provider",
+  session: "sessionId",
+  user: "userId",
+  experiment: "experiment",
+  variant: "variant",
+};
+
+interface RowsProps {
+  entries: [string, unknown][];
+  fieldOf: (name: string) => string | undefined;
+}
+
+function Rows({ entries, fieldOf }: RowsProps) {
   if (entries.length === 0) return null;
   return (
     <dl className="rounded-md border bg-surface">
@@ -56,14 +76,48 @@ function Rows({ entries }: { entries: [string, unknown][] }) {
           <dd className="min-w-0 py-1 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">
             {typeof value === "object" ? <JsonView value={value} /> : String(value)}
           </dd>
-          <dd className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
-            <CopyButton
-              text={typeof value === "string" ? value : JSON.stringify(value)}
-              label={`Copy ${name}`}
-            />
+          <dd className="flex items-center">
+            <FilterLink name={name} field={fieldOf(name)} value={value} />
+            <span className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
+              <CopyButton
+                text={typeof value === "string" ? value : JSON.stringify(value)}
+                label={`Copy ${name}`}
+              />
+            </span>
           </dd>
         </div>
       ))}
     </dl>
+  );
+}
+
+/** The longest value that a filter takes. */
+const MAX_VALUE = 512;
+
+/** Opens the traces that have the same value; lists, objects and long texts cannot be filtered. */
+function FilterLink({
+  name,
+  field,
+  value,
+}: {
+  name: string;
+  field?: string | undefined;
+  value: unknown;
+}) {
+  const isFilterable =
+    typeof value === "number" ||
+    typeof value === "boolean" ||
+    (typeof value === "string" && value !== "" && value.length <= MAX_VALUE);
+  if (!field || !isFilterable) return null;
+  return (
+    <Link
+      to="/traces"
+      search={{ filters: JSON.stringify([{ field, op: "eq", value }]) } as never}
+      aria-label={`Filter by this value of ${name}`}
+      title="Filter by this value"
+      className="inline-flex size-7 items-center justify-center rounded text-muted hover:bg-hover hover:text-fg"
+    >
+      <ListFilter className="size-3.5" aria-hidden />
+    </Link>
   );
 }

@@ -15,6 +15,7 @@ import { RoleButton } from "@/ui/RoleButton";
 import { ErrorState, Skeleton, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
+import { UserLink } from "@/ui/UserLink";
 import { SpanPanel } from "./SpanPanel";
 import { buildTree, nextError, revealed, visibleNodes } from "./tree";
 import { Waterfall } from "./Waterfall";
@@ -154,7 +155,7 @@ function Summary({ trace }: { trace: TraceWithSpans }) {
               session
             </Link>
           )}
-          {trace.userId && <span>{trace.userId}</span>}
+          <UserLink userId={trace.userId} />
           {trace.variant && <span>variant {trace.variant}</span>}
           <CopyId id={trace.traceId} />
         </div>

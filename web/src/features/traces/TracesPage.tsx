@@ -4,7 +4,7 @@ import { GitCompareArrows, ListTree } from "lucide-react";
 import { type Dispatch, type SetStateAction, useCallback, useMemo, useState } from "react";
 import { api, type Trace, unwrapPage } from "@/lib/api";
 import { queries } from "@/lib/client";
-import { cutMiddle, formatCount } from "@/lib/format";
+import { cutMiddle, formatCounted } from "@/lib/format";
 import { currentRange, type Range, rangeQuery, useKeptSearch, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { type Search, useSetUrl, useUrl } from "@/lib/url";
@@ -60,7 +60,7 @@ export default function TracesPage() {
   return (
     <div className="flex h-full flex-col">
       <ListTitle>Traces</ListTitle>
-      <FilterBar total={total === undefined ? "" : `${formatCount(total)} traces`} />
+      <FilterBar total={total === undefined ? "" : formatCounted(total, "trace")} />
       <div className="min-h-0 flex-1">
         {traces.error && rows.length === 0 ? (
           <ErrorState error={traces.error} onRetry={() => void traces.refetch()} />

@@ -8,6 +8,7 @@ import { useUrl } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { type Column, RowLink } from "@/ui/Table";
 import { Time } from "@/ui/Time";
+import { UserLink } from "@/ui/UserLink";
 
 export interface Scale {
   duration: number;
@@ -125,7 +126,13 @@ export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: s
       align: "right",
       cell: (trace) => formatCount(trace.spanCount),
     },
-    { id: "user", title: "User", header: "User", width: "7rem", cell: (trace) => trace.userId },
+    {
+      id: "user",
+      title: "User",
+      header: "User",
+      width: "7rem",
+      cell: (trace) => <UserLink userId={trace.userId} kept={kept} />,
+    },
     {
       id: "session",
       title: "Session",

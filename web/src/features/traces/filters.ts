@@ -2,29 +2,21 @@
 import type { Schemas } from "@/lib/api";
 import { type Search, stringifySearch } from "@/lib/url";
 
-/** Filters with a list of known values. */
-export const CHOICES = [
-  { key: "status", label: "Status" },
-  { key: "errorType", label: "Error" },
-  { key: "model", label: "Model" },
-  { key: "tool", label: "Tool" },
-  { key: "provider", label: "Provider" },
+/** Filters with a URL parameter of their own, which links use; all others are in `filters`. */
+export const PARAMETERS = [
+  { key: "status", label: "Status", unit: "" },
+  { key: "errorType", label: "Error", unit: "" },
+  { key: "model", label: "Model", unit: "" },
+  { key: "tool", label: "Tool", unit: "" },
+  { key: "provider", label: "Provider", unit: "" },
+  { key: "minMs", label: "Min. duration", unit: "ms" },
+  { key: "maxMs", label: "Max. duration", unit: "ms" },
+  { key: "minCost", label: "Min. cost", unit: "$" },
+  { key: "session", label: "Session", unit: "" },
+  { key: "user", label: "User", unit: "" },
 ] as const;
 
-/** Filters with free text or numbers. */
-export const TYPED = [
-  { key: "minMs", label: "Min. duration", unit: "ms", type: "number" },
-  { key: "maxMs", label: "Max. duration", unit: "ms", type: "number" },
-  { key: "minCost", label: "Min. cost", unit: "$", type: "number" },
-  { key: "session", label: "Session", unit: "", type: "text" },
-  { key: "user", label: "User", unit: "", type: "text" },
-] as const;
-
-export const FILTER_KEYS = [
-  "search",
-  ...CHOICES.map((one) => one.key),
-  ...TYPED.map((one) => one.key),
-];
+export const FILTER_KEYS = ["search", "filters", ...PARAMETERS.map((one) => one.key)];
 
 export type Sort = Schemas["TraceSort"];
 export const SORTS: readonly string[] = ["startTime", "duration", "cost", "tokens"];
@@ -56,6 +48,7 @@ export function listQuery(url: Search, dates: Dates) {
     maxDuration: number(url.maxMs),
     minCost: number(url.minCost),
     search: url.search,
+    filters: url.filters,
     sort: (SORTS.includes(url.sort ?? "") ? url.sort : "startTime") as Sort,
     order: (url.order === "asc" ? "asc" : "desc") as Schemas["Order"],
   };

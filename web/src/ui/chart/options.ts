@@ -3,6 +3,7 @@ import uPlot from "uplot";
 import { resolveColour } from "@/lib/colours";
 import { formatCompact, formatCount } from "@/lib/format";
 import { bucketEnd, isShorterThanDay } from "@/lib/range";
+import { getTimeZone } from "@/lib/timeZone";
 import { drawLevels, drawPeriods, fadeFrom } from "./annotations";
 import { buildLines } from "./lines";
 import { axisLabel, type ChartInput } from "./series";
@@ -41,10 +42,11 @@ export function createPlot(
     ...size,
     padding: [10, 16, 0, 6],
     legend: { show: false },
-    // Days, weeks and months are grouped by UTC, shorter buckets are shown in the viewer's time zone.
+    // Days, weeks and months are grouped by UTC, shorter buckets are shown in the chosen time zone.
     tzDate: (seconds) => {
       const date = new Date(seconds * 1000);
-      return isShorterThanDay(input.granularity) ? date : uPlot.tzDate(date, "UTC");
+      const isLocal = isShorterThanDay(input.granularity) && getTimeZone() === "local";
+      return isLocal ? date : uPlot.tzDate(date, "UTC");
     },
     series: [{}, ...layers.map(toSeries)],
     scales: toScales(input, times),

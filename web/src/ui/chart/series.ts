@@ -1,6 +1,7 @@
 /** The input of a time chart, and the labels of its buckets. */
 import type { Granularity } from "@/lib/api";
 import { bucketEnd, isShorterThanDay } from "@/lib/range";
+import { startOfDay, zonedFormat } from "@/lib/timeZone";
 
 export interface Series {
   name: string;
@@ -35,8 +36,8 @@ export interface ChartInput {
   periods?: Period[] | undefined;
 }
 
-const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const formatHour = zonedFormat({ hour: "2-digit", minute: "2-digit" });
+const formatDay = zonedFormat({ day: "numeric", month: "short" });
 const utcDays = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
   month: "short",
@@ -48,11 +49,11 @@ const months = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** Hours are shown in the viewer's time zone; days, weeks and months are UTC, as the service groups them. */
+/** Hours are shown in the chosen time zone; days, weeks and months are UTC, as the service groups them. */
 export function axisLabel(date: string, granularity: Granularity): string {
   const at = new Date(date);
   if (isShorterThanDay(granularity)) {
-    return at.getHours() + at.getMinutes() === 0 ? days.format(at) : hours.format(at);
+    return at.getTime() === startOfDay(at.getTime()).getTime() ? formatDay(at) : formatHour(at);
   }
   return granularity === "monthly" ? months.format(at) : utcDays.format(at);
 }
@@ -67,7 +68,7 @@ export function pointLabel(date: string, granularity: Granularity): string {
     case "monthly":
       return `${months.format(at)} (UTC)`;
     default:
-      return `${days.format(at)}, ${hours.format(at)} – ${hours.format(bucketEnd(date, granularity))}`;
+      return `${formatDay(at)}, ${formatHour(at)} – ${formatHour(bucketEnd(date, granularity))}`;
   }
 }
 

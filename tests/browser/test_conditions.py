@@ -1,0 +1,226 @@
+"""Conditions, saved views, users, spans and time zones: built on the page, kept in the URL."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+from playwright.sync_api import Browser, Page, expect
+
+from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
+from support.browser import OpenTab, Site, Tab, open_tab
+from support.site_data import sign_in_as
+
+
+def conditions(page: Page) -> list[dict[str, Any]]:
+    """Return what the `filters` parameter of the URL says."""
+    found = parse_qs(urlsplit(page.url).query).get("filters")
+    read: list[dict[str, Any]] = json.loads(found[0]) if found else []
+    return read
+
+
+def pick_field(page: Page, name: str) -> None:
+    page.get_by_role("button", name=re.compile("^Add filter")).click()
+    page.get_by_label("Search fields and attributes").fill(name)
+    form = page.get_by_role("dialog", name="Add filter")
+    form.get_by_role("button", name=re.compile(f"^{re.escape(name)}")).click()
+
+
+def test_several_values_of_an_attribute_are_chosen_by_their_counts(tab: Tab) -> None:
+    page = tab.open("/traces?range=30d")
+    pick_field(page, "app.plan")
+    assert tab.find_violations() == []
+    for value in ("enterprise", "pro"):
+        page.get_by_role("checkbox", name=re.compile(f"^{value} ")).check()
+    page.get_by_role("button", name="Add filter", exact=True).click()
+    chip = page.get_by_role("button", name="Remove filter app.plan is enterprise or pro")
+    expect(chip).to_be_visible()
+    assert conditions(page) == [
+        {"field": "attribute:app.plan", "op": "in", "value": ["enterprise", "pro"]}
+    ]
+    with page.expect_response(lambda answer: "/spans/traces?" in answer.url) as answered:
+        page.reload()
+    expect(chip).to_be_visible()
+    some = answered.value.json()["pagination"]["total"]
+    with page.expect_response(lambda answer: "/spans/traces?" in answer.url) as answered:
+        page.goto(f"{tab.url}/traces?range=30d")
+    assert 0 < some < answered.value.json()["pagination"]["total"]
+
+
+def test_a_range_and_is_not_are_combined_and_removed(tab: Tab) -> None:
+    page = tab.open("/traces?range=30d")
+    pick_field(page, "Duration")
+    page.get_by_label("Operator").select_option("between")
+    page.get_by_label("Duration value").fill("100")
+    page.get_by_label("Duration upper value").fill("60000")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Duration ≤ 60000 ms")).to_be_visible()
+    pick_field(page, "Agent")
+    page.get_by_label("Operator").select_option("is not")
+    page.get_by_role("checkbox", name=re.compile("^support-assistant ")).check()
+    page.get_by_role("button", name="Add filter", exact=True).click()
+    expect(page.get_by_text("Agent is not support-assistant")).to_be_visible()
+    assert [(one["field"], one["op"]) for one in conditions(page)] == [
+        ("durationMs", "gte"),
+        ("durationMs", "lte"),
+        ("agent", "ne"),
+    ]
+    expect(page.get_by_role("table")).not_to_contain_text("support-assistant")
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
+    page.get_by_role("button", name="Remove filter Agent is not support-assistant").click()
+    expect(page).not_to_have_url(re.compile("support-assistant"))
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page).not_to_have_url(re.compile("filters="))
+
+
+def test_old_links_and_one_search_for_words_and_ids(tab: Tab, demo: Site) -> None:
+    trace = demo.call("GET", "/spans/traces?agentId=support-assistant&limit=1")[0]
+    page = tab.open("/traces?range=30d&status=error&minMs=10")
+    expect(page.get_by_text("Status: error")).to_be_visible()
+    expect(page.get_by_text("Min. duration: 10 ms")).to_be_visible()
+    for wanted in (trace["traceId"], trace["userId"], trace["sessionId"]):
+        tab.open("/traces?range=30d")
+        page.get_by_label("Search traces").fill(wanted)
+        expect(page).to_have_url(re.compile(f"search={wanted}"))
+        expect(page.locator(f'a[href*="{trace["traceId"]}"]')).to_be_visible()
+
+
+def test_a_value_of_a_trace_opens_the_traces_that_share_it(tab: Tab, demo: Site) -> None:
+    trace = demo.call("GET", "/spans/traces?agentId=support-assistant&limit=1")[0]
+    page = tab.open(f"/traces/{trace['traceId']}?tab=attributes&range=30d")
+    page.get_by_role("link", name="Filter by this value of app.plan").click()
+    expect(page).to_have_url(re.compile(r"/traces\?"))
+    [condition] = conditions(page)
+    assert condition["field"] == "attribute:app.plan"
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
+
+
+def test_sessions_are_sorted_and_searched(tab: Tab, demo: Site) -> None:
+    page = tab.open("/sessions?range=30d")
+    page.get_by_role("button", name="Cost").click()
+    expect(page).to_have_url(re.compile("sort=cost"))
+    expect(page.get_by_role("columnheader", name="Cost")).to_have_attribute(
+        "aria-sort", "descending"
+    )
+    costliest, *_ = demo.call("GET", "/spans/sessions?sort=cost&limit=1")
+    row = page.get_by_role("row").nth(1)
+    expect(row).to_contain_text(costliest["sessionId"])
+    page.get_by_label("Search sessions").fill("user-00001")
+    expect(page).to_have_url(re.compile("search=user-00001"))
+    expect(row).to_contain_text("user-00001")
+    page.get_by_label("Search sessions").fill("nobody at all")
+    page.get_by_role("button", name="Clear filters").click()
+    expect(row).to_contain_text(costliest["sessionId"])
+
+
+def test_a_view_is_saved_applied_and_deleted(tab: Tab) -> None:
+    wanted = quote('[{"field":"attribute:app.plan","op":"eq","value":"pro"}]')
+    page = tab.open(f"/traces?range=30d&sort=cost&filters={wanted}")
+    views = page.get_by_role("button", name=re.compile("^Saved views"))
+    views.click()
+    expect(page.get_by_role("button", name="Failed enterprise traces Shared")).to_be_visible()
+    assert tab.find_violations() == []
+    page.get_by_label("Name of the view").fill("Costly pro traces")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("View saved.")).to_be_visible()
+    tab.open("/traces?status=error")
+    views.click()
+    page.get_by_role("button", name="Costly pro traces", exact=True).click()
+    expect(page).to_have_url(re.compile("sort=cost"))
+    expect(page).not_to_have_url(re.compile("status=error"))
+    assert conditions(page) == [{"field": "attribute:app.plan", "op": "eq", "value": "pro"}]
+    views.click()
+    page.get_by_role("button", name="Delete view Costly pro traces").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("View deleted.")).to_be_visible()
+    expect(page.get_by_role("button", name="Costly pro traces", exact=True)).to_have_count(0)
+
+
+def test_a_viewer_uses_shared_views_but_saves_none(chromium: Browser, demo: Site) -> None:
+    viewer = sign_in_as(demo.url, "joel@example.com", DEMO_PASSWORD)
+    with open_tab(chromium, viewer.url, viewer.token) as tab:
+        page = tab.open("/traces?range=30d")
+        page.get_by_role("button", name=re.compile("^Saved views")).click()
+        save = page.get_by_role("button", name="Save", exact=True)
+        expect(save).to_be_disabled()
+        expect(save).to_have_attribute("title", "Editors only")
+        expect(page.get_by_role("button", name=re.compile("^Delete view"))).to_have_count(0)
+        page.get_by_role("button", name="Failed enterprise traces Shared").click()
+        expect(page).to_have_url(re.compile("status=error"))
+        assert conditions(page)[0]["field"] == "attribute:app.plan"
+
+
+def test_a_user_is_a_link_to_a_page_with_everything_of_theirs(tab: Tab) -> None:
+    page = tab.open("/traces?range=30d&cols=time,name,user&search=user-00001")
+    page.get_by_role("link", name="user-00001").first.click()
+    expect(page).to_have_url(re.compile(r"/users/user-00001\?"))
+    tab.settle()
+    expect(page.get_by_role("heading", level=1)).to_have_text("user-00001")
+    page.get_by_role("link", name="All traces").click()
+    assert conditions(page) == [{"field": "userId", "op": "eq", "value": "user-00001"}]
+
+
+def test_users_are_sorted_by_errors_and_found(tab: Tab) -> None:
+    page = tab.open("/users?range=30d")
+    page.get_by_role("button", name="Errors").click()
+    expect(page).to_have_url(re.compile("sort=errors"))
+    page.get_by_label("Search users").fill("user-00001")
+    row = page.get_by_role("table", name="Users").get_by_role("row").nth(1)
+    expect(page.get_by_role("table", name="Users").get_by_role("row")).to_have_count(2)
+    row.click()
+    expect(page).to_have_url(re.compile("/users/user-00001"))
+
+
+def test_spans_are_grouped_by_tool_and_model(tab: Tab) -> None:
+    page = tab.open("/spans?range=30d")
+    expect(page.get_by_role("table", name="Tools")).to_contain_text("search_flights")
+    page.get_by_role("tab", name="Models").click()
+    expect(page.get_by_role("columnheader", name="Cached tokens")).to_be_visible()
+    page.get_by_role("link", name="gpt-5", exact=True).press("Enter")
+    expect(page).to_have_url(re.compile(r"/traces\?"))
+    assert {one["field"]: one["value"] for one in conditions(page)} == {
+        "model": "gpt-5",
+        "provider": "openai",
+    }
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
+
+
+def test_agents_follow_the_range(tab: Tab, demo: Site) -> None:
+    body = {
+        "measures": ["count"],
+        "groupBy": ["agent"],
+        "startDate": "2020-01-01T00:00:00Z",
+        "endDate": "2020-01-02T00:00:00Z",
+    }
+    assert demo.call("POST", "/analytics/query", json=body)["rows"] == []
+    page = tab.open("/agents?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
+    card = page.get_by_role("listitem").filter(has_text="code-reviewer")
+    expect(card.locator("dd").first).to_have_text("0")
+    tab.open("/agents?range=30d")
+    expect(card).to_contain_text("Last 30 days")
+    expect(card.locator("dd").first).not_to_have_text("0")
+
+
+def test_calendar_ranges_and_the_time_zone(tab: Tab) -> None:
+    page = tab.open("/traces?range=30d")
+    opener = page.get_by_role("button", name=re.compile("^Time range"))
+    opener.click()
+    page.get_by_label("Time zone").select_option("utc")
+    with page.expect_request(lambda request: "/spans/traces?" in request.url) as asked:
+        page.get_by_role("button", name="Yesterday").click()
+    query = parse_qs(urlsplit(asked.value.url).query)
+    assert query["startDate"][0].endswith("T00:00:00.000Z")
+    assert query["endDate"][0].endswith("T00:00:00.000Z")
+    expect(page).to_have_url(re.compile("range=yesterday"))
+    page.reload()
+    opener.click()
+    expect(page.get_by_label("Time zone")).to_have_value("utc")
+    assert tab.find_violations() == []
+
+
+def test_times_are_shown_in_the_chosen_zone(opener: OpenTab, demo: Site) -> None:
+    started = demo.call("GET", "/spans/traces?limit=1&sort=duration")[0]["startTime"]
+    with opener() as tab:
+        tab.page.add_init_script("localStorage.setItem('spanwise.timeZone', 'utc')")
+        page = tab.open("/traces?range=30d&sort=duration")
+        expect(page.locator("time").first).to_contain_text(started[11:16])

@@ -1,0 +1,89 @@
+/** The spans of a grouping over time. */
+import { useMemo } from "react";
+import { type Condition, useConditions } from "@/lib/conditions";
+import { type Group, numberOf, pageConditions, useGroups } from "@/lib/groups";
+import { autoGranularity, useRange } from "@/lib/range";
+import { useUrl } from "@/lib/url";
+import type { Series } from "@/ui/chart/series";
+import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
+import { QueryResult } from "@/ui/states";
+import type { Chart, Grouping } from "./groupings";
+
+const HEIGHT = 130;
+const MOST = 6;
+
+export function useSpanConditions({ filters }: Grouping): Condition[] {
+  const [conditions] = useConditions();
+  return [...filters, ...conditions, ...pageConditions(useUrl())];
+}
+
+export function SpanChart({ grouping }: { grouping: Grouping }) {
+  const { chart, groupBy } = grouping;
+  const granularity = autoGranularity(useRange());
+  const [field = ""] = groupBy;
+  const query = useGroups({
+    of: "spans",
+    measures: chart.measures,
+    groupBy: chart.isByGroup ? [field] : [],
+    filters: useSpanConditions(grouping),
+    granularity,
+    limit: MOST,
+  });
+  const drawn = useMemo(() => {
+    const rows = query.data?.rows ?? [];
+    return {
+      dates: [...new Set(rows.map((row) => String(row.date)))].sort(),
+      series: chart.isByGroup ? groupSeries(rows, field, chart) : tokenSeries(rows),
+    };
+  }, [query.data, field, chart]);
+  return (
+    <section aria-label={chart.title} className="border-b px-4 pt-2 pb-1 max-md:hidden">
+      <h2 className="font-medium">{chart.title}</h2>
+      <QueryResult query={query} height={HEIGHT + LEGEND_HEIGHT}>
+        {() => (
+          <TimeChart
+            {...drawn}
+            label={`${chart.title} over time`}
+            granularity={granularity}
+            format={chart.format}
+            height={HEIGHT}
+          />
+        )}
+      </QueryResult>
+    </section>
+  );
+}
+
+/** One series per group; its measure is the last one of the chart. */
+function groupSeries(rows: Group[], field: string, { measures, type }: Chart): Series[] {
+  const measure = measures.at(-1) ?? "";
+  const names = [...new Set(rows.map((row) => String(row[field])))];
+  return names.map((name, index) => ({
+    name,
+    type,
+    ...(type === "bar" && { stack: "all" }),
+    colour: `var(--series-${index})`,
+    values: rows
+      .filter((row) => String(row[field]) === name)
+      .sort((a, b) => String(a.date).localeCompare(String(b.date)))
+      .map((row) => numberOf(row, measure)),
+  }));
+}
+
+/** Cached tokens are part of the input, so the rest of it is a class of its own. */
+function tokenSeries(rows: Group[]): Series[] {
+  const sorted = [...rows].sort((a, b) => String(a.date).localeCompare(String(b.date)));
+  const of = (row: Group, measure: string) => numberOf(row, measure) ?? 0;
+  const classes: [string, string, (row: Group) => number][] = [
+    ["input", "var(--series-0)", (row) => of(row, "inputTokens") - of(row, "cachedTokens")],
+    ["cached input", "var(--series-2)", (row) => of(row, "cachedTokens")],
+    ["output", "var(--series-1)", (row) => of(row, "outputTokens")],
+  ];
+  return classes.map(([name, colour, value]) => ({
+    name,
+    colour,
+    type: "bar",
+    stack: "all",
+    values: sorted.map(value),
+  }));
+}

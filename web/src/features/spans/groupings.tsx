@@ -1,0 +1,163 @@
+/** The groupings of the spans page and their columns. */
+import { colourOf } from "@/lib/colours";
+import type { Condition } from "@/lib/conditions";
+import {
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatPercent,
+} from "@/lib/format";
+import { type Group, numberOf } from "@/lib/groups";
+import { Dot } from "@/ui/Badge";
+import { cx } from "@/ui/cx";
+import { type Column, RowLink } from "@/ui/Table";
+
+/** What is drawn over time: measures of all spans, or one measure of the largest groups. */
+export interface Chart {
+  title: string;
+  measures: string[];
+  isByGroup: boolean;
+  type: "bar" | "line";
+  format: (value: number) => string;
+}
+
+export interface Grouping {
+  id: string;
+  label: string;
+  noun: string;
+  groupBy: string[];
+  measures: string[];
+  sort: string;
+  chart: Chart;
+  filters: Condition[];
+  empty: string;
+  hint: string;
+}
+
+const TIMES = ["count", "errors", "errorRate", "p50", "p95", "p99"];
+const TOKENS = ["inputTokens", "cachedTokens", "outputTokens", "cost"];
+
+export const GROUPINGS: readonly Grouping[] = [
+  {
+    id: "tools",
+    label: "Tools",
+    noun: "tool",
+    groupBy: ["tool"],
+    measures: TIMES,
+    sort: "p95",
+    chart: {
+      title: "p95 of the most used tools",
+      measures: ["count", "p95"],
+      isByGroup: true,
+      type: "line",
+      format: formatDuration,
+    },
+    filters: [
+      { field: "kind", op: "eq", value: "tool" },
+      { field: "tool", op: "exists" },
+    ],
+    empty: "No tool calls in this period",
+    hint: "Spans of tools appear here, the slowest first.",
+  },
+  {
+    id: "models",
+    label: "Models",
+    noun: "model",
+    groupBy: ["model", "provider"],
+    measures: ["count", "errorRate", "p50", "p95", ...TOKENS],
+    sort: "cost",
+    chart: {
+      title: "Tokens by class",
+      measures: ["inputTokens", "cachedTokens", "outputTokens"],
+      isByGroup: false,
+      type: "bar",
+      format: formatCompact,
+    },
+    filters: [{ field: "model", op: "exists" }],
+    empty: "No model calls in this period",
+    hint: "Calls of models appear here, the costliest first.",
+  },
+  {
+    id: "kinds",
+    label: "Kinds",
+    noun: "kind",
+    groupBy: ["kind"],
+    measures: [...TIMES, "cost"],
+    sort: "count",
+    chart: {
+      title: "Spans by kind",
+      measures: ["count"],
+      isByGroup: true,
+      type: "bar",
+      format: formatCount,
+    },
+    filters: [],
+    empty: "No spans in this period",
+    hint: "Spans of your application appear here within a second.",
+  },
+];
+
+export function nameOf(row: Group, { groupBy }: Grouping): string {
+  return groupBy.map((field) => row[field] ?? "–").join(" ");
+}
+
+interface Measure {
+  header: string;
+  width: string;
+  show: (value: number | null) => string;
+}
+
+const MEASURES: Record<string, Measure> = {
+  count: { header: "Spans", width: "minmax(5rem, 1fr)", show: formatCount },
+  errors: { header: "Errors", width: "minmax(5rem, 1fr)", show: formatCount },
+  errorRate: { header: "Error rate", width: "minmax(6rem, 1fr)", show: formatPercent },
+  p50: { header: "p50", width: "minmax(5rem, 1fr)", show: formatDuration },
+  p95: { header: "p95", width: "minmax(5rem, 1fr)", show: formatDuration },
+  p99: { header: "p99", width: "minmax(5rem, 1fr)", show: formatDuration },
+  inputTokens: { header: "Input tokens", width: "minmax(6.5rem, 1fr)", show: formatCompact },
+  cachedTokens: { header: "Cached tokens", width: "minmax(7rem, 1fr)", show: formatCompact },
+  outputTokens: { header: "Output tokens", width: "minmax(7rem, 1fr)", show: formatCompact },
+  cost: { header: "Cost", width: "minmax(5rem, 1fr)", show: formatCost },
+};
+
+export function spanColumns(grouping: Grouping, hrefOf: (row: Group) => string): Column<Group>[] {
+  const [first = "", second] = grouping.groupBy;
+  return [
+    {
+      id: "name",
+      header: grouping.label.replace(/s$/, ""),
+      width: "minmax(14rem, 3fr)",
+      cell: (row) => (
+        <span className="flex min-w-0 items-center gap-2">
+          {first === "model" && <Dot colour={colourOf(String(row[first]))} />}
+          <RowLink
+            href={hrefOf(row)}
+            title={nameOf(row, grouping)}
+            className="truncate hover:text-accent"
+          >
+            {String(row[first])}
+          </RowLink>
+          {second && <span className="truncate text-muted">{String(row[second] ?? "")}</span>}
+        </span>
+      ),
+    },
+    ...grouping.measures.map((id) => numberColumn(id)),
+  ];
+}
+
+function numberColumn(id: string): Column<Group> {
+  const { header, width, show } = MEASURES[id] as Measure;
+  return {
+    id,
+    header,
+    width,
+    align: "right",
+    sort: id,
+    cell: (row) => (
+      <span className={cx(id === "errorRate" && (numberOf(row, id) ?? 0) > 0.05 && "text-bad")}>
+        {show(numberOf(row, id))}
+      </span>
+    ),
+  };
+}

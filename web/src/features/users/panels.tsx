@@ -1,0 +1,153 @@
+/** The latest traces, sessions and signals of a user. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { api, type Session, type Signal, type Trace, unwrapPage } from "@/lib/api";
+import { formatCost, formatCounted, formatDuration, formatNumber } from "@/lib/format";
+import { previewText } from "@/lib/messages";
+import { rangeQuery, useFilterQuery, useRange } from "@/lib/range";
+import { Badge } from "@/ui/Badge";
+import { Panel } from "@/ui/Panel";
+import { SignalLabel } from "@/ui/SignalLabel";
+import { QueryResult } from "@/ui/states";
+import { Time } from "@/ui/Time";
+
+const MOST = 10;
+const HEIGHT = 320;
+const ROW = "flex h-8 min-w-0 items-center gap-3 hover:text-accent";
+
+interface OfUser {
+  userId: string;
+}
+
+export function LatestTraces({ userId }: OfUser) {
+  const query = { ...useFilterQuery(), userId, limit: MOST };
+  const traces = useQuery({
+    queryKey: ["users", "traces", query],
+    queryFn: () => unwrapPage(api.GET("/api/spans/traces", { params: { query } })),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Panel title="Latest traces">
+      <QueryResult query={traces} height={HEIGHT}>
+        {({ items }) => (
+          <Rows empty="No traces in this period">
+            {items.map((trace) => (
+              <TraceRow key={trace.traceId} trace={trace} />
+            ))}
+          </Rows>
+        )}
+      </QueryResult>
+    </Panel>
+  );
+}
+
+function TraceRow({ trace }: { trace: Trace }) {
+  return (
+    <li className="border-b last:border-0">
+      <Link to="/traces/$traceId" params={{ traceId: trace.traceId } as never} className={ROW}>
+        <When at={trace.startTime} />
+        <span className="min-w-0 flex-1 truncate">
+          {previewText(trace.inputPreview) || trace.name}
+        </span>
+        {trace.status === "error" && (
+          <Badge tone="bad">{(trace.errorType ?? "error").replace("_", " ")}</Badge>
+        )}
+        <span className="w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
+        <span className="w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
+      </Link>
+    </li>
+  );
+}
+
+export function LatestSessions({ userId }: OfUser) {
+  const query = { ...useFilterQuery(), userId, limit: MOST };
+  const sessions = useQuery({
+    queryKey: ["users", "sessions", query],
+    queryFn: () => unwrapPage(api.GET("/api/spans/sessions", { params: { query } })),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Panel title="Latest sessions">
+      <QueryResult query={sessions} height={HEIGHT}>
+        {({ items }) => (
+          <Rows empty="No sessions in this period">
+            {items.map((one) => (
+              <SessionRow key={one.sessionId} session={one} />
+            ))}
+          </Rows>
+        )}
+      </QueryResult>
+    </Panel>
+  );
+}
+
+function SessionRow({ session }: { session: Session }) {
+  return (
+    <li className="border-b last:border-0">
+      <Link to={`/sessions/${encodeURIComponent(session.sessionId)}`} className={ROW}>
+        <When at={session.lastAt} />
+        <span className="min-w-0 flex-1 truncate" title={session.sessionId}>
+          {previewText(session.inputPreview) || session.sessionId}
+        </span>
+        {session.errorCount > 0 && <Badge tone="bad">{session.errorCount} failed</Badge>}
+        <span className="w-20 shrink-0 text-right">
+          {formatCounted(session.traceCount, "turn")}
+        </span>
+        <span className="w-16 shrink-0 text-right text-muted">{formatCost(session.cost)}</span>
+      </Link>
+    </li>
+  );
+}
+
+export function LatestSignals({ userId }: OfUser) {
+  const query = { ...rangeQuery(useRange()), userId, limit: MOST };
+  const signals = useQuery({
+    queryKey: ["users", "signals", query],
+    queryFn: () => unwrapPage(api.GET("/api/signals", { params: { query } })),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Panel title="Latest signals" className="lg:col-span-2">
+      <QueryResult query={signals} height={96}>
+        {({ items }) => (
+          <Rows empty="No signals of this user in this period">
+            {items.map((signal) => (
+              <SignalRow key={signal.id} signal={signal} />
+            ))}
+          </Rows>
+        )}
+      </QueryResult>
+    </Panel>
+  );
+}
+
+function SignalRow({ signal }: { signal: Signal }) {
+  return (
+    <li className="flex h-8 min-w-0 items-center gap-3 border-b last:border-0">
+      <When at={signal.timestamp} />
+      <span className="truncate font-medium">{signal.signalName}</span>
+      <span>{formatNumber(signal.value)}</span>
+      <SignalLabel signal={signal} />
+      <span className="min-w-0 flex-1 truncate text-muted">{signal.comment}</span>
+      {signal.traceId && (
+        <Link to={`/traces/${signal.traceId}`} className="text-accent hover:underline">
+          Trace
+        </Link>
+      )}
+    </li>
+  );
+}
+
+function When({ at }: { at: string }) {
+  return (
+    <span className="w-20 shrink-0 text-muted">
+      <Time at={at} />
+    </span>
+  );
+}
+
+function Rows({ empty, children }: { empty: string; children: ReactNode[] }) {
+  if (children.length === 0) return <p className="py-6 text-center text-muted">{empty}</p>;
+  return <ul>{children}</ul>;
+}

@@ -1,0 +1,56 @@
+/** The active filters, each with a button that removes it. */
+import { X } from "lucide-react";
+import { describeCondition, useConditions } from "@/lib/conditions";
+import { useSetUrl } from "@/lib/url";
+import { Button } from "../Button";
+
+export interface ParameterChip {
+  key: string;
+  text: string;
+}
+
+/** `parameters` are filters that have a URL parameter of their own. */
+export function Chips({ parameters = [] }: { parameters?: ParameterChip[] }) {
+  const [conditions, setConditions] = useConditions();
+  const setUrl = useSetUrl();
+  if (conditions.length + parameters.length === 0) return null;
+  const clear = () => {
+    const none = Object.fromEntries(parameters.map(({ key }) => [key, undefined]));
+    setUrl({ ...none, filters: undefined }, { push: true });
+  };
+  return (
+    <>
+      {parameters.map(({ key, text }) => (
+        <Chip key={key} text={text} onRemove={() => setUrl({ [key]: undefined }, { push: true })} />
+      ))}
+      {conditions.map((condition, index) => (
+        <Chip
+          key={index}
+          text={describeCondition(condition)}
+          onRemove={() => setConditions(conditions.filter((_, other) => other !== index))}
+        />
+      ))}
+      <Button kind="quiet" size="small" onClick={clear}>
+        Clear
+      </Button>
+    </>
+  );
+}
+
+function Chip({ text, onRemove }: { text: string; onRemove: () => void }) {
+  return (
+    <span className="inline-flex h-6 max-w-72 items-center gap-1 rounded bg-accent-soft pr-0.5 pl-2 text-sm text-accent">
+      <span className="truncate" title={text}>
+        {text}
+      </span>
+      <button
+        type="button"
+        aria-label={`Remove filter ${text}`}
+        onClick={onRemove}
+        className="rounded p-0.5 hover:bg-surface"
+      >
+        <X className="size-3" />
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,66 @@
+/** Attributes and values that occur in the range, most frequent first. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { api, unwrap, unwrapPage } from "@/lib/api";
+import { ATTRIBUTE } from "@/lib/conditions";
+import { rangeQuery, useRange } from "@/lib/range";
+
+export interface Suggestion {
+  name: string;
+  count: number;
+}
+
+const MOST = 50;
+const shared = { placeholderData: keepPreviousData, staleTime: 60_000 };
+
+export function useAttributeKeys(search: string) {
+  const query = { ...rangeQuery(useRange()), search: search || undefined, limit: MOST };
+  return useQuery({
+    ...shared,
+    queryKey: ["attributes", query],
+    queryFn: async (): Promise<Suggestion[]> =>
+      (await unwrapPage(api.GET("/api/analytics/attributes", { params: { query } }))).items,
+  });
+}
+
+/** The values of a field by the number of traces, those of an attribute by the number of spans. */
+export function useValues(field: string, search: string, isEnabled: boolean) {
+  const range = rangeQuery(useRange());
+  return useQuery({
+    ...shared,
+    // The values of another field must not be shown meanwhile.
+    placeholderData: undefined,
+    queryKey: ["attributes", "values", field, search, range],
+    enabled: isEnabled,
+    queryFn: () =>
+      field.startsWith(ATTRIBUTE)
+        ? attributeValues(field.slice(ATTRIBUTE.length), search, range)
+        : fieldValues(field, search, range),
+  });
+}
+
+type Dates = ReturnType<typeof rangeQuery>;
+
+async function attributeValues(key: string, search: string, dates: Dates): Promise<Suggestion[]> {
+  const query = { ...dates, key, search: search || undefined, limit: MOST };
+  return (await unwrapPage(api.GET("/api/analytics/attributes", { params: { query } }))).items;
+}
+
+async function fieldValues(field: string, search: string, dates: Dates): Promise<Suggestion[]> {
+  const found = await unwrap(
+    api.POST("/api/analytics/query", {
+      body: {
+        ...dates,
+        of: "traces",
+        measures: ["count"],
+        groupBy: [field],
+        filters: search ? [{ field, op: "contains", value: search }] : [],
+        limit: MOST,
+      },
+    }),
+  );
+  const isWanted = (name: string) => name.toLowerCase().includes(search.toLowerCase());
+  // A trace with several models is counted for each of them, also for those that do not match.
+  return found.rows
+    .map((row) => ({ name: row[field] as string | null, count: Number(row.count) }))
+    .filter((one): one is Suggestion => one.name !== null && isWanted(one.name));
+}
