@@ -49,4 +49,4 @@ def test_a_second_process_is_refused_and_an_export_after_a_kill_is_complete(
         service.process.wait()
     ended = run_command(tmp_path, "export", "out", "--email", EMAIL)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout == "out: 10 spans, 0 logs, 0 signals, 0 metrics\n"
+    assert ended.stdout == "out: 10 spans, 0 logs, 0 signals, 0 metric points\n"

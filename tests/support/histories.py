@@ -86,7 +86,8 @@ class OracleTrace:
     tokens: tuple[int, int]
     cost: float
     by_model: dict[str, float]
-    unpriced: set[str]
+    # The tokens without a price, by model.
+    unpriced: Counter[str]
     tools: Counter[str]
 
     @classmethod
@@ -98,7 +99,7 @@ class OracleTrace:
         lasting = spans if len(roots) > 1 else [root]
         end = max(datetime.fromisoformat(span["endTime"]) for span in lasting)
         by_model: dict[str, float] = defaultdict(float)
-        unpriced = set()
+        unpriced: Counter[str] = Counter()
         calls = [span for span in spans if span.get("kind") in USAGE]
         for call in calls:
             if "cost" in call:
@@ -109,7 +110,7 @@ class OracleTrace:
                 by_model[call["model"]] += (rates[0] * amounts[0] + rates[1] * amounts[1]) / 1e6
             else:
                 by_model[call["model"]] += 0
-                unpriced.add(call["model"])
+                unpriced[call["model"]] += call["inputTokens"] + call["outputTokens"]
         return cls(
             trace_id=root["traceId"],
             start=start,
@@ -324,7 +325,12 @@ def answers(traces: Sequence[OracleTrace], question: Question) -> Answer:
         "costs": {
             "totalCost": sum(t.cost for t in meant),
             "byModel": _sum_maps([t.by_model for t in meant]),
-            "trend": series(lambda g: {"cost": sum(t.cost for t in g)}),
+            "byTool": {},
+            "trend": series(
+                lambda g: {"cost": sum(t.cost for t in g), "unpricedTokens": _count_unpriced(g)}
+            ),
+            "unpricedTokens": _count_unpriced(meant),
+            "unpricedTokensByModel": dict(sum((t.unpriced for t in meant), Counter())),
             "unpricedModels": sorted(set().union(*(t.unpriced for t in meant))),
         },
         "errors": dict(Counter(t.error for t in failed)),
@@ -365,7 +371,12 @@ def _metrics(meant: Sequence[OracleTrace]) -> Answer:
         "activeAlerts": 0,
         "totalTokens": sum(sum(t.tokens) for t in meant),
         "estimatedCost": sum(t.cost for t in meant),
+        "unpricedTokens": _count_unpriced(meant),
     }
+
+
+def _count_unpriced(traces: Sequence[OracleTrace]) -> int:
+    return sum(trace.unpriced.total() for trace in traces)
 
 
 def _fine(traces: Sequence[OracleTrace]) -> int:

@@ -40,8 +40,10 @@ class Operation:
 
     def query(self) -> dict[str, str]:
         """Return the required query parameters, with examples."""
-        parameters = self.spec.get("parameters", [])
-        return {p["name"]: "x" for p in parameters if p["in"] == "query" and p["required"]}
+        required = [
+            p for p in self.spec.get("parameters", []) if p["in"] == "query" and p["required"]
+        ]
+        return {p["name"]: "1" if p["schema"].get("type") == "number" else "x" for p in required}
 
     def success(self) -> tuple[int, dict[str, Any]]:
         """Return the status and the specification of the successful response, or redirect."""

@@ -55,8 +55,6 @@ class Failures:
         self, caller: Principal, failure_id: str, status: FailureStatus, address: str | None
     ) -> FailureMark:
         """Set the status of a failure; `new` takes an earlier mark back."""
-        if status is FailureStatus.REGRESSED:
-            raise Invalid.field("status", "a failure regresses by itself; use known, muted or new")
         workspace = caller.workspace_id
         group = parse_failure_id(failure_id)
         if group is None or not await has_failure(self._engine, workspace, group):

@@ -1,6 +1,6 @@
 """Routes for failures: groups of failed spans that fail the same way."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Path, Query
 
@@ -19,7 +19,9 @@ DEFAULT_DAYS = 30
 
 
 class NewFailureStatus(ApiModel):
-    status: FailureStatus
+    """A failure regresses by itself."""
+
+    status: Literal[FailureStatus.NEW, FailureStatus.KNOWN, FailureStatus.MUTED]
 
 
 @router.get("")

@@ -4,7 +4,7 @@ import math
 from typing import Annotated
 
 from fastapi import Depends, Query
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, StringConstraints
 
 from spanwise.api.auth import Reader
 from spanwise.api.freshness import Fresh
@@ -37,7 +37,7 @@ MAX_FILTER_VALUES = 100
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(without_nul)]
 FilterText = Annotated[str, StringConstraints(max_length=1024), AfterValidator(without_nul)]
-FilterValue = FilterText | bool | int | float
+FilterValue = FilterText | StrictBool | StrictInt | StrictFloat
 _NUMERIC = {FilterOperator.GT, FilterOperator.GTE, FilterOperator.LT, FilterOperator.LTE}
 # The prefix of attributes in the filters of traces and spans.
 _PREFIX = "attribute:"

@@ -71,23 +71,11 @@ class Rollup:
         workspace: str,
         question: Question,
         query: Query[T],
+        source: Source | None = None,
     ) -> T:
         """Answer a question over its time range with a query from `queries`."""
         question = _with_coarsest_buckets(question, query)
-        source = await self.choose_source(workspace, question)
-        return await self._run(source, question, query)
-
-    async def answer_from_aggregates(
-        self, workspace: str, question: Question, query: Query[T]
-    ) -> T | None:
-        """Answer a question, or return None if only raw traces would be read for it."""
-        question = _with_coarsest_buckets(question, query)
-        source = await self.choose_source(workspace, question)
-        if source.is_traces_only:
-            return None
-        return await self._run(source, question, query)
-
-    async def _run(self, source: Source, question: Question, query: Query[T]) -> T:
+        source = source or await self.choose_source(workspace, question)
         statements = compile_statements(query.aggregations, source, question)
         cached, missing = self._cache.split(statements)
         generation = self._cache.generation
@@ -96,6 +84,15 @@ class Rollup:
         )
         results = [*cached, *self._cache.put_all(missing, fetched, generation)]
         return query.to_answer(question, merge_results(query.aggregations, results))
+
+    async def answer_from_aggregates(
+        self, workspace: str, question: Question, query: Query[T]
+    ) -> T | None:
+        """Answer a question, or return None if only raw traces would be read for it."""
+        source = await self.choose_source(workspace, _with_coarsest_buckets(question, query))
+        if source.is_traces_only:
+            return None
+        return await self.answer(workspace, question, query, source)
 
     async def choose_source(self, workspace: str, question: Question) -> Source:
         """Choose the rows to read: clean aggregates, and traces for the rest of the range."""

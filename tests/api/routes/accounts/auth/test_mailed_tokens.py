@@ -60,7 +60,7 @@ async def test_registering_mails_a_link_that_verifies_the_address_once(service: 
 async def test_the_links_lead_to_pages_of_the_dashboard(service: Service) -> None:
     ann = await service.sign_up()
     await request_reset(service, ann.email)
-    pages = (ROOT / "web" / "src" / "app" / "pages.ts").read_text()
+    pages = (ROOT / "web" / "src" / "app" / "publicPages.ts").read_text()
     for mail in await service.mails_to(ann.email):
         [link] = [word for word in mail.split() if word.startswith("http")]
         path = link.removeprefix(service.services.settings.public_address)
