@@ -110,4 +110,5 @@ def test_retention_covers_every_telemetry_table() -> None:
         "prices",
         "rollup_sweeps",
         "slice_sweeps",
+        "failure_updates",
     }
