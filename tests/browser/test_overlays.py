@@ -87,7 +87,7 @@ def test_the_palette_is_used_with_the_arrow_keys(tab: Tab) -> None:
     assert tab.find_violations() == []
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("/traces"))
+    expect(page).to_have_url(re.compile("/dashboards"))
     page.keyboard.press("Control+k")
     field.fill("two words")
     page.get_by_role("option", name=re.compile("Search traces for")).click()

@@ -85,7 +85,8 @@ def test_a_link_into_a_foreign_workspace_says_so(demo: Site, owner: Site, open_a
     ).to_be_visible()
     assert tab.find_violations() == []
     # The navigation leads back to the person's own workspace.
-    foreign.get_by_role("navigation", name="Pages").get_by_role("link", name="Agents").click()
+    pages = foreign.get_by_role("navigation", name="Pages")
+    pages.get_by_role("link", name="Agents", exact=True).click()
     expect(foreign.get_by_text("No agents yet")).to_be_visible()
     switcher(foreign, "Otto Hahn's workspace")
 

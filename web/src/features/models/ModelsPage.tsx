@@ -171,8 +171,14 @@ function UnpricedNotice({ costs, onSet }: NoticeProps) {
         nothing. When you set a price, earlier calls are repriced too.
       </p>
       {most.slice(0, SHOWN_MODELS).map((model) => (
-        <RoleButton needs="editor" key={model} size="small" onClick={() => onSet(model)}>
-          Set the price of {model}
+        <RoleButton
+          needs="editor"
+          key={model}
+          size="small"
+          className="max-w-full"
+          onClick={() => onSet(model)}
+        >
+          <span className="truncate">Set the price of {model}</span>
         </RoleButton>
       ))}
     </div>
