@@ -7,7 +7,7 @@ import { cx } from "@/ui/cx";
 import { RoleButton } from "@/ui/RoleButton";
 import { Sparkline } from "@/ui/Sparkline";
 import { Time } from "@/ui/Time";
-import type { Failure, FailureStatus } from "./useFailures";
+import type { Failure, FailureStatus, Mark } from "./useFailures";
 
 const TONES: Record<FailureStatus, Tone> = {
   new: "bad",
@@ -21,7 +21,7 @@ interface Props {
   isOpen: boolean;
   isBusy: boolean;
   onOpen: () => void;
-  onMark: (status: FailureStatus) => void;
+  onMark: (status: Mark) => void;
 }
 
 export function FailureRow({ failure, isOpen, isBusy, onOpen, onMark }: Props) {

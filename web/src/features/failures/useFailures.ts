@@ -12,6 +12,8 @@ import { toast } from "@/ui/Toast";
 
 export type Failure = Schemas["FailureGroup"];
 export type FailureStatus = Schemas["FailureStatus"];
+/** A failure regresses by itself. */
+export type Mark = Schemas["NewFailureStatus"]["status"];
 
 const PAGE = 50;
 
@@ -43,7 +45,7 @@ const DONE: Record<FailureStatus, string> = {
 export function useMark() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, status }: { id: string; status: FailureStatus }) =>
+    mutationFn: ({ id, status }: { id: string; status: Mark }) =>
       unwrap(
         api.PUT("/api/analytics/failures/{failureId}", {
           params: { path: { failureId: id } },
