@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from spanwise.analysis.histograms import Bucket, estimate_quantile
 from spanwise.model.page import Listing, PageRequest
+from spanwise.model.telemetry.histograms import Bucket, estimate_quantile
 from spanwise.model.telemetry.metrics import (
     AGGREGATIONS,
     HISTOGRAMS,

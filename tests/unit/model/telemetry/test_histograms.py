@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from spanwise.analysis.histograms import Bucket, estimate_quantile
+from spanwise.model.telemetry.histograms import Bucket, estimate_quantile
 from support.metrics import interpolate
 
 
