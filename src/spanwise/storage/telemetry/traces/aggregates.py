@@ -17,11 +17,9 @@ from spanwise.storage.telemetry.spans.locations import hourly_keys_condition, tr
 from spanwise.storage.telemetry.traces.call_counting import (
     CALLS,
     HAS_USAGE,
-    by_model_sql,
-    counted_layers,
-    sum_of,
-    sum_unpriced_sql,
-    unpriced_models_sql,
+    MAY_REPEAT,
+    PLAIN_USAGE,
+    counted_usage,
 )
 
 # Distance between versions; the numbers in between are for corrections of a stored row.
@@ -58,15 +56,20 @@ _TRACE_COLUMNS = (
 )
 
 
-def _aggregate_sql(spans: str, stored: str = "") -> str:
+def _aggregate_sql(spans: str, stored: str = "", *, may_repeat: bool) -> str:
     """SQL that aggregates spans, given as a deduplicated subquery, into rows of traces.
 
     The earliest root span represents the trace. A trace with several roots, such as the calls of a
     coding agent, lasts from the first start to the last end. A root without a status failed if all
     of its calls did. The same statement deletes rows under other start times: those of later roots
     and, when `stored` selects the existing rows, those of a root that was resent with another
-    start.
+    start. `may_repeat` says that several spans may report the same call.
     """
+    grouped = (
+        counted_usage(_grouped_sql(spans, f"{CALLS} AS calls"))
+        if may_repeat
+        else _grouped_sql(spans, PLAIN_USAGE)
+    )
     join = f"LEFT JOIN ({stored}) AS t USING (workspace, trace_id)" if stored else ""
     starts = "arrayDistinct(arrayConcat(root_starts, stored_starts))" if stored else "root_starts"
     return f"""
@@ -81,27 +84,27 @@ SELECT
     if(only_failed, failure, first.6) AS error_type,
     if(has_no_single_root, last_end - toUnixTimestamp64Nano(first.1), first.7) AS duration_ns,
     span_count, error_count,
-    {sum_of("input")} AS input_tokens, {sum_of("output")} AS output_tokens,
-    {sum_of("cost")} + arraySum(by_tool.3) AS cost,
+    total_input AS input_tokens, total_output AS output_tokens,
+    total_cost + arraySum(by_tool.3) AS cost,
     if(notEmpty(first.8), first.8, any_session) AS session_id,
     if(notEmpty(first.9), first.9, any_user) AS user_id,
     first.10 AS environment,
     if(notEmpty(first.11), first.11, any_experiment.1) AS experiment_id,
     if(notEmpty(first.11), first.12, any_experiment.2) AS variant,
-    ({by_model_sql()} AS by_model).1 AS models, by_model.2 AS model_calls,
+    by_model.1 AS models, by_model.2 AS model_calls,
     by_model.3 AS model_input_tokens, by_model.4 AS model_output_tokens,
-    by_model.5 AS model_costs, {unpriced_models_sql()} AS unpriced_models,
-    arrayPushFront(by_model.6, {sum_unpriced_sql()}) AS unpriced,
+    by_model.5 AS model_costs, models_unpriced AS unpriced_models,
+    arrayPushFront(by_model.6, total_unpriced) AS unpriced,
     all_providers AS providers, by_tool.1 AS tools, by_tool.2 AS tool_calls,
     by_tool.3 AS tool_costs, all_kinds AS kinds,
     first.13 AS input_preview, first.14 AS output_preview, uncounted
-FROM {counted_layers(_grouped_sql(spans))} AS aggregates
+FROM {grouped} AS aggregates
 {join}
 ARRAY JOIN {starts} AS root_start"""
 
 
-def _grouped_sql(spans: str) -> str:
-    """SQL that groups spans by trace."""
+def _grouped_sql(spans: str, usage: str) -> str:
+    """SQL that groups spans by trace; `usage` are columns for what its calls used."""
     return f"""(
     SELECT
         workspace, trace_id, max(s.version) AS last_version,
@@ -123,7 +126,7 @@ def _grouped_sql(spans: str) -> str:
         argMinIf((s.experiment_id, s.variant), s.start, s.experiment_id != '') AS any_experiment,
         countIf(NOT {_IS_SUPERSEDED}) AS span_count,
         countIf(s.status = 'error') AS error_count,
-        {CALLS} AS calls,
+        {usage},
         groupUniqArrayIf(s.provider, s.provider != '') AS all_providers,
         sumMapIf([s.tool_name], [toUInt64(1)], [s.tool_cost], s.tool_name != '') AS by_tool,
         groupUniqArrayIf(s.kind, NOT {_IS_SUPERSEDED}) AS all_kinds
@@ -149,6 +152,8 @@ class BatchSummary:
     # Workspace, provider and model of spans without a price.
     unpriced: Sequence[tuple[str, str, str]]
     has_roots: bool
+    # Several spans of the batch may report the same call.
+    may_repeat: bool
     # Traces whose other spans must be read too, and the hours between which they have spans.
     traces: int
     long: LongTraces
@@ -189,17 +194,18 @@ class BatchAggregation:
     def summarize(self) -> BatchSummary:
         batch = f"""
             SELECT (groupUniqArrayIf((workspace, provider, model), NOT is_priced AND model != ''),
-                max(is_root))
+                max(is_root), {MAY_REPEAT})
             FROM spans WHERE {self._rows.condition()}"""
         sql = f"""
             SELECT ({batch}) AS batch, count() AS traces,
                 min(from_hour) AS first, max(to_hour) AS last, {_LONG_TRACES}
             FROM ({self._bounds})"""
         (found,) = query_rows(self._client, sql, self._rows.parameters)
-        unpriced, has_roots = found["batch"]
+        unpriced, has_roots, may_repeat = found["batch"]
         return BatchSummary(
             unpriced,
             bool(has_roots),
+            bool(may_repeat),
             found["traces"],
             _to_long_traces(found),
             found["first"],
@@ -211,18 +217,27 @@ class BatchAggregation:
             new = f"SELECT {_SPAN_COLUMNS} FROM spans WHERE {self._rows.condition()}"
             if summary.traces:
                 new += f" AND (workspace, trace_id) NOT IN ({self._traces})"
-            sql = _aggregate_sql(_deduplicate(new))
+            sql = _aggregate_sql(_deduplicate(new), may_repeat=summary.may_repeat)
             self._client.command(sql, parameters=self._rows.parameters)
         if summary.traces:
+            # Exclude the next batch, which may be only partly inserted.
+            only = "1" if self._is_shared else "version <= {last:UInt64}"
             recompute_traces(
                 self._client,
                 self._traces,
                 self._rows.parameters,
-                # Exclude the next batch, which may be only partly inserted.
-                "1" if self._is_shared else "version <= {last:UInt64}",
+                only,
                 may_have_moved=self._is_shared or summary.has_roots,
+                may_repeat=summary.may_repeat or self._may_repeat(only, summary.long),
                 long=summary.long,
             )
+
+    def _may_repeat(self, only: str, long: LongTraces) -> bool:
+        """Return whether several spans of the traces that are recomputed may report one call."""
+        spans = f"{trace_rows_condition(self._traces, long)} AND {only}"
+        sql = f"SELECT {MAY_REPEAT} AS may_repeat FROM spans WHERE {spans}"
+        (found,) = query_rows(self._client, sql, self._rows.parameters)
+        return bool(found["may_repeat"])
 
 
 def recompute_traces(
@@ -232,12 +247,14 @@ def recompute_traces(
     only: str = "1",
     *,
     may_have_moved: bool = True,
+    may_repeat: bool = True,
     long: LongTraces | None = None,
 ) -> None:
     """Recompute traces, given as SQL that selects their workspaces and ids.
 
     `only` restricts the spans that count. Unless `may_have_moved` is false, rows under another
-    start time are found and deleted.
+    start time are found and deleted. Unless `may_repeat` is false, spans that report the same call
+    are searched.
     """
     if long is None:
         long = find_long_traces(client, traces, parameters)
@@ -251,7 +268,9 @@ def recompute_traces(
         SELECT min(first_version) FROM trace_bounds WHERE (workspace, trace_id) IN ({traces}))
     AND {trace_rows_condition(traces, long, "toStartOfHour(start)")} AND NOT is_deleted
     GROUP BY workspace, trace_id"""
-    sql = _aggregate_sql(_deduplicate(spans), stored if may_have_moved else "")
+    sql = _aggregate_sql(
+        _deduplicate(spans), stored if may_have_moved else "", may_repeat=may_repeat
+    )
     client.command(sql, parameters=dict(parameters))
 
 

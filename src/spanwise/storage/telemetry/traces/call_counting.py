@@ -11,6 +11,9 @@ Two instrumentations may see the same call: a framework's and the SDK's own. The
 Larger traces than `MAX_COMPARED` calls are not compared: the engine copies the calls of a trace for
 each call that it compares.
 
+Planning the SQL of this rule takes the engine 80 ms, so it is used only where `MAY_REPEAT` finds
+spans to compare. Otherwise all spans count, and `PLAIN_USAGE` sums them.
+
 The rule is here twice: in SQL for the aggregates of traces, and in Python for the spans of one
 trace, which say where they are counted. A test compares both.
 """
@@ -42,9 +45,28 @@ _MEMBERS = {
     "unpriced": "if(s.is_priced, -1, toInt64(s.unpriced_tokens))",
 }
 _NUMBERS = {name: number for number, name in enumerate(_MEMBERS, 1)}
-HAS_USAGE = f"s.kind IN {USAGE_KINDS}"
+_USAGE = f"kind IN {USAGE_KINDS}"
+HAS_USAGE = f"s.{_USAGE}"
 # SQL for the id of a span in `uncounted` of a trace.
 CALL_ID = "reinterpretAsUInt64(span_id)"
+# SQL for whether spans, of any traces, include some that may report the same call.
+MAY_REPEAT = f"""(
+    uniqExactIf((workspace, trace_id, response_id), response_id != '' AND {_USAGE})
+        < countIf(response_id != '' AND {_USAGE})
+    OR notEmpty(arrayIntersect(groupArrayIf(cityHash64(workspace, trace_id, span_id), {_USAGE}),
+        groupArrayIf(cityHash64(workspace, trace_id, parent_span_id), {_USAGE}))))"""
+# SQL for the usage of a trace in which every span counts, with the columns of `counted_usage`.
+PLAIN_USAGE = f"""sumIf(toUInt64(s.input_tokens), {HAS_USAGE}) AS total_input,
+        sumIf(toUInt64(s.output_tokens), {HAS_USAGE}) AS total_output,
+        sumIf(s.cost, {HAS_USAGE}) AS total_cost,
+        sumIf(toUInt64(s.unpriced_tokens), {HAS_USAGE} AND NOT s.is_priced) AS total_unpriced,
+        sumMapIf([toString(s.model)], [toUInt64(1)], [toUInt64(s.input_tokens)],
+            [toUInt64(s.output_tokens)], [s.cost],
+            [toUInt64(if(s.is_priced, 0, s.unpriced_tokens))], {HAS_USAGE} AND s.model != '')
+            AS by_model,
+        groupUniqArrayIf(toString(s.model), {HAS_USAGE} AND NOT s.is_priced AND s.model != '')
+            AS models_unpriced,
+        CAST([], 'Array(UInt64)') AS uncounted"""
 # SQL for all spans of a trace that report usage.
 CALLS = f"""arrayZip({
     ", ".join(f"groupArrayIf({value}, {HAS_USAGE})" for value in _MEMBERS.values())
@@ -55,8 +77,8 @@ def _of(call: str, member: str) -> str:
     return f"{call}.{_NUMBERS[member]}"
 
 
-def counted_layers(source: str) -> str:
-    """SQL that adds to rows with `calls` those that count, as `counted`.
+def counted_usage(source: str) -> str:
+    """SQL that replaces the `calls` of traces by the usage of those that count.
 
     `uncounted` are the ids of the others.
     """
@@ -96,6 +118,11 @@ def counted_layers(source: str) -> str:
                 arrayEnumerateUniq(responses)), calls) AS counted,
             arrayFilter(i -> NOT has(arrayMap(c -> c.1, counted), i),
                 arrayMap(c -> c.1, suspects)) AS uncounted""",
+        f"""SELECT * EXCEPT counted, {_sum_of(_of("c", "input"))} AS total_input,
+            {_sum_of(_of("c", "output"))} AS total_output,
+            {_sum_of(_of("c", "cost"))} AS total_cost,
+            {_sum_of(_UNPRICED_TOKENS)} AS total_unpriced, {_by_model_sql()} AS by_model,
+            {_unpriced_models_sql()} AS models_unpriced""",
     )
     sql = source
     for layer in layers:
@@ -103,27 +130,22 @@ def counted_layers(source: str) -> str:
     return sql
 
 
-def sum_of(member: str) -> str:
-    """SQL for the sum of a member over the calls that count."""
-    return f"arraySum(c -> {_of('c', member)}, counted)"
-
-
 _UNPRICED_TOKENS = f"toUInt64(greatest({_of('c', 'unpriced')}, 0))"
 
 
-def sum_unpriced_sql() -> str:
-    """SQL for the tokens without a price in the calls that count."""
-    return f"arraySum(c -> {_UNPRICED_TOKENS}, counted)"
+def _sum_of(value: str) -> str:
+    """SQL for the sum of a value over the calls that count."""
+    return f"arraySum(c -> {value}, counted)"
 
 
-def unpriced_models_sql() -> str:
+def _unpriced_models_sql() -> str:
     """SQL for the models of the calls that count and lack a price."""
     model = _of("c", "model")
     lacks_price = f"{_of('c', 'unpriced')} >= 0 AND notEmpty({model})"
     return f"arrayDistinct(arrayMap(c -> {model}, arrayFilter(c -> {lacks_price}, counted)))"
 
 
-def by_model_sql() -> str:
+def _by_model_sql() -> str:
     """SQL for models, and of the calls of each that count: number, tokens, costs, tokens without
     a price."""
     named = f"arrayFilter(c -> notEmpty({_of('c', 'model')}), counted)"
