@@ -23,6 +23,7 @@ from bench.assign import measure_assign
 from bench.baseline_files import describe_baseline, load_baseline, save_baseline
 from bench.environment import describe_environment
 from bench.growth import measure_growth
+from bench.masking import measure_masking
 from bench.metrics import measure_metrics
 from bench.peers.measure import measure_peers
 from bench.reads import measure_reads
@@ -47,7 +48,7 @@ MEASURE: dict[str, Callable[[Path, Scale], Any]] = {
         "bench.experiment_results", str(folder / "results"), str(scale.experiment_units)
     ),
     "metrics": measure_metrics,
-    "masking": lambda _, scale: run_module("bench.masking", str(scale.masking_rounds)),
+    "masking": measure_masking,
     "peeking": lambda _, scale: run_module("bench.peeking", str(scale.peeking_runs)),
     "peers": measure_peers,
 }

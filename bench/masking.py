@@ -1,4 +1,4 @@
-"""Measures what masking adds to preparing an export, without HTTP and the store.
+"""Measures what masking adds to preparing an export, and to ingest over HTTP.
 
 Runs alternate between the rules, so that other load on the machine affects all of them.
 """
@@ -7,12 +7,16 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from bench.payload import Writer, make_body
+from bench.payload import Writer, make_body, write_pool
+from bench.scale import Scale
+from bench.service import free_port, run_module, run_service
+from bench.writes import measure_write
 from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.otlp.prepare import decode, prepare_traces
@@ -39,7 +43,46 @@ RULES = {
 }
 
 
-def measure_masking(rounds: int) -> dict[str, dict[str, float]]:
+_INGEST_CONNECTIONS = 4
+
+
+def measure_masking(folder: Path, scale: Scale) -> dict[str, Any]:
+    return {
+        "prepare": run_module("bench.masking", str(scale.masking_rounds)),
+        "ingest": _measure_ingest(folder, scale),
+    }
+
+
+def _measure_ingest(folder: Path, scale: Scale) -> dict[str, dict[str, float]]:
+    data, pool = folder / "masking", folder / "pool-masking"
+    data.mkdir()
+    size = scale.writes[SPANS_PER_BODY]
+    write_pool(pool, SPANS_PER_BODY, size.pool_bodies)
+    runs: dict[str, list[float]] = {name: [] for name in RULES}
+    with run_service(data, free_port()) as service:
+        (workspace,) = service.http.get("/workspaces").raise_for_status().json()["data"]
+        for _ in range(scale.masking_ingest_rounds):
+            for name, rules in RULES.items():
+                service.http.put(
+                    f"/workspaces/{workspace['id']}/masking",
+                    json=(rules or MaskingRules(mode=MaskingMode.OFF)).model_dump(mode="json"),
+                ).raise_for_status()
+                write = measure_write(
+                    service,
+                    pool,
+                    SPANS_PER_BODY,
+                    _INGEST_CONNECTIONS,
+                    size.requests // 10,
+                    is_packed=False,
+                )
+                runs[name].append(write.visible_per_second)
+    return {
+        name: {"spans_per_second": median(rates), "slowest": min(rates)}
+        for name, rates in runs.items()
+    }
+
+
+def measure_prepare(rounds: int) -> dict[str, dict[str, float]]:
     bodies = _make_bodies()
     prepare = {name: _make_prepare(rules) for name, rules in RULES.items()}
     seconds: dict[str, list[float]] = {name: [] for name in RULES}
@@ -87,4 +130,4 @@ def _make_prepare(rules: MaskingRules | None) -> Callable[[bytes], Any]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(measure_masking(int(sys.argv[1]))))
+    sys.stdout.write(json.dumps(measure_prepare(int(sys.argv[1]))))

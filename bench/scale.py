@@ -26,6 +26,7 @@ class Scale:
     assign_requests: int
     experiment_units: int
     masking_rounds: int
+    masking_ingest_rounds: int
     metric_requests: int
     peeking_runs: int
     growth_spans: tuple[int, ...]
@@ -45,6 +46,7 @@ FULL = Scale(
     assign_requests=20_000,
     experiment_units=1_000_000,
     masking_rounds=15,
+    masking_ingest_rounds=5,
     metric_requests=1000,
     peeking_runs=1000,
     growth_spans=(100_000, 1_000_000, 10_000_000),
@@ -63,6 +65,7 @@ QUICK = Scale(
     assign_requests=5000,
     experiment_units=100_000,
     masking_rounds=5,
+    masking_ingest_rounds=2,
     metric_requests=200,
     peeking_runs=50,
     growth_spans=(50_000, 500_000),

@@ -42,7 +42,7 @@ def measure_writes(folder: Path, scale: Scale) -> dict[str, Any]:
         # Warm-up: the first spans of a model look up its price.
         send_load(service, pools[_ENGINE_BODY_SPANS], 4, 4)
         writes = [
-            _measure_write(
+            measure_write(
                 service, pools[spans], spans, connections, size.requests, is_packed=is_packed
             )
             for spans, size in scale.writes.items()
@@ -66,7 +66,7 @@ def measure_writes(folder: Path, scale: Scale) -> dict[str, Any]:
     }
 
 
-def _measure_write(
+def measure_write(
     service: Service, pool: Path, spans: int, connections: int, requests: int, *, is_packed: bool
 ) -> Write:
     before, cpu = service.total_traces(), service.cpu_seconds()
