@@ -16,8 +16,9 @@ MODELS = (
     ("", ""),
 )
 ROWS = """SELECT * EXCEPT (models, model_calls, model_input_tokens, model_output_tokens,
-        model_costs, unpriced), arraySort(arrayZip(models, model_calls, model_input_tokens, model_output_tokens,
-        model_costs, arrayPopFront(unpriced))) AS by_model, unpriced[1] AS total_unpriced
+        model_costs, unpriced), arraySort(arrayZip(models, model_calls, model_input_tokens,
+        model_output_tokens, model_costs, arrayPopFront(unpriced))) AS by_model,
+    unpriced[1] AS total_unpriced
     FROM traces FINAL WHERE workspace = {workspace:String} ORDER BY trace_id"""
 
 
