@@ -31,6 +31,14 @@ def dashboard(
     site.call("DELETE", f"/dashboards/{made}")
 
 
+def add_filter(page: Page, agent: str) -> None:
+    page.get_by_role("button", name="Add filter").click()
+    form = page.get_by_role("dialog", name="Add filter")
+    form.get_by_role("button", name="Agent", exact=True).click()
+    form.get_by_label("Search values").fill(agent)
+    form.get_by_role("button", name="Add filter").click()
+
+
 def open_menu(page: Page, title: str, item: str) -> None:
     page.get_by_role("button", name=f"Actions of {title}").click()
     page.get_by_role("menuitem", name=item).click()
@@ -46,8 +54,7 @@ def test_a_query_is_built_and_its_link_shows_the_same(tab: Tab) -> None:
     page.get_by_label("Group by 1").select_option("agent")
     rows = page.get_by_role("table", name="Rows")
     expect(rows).to_contain_text("support-assistant")
-    page.get_by_role("button", name="Add filter").click()
-    page.get_by_label("Value of filter 1").fill("code-reviewer")
+    add_filter(page, "code-reviewer")
     page.get_by_label("Chart", exact=True).select_option("bar")
     page.get_by_label("Interval", exact=True).select_option("none")
     expect(page).to_have_url(re.compile("measures=count%2Cp95.*code-reviewer"))
@@ -58,11 +65,26 @@ def test_a_query_is_built_and_its_link_shows_the_same(tab: Tab) -> None:
     page.reload()
     tab.settle()
     assert rows.inner_text() == shown
-    expect(page.get_by_label("Value of filter 1")).to_have_value("code-reviewer")
-    page.get_by_label("Value of filter 1").fill("nobody")
+    page.get_by_role("button", name="Remove filter Agent is code-reviewer").click()
+    add_filter(page, "nobody")
     expect(page.get_by_text("No traces match in this period")).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()
     expect(rows).to_contain_text("support-assistant")
+
+
+def test_a_query_is_saved_as_a_view(tab: Tab, demo: Site) -> None:
+    page = tab.open("/explore?range=7d&chart=bar&measures=cost&by=model")
+    page.get_by_role("button", name="Saved views").click()
+    page.get_by_label("Name of the view").fill("Cost by model")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("View saved.")).to_be_visible()
+    page = tab.open("/explore")
+    page.get_by_role("button", name="Saved views").click()
+    page.get_by_role("button", name="Cost by model", exact=True).click()
+    expect(page).to_have_url(re.compile("by=model"))
+    expect(page.get_by_role("heading", name="Cost by model")).to_be_visible()
+    for view in demo.call("GET", "/views?page=explore"):
+        demo.call("DELETE", f"/views/{view['id']}")
 
 
 def test_attributes_are_suggested_and_a_refused_query_is_reported(tab: Tab) -> None:

@@ -1,12 +1,11 @@
-/** What a query can measure, group by and filter by, and how its values are shown. */
+/** What a query can measure and group by, and how its values are shown. */
 import type { Schemas } from "./api";
+import { ATTRIBUTE, FIELDS, fieldInfo } from "./conditions";
 import { formatCompact, formatCost, formatCount, formatDuration, formatPercent } from "./format";
 
 export type Query = Schemas["AnalyticsQuery"];
 export type Entity = Schemas["Entity"];
 export type Chart = Schemas["Chart"];
-export type Operator = Schemas["Operator"];
-export type Condition = NonNullable<Query["filters"]>[number];
 export type Result = Schemas["QueryResult"];
 export type Row = Result["rows"][number];
 
@@ -38,7 +37,6 @@ const MEASURES: Record<string, Measure> = {
 export const MEASURE_NAMES = Object.keys(MEASURES);
 
 const SIGNAL = "signal:";
-export const ATTRIBUTE = "attribute:";
 
 export function signalMeasure(name: string): string {
   return SIGNAL + name;
@@ -75,78 +73,15 @@ export function formatMeasure(name: string, value: unknown): string {
   return unit === "count" || unit === "tokens" ? formatCount(number) : AXIS_FORMATS[unit](number);
 }
 
-const DIMENSIONS: Record<string, string> = {
-  agent: "Agent",
-  model: "Model",
-  provider: "Provider",
-  tool: "Tool",
-  kind: "Span kind",
-  status: "Status",
-  errorType: "Error type",
-  environment: "Environment",
-  userId: "User",
-  sessionId: "Session",
-  serviceVersion: "Service version",
-  experiment: "Experiment",
-  variant: "Variant",
-};
-const OTHER_FIELDS: Record<string, string> = {
-  name: "Name",
-  traceId: "Trace id",
-  durationMs: "Duration (ms)",
-  cost: "Cost (USD)",
-  inputTokens: "Input tokens",
-  outputTokens: "Output tokens",
-  totalTokens: "Total tokens",
-};
-export const DIMENSION_NAMES = Object.keys(DIMENSIONS);
-export const FIELD_NAMES = [...DIMENSION_NAMES, ...Object.keys(OTHER_FIELDS)];
-const NUMBERS = new Set(["durationMs", "cost", "inputTokens", "outputTokens", "totalTokens"]);
+export const DIMENSION_NAMES = FIELDS.filter(({ type }) => type === "choice").map(({ id }) => id);
 
 export function isDimension(name: string): boolean {
-  return name in DIMENSIONS || name.startsWith(ATTRIBUTE);
-}
-
-export function isCondition(value: unknown): value is Condition {
-  const { field, op } = (value ?? {}) as Partial<Condition>;
-  if (typeof field !== "string" || typeof op !== "string" || !(op in OPERATORS)) return false;
-  return field === "" || isDimension(field) || field in OTHER_FIELDS;
-}
-
-/** The label of a dimension or a filter field. */
-export function fieldLabel(name: string): string {
-  if (name.startsWith(ATTRIBUTE)) return name.slice(ATTRIBUTE.length) || "Attribute";
-  return DIMENSIONS[name] ?? OTHER_FIELDS[name] ?? name;
+  return DIMENSION_NAMES.includes(name) || name.startsWith(ATTRIBUTE);
 }
 
 /** The label of a column of a result; cost and tokens are both measures and filter fields. */
 export function columnLabel(name: string): string {
-  return isMeasure(name) ? measureOf(name).label : fieldLabel(name);
-}
-
-export const OPERATORS: Record<Operator, string> = {
-  eq: "is",
-  ne: "is not",
-  in: "is one of",
-  contains: "contains",
-  gt: ">",
-  gte: "≥",
-  lt: "<",
-  lte: "≤",
-  exists: "has a value",
-};
-const NUMBER_OPERATORS: Operator[] = ["gt", "gte", "lt", "lte", "eq", "ne"];
-const TEXT_OPERATORS: Operator[] = ["eq", "ne", "in", "contains", "exists"];
-
-export function operatorsOf(field: string): Operator[] {
-  if (NUMBERS.has(field)) return NUMBER_OPERATORS;
-  if (field.startsWith(ATTRIBUTE)) return [...TEXT_OPERATORS, "gt", "gte", "lt", "lte"];
-  return TEXT_OPERATORS;
-}
-
-/** Compared as numbers: the value of such a condition must be one. */
-export function isNumeric({ field, op }: Pick<Condition, "field" | "op">): boolean {
-  return NUMBERS.has(field) || ["gt", "gte", "lt", "lte"].includes(op);
+  return isMeasure(name) ? measureOf(name).label : fieldInfo(name).label;
 }
 
 /** The text of a group's value; rows without one have none. */

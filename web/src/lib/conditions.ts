@@ -1,9 +1,9 @@
-/** The conditions of the `filters` URL parameter, in the form that the API takes. */
+/** The conditions of filters, in the form that the API takes, and in the URL. */
 import { useMemo } from "react";
 import type { Schemas } from "./api";
 import { useSetUrl, useUrl } from "./url";
 
-export type Condition = Schemas["spanwise__model__telemetry__filters__Condition"];
+export type Condition = Schemas["FilterCondition"];
 type Operator = NonNullable<Condition["op"]>;
 
 export const ATTRIBUTE = "attribute:";
@@ -41,7 +41,7 @@ export const FIELDS: readonly FieldInfo[] = [
 
 export function fieldInfo(id: string): FieldInfo {
   const known = FIELDS.find((field) => field.id === id);
-  const label = id.startsWith(ATTRIBUTE) ? id.slice(ATTRIBUTE.length) : id;
+  const label = id.startsWith(ATTRIBUTE) ? id.slice(ATTRIBUTE.length) || "Attribute" : id;
   return known ?? { id, label, type: "choice" };
 }
 

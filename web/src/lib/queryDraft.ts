@@ -1,18 +1,20 @@
 /** A query as its form edits it, how it is kept in a URL, and the query that is sent. */
 import {
-  ATTRIBUTE,
   type Chart,
-  type Condition,
   type Entity,
-  fieldLabel,
-  isCondition,
   isDimension,
   isMeasure,
-  isNumeric,
   measureOf,
   type Query,
 } from "./analyticsQuery";
 import type { Granularity, Schemas } from "./api";
+import {
+  ATTRIBUTE,
+  type Condition,
+  fieldInfo,
+  readConditions,
+  writeConditions,
+} from "./conditions";
 import { autoGranularity, bucketEnd, type Range } from "./range";
 import type { Search } from "./url";
 
@@ -91,21 +93,11 @@ export function readDraft(search: Search): Draft {
     groupBy: splitNames(search.by ?? "")
       .filter(isDimension)
       .slice(0, MOST_GROUPINGS),
-    filters: readFilters(search.filters),
+    filters: readConditions(search.filters),
     step: oneOf(steps, search.step) ?? usualStep(chart),
     orderBy: field ? { field, order: order === "asc" ? "asc" : "desc" } : null,
     limit: limit >= 1 && limit <= 1000 ? Math.floor(limit) : DEFAULT_LIMIT,
   };
-}
-
-/** An array of conditions; anything else in the URL is ignored. */
-function readFilters(text: string | undefined): Condition[] {
-  try {
-    const read: unknown = JSON.parse(text ?? "[]");
-    return Array.isArray(read) ? read.filter(isCondition) : [];
-  } catch {
-    return [];
-  }
 }
 
 export function draftToSearch(draft: Draft): Search {
@@ -115,7 +107,7 @@ export function draftToSearch(draft: Draft): Search {
     of: of === "traces" ? undefined : of,
     measures: joinNames(measures),
     by: joinNames(groupBy) || undefined,
-    filters: filters.length > 0 ? JSON.stringify(filters) : undefined,
+    filters: writeConditions(filters),
     step: step === usualStep(chart) ? undefined : step,
     order: orderBy ? joinNames([orderBy.field, orderBy.order]) : undefined,
     limit: limit === DEFAULT_LIMIT ? undefined : String(limit),
@@ -151,15 +143,7 @@ export function granularityOf(step: Step, range: Range): Granularity | null {
   return buckets > MOST_BUCKETS || buckets < 2 ? autoGranularity(range) : step;
 }
 
-function isComplete({ field, op, value }: Condition): boolean {
-  if (field === "" || field === ATTRIBUTE) return false;
-  if (op === "exists") return true;
-  if (Array.isArray(value)) return value.length > 0;
-  if (value === undefined || value === null || value === "") return false;
-  return !isNumeric({ field, op }) || Number.isFinite(Number(value));
-}
-
-/** The query without dates; what is not filled in yet is left out. */
+/** The query without dates; an attribute that is not chosen yet is left out. */
 export function toQuery(draft: Draft, granularity: Granularity | null): Query {
   const groupBy = [...new Set(draft.groupBy)].filter((name) => name !== ATTRIBUTE);
   const { orderBy } = draft;
@@ -168,9 +152,7 @@ export function toQuery(draft: Draft, granularity: Granularity | null): Query {
     of: draft.of,
     measures: draft.measures,
     groupBy,
-    filters: draft.filters
-      .filter(isComplete)
-      .map((one) => (isNumeric(one) ? { ...one, value: Number(one.value) } : one)),
+    filters: draft.filters,
     granularity,
     orderBy: orderBy && names.includes(orderBy.field) ? orderBy : null,
     limit: draft.limit,
@@ -199,7 +181,7 @@ export function panelToDraft({ chart, query }: Pick<Panel, "chart" | "query">): 
 
 /** "Cost by model", as a title for a new panel. */
 export function describeDraft({ measures, groupBy }: Draft): string {
-  const by = groupBy.filter((name) => name !== ATTRIBUTE).map((one) => fieldLabel(one));
+  const by = groupBy.filter((name) => name !== ATTRIBUTE).map((one) => fieldInfo(one).label);
   const what = measures.map((name) => measureOf(name).label).join(", ");
   return by.length > 0 ? `${what} by ${by.join(" and ").toLowerCase()}` : what;
 }

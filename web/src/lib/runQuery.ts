@@ -1,8 +1,8 @@
 /** Runs a query for the time range of the page. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
-import type { Condition, Query } from "./analyticsQuery";
-import { api, unwrap, unwrapPage } from "./api";
+import type { Query } from "./analyticsQuery";
+import { api, unwrap } from "./api";
+import type { Condition } from "./conditions";
 import { type Draft, granularityOf, toQuery } from "./queryDraft";
 import { rangeQuery, useRange } from "./range";
 
@@ -30,18 +30,4 @@ export function useResult(draft: Draft, filters: Condition[] = []) {
 
 function shapeOf({ measures, groupBy, granularity }: Query): string {
   return JSON.stringify([measures, groupBy, granularity]);
-}
-
-/** Names of attributes in the range, or with a key the values of one; the most frequent first. */
-export function useAttributes(key: string | null, isEnabled = true): string[] {
-  const range = useRange();
-  const query = { ...rangeQuery(range), key: key ?? undefined, limit: 100 };
-  const { data } = useQuery({
-    queryKey: ["attributes", query],
-    queryFn: () => unwrapPage(api.GET("/api/analytics/attributes", { params: { query } })),
-    enabled: isEnabled && key !== "",
-    staleTime: 300_000,
-    placeholderData: keepPreviousData,
-  });
-  return useMemo(() => data?.items.map((one) => one.name) ?? [], [data]);
 }

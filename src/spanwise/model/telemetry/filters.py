@@ -58,7 +58,7 @@ class Operator(StrEnum):
         return self in {Operator.GT, Operator.GTE, Operator.LT, Operator.LTE}
 
 
-class Condition(ApiModel):
+class FilterCondition(ApiModel):
     """One condition on a field of a trace or a span, or on an `attribute:<key>` of spans.
 
     `in` takes a list, `exists` true (the default) or false, and the comparisons a number.
@@ -115,11 +115,11 @@ class Condition(ApiModel):
         return all(isinstance(value, str) for value in self.values)
 
 
-Conditions = Annotated[list[Condition], Field(max_length=MAX_CONDITIONS)]
-_CONDITIONS: TypeAdapter[list[Condition]] = TypeAdapter(Conditions)
+Conditions = Annotated[list[FilterCondition], Field(max_length=MAX_CONDITIONS)]
+_CONDITIONS: TypeAdapter[list[FilterCondition]] = TypeAdapter(Conditions)
 
 
-def parse_conditions(text: str | None) -> tuple[Condition, ...]:
+def parse_conditions(text: str | None) -> tuple[FilterCondition, ...]:
     """Parse the `filters` parameter: a JSON list of conditions."""
     if text is None:
         return ()
@@ -135,17 +135,17 @@ def parse_conditions(text: str | None) -> tuple[Condition, ...]:
         raise Invalid(f"{details[0].field}: {details[0].message}", details) from None
 
 
-def equal(**values: str | None) -> tuple[Condition, ...]:
+def equal(**values: str | None) -> tuple[FilterCondition, ...]:
     """Return a condition for every value that is given; `session_id` is the field `sessionId`."""
     return tuple(
-        Condition(field=to_camel(name), value=str(value))
+        FilterCondition(field=to_camel(name), value=str(value))
         for name, value in values.items()
         if value is not None
     )
 
 
-def compare(field: str, op: Operator, value: float | None) -> tuple[Condition, ...]:
-    return () if value is None else (Condition(field=field, op=op, value=float(value)),)
+def compare(field: str, op: Operator, value: float | None) -> tuple[FilterCondition, ...]:
+    return () if value is None else (FilterCondition(field=field, op=op, value=float(value)),)
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class TraceFilter:
     """
 
     period: TimeRange = field(default_factory=TimeRange)
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[FilterCondition, ...] = ()
     search: str | None = None
 
     @property

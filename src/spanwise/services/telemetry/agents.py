@@ -19,7 +19,7 @@ from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import SERVICE, EventType
 from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.filters import Condition, Operator, TraceFilter
+from spanwise.model.telemetry.filters import FilterCondition, Operator, TraceFilter
 from spanwise.services.accounts.audit import record_action
 from spanwise.services.notifications.events import new_event, record_event, record_events
 from spanwise.storage.catalog import Catalog, Transaction
@@ -76,14 +76,14 @@ class AgentDirectory:
         return next((name for name, agent_id in ids.items() if agent_id == agent), agent)
 
     async def resolve_conditions(
-        self, workspace_id: str, conditions: Sequence[Condition]
-    ) -> tuple[Condition, ...]:
+        self, workspace_id: str, conditions: Sequence[FilterCondition]
+    ) -> tuple[FilterCondition, ...]:
         """Replace agent ids in conditions with the agents' names."""
         if not any(condition.field == "agent" for condition in conditions):
             return tuple(conditions)
         names = {i: name for name, i in (await self.ids_by_name(workspace_id)).items()}
 
-        def resolve(condition: Condition) -> Condition:
+        def resolve(condition: FilterCondition) -> FilterCondition:
             if condition.field != "agent" or condition.op is Operator.EXISTS:
                 return condition
             values = [names.get(str(value), value) for value in condition.values]

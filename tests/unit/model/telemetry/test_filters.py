@@ -6,7 +6,13 @@ import orjson
 import pytest
 
 from spanwise.model.errors import Invalid
-from spanwise.model.telemetry.filters import Condition, Operator, compare, equal, parse_conditions
+from spanwise.model.telemetry.filters import (
+    FilterCondition,
+    Operator,
+    compare,
+    equal,
+    parse_conditions,
+)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +68,8 @@ def test_anything_but_a_short_list_is_refused(text: str) -> None:
 
 def test_shorthands_leave_out_what_is_not_given() -> None:
     assert parse_conditions(None) == ()
-    assert equal(session_id="talk", agent=None) == (Condition(field="sessionId", value="talk"),)
+    assert equal(session_id="talk", agent=None) == (
+        FilterCondition(field="sessionId", value="talk"),
+    )
     assert compare("cost", Operator.GTE, None) == ()
-    assert compare("cost", Operator.GTE, 2) == (Condition(field="cost", op="gte", value=2.0),)
+    assert compare("cost", Operator.GTE, 2) == (FilterCondition(field="cost", op="gte", value=2.0),)

@@ -11,7 +11,7 @@ import {
   Trash2,
 } from "lucide-react";
 import { type CSSProperties, useMemo } from "react";
-import type { Condition } from "@/lib/analyticsQuery";
+import type { Condition } from "@/lib/conditions";
 import { draftToSearch, type Panel, panelToDraft, STEPS } from "@/lib/queryDraft";
 import { useResult } from "@/lib/runQuery";
 import { useUrl } from "@/lib/url";

@@ -8,6 +8,7 @@ import { type Draft, describeDraft, draftToSearch, readDraft, STEPS } from "@/li
 import { useResult } from "@/lib/runQuery";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
+import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { PageBody, Panel } from "@/ui/Panel";
 import { QueryChart } from "@/ui/query/QueryChart";
 import { QueryForm } from "@/ui/query/QueryForm";
@@ -40,14 +41,17 @@ export default function ExplorePage() {
     <PageBody
       title="Explore"
       actions={
-        <RoleButton
-          needs="editor"
-          kind="primary"
-          icon={<LayoutDashboard className="size-3.5" />}
-          onClick={() => setSaving(true)}
-        >
-          Save to dashboard
-        </RoleButton>
+        <>
+          <ViewsButton page="explore" />
+          <RoleButton
+            needs="editor"
+            kind="primary"
+            icon={<LayoutDashboard className="size-3.5" />}
+            onClick={() => setSaving(true)}
+          >
+            Save to dashboard
+          </RoleButton>
+        </>
       }
     >
       <div className="mb-3 rounded-lg border bg-surface p-3.5">

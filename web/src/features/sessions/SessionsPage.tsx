@@ -8,8 +8,8 @@ import { formatCounted } from "@/lib/format";
 import { currentRange, filterQuery, type Range, useKeptSearch, useRange } from "@/lib/range";
 import { type Search, useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
-import { Chips } from "@/ui/filters/Chips";
-import { FilterButton } from "@/ui/filters/FilterButton";
+import { UrlChips } from "@/ui/filters/Chips";
+import { UrlFilterButton } from "@/ui/filters/FilterButton";
 import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { ListTitle } from "@/ui/Panel";
 import { SearchBox } from "@/ui/SearchBox";
@@ -77,9 +77,9 @@ export default function SessionsPage() {
       <ListTitle>Sessions</ListTitle>
       <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
         <SearchBox label="Search sessions" placeholder="Part of a session or user id" />
-        <FilterButton />
+        <UrlFilterButton />
         <ViewsButton page="sessions" />
-        <Chips />
+        <UrlChips />
         <span className="ml-auto text-sm whitespace-nowrap text-muted">
           {total !== undefined && formatCounted(total, "session")}
         </span>

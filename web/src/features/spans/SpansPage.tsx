@@ -7,8 +7,8 @@ import { formatCounted } from "@/lib/format";
 import { type Group, useGroups } from "@/lib/groups";
 import { useKeptSearch } from "@/lib/range";
 import { stringifySearch, useSetUrl, useUrl, useUrlState } from "@/lib/url";
-import { Chips } from "@/ui/filters/Chips";
-import { FilterButton } from "@/ui/filters/FilterButton";
+import { UrlChips } from "@/ui/filters/Chips";
+import { UrlFilterButton } from "@/ui/filters/FilterButton";
 import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Table } from "@/ui/Table";
@@ -62,8 +62,8 @@ export default function SpansPage() {
         tabs={GROUPINGS.map(({ id, label }) => ({ id, label }))}
       />
       <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
-        <FilterButton />
-        <Chips />
+        <UrlFilterButton />
+        <UrlChips />
         <span className="ml-auto text-sm text-muted">
           {query.data && formatCounted(query.data.total, grouping.noun)}
         </span>

@@ -3,8 +3,8 @@ import { lazy, Suspense } from "react";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
-import { Chips } from "@/ui/filters/Chips";
-import { FilterButton } from "@/ui/filters/FilterButton";
+import { UrlChips } from "@/ui/filters/Chips";
+import { UrlFilterButton } from "@/ui/filters/FilterButton";
 import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { SearchBox } from "@/ui/SearchBox";
 import { PARAMETERS } from "./filters";
@@ -22,9 +22,9 @@ export function FilterBar({ total }: { total: string }) {
   return (
     <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
       <SearchBox label="Search traces" placeholder="Words, or a trace, user or session id" />
-      <FilterButton />
+      <UrlFilterButton />
       <ViewsButton page="traces" />
-      <Chips parameters={parameters} />
+      <UrlChips parameters={parameters} />
       <span className="ml-auto text-sm whitespace-nowrap text-muted">{total}</span>
       <Button
         aria-pressed={isLive}

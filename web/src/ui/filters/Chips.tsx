@@ -1,16 +1,31 @@
 /** The active filters, each with a button that removes it. */
 import { X } from "lucide-react";
-import { describeCondition, useConditions } from "@/lib/conditions";
+import { type Condition, describeCondition, useConditions } from "@/lib/conditions";
 import { useSetUrl } from "@/lib/url";
 import { Button } from "../Button";
+
+interface Props {
+  conditions: readonly Condition[];
+  onChange: (conditions: readonly Condition[]) => void;
+}
+
+export function Chips({ conditions, onChange }: Props) {
+  return conditions.map((condition, index) => (
+    <Chip
+      key={index}
+      text={describeCondition(condition)}
+      onRemove={() => onChange(conditions.filter((_, other) => other !== index))}
+    />
+  ));
+}
 
 export interface ParameterChip {
   key: string;
   text: string;
 }
 
-/** `parameters` are filters that have a URL parameter of their own. */
-export function Chips({ parameters = [] }: { parameters?: ParameterChip[] }) {
+/** The filters in the URL; `parameters` are those that have a parameter of their own. */
+export function UrlChips({ parameters = [] }: { parameters?: ParameterChip[] }) {
   const [conditions, setConditions] = useConditions();
   const setUrl = useSetUrl();
   if (conditions.length + parameters.length === 0) return null;
@@ -23,13 +38,7 @@ export function Chips({ parameters = [] }: { parameters?: ParameterChip[] }) {
       {parameters.map(({ key, text }) => (
         <Chip key={key} text={text} onRemove={() => setUrl({ [key]: undefined }, { push: true })} />
       ))}
-      {conditions.map((condition, index) => (
-        <Chip
-          key={index}
-          text={describeCondition(condition)}
-          onRemove={() => setConditions(conditions.filter((_, other) => other !== index))}
-        />
-      ))}
+      <Chips conditions={conditions} onChange={setConditions} />
       <Button kind="quiet" size="small" onClick={clear}>
         Clear
       </Button>

@@ -1,7 +1,7 @@
 /** Adds a filter: first the field or attribute, then the operator and its values. */
 import { ChevronLeft } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { ATTRIBUTE, FIELDS, fieldInfo, useConditions } from "@/lib/conditions";
+import { ATTRIBUTE, type Condition, FIELDS, fieldInfo } from "@/lib/conditions";
 import { formatCompact } from "@/lib/format";
 import { Button } from "../Button";
 import { Input } from "../Field";
@@ -9,8 +9,12 @@ import { Popover } from "../Popover";
 import { ConditionForm } from "./ConditionForm";
 import { useAttributeKeys } from "./useSuggestions";
 
-export default function FilterPopover({ label }: { label: ReactNode }) {
-  const [conditions, setConditions] = useConditions();
+interface Props {
+  label: ReactNode;
+  onAdd: (added: readonly Condition[]) => void;
+}
+
+export default function FilterPopover({ label, onAdd }: Props) {
   return (
     <Popover
       ariaLabel="Add filter"
@@ -20,7 +24,7 @@ export default function FilterPopover({ label }: { label: ReactNode }) {
       {(close) => (
         <Builder
           onAdd={(added) => {
-            setConditions([...conditions, ...added]);
+            onAdd(added);
             close();
           }}
         />

@@ -12,11 +12,12 @@ export interface Suggestion {
 const MOST = 50;
 const shared = { placeholderData: keepPreviousData, staleTime: 60_000 };
 
-export function useAttributeKeys(search: string) {
+export function useAttributeKeys(search: string, isEnabled = true) {
   const query = { ...rangeQuery(useRange()), search: search || undefined, limit: MOST };
   return useQuery({
     ...shared,
     queryKey: ["attributes", query],
+    enabled: isEnabled,
     queryFn: async (): Promise<Suggestion[]> =>
       (await unwrapPage(api.GET("/api/analytics/attributes", { params: { query } }))).items,
   });

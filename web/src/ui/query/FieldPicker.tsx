@@ -1,8 +1,8 @@
-/** Chooses a dimension, a filter field or an attribute by its name. */
+/** Chooses a dimension or an attribute by its name. */
 import { useEffect, useId, useState } from "react";
-import { ATTRIBUTE, fieldLabel } from "@/lib/analyticsQuery";
-import { useAttributes } from "@/lib/runQuery";
+import { ATTRIBUTE, fieldInfo } from "@/lib/conditions";
 import { Input, Select } from "../Field";
+import { useAttributeKeys } from "../filters/useSuggestions";
 
 const TYPING_MS = 400;
 
@@ -17,7 +17,7 @@ interface Props {
 
 export function FieldPicker({ label, value, names, none, onChange }: Props) {
   const isAttribute = value.startsWith(ATTRIBUTE);
-  const attributes = useAttributes(null, isAttribute);
+  const attributes = useAttributeKeys("", isAttribute);
   return (
     <>
       <Select
@@ -26,7 +26,7 @@ export function FieldPicker({ label, value, names, none, onChange }: Props) {
         onChange={onChange}
         options={[
           { value: "", label: none },
-          ...names.map((name) => ({ value: name, label: fieldLabel(name) })),
+          ...names.map((name) => ({ value: name, label: fieldInfo(name).label })),
           { value: ATTRIBUTE, label: "Attribute …" },
         ]}
       />
@@ -34,7 +34,7 @@ export function FieldPicker({ label, value, names, none, onChange }: Props) {
         <SuggestInput
           label={`${label}: attribute`}
           value={value.slice(ATTRIBUTE.length)}
-          suggestions={attributes}
+          suggestions={attributes.data?.map(({ name }) => name) ?? []}
           placeholder="Attribute key"
           onChange={(key) => onChange(ATTRIBUTE + key)}
         />
@@ -48,13 +48,12 @@ interface SuggestProps {
   value: string;
   suggestions: readonly string[];
   placeholder?: string;
-  type?: "text" | "number";
   onChange: (value: string) => void;
 }
 
 /** A text field with suggestions that reports its value when typing pauses. */
-export function SuggestInput(props: SuggestProps) {
-  const { label, value, suggestions, placeholder, type = "text", onChange } = props;
+function SuggestInput(props: SuggestProps) {
+  const { label, value, suggestions, placeholder, onChange } = props;
   const id = useId();
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
@@ -68,8 +67,6 @@ export function SuggestInput(props: SuggestProps) {
       <Input
         aria-label={label}
         list={id}
-        type={type}
-        step="any"
         value={text}
         placeholder={placeholder}
         onChange={(event) => setText(event.target.value)}

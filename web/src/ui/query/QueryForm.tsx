@@ -2,7 +2,6 @@
 import { Plus, X } from "lucide-react";
 import type { ReactNode } from "react";
 import {
-  ATTRIBUTE,
   columnLabel,
   DIMENSION_NAMES,
   type Entity,
@@ -10,6 +9,7 @@ import {
   measureOf,
   signalMeasure,
 } from "@/lib/analyticsQuery";
+import { ATTRIBUTE } from "@/lib/conditions";
 import { useSignalNames } from "@/lib/queries";
 import {
   CHARTS,
@@ -23,8 +23,9 @@ import {
 } from "@/lib/queryDraft";
 import { Button } from "../Button";
 import { Select } from "../Field";
+import { Chips } from "../filters/Chips";
+import { FilterButton } from "../filters/FilterButton";
 import { FieldPicker } from "./FieldPicker";
-import { FilterRows } from "./FilterRows";
 
 interface Props {
   draft: Draft;
@@ -42,7 +43,11 @@ export function QueryForm({ draft, onChange }: Props) {
         <Groupings draft={draft} change={change} />
       </Line>
       <Line label="Where">
-        <FilterRows filters={draft.filters} onChange={(filters) => change({ filters })} />
+        <Chips
+          conditions={draft.filters}
+          onChange={(filters) => change({ filters: [...filters] })}
+        />
+        <FilterButton onAdd={(added) => change({ filters: [...draft.filters, ...added] })} />
       </Line>
       <Line label="Show">
         <Select

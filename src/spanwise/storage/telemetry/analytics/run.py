@@ -7,7 +7,7 @@ from typing import Any
 
 from spanwise.model.analytics import Question
 from spanwise.model.dashboards.queries import MAX_LIMIT, MAX_ROWS, AnalyticsQuery, QueryResult
-from spanwise.model.telemetry.filters import Condition, Order, TraceFilter
+from spanwise.model.telemetry.filters import FilterCondition, Order, TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from spanwise.storage.telemetry.analytics.measures import Value, empty_value, measure_sql
 from spanwise.storage.telemetry.analytics.rollup_answer import can_use_rollup, rollup_query
@@ -36,7 +36,7 @@ async def run_query(
     rollup: Rollup,
     workspace: str,
     query: AnalyticsQuery,
-    conditions: tuple[Condition, ...],
+    conditions: tuple[FilterCondition, ...],
     period: BoundedRange,
 ) -> QueryResult:
     """Answer a query for a period; `conditions` are its filters with agents by name."""
@@ -163,13 +163,11 @@ def _first_groups(
         totals = {(): [empty_value(measure) for measure in query.measures]}
     fields = [*query.measures, *query.group_by]
     at = fields.index(query.order.field)
-    by_key = sorted(totals)
-    present = [key for key in by_key if (*totals[key], *key)[at] is not None]
-    missing = [key for key in by_key if (*totals[key], *key)[at] is None]
-    present.sort(
-        key=lambda key: (*totals[key], *key)[at],  # type: ignore[arg-type, return-value]
-        reverse=query.order.order is Order.DESC,
-    )
+    # The value to sort by; all that are present have the same type.
+    values: dict[Key, Any] = {key: (*totals[key], *key)[at] for key in sorted(totals)}
+    present = [key for key, value in values.items() if value is not None]
+    missing = [key for key, value in values.items() if value is None]
+    present.sort(key=values.__getitem__, reverse=query.order.order is Order.DESC)
     shown = [*present, *missing][:limit]
     series = {
         key: {bucket: values for bucket, values in found.get(key, {}).items() if bucket is not None}

@@ -1,13 +1,13 @@
 """Compiles one condition on one column to SQL."""
 
-from spanwise.model.telemetry.filters import Condition, Operator
+from spanwise.model.telemetry.filters import FilterCondition, Operator
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.filters.fields import Column
 
 _COMPARISONS = {Operator.GT: ">", Operator.GTE: ">=", Operator.LT: "<", Operator.LTE: "<="}
 
 
-def compile_condition(where: Conditions, column: Column, condition: Condition) -> str:
+def compile_condition(where: Conditions, column: Column, condition: FilterCondition) -> str:
     """Return SQL for a condition, whose values are bound in `where`."""
     if is_negative(condition):
         return f"NOT ({compile_condition(where, column, to_positive(condition))})"
@@ -21,20 +21,20 @@ def compile_condition(where: Conditions, column: Column, condition: Condition) -
     return _equals_any(where, column, condition)
 
 
-def is_negative(condition: Condition) -> bool:
+def is_negative(condition: FilterCondition) -> bool:
     """Return whether a condition is the opposite of another one."""
     return condition.op is Operator.NE or (
         condition.op is Operator.EXISTS and condition.value is False
     )
 
 
-def to_positive(condition: Condition) -> Condition:
+def to_positive(condition: FilterCondition) -> FilterCondition:
     if condition.op is Operator.NE:
         return condition.model_copy(update={"op": Operator.EQ})
     return condition.model_copy(update={"value": True})
 
 
-def _equals_any(where: Conditions, column: Column, condition: Condition) -> str:
+def _equals_any(where: Conditions, column: Column, condition: FilterCondition) -> str:
     numbers = [v for v in condition.values if isinstance(v, float)]
     texts = [_to_text(v) for v in condition.values if not isinstance(v, float)]
     found = []
@@ -54,7 +54,7 @@ def _to_text(value: str | bool | float) -> str:
     return str(value)
 
 
-def _number(column: Column, condition: Condition) -> str:
+def _number(column: Column, condition: FilterCondition) -> str:
     if condition.is_number:
         return column.sql
     # Not a number compares as NaN, which is never equal, less or greater.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from spanwise.model.telemetry.filters import Condition, TraceFilter
+from spanwise.model.telemetry.filters import FilterCondition, TraceFilter
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.conditions import (
     SEARCH_WORDS,
@@ -37,7 +37,7 @@ def trace_conditions(workspace: str, wanted: TraceFilter) -> Conditions:
     return where
 
 
-def dimension_conditions(workspace: str, conditions: Iterable[Condition]) -> Conditions:
+def dimension_conditions(workspace: str, conditions: Iterable[FilterCondition]) -> Conditions:
     """Return conditions on agent and environment only, for tables without the other columns.
 
     They bind the same parameters as `trace_conditions` of these conditions.
@@ -48,7 +48,7 @@ def dimension_conditions(workspace: str, conditions: Iterable[Condition]) -> Con
     return where
 
 
-def _any_span(where: Conditions, period: TimeRange, condition: Condition) -> str:
+def _any_span(where: Conditions, period: TimeRange, condition: FilterCondition) -> str:
     """Match traces of which a span meets a condition, or for a negative one, no span does."""
     negative = is_negative(condition)
     positive = to_positive(condition) if negative else condition

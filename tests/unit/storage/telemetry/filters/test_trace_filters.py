@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from spanwise.model.telemetry.filters import Condition, TraceFilter, equal
+from spanwise.model.telemetry.filters import FilterCondition, TraceFilter, equal
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.conditions import IS_HEAVY
 from spanwise.storage.telemetry.filters.trace_filters import dimension_conditions, trace_conditions
 
 END = datetime(2026, 3, 10, tzinfo=UTC)
-TENANT = (Condition(field="attribute:tenant", value="acme"),)
+TENANT = (FilterCondition(field="attribute:tenant", value="acme"),)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ TENANT = (Condition(field="attribute:tenant", value="acme"),)
     ],
 )
 def test_attributes_over_a_long_time_are_heavy(
-    period: TimeRange, conditions: tuple[Condition, ...], is_heavy: bool
+    period: TimeRange, conditions: tuple[FilterCondition, ...], is_heavy: bool
 ) -> None:
     where = trace_conditions("wsp", TraceFilter(period, conditions))
     assert (IS_HEAVY in where.parameters) == is_heavy
@@ -32,7 +32,7 @@ def test_attributes_over_a_long_time_are_heavy(
 def test_rollup_and_traces_bind_the_same_values() -> None:
     conditions = (
         *equal(agent="planner", environment="live"),
-        Condition(field="agent", op="in", value=["a", "b"]),
+        FilterCondition(field="agent", op="in", value=["a", "b"]),
     )
     wanted = TraceFilter(TimeRange(END - timedelta(days=1), END), conditions)
     traces, rollup = trace_conditions("wsp", wanted), dimension_conditions("wsp", conditions)
@@ -44,7 +44,7 @@ def test_values_are_bound_and_never_part_of_the_statement() -> None:
     text = "' OR 1 --"
     conditions = (
         *equal(name=text),
-        Condition(field=f"attribute:{text}", op="contains", value=text),
+        FilterCondition(field=f"attribute:{text}", op="contains", value=text),
     )
     where = trace_conditions("wsp", TraceFilter(conditions=conditions, search=text))
     assert text not in where.sql
