@@ -61,7 +61,7 @@ def test_an_error_rate_is_typed_in_percent(tab: Tab) -> None:
     page = tab.open("/agents/support-assistant/rules")
     expect(page.get_by_label("Threshold")).to_have_value("20")
     page.get_by_label("Threshold").fill("12.5")
-    expect(page.get_by_role("list", name="Rules")).to_contain_text("above 12.5 %")
+    expect(page.get_by_role("list", name="Rules")).to_contain_text("above 12.5%")
 
 
 def test_an_alert_shows_its_course_and_its_traces(tab: Tab, demo: Site) -> None:

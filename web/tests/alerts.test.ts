@@ -16,12 +16,12 @@ const RULE: AlertRule = {
 
 describe("a rule description", () => {
   it("names the threshold with its unit", () => {
-    expect(describeRule(RULE)).toBe("Error rate is above 5.0 % for 5 m, over 1 h");
+    expect(describeRule(RULE)).toBe("Error rate is above 5.0% for 5m, over 1h");
   });
   it("names the signal and the sensitivity of an anomaly rule", () => {
     const rule = { ...RULE, metric: "signal" as const, signalName: "thumbs", forMinutes: 0 };
     expect(describeRule({ ...rule, condition: "anomaly", threshold: null })).toBe(
-      "Signal thumbs is unusual (medium sensitivity), over 1 h",
+      "Signal thumbs is unusual (medium sensitivity), over 1h",
     );
   });
 });

@@ -87,9 +87,9 @@ function metricOf(lift: number | null, significant: boolean, direction = "increa
 
 describe("a lift", () => {
   it("is written with its sign", () => {
-    expect(formatLift(0.123)).toBe("+12 %");
-    expect(formatLift(-0.0456)).toBe("−4.6 %");
-    expect(formatLift(0.0001)).toBe("±0 %");
+    expect(formatLift(0.123)).toBe("+12%");
+    expect(formatLift(-0.0456)).toBe("−4.6%");
+    expect(formatLift(0.0001)).toBe("±0%");
     expect(formatLift(null)).toBe("–");
   });
 
@@ -121,7 +121,7 @@ describe("the interval plot", () => {
 
   it("shows the lift with its bounds", () => {
     plot(metricOf(-0.3, true, "decrease"));
-    expect(screen.getByRole("button").textContent).toContain("−30 %−40 % … −20 %");
+    expect(screen.getByRole("button").textContent).toContain("−30%−40% … −20%");
   });
 
   it("says why there is none", () => {

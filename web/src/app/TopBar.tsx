@@ -35,7 +35,7 @@ export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
         icon={<MenuIcon className="size-4" />}
       />
       <Workspace />
-      <div className="flex min-w-0 items-center gap-2 empty:hidden max-lg:order-last max-lg:w-full max-lg:flex-wrap">
+      <div className="flex min-w-0 items-center gap-2 empty:hidden max-xl:order-last max-xl:w-full max-xl:flex-wrap">
         {uses.includes("agent") && <AgentSelect />}
         {uses.includes("environment") && <EnvironmentSelect />}
         {uses.includes("range") && <RangePicker />}
@@ -122,10 +122,10 @@ function EnvironmentSelect() {
 
 const INTERVALS = [
   { value: "off", label: "Off" },
-  { value: "10", label: "10 s" },
-  { value: "30", label: "30 s" },
-  { value: "60", label: "1 m" },
-  { value: "300", label: "5 m" },
+  { value: "10", label: "10s" },
+  { value: "30", label: "30s" },
+  { value: "60", label: "1m" },
+  { value: "300", label: "5m" },
 ];
 
 /** Reloads the page's data once or periodically; hidden tabs are not refreshed. */

@@ -37,7 +37,7 @@ export function statusTone(status: AlertStatus): "bad" | "warning" | "good" {
   return status === "active" ? "bad" : status === "acknowledged" ? "warning" : "good";
 }
 
-/** 12.5 % above 5 %, or: 5.8 s, usually 2.1 s. */
+/** 12.5% above 5%, or: 5.8 s, usually 2.1 s. */
 export function against(alert: Alert): string {
   const { format } = METRICS[alert.metric];
   if (alert.condition === "anomaly") {
@@ -60,5 +60,5 @@ export function describeRule(rule: AlertRule | Schemas["AlertRule-Output"]): str
 
 export function formatMinutes(minutes: number): string {
   if (minutes % 1440 === 0) return `${minutes / 1440} d`;
-  return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} m`;
+  return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
 }

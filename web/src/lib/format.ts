@@ -24,7 +24,7 @@ function trim(value: number, digits: number): string {
   return value.toFixed(digits).replace(/\.0+$/, "");
 }
 
-/** 999, 1.2 k, 34 k, 5.6 M */
+/** 999, 1.2k, 34k, 5.6M */
 export function formatCompact(value: Maybe): string {
   if (isMissing(value)) return NONE;
   for (const [unit, size] of [
@@ -35,13 +35,13 @@ export function formatCompact(value: Maybe): string {
     // A value that would round up to 1000 uses the next unit.
     if (Math.abs(value) >= size * 0.9995) {
       const scaled = value / size;
-      return `${trim(scaled, Math.abs(scaled) < 99.5 ? 1 : 0)} ${unit}`;
+      return `${trim(scaled, Math.abs(scaled) < 99.5 ? 1 : 0)}${unit}`;
     }
   }
   return trim(value, Math.abs(value) < 10 && value % 1 !== 0 ? 2 : 0);
 }
 
-/** 0.4 ms, 812 ms, 1.24 s, 2 m 03 s, 1 h 05 m */
+/** 0.4 ms, 812 ms, 1.24 s, 1m, 2m 03s, 1h 05m */
 export function formatDuration(ms: Maybe): string {
   if (isMissing(ms)) return NONE;
   if (ms < 9.95) return `${trim(ms, ms < 0.095 ? 2 : 1)} ms`;
@@ -50,16 +50,17 @@ export function formatDuration(ms: Maybe): string {
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
   const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
-  if (hours === 0) return `${minutes} m ${pad(seconds % 60)} s`;
-  if (hours < 48) return `${hours} h ${pad(minutes % 60)} m`;
-  return `${Math.floor(hours / 24)} d ${pad(hours % 24)} h`;
+  if (hours === 0) return joinUnits(minutes, "m", seconds % 60, "s");
+  if (hours < 48) return joinUnits(hours, "h", minutes % 60, "m");
+  return joinUnits(Math.floor(hours / 24), "d", hours % 24, "h");
 }
 
-function pad(value: number): string {
-  return String(value).padStart(2, "0");
+function joinUnits(large: number, unit: string, small: number, smallUnit: string): string {
+  const rest = small === 0 ? "" : ` ${String(small).padStart(2, "0")}${smallUnit}`;
+  return `${large}${unit}${rest}`;
 }
 
-/** $0, $0.0042, $0.31, $12.31, $12.3 k */
+/** $0, $0.0042, $0.31, $12.31, $12.3k */
 export function formatCost(usd: Maybe): string {
   if (isMissing(usd)) return NONE;
   if (usd === 0) return "$0";
@@ -77,26 +78,26 @@ function fraction(digits: number): Intl.NumberFormatOptions {
   return { minimumFractionDigits: digits, maximumFractionDigits: digits };
 }
 
-/** A ratio as 98.2 %; small ones keep two digits. */
+/** A ratio as 98.2%; small ones keep two digits. */
 export function formatPercent(ratio: Maybe): string {
   if (isMissing(ratio)) return NONE;
   const percent = ratio * 100;
   const digits = percent === 0 || percent === 100 ? 0 : Math.abs(percent) < 1 ? 2 : 1;
   const shown = percent.toFixed(digits);
   // 99.97 must not look like all of them.
-  return percent < 100 && Number(shown) === 100 ? "99.9 %" : `${shown} %`;
+  return percent < 100 && Number(shown) === 100 ? "99.9%" : `${shown}%`;
 }
 
-/** Change against an earlier value as +12.3 %; null if it cannot be compared. */
+/** Change against an earlier value as +12.3%; null if it cannot be compared. */
 export function formatChange(now: Maybe, before: Maybe): string | null {
   if (isMissing(now) || isMissing(before) || before === 0) return null;
   const percent = ((now - before) / Math.abs(before)) * 100;
-  if (Math.abs(percent) < 0.05) return "±0 %";
+  if (Math.abs(percent) < 0.05) return "±0%";
   // Against a tiny value the exact percentage is meaningless.
-  if (percent > 999) return "> 999 %";
+  if (percent > 999) return "> 999%";
   const digits = Math.abs(percent) < 99.5 ? 1 : 0;
   const shown = formatCountWith(Math.abs(percent), digits);
-  return `${percent > 0 ? "+" : "−"}${shown} %`;
+  return `${percent > 0 ? "+" : "−"}${shown}%`;
 }
 
 function formatCountWith(value: number, digits: number): string {

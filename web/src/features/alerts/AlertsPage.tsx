@@ -162,7 +162,7 @@ function NoAlerts({ isFiltered }: { isFiltered: boolean }) {
   }
   return (
     <EmptyState icon={<BellRing className="size-6" />} title="No alerts">
-      Alerts are raised by rules. Open an agent and add one, for example for an error rate above 5 %
+      Alerts are raised by rules. Open an agent and add one, for example for an error rate above 5%
       over ten minutes.
     </EmptyState>
   );

@@ -69,7 +69,7 @@ function Body({ experiment }: { experiment: Experiment }) {
               stopped <Time at={experiment.stoppedAt} />
             </span>
           )}
-          <span>{experiment.trafficPercent} % of traffic</span>
+          <span>{experiment.trafficPercent}% of traffic</span>
           <CopyId id={experiment.id} />
         </p>
       </div>
@@ -118,7 +118,7 @@ function Outcome({ experiment }: { experiment: Experiment }) {
       {!data.srm.ok && <RatioWarning results={data} />}
       <Panel
         title="Lift against the control"
-        unit="95 % intervals, valid at any time"
+        unit="95% intervals, valid at any time"
         actions={<span className="max-sm:hidden">{formatCount(data.units)} units</span>}
       >
         <IntervalPlot

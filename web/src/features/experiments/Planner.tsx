@@ -41,7 +41,7 @@ export function Planner({ draft }: { draft: DraftExperiment }) {
             onChange={setLift}
             options={LIFTS.map((value) => ({
               value: String(value),
-              label: `${Math.round(value * 100)} %`,
+              label: `${Math.round(value * 100)}%`,
             }))}
           />
         )}

@@ -152,7 +152,7 @@ function Review({ draft }: { draft: DraftExperiment }) {
       <Fact name="Name">{body.name}</Fact>
       <Fact name="Hypothesis">{body.hypothesis ?? "–"}</Fact>
       <Fact name="Agent">{body.agentId ?? "all"}</Fact>
-      <Fact name="Traffic">{body.trafficPercent} %</Fact>
+      <Fact name="Traffic">{body.trafficPercent}%</Fact>
       <Fact name="Variants">
         {body.variants.map((variant) => `${variant.key} (${variant.weight})`).join(", ")}
       </Fact>

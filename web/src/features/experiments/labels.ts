@@ -52,13 +52,13 @@ export function metricFormat(
   return metric?.metric ? TRACE_METRICS[metric.metric].format : formatNumber;
 }
 
-/** +12.3 % with a real minus sign; lifts are ratios. */
+/** +12.3% with a real minus sign; lifts are ratios. */
 export function formatLift(lift: number | null | undefined): string {
   if (lift === null || lift === undefined) return "–";
   const percent = Math.abs(lift * 100);
   const shown = percent.toFixed(percent < 10 ? 1 : 0);
-  if (Number(shown) === 0) return "±0 %";
-  return `${lift > 0 ? "+" : "−"}${shown} %`;
+  if (Number(shown) === 0) return "±0%";
+  return `${lift > 0 ? "+" : "−"}${shown}%`;
 }
 
 /** Good or bad only when the lift is significant. */

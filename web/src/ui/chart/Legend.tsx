@@ -10,16 +10,16 @@ interface Props {
   onToggle: (name: string) => void;
 }
 
-/** The names of the series; with more than one, a click hides or shows a series. */
+/** The names of the series; with more than one, a click hides or shows a series. Many scroll. */
 export function Legend({ series, hidden, onToggle }: Props) {
   const isStatic = series.length < 2;
   return (
     <ul
-      className="flex gap-x-3 overflow-hidden text-sm text-muted"
+      className="flex gap-x-3 overflow-x-auto text-sm text-muted [scrollbar-width:none]"
       style={{ height: LEGEND_HEIGHT }}
     >
       {series.map(({ name, colour }) => (
-        <li key={name} title={name} className="flex min-w-0 items-center gap-1.5">
+        <li key={name} title={name} className="flex max-w-48 shrink-0 items-center gap-1.5">
           {isStatic ? (
             <Entry name={name} colour={colour} />
           ) : (
