@@ -73,7 +73,8 @@ def delete_traces(client: Client, deletions: Sequence[TraceDeletion]) -> None:
             # Bounds after spans: every remaining span must stay reachable through its bounds.
             client.command(_DELETE_BOUNDS, parameters=bounded)
             # Spans that arrived after the deletion form a new trace.
-            recompute_traces(client, _REMAINING, parameters)
+            if _find_hours(client, parameters) is not None:
+                recompute_traces(client, _REMAINING, parameters)
         for statement in _RELATED_STATEMENTS:
             client.command(statement, parameters=parameters)
 

@@ -226,7 +226,7 @@ def _refuse(_writer: TelemetryWriter, _batch: Batch) -> None:
     raise Unavailable("the engine takes nothing at the moment")
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(plans())
 def test_every_span_counts_once_whatever_happens(plan: Plan) -> None:
     with tempfile.TemporaryDirectory() as folder:

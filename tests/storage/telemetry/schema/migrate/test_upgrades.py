@@ -66,25 +66,29 @@ def read_order(address: EngineAddress, path: Path) -> tuple[list[str], list[str]
     return recorded["order"], recorded["tables"]
 
 
+# A kill after each statement takes minutes: `make test` tries some of them, `make soak` all.
+SOAK = (pytest.mark.soak, pytest.mark.timeout(1200))
+
+
 @pytest.mark.timeout(1200)
-def test_starts_killed_one_statement_later_each_time_complete_the_schema(
-    tmp_path: Path,
+@pytest.mark.parametrize("step", [6, pytest.param(1, marks=SOAK)])
+def test_starts_killed_some_statements_later_each_time_complete_the_schema(
+    tmp_path: Path, step: int
 ) -> None:
     """The embedded engine is killed with its process, after each statement in turn."""
     order, tables = read_order(EngineAddress(folder=tmp_path / "first"), tmp_path / "order")
     address = EngineAddress(folder=tmp_path / "telemetry")
-    for last in range(len(order)):
+    for last in range(0, len(order), step):
         assert not run_process(migrate_until_killed, address, order, last), order[last]
     assert run_process(complete, address, tables)
     assert run_process(start_and_write, address)
 
 
-# The statements are split between tests, so that workers share them.
-SHARES = 3
+SHARES = 6
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("share", [0, *(pytest.param(n, marks=SOAK) for n in range(1, SHARES))])
 def test_a_start_that_is_killed_after_any_statement_is_completed_by_the_next(
     clickhouse_url: str, tmp_path: Path, share: int
 ) -> None:
