@@ -73,6 +73,21 @@ def test_a_range_and_is_not_are_combined_and_removed(tab: Tab) -> None:
     expect(page).not_to_have_url(re.compile("filters="))
 
 
+def test_a_filter_is_changed_in_its_place(tab: Tab) -> None:
+    filters = [{"field": "agent", "op": "eq", "value": "code-reviewer"}]
+    page = tab.open(f"/traces?range=30d&filters={quote(json.dumps(filters))}")
+    page.get_by_role("button", name="Change filter: Agent is code-reviewer").click()
+    form = page.get_by_role("dialog", name="Change filter")
+    expect(form.get_by_role("checkbox", name="code-reviewer")).to_be_checked()
+    form.get_by_role("checkbox", name=re.compile("^support-assistant ")).check()
+    form.get_by_role("button", name="Change filter").click()
+    expect(form).to_be_hidden()
+    assert conditions(page) == [
+        {"field": "agent", "op": "in", "value": ["code-reviewer", "support-assistant"]}
+    ]
+    assert tab.find_violations() == []
+
+
 def test_old_links_and_one_search_for_words_and_ids(tab: Tab, demo: Site) -> None:
     trace = demo.call("GET", "/spans/traces?agentId=support-assistant&limit=1")[0]
     page = tab.open("/traces?range=30d&status=error&minMs=10")

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import {
   comparisonsOf,
   describeCondition,
+  fromCondition,
   readConditions,
   toConditions,
   writeConditions,
@@ -20,6 +21,17 @@ test("one value is compared, several become a list", () => {
   expect(toConditions("model", "eq", ["a", "b"])).toEqual([
     { field: "model", op: "in", value: ["a", "b"] },
   ]);
+});
+
+test.each([
+  ["model", "eq", ["a"]],
+  ["model", "eq", ["a", "b"]],
+  ["model", "ne", ["a"]],
+  ["cost", "gte", ["0.5"]],
+  ["user", "missing", []],
+] as const)("a condition is changed as it was added: %s %s %j", (field, comparison, values) => {
+  const [made] = toConditions(field, comparison, values);
+  expect(made && fromCondition(made)).toEqual({ comparison, values });
 });
 
 test("none of several values must match with `is not`", () => {

@@ -97,6 +97,16 @@ export function toConditions(
   return typed.map((value) => ({ field, op: comparison, value }));
 }
 
+/** The comparison and the values of a form that would add this condition. */
+export function fromCondition({ op = "eq", value }: Condition): {
+  comparison: Comparison;
+  values: string[];
+} {
+  if (op === "exists") return { comparison: value === false ? "missing" : "exists", values: [] };
+  const values = Array.isArray(value) ? value.map(String) : [String(value ?? "")];
+  return { comparison: op === "in" ? "eq" : op, values };
+}
+
 const SIGNS: Record<Operator, string> = {
   eq: "is",
   ne: "is not",

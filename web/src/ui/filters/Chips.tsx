@@ -1,8 +1,11 @@
-/** The active filters, each with a button that removes it. */
+/** The active filters, each with a form that changes it and a button that removes it. */
 import { X } from "lucide-react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { type Condition, describeCondition, useConditions } from "@/lib/conditions";
 import { useSetUrl } from "@/lib/url";
 import { Button } from "../Button";
+
+const ChipPopover = lazy(() => import("./ChipPopover"));
 
 interface Props {
   conditions: readonly Condition[];
@@ -10,12 +13,14 @@ interface Props {
 }
 
 export function Chips({ conditions, onChange }: Props) {
+  const replace = (index: number, next: readonly Condition[]) =>
+    onChange(conditions.flatMap((one, other) => (other === index ? next : [one])));
   return conditions.map((condition, index) => (
-    <Chip
-      key={index}
-      text={describeCondition(condition)}
-      onRemove={() => onChange(conditions.filter((_, other) => other !== index))}
-    />
+    <Chip key={index} text={describeCondition(condition)} onRemove={() => replace(index, [])}>
+      <Suspense fallback={describeCondition(condition)}>
+        <ChipPopover condition={condition} onChange={(next) => replace(index, next)} />
+      </Suspense>
+    </Chip>
   ));
 }
 
@@ -46,11 +51,18 @@ export function UrlChips({ parameters = [] }: { parameters?: ParameterChip[] }) 
   );
 }
 
-function Chip({ text, onRemove }: { text: string; onRemove: () => void }) {
+interface ChipProps {
+  text: string;
+  onRemove: () => void;
+  /** Shown instead of the text. */
+  children?: ReactNode;
+}
+
+function Chip({ text, onRemove, children }: ChipProps) {
   return (
     <span className="inline-flex h-6 max-w-72 items-center gap-1 rounded bg-accent-soft pr-0.5 pl-2 text-sm text-accent">
-      <span className="truncate" title={text}>
-        {text}
+      <span className="flex min-w-0 items-center truncate" title={text}>
+        {children ?? text}
       </span>
       <button
         type="button"

@@ -6,6 +6,7 @@ import {
   type Condition,
   comparisonsOf,
   fieldInfo,
+  fromCondition,
   takesNumber,
   toConditions,
 } from "@/lib/conditions";
@@ -16,17 +17,21 @@ import { useValues } from "./useSuggestions";
 
 interface Props {
   field: string;
-  onAdd: (conditions: Condition[]) => void;
+  /** The condition that is changed, if it is not a new one. */
+  before?: Condition;
+  onDone: (conditions: Condition[]) => void;
 }
 
 /** The operator and the values of a condition. */
-export function ConditionForm({ field, onAdd }: Props) {
+export function ConditionForm({ field, before, onDone }: Props) {
   const comparisons = comparisonsOf(field);
-  const [comparison, setComparison] = useState(comparisons[0] ?? "eq");
-  const [chosen, setChosen] = useState<string[]>([]);
-  const [text, setText] = useState("");
-  const [upper, setUpper] = useState("");
   const { label, type } = fieldInfo(field);
+  const initial = before && fromCondition(before);
+  const isChosen = type === "choice" && ["eq", "ne"].includes(initial?.comparison ?? "");
+  const [comparison, setComparison] = useState(initial?.comparison ?? comparisons[0] ?? "eq");
+  const [chosen, setChosen] = useState<string[]>(isChosen ? (initial?.values ?? []) : []);
+  const [text, setText] = useState(isChosen ? "" : (initial?.values[0] ?? ""));
+  const [upper, setUpper] = useState("");
   const needsNothing = comparison === "exists" || comparison === "missing";
   const isChoice = type === "choice" && (comparison === "eq" || comparison === "ne");
   // Text that was typed but not chosen from the list counts as a value.
@@ -46,7 +51,7 @@ export function ConditionForm({ field, onAdd }: Props) {
       className="flex flex-col gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isComplete) onAdd(toConditions(field, comparison, values));
+        if (isComplete) onDone(toConditions(field, comparison, values));
       }}
     >
       <Select
@@ -83,7 +88,7 @@ export function ConditionForm({ field, onAdd }: Props) {
         )
       )}
       <Button type="submit" kind="primary" disabled={!isComplete}>
-        Add filter
+        {before ? "Change filter" : "Add filter"}
       </Button>
     </form>
   );

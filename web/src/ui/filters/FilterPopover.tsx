@@ -33,7 +33,7 @@ export default function FilterPopover({ label, onAdd }: Props) {
   );
 }
 
-function Builder({ onAdd }: { onAdd: Parameters<typeof ConditionForm>[0]["onAdd"] }) {
+function Builder({ onAdd }: { onAdd: Parameters<typeof ConditionForm>[0]["onDone"] }) {
   const [field, setField] = useState<string | null>(null);
   if (field === null) return <FieldList onPick={setField} />;
   return (
@@ -50,7 +50,7 @@ function Builder({ onAdd }: { onAdd: Parameters<typeof ConditionForm>[0]["onAdd"
           {fieldInfo(field).label}
         </h2>
       </div>
-      <ConditionForm key={field} field={field} onAdd={onAdd} />
+      <ConditionForm key={field} field={field} onDone={onAdd} />
     </div>
   );
 }

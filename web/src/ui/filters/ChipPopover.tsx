@@ -1,0 +1,35 @@
+/** The text of a filter, which opens the form that changes it. */
+import { type Condition, describeCondition, fieldInfo } from "@/lib/conditions";
+import { Popover } from "../Popover";
+import { ConditionForm } from "./ConditionForm";
+
+interface Props {
+  condition: Condition;
+  onChange: (next: Condition[]) => void;
+}
+
+export default function ChipPopover({ condition, onChange }: Props) {
+  const text = describeCondition(condition);
+  return (
+    <Popover
+      ariaLabel="Change filter"
+      className="w-[min(22rem,calc(100vw-2rem))] !overflow-hidden p-2"
+      buttonClass="!h-6 min-w-0 !border-0 !bg-transparent !p-0 text-sm !text-accent hover:underline"
+      label={<span className="truncate">{text}</span>}
+    >
+      {(close) => (
+        <div className="flex flex-col gap-2">
+          <h2 className="truncate font-medium">{fieldInfo(condition.field).label}</h2>
+          <ConditionForm
+            field={condition.field}
+            before={condition}
+            onDone={(next) => {
+              onChange(next);
+              close();
+            }}
+          />
+        </div>
+      )}
+    </Popover>
+  );
+}
