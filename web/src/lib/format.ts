@@ -160,15 +160,15 @@ export function formatPreciseTime(at: string | Date): string {
   return formatPrecise(new Date(at));
 }
 
-/** 12 s ago, 5 m ago, 3 h ago, 2 d ago, then the date. */
+/** 12s ago, 5m ago, 3h ago, 2d ago, then the date. */
 export function formatAgo(at: string | Date, now: number = Date.now()): string {
   const seconds = Math.round((now - new Date(at).getTime()) / 1000);
   if (seconds < -5) return formatShortTime(at);
   if (seconds < 5) return "now";
-  if (seconds < 60) return `${seconds} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ago`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
-  if (seconds < 30 * 86_400) return `${Math.floor(seconds / 86_400)} d ago`;
+  if (seconds < 60) return `${seconds}s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h ago`;
+  if (seconds < 30 * 86_400) return `${Math.floor(seconds / 86_400)}d ago`;
   return formatShortTime(at);
 }
 
