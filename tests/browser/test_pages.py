@@ -48,6 +48,11 @@ PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
     "rules": ("/agents/support-assistant/rules", "Answers fail"),
     "alerts": ("/alerts", "Acknowledged"),
     "failures": ("/failures?range=30d", "httpx.ReadTimeout"),
+    "changes": ("/changes?range=14d", "What contributes most"),
+    "changes of a release": (
+        "/changes?range=14d&by=serviceVersion&baseline=3.1.0&candidate=3.2.0",
+        "Candidate: 3.2.0",
+    ),
     "experiments": ("/experiments", "concise-answers"),
     "experiment": (
         lambda site: f"/experiments/{first(site, '/experiments?status=stopped', 'id')}",

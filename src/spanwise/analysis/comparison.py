@@ -48,12 +48,13 @@ class Estimate:
     """How a variant differs from the control. The arms are rescaled to avoid overflow.
 
     An arm may have seen fewer rare events than expected, which its variance does not show:
-    `event_size` is their size, pooled over both arms.
+    `event_size` is their size, pooled over both arms. Times `scale`, a value is as it was given.
     """
 
     control: Arm
     variant: Arm
     event_size: float
+    scale: float = 1.0
 
     @property
     def units(self) -> int:
@@ -70,6 +71,14 @@ class Estimate:
             return None
         lift = self.difference / abs(self.control.mean)
         return lift if math.isfinite(lift) else None
+
+    def widths_squared(self, critical: float) -> tuple[float, float]:
+        """Return the squared half widths of the intervals of both means."""
+        control, variant = (
+            critical * (arm.error_squared + critical * _missed_events(self.event_size, arm))
+            for arm in (self.control, self.variant)
+        )
+        return control, variant
 
     def score_squared(self, difference: float | None = None, growth: float = 1.0) -> float:
         """Return the squared z-score of the difference.
@@ -105,23 +114,26 @@ def estimate(control: Arm, variant: Arm) -> Estimate | None:
     if spread == 0 and gap < ROUNDING:
         return None
     events = sum(arm.units * arm.variance * arm.event_size for arm in (control, variant))
-    return Estimate(control, variant, max(gap, events / spread if spread else 0.0))
+    return Estimate(control, variant, max(gap, events / spread if spread else 0.0), scale)
 
 
 def lift_interval(found: Estimate, alpha: float = ALPHA) -> Interval | None:
-    """Return the interval of the lift, valid at every look; None when it is unbounded.
+    """Return the interval of the lift, valid at every look; None when it is unbounded."""
+    return fieller_interval(found, critical_score_squared(found.units, alpha))
+
+
+def fieller_interval(found: Estimate, critical: float) -> Interval | None:
+    """Return the interval of the lift for a critical squared score; None when it is unbounded.
 
     A lift is excluded when the control scaled by it differs significantly (Fieller).
     """
-    critical = critical_score_squared(found.units, alpha)
     control, variant = found.control, found.variant
-    control_error = control.error_squared + critical * _missed_events(found.event_size, control)
-    variant_error = variant.error_squared + critical * _missed_events(found.event_size, variant)
-    base = control.mean**2 - critical * control_error
+    control_width, variant_width = found.widths_squared(critical)
+    base = control.mean**2 - control_width
     if base <= 0:
         return None
     product = control.mean * variant.mean
-    root = math.sqrt(max(product**2 - base * (variant.mean**2 - critical * variant_error), 0.0))
+    root = math.sqrt(max(product**2 - base * (variant.mean**2 - variant_width), 0.0))
     sides = (product - root) / base, (product + root) / base
     # With a negative control, a larger ratio is a decrease.
     sign = 1 if control.mean > 0 else -1
@@ -129,11 +141,22 @@ def lift_interval(found: Estimate, alpha: float = ALPHA) -> Interval | None:
     return Interval(lower, upper) if math.isfinite(upper - lower) else None
 
 
+def difference_interval(found: Estimate, critical: float) -> Interval | None:
+    """Return the interval of the difference for a critical squared score."""
+    middle = found.difference * found.scale
+    width = math.sqrt(sum(found.widths_squared(critical))) * found.scale
+    return Interval(middle - width, middle + width) if math.isfinite(width) else None
+
+
 def mean_interval(arm: Arm, alpha: float = ALPHA) -> Interval | None:
     """Return the interval of a mean, valid at every look; None without a variance."""
     if arm.units < 2 or arm.variance == 0:  # noqa: PLR2004 -- one unit has no variance
         return None
-    critical = critical_score_squared(arm.units, alpha)
+    return score_interval(arm, critical_score_squared(arm.units, alpha))
+
+
+def score_interval(arm: Arm, critical: float) -> Interval | None:
+    """Return the interval of a mean for a critical squared score."""
     error = arm.error_squared + critical * _missed_events(arm.event_size, arm)
     width = math.sqrt(critical * error)
     return Interval(arm.mean - width, arm.mean + width) if math.isfinite(width) else None

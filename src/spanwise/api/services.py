@@ -24,6 +24,7 @@ from spanwise.services.readiness import Readiness
 from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.changes import ChangeFinder
 from spanwise.services.telemetry.coding_agents import CodingAgents
 from spanwise.services.telemetry.failures import Failures
 from spanwise.services.telemetry.logs import Logs
@@ -73,6 +74,7 @@ class Services:
     ingest_counters: IngestCounters
     repricing: RepricingProgress
     analytics: Analytics
+    changes: ChangeFinder
     sessions: Sessions
     signals: Signals
     logs: Logs

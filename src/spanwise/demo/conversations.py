@@ -77,7 +77,7 @@ class Conversation:
         experiments: DemoExperiments,
         rng: Random,
     ) -> None:
-        self.agent = agent
+        self.agent = agent = timeline.version_at(agent, begins)
         self.begins = begins
         self.rng = rng
         self._timeline = timeline

@@ -1,6 +1,6 @@
 """The five demo agents: models, tools, traffic and failure rates."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanwise.demo import scripts
 from spanwise.demo.scripts import Script
@@ -43,6 +43,15 @@ class Rating:
 
 
 @dataclass(frozen=True)
+class Release:
+    """A new version of an agent: its models, and how many times as long its tools take."""
+
+    version: str
+    models: tuple[tuple[Model, float], ...]
+    slower_tools: dict[str, float]
+
+
+@dataclass(frozen=True)
 class AgentProfile:
     name: str
     description: str
@@ -64,6 +73,24 @@ class AgentProfile:
     embeds: Model | None = None
     screens: Model | None = None
     version: str = "1.4.2"
+    release: Release | None = None
+
+    def released(self) -> "AgentProfile":
+        """Return the agent after its release."""
+        if self.release is None:
+            return self
+        slower = self.release.slower_tools
+        tools = {
+            name: replace(tool, latency_ms=tool.latency_ms * slower.get(name, 1.0))
+            for name, tool in self.tools.items()
+        }
+        return replace(
+            self,
+            version=self.release.version,
+            models=self.release.models,
+            tools=tools,
+            release=None,
+        )
 
 
 OFFICE = (1, 1, 1, 1, 1, 2, 4, 8, 12, 14, 13, 11, 10, 12, 13, 12, 10, 7, 5, 4, 3, 3, 2, 1)
@@ -164,6 +191,9 @@ FLEET = (
         users=45,
         context_tokens=9400,
         output_factor=1.8,
+        version="3.1.0",
+        # Cheaper models, and all tests instead of those of the changed files.
+        release=Release("3.2.0", ((SONNET, 0.9), (OPUS, 0.1)), {"run_tests": 2.5}),
     ),
     AgentProfile(
         name="invoice-extractor",

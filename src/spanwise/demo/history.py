@@ -202,7 +202,7 @@ def _new_agent(profile: AgentProfile, at: datetime) -> Agent:
         name=profile.name,
         description=profile.description,
         tags=list(profile.tags),
-        metadata={"version": profile.version},
+        metadata={"version": profile.released().version},
         alert_settings=AlertSettings(),
         created_at=at,
         updated_at=at,

@@ -26,6 +26,7 @@ class Timeline:
     flights_down_since: datetime
     flights_gone_since: datetime
     layout_changed_at: datetime
+    released_at: datetime
 
     @classmethod
     def ending(cls, end: datetime) -> "Timeline":
@@ -39,11 +40,16 @@ class Timeline:
             flights_down_since=end - timedelta(hours=10),
             flights_gone_since=end - timedelta(hours=3),
             layout_changed_at=end - timedelta(days=2, hours=3),
+            released_at=end - timedelta(days=5),
         )
 
     @property
     def start(self) -> datetime:
         return self.end - timedelta(days=DAYS)
+
+    def version_at(self, agent: AgentProfile, at: datetime) -> AgentProfile:
+        """Return the version of an agent that runs at that time."""
+        return agent.released() if at >= self.released_at else agent
 
     def is_incident(self, agent: str, at: datetime) -> bool:
         """Return whether the support assistant's provider is overloaded at that time."""

@@ -56,16 +56,22 @@ class TimeRange:
     end: datetime | None = None
 
     @classmethod
-    def parse(cls, start: str | None, end: str | None) -> "TimeRange":
-        """Parse `startDate` and `endDate`. A date-only end includes that whole day."""
-        start_at = parse_moment("startDate", start) if start is not None else None
-        end_at = parse_moment("endDate", end) if end is not None else None
+    def parse(
+        cls,
+        start: str | None,
+        end: str | None,
+        start_field: str = "startDate",
+        end_field: str = "endDate",
+    ) -> "TimeRange":
+        """Parse the bounds of a period. A date-only end includes that whole day."""
+        start_at = parse_moment(start_field, start) if start is not None else None
+        end_at = parse_moment(end_field, end) if end is not None else None
         last_moment = end_at
         if end_at is not None and end is not None and _DATE.fullmatch(end):
             end_at += timedelta(days=1)
             last_moment = end_at - timedelta(microseconds=1)
         if start_at is not None and last_moment is not None and start_at > last_moment:
-            raise Invalid.field("startDate", "must not be after endDate")
+            raise Invalid.field(start_field, f"must not be after {end_field}")
         return cls(start_at, end_at)
 
     def or_last_days(self, days: int, now: datetime) -> "BoundedRange":

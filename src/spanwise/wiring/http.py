@@ -24,6 +24,7 @@ from spanwise.api.routes import agents, alerts, events, experiments, ofrep, syst
 from spanwise.api.routes.accounts import admin, auth, keys, single_sign_on, users
 from spanwise.api.routes.telemetry import (
     analytics,
+    changes,
     failures,
     logs,
     metrics,
@@ -68,6 +69,7 @@ _ROUTE_MODULES = (
     logs,
     metrics,
     analytics,
+    changes,
     failures,
     models,
     ofrep,

@@ -37,6 +37,7 @@ from spanwise.services.readiness import Readiness, check_catalog
 from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
 from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
+from spanwise.services.telemetry.changes import ChangeFinder
 from spanwise.services.telemetry.coding_agents import CodingAgents
 from spanwise.services.telemetry.failures import Failures
 from spanwise.services.telemetry.logs import Logs
@@ -200,6 +201,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             metrics=Metrics(engine),
             coding_agents=CodingAgents(engine),
             analytics=Analytics(engine, rollup, agents, catalog),
+            changes=ChangeFinder(engine, agents),
             rollup=rollup,
             failures=Failures(engine, catalog, agents, failure_updates, clock),
             views=SharedRecords(catalog, View, "viw"),

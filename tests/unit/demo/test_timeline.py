@@ -42,3 +42,14 @@ def test_the_incident_is_on_a_workday_within_the_last_two_weeks() -> None:
             < timeline.incident_start
             < timeline.end - timedelta(days=5)
         )
+
+
+def test_a_release_changes_the_version_the_models_and_the_speed_of_a_tool() -> None:
+    reviewer = next(agent for agent in FLEET if agent.release is not None)
+    before = TIMELINE.version_at(reviewer, TIMELINE.released_at - timedelta(seconds=1))
+    after = TIMELINE.version_at(reviewer, TIMELINE.released_at)
+    assert before is reviewer
+    assert (before.version, after.version) == ("3.1.0", "3.2.0")
+    assert after.tools["run_tests"].latency_ms > 1.5 * before.tools["run_tests"].latency_ms
+    assert after.tools["read_file"] == before.tools["read_file"]
+    assert TIMELINE.version_at(SUPPORT, TIMELINE.end) is SUPPORT

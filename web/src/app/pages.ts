@@ -1,5 +1,6 @@
 /** The table of all pages: source of the router, the rail, the palette and the shortcuts. */
 import {
+  ArrowLeftRight,
   BellRing,
   Bot,
   Bug,
@@ -129,6 +130,15 @@ const TABLE: readonly Page[] = [
     group: "improve",
     uses: ALL,
     load: () => import("@/features/failures/FailuresPage"),
+  },
+  {
+    path: "/changes",
+    title: "Changes",
+    icon: ArrowLeftRight,
+    key: "h",
+    group: "improve",
+    uses: ALL,
+    load: () => import("@/features/changes/ChangesPage"),
   },
   {
     path: "/experiments",

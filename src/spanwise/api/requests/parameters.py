@@ -17,7 +17,7 @@ from spanwise.model.times import TimeRange
 
 MAX_LIMIT = 100
 
-_DATE: dict[str, Any] = {
+DATE: dict[str, Any] = {
     "anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}],
     "examples": ["2026-01-31", "2026-01-31T12:00:00Z"],
 }
@@ -38,7 +38,7 @@ async def _period(
         Query(
             alias="startDate",
             description="Start, inclusive: YYYY-MM-DD or ISO 8601 time.",
-            json_schema_extra=_DATE,
+            json_schema_extra=DATE,
         ),
     ] = None,
     end_date: Annotated[
@@ -46,7 +46,7 @@ async def _period(
         Query(
             alias="endDate",
             description="End: a date includes that whole day, a time is exclusive.",
-            json_schema_extra=_DATE,
+            json_schema_extra=DATE,
         ),
     ] = None,
 ) -> TimeRange:

@@ -1,5 +1,6 @@
 /** The lift of each variant with its always-valid interval, and zero as a line. */
 import { cx } from "@/ui/cx";
+import { IntervalBar, makeScale, type Scale, ticksOf } from "@/ui/IntervalBar";
 import {
   type Experiment,
   formatLift,
@@ -10,38 +11,6 @@ import {
   type VariantResult,
 } from "./labels";
 
-const COLOURS = { good: "var(--good)", bad: "var(--bad)", neutral: "var(--muted)" };
-const TICKS = 7;
-
-interface Scale {
-  low: number;
-  high: number;
-  at: (value: number) => string;
-}
-
-function makeScale(metrics: MetricResult[]): Scale {
-  const ends = metrics.flatMap((metric) =>
-    metric.variants.flatMap(({ liftCi }) => (liftCi ? [liftCi.lower, liftCi.upper] : [])),
-  );
-  const [least, most] = [Math.min(-0.05, ...ends), Math.max(0.05, ...ends)];
-  const pad = (most - least) * 0.06;
-  const [low, high] = [Math.max(least - pad, -1.5), Math.min(most + pad, 3)];
-  const at = (value: number) => {
-    const share = (Math.min(Math.max(value, low), high) - low) / (high - low);
-    return `${(share * 100).toFixed(2)}%`;
-  };
-  return { low, high, at };
-}
-
-function ticksOf({ low, high }: Scale): number[] {
-  const rough = (high - low) / TICKS;
-  const size = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * size).find((one) => one >= rough) ?? size;
-  const first = Math.ceil(low / step);
-  const count = Math.floor(high / step) - first + 1;
-  return Array.from({ length: count }, (_, index) => (first + index) * step);
-}
-
 interface Props {
   experiment: Experiment;
   results: Results;
@@ -50,7 +19,9 @@ interface Props {
 }
 
 export function IntervalPlot({ experiment, results, chosen, onChoose }: Props) {
-  const scale = makeScale(results.metrics);
+  const scale = makeScale(
+    results.metrics.flatMap(({ variants }) => variants.flatMap(({ liftCi }) => liftCi ?? [])),
+  );
   const ticks = ticksOf(scale);
   const step = (ticks[1] ?? 1) - (ticks[0] ?? 0);
   const ordered = [...results.metrics].sort((a, b) => Number(b.primary) - Number(a.primary));
@@ -126,59 +97,18 @@ function MetricRows({ metric, label, scale, ticks, isChosen, onChoose }: RowsPro
               {metric.variants.length > 2 ? variant.variant : better}
             </span>
           </span>
-          <Bar metric={metric} variant={variant} scale={scale} ticks={ticks} />
+          <IntervalBar
+            value={variant.lift}
+            interval={variant.liftCi}
+            tone={liftTone(metric, variant)}
+            scale={scale}
+            ticks={ticks}
+            note={variant.reason ?? "no data yet"}
+          />
           <Figures metric={metric} variant={variant} />
         </div>
       ))}
     </button>
-  );
-}
-
-function Bar({
-  metric,
-  variant,
-  scale,
-  ticks,
-}: {
-  metric: MetricResult;
-  variant: VariantResult;
-  scale: Scale;
-  ticks: number[];
-}) {
-  const colour = COLOURS[liftTone(metric, variant)];
-  const { liftCi, lift } = variant;
-  return (
-    <span className="relative h-9">
-      {ticks.map((tick) => (
-        <span
-          key={tick}
-          aria-hidden
-          className={cx("absolute inset-y-0 w-px", tick === 0 ? "bg-fg opacity-60" : "bg-line")}
-          style={{ left: scale.at(tick) }}
-        />
-      ))}
-      {liftCi && lift !== null ? (
-        <>
-          <span
-            className="absolute top-1/2 h-2.5 -translate-y-1/2 rounded-full opacity-35"
-            style={{
-              left: scale.at(liftCi.lower),
-              right: `calc(100% - ${scale.at(liftCi.upper)})`,
-              background: colour,
-              minWidth: 3,
-            }}
-          />
-          <span
-            className="absolute top-1/2 size-2.5 -translate-x-1/2 -translate-y-1/2 rounded-full border-2 border-surface"
-            style={{ left: scale.at(lift), background: colour, boxSizing: "content-box" }}
-          />
-        </>
-      ) : (
-        <span className="absolute inset-0 flex items-center justify-center text-sm text-muted">
-          <span className="truncate bg-surface px-2">{variant.reason ?? "no data yet"}</span>
-        </span>
-      )}
-    </span>
   );
 }
 

@@ -1,16 +1,18 @@
-/** Compares two traces: totals, and both waterfalls on one time scale. */
+/** Compares two traces: totals, differences of their spans, both waterfalls on one time scale. */
 
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import type { TraceWithSpans } from "@/lib/api";
 import { formatChange, formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
-import { useSetUrl, useUrl } from "@/lib/url";
+import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
 import { Badge } from "@/ui/Badge";
 import { cx } from "@/ui/cx";
 import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
+import { Tabs } from "@/ui/Tabs";
 import { Time } from "@/ui/Time";
 import { SpanContent } from "./SpanContent";
+import { SpanDiff } from "./SpanDiff";
 import { useTrace } from "./TracePage";
 import { buildTree, visibleNodes } from "./tree";
 import { Waterfall } from "./Waterfall";
@@ -52,15 +54,40 @@ export default function ComparePage() {
   return <Comparison left={left.data} right={right.data} />;
 }
 
+const TABS = [
+  { id: "spans", label: "Differences" },
+  { id: "waterfalls", label: "Side by side" },
+];
+
 function Comparison({ left, right }: { left: TraceWithSpans; right: TraceWithSpans }) {
+  const [view, setView] = useUrlState("view", "spans");
   return (
     <div className="flex h-full flex-col">
       <ListTitle>Compare two traces</ListTitle>
       <Differences left={left} right={right} />
-      <div className="grid min-h-0 flex-1 max-lg:auto-rows-[minmax(24rem,1fr)] max-lg:overflow-auto lg:grid-cols-2">
-        <Side trace={left} other={right} param="spanA" />
-        <Side trace={right} other={left} param="spanB" />
+      <div className="grid lg:grid-cols-2">
+        <Title trace={left} />
+        <Title trace={right} />
       </div>
+      <div className="border-b">
+        <div className="-mb-px">
+          <Tabs label="View" value={view} onChange={setView} tabs={TABS} />
+        </div>
+      </div>
+      {view === "waterfalls" ? (
+        <Waterfalls left={left} right={right} />
+      ) : (
+        <SpanDiff left={left} right={right} />
+      )}
+    </div>
+  );
+}
+
+function Waterfalls({ left, right }: { left: TraceWithSpans; right: TraceWithSpans }) {
+  return (
+    <div className="grid min-h-0 flex-1 max-lg:auto-rows-[minmax(24rem,1fr)] max-lg:overflow-auto lg:grid-cols-2">
+      <Side trace={left} other={right} param="spanA" />
+      <Side trace={right} other={left} param="spanB" />
     </div>
   );
 }
@@ -125,7 +152,6 @@ function Side({ trace, other, param }: SideProps) {
   };
   return (
     <section className="flex min-h-0 flex-col border-b lg:border-r lg:border-b-0">
-      <Title trace={trace} />
       <div className="h-[40%] min-h-0 border-b">
         <Waterfall
           tree={tree}

@@ -52,7 +52,7 @@ interface SuggestProps {
 }
 
 /** A text field with suggestions that reports its value when typing pauses. */
-function SuggestInput(props: SuggestProps) {
+export function SuggestInput(props: SuggestProps) {
   const { label, value, suggestions, placeholder, onChange } = props;
   const id = useId();
   const [text, setText] = useState(value);

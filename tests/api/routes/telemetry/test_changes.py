@@ -1,0 +1,240 @@
+"""Changes between two periods, releases or models equal a plain Python computation."""
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from statistics import NormalDist
+from typing import Any
+
+import pytest
+
+from spanwise.model.telemetry.changes import CLUSTERS
+from support.changes_oracle import (
+    MEASURES,
+    Trace,
+    difference,
+    found_difference,
+    measure,
+    measure_plain,
+    quantile,
+    quantile_difference,
+    verdict,
+    weigh,
+)
+from support.service import Person, Service, assert_error
+from support.spans import Body, child_of, iso, new_span, send
+
+START = datetime(2025, 6, 2, tzinfo=UTC)
+WEEK = {"startDate": "2025-06-02T00:00:00Z", "endDate": "2025-06-09T00:00:00Z"}
+RELEASES = {**WEEK, "dimension": "attribute:release", "baseline": "1.0", "candidate": "1.1"}
+
+
+def make_trace(dice: random.Random, number: int, release: str) -> tuple[list[Body], Trace]:
+    """Return the spans of a trace; those of the second release are slower and cheaper."""
+    is_new = release == "1.1"
+    latency = round(300 * dice.lognormvariate(0, 0.6) * (1.4 if is_new else 1), 3)
+    failed = dice.random() < 0.08
+    model = dice.choice(("zz-large", "zz-small") if is_new else ("zz-large",))
+    cost, tokens = dice.randrange(1, 4096) / 1024 * (0.5 if is_new else 1), dice.randrange(10, 900)
+    root = new_span(
+        START + timedelta(minutes=10 * number),
+        latency,
+        kind="agent",
+        agentName="planner",
+        sessionId=f"talk-{number // 2}",
+        attributes={"release": release},
+        **({"status": "error", "errorType": "timeout"} if failed else {}),
+    )
+    call = child_of(root, kind="llm", model=model, inputTokens=tokens, outputTokens=5, cost=cost)
+    spans, tools = [root, call], {"search": [0, 0], "run": [0, 0]}
+    for _ in range(dice.randrange(3)):
+        tool, is_bad = dice.choice(("search", "run")), dice.random() < 0.2
+        tools[tool][0] += 1
+        tools[tool][1] += is_bad
+        status = {"status": "error", "errorType": "api_error"} if is_bad else {"status": "ok"}
+        spans.append(child_of(root, kind="tool", toolName=tool, **status))
+    ratings = [float(dice.randrange(5)) for _ in range(dice.randrange(2))]
+    trace = Trace(
+        number // 2,
+        release,
+        latency,
+        failed,
+        cost,
+        tokens + 5,
+        {name: (calls, bad) for name, (calls, bad) in tools.items()},
+        ratings,
+        model,
+    )
+    return spans, trace
+
+
+async def fill(service: Service, person: Person, seed: int, traces: int = 600) -> list[Trace]:
+    """Send traces of two releases in sessions of two; return them with the engine's clusters."""
+    dice = random.Random(seed)
+    made = [make_trace(dice, n, dice.choice(("1.0", "1.1"))) for n in range(traces)]
+    spans = [span for one, _ in made for span in one]
+    for first in range(0, len(spans), 500):
+        await send(person, *spans[first : first + 500])
+    signals = [
+        {"signalName": "rating", "value": value, "traceId": one[0]["traceId"]}
+        for one, trace in made
+        for value in trace.ratings
+    ]
+    await person.data("POST", "/signals/batch", json={"signals": signals})
+    rows = await service.services.engine.fetch(
+        f"""SELECT cityHash64(concat('talk-', toString(number))) % {CLUSTERS} AS cluster
+        FROM numbers({traces}) ORDER BY number""",
+        {},
+    )
+    numbers = [row["cluster"] for row in rows]
+    return [Trace(**{**vars(t), "cluster": numbers[t.cluster]}) for _, t in made]
+
+
+async def ask(person: Person, **parameters: Any) -> Any:
+    return await person.data("GET", "/analytics/changes", params=parameters)
+
+
+def list_calls(traces: Sequence[Trace]) -> list[float]:
+    """Return 1 for each failed tool call and 0 for each other one."""
+    calls = [counts for trace in traces for counts in trace.tools.values()]
+    return [float(n < failed) for number, failed in calls for n in range(number)]
+
+
+def assert_exact(found: Any, first: Sequence[Trace], second: Sequence[Trace]) -> None:
+    changes = {change["measure"]: change for change in found["measures"]}
+    for name, values in MEASURES.items():
+        change, means = changes[name], [measure(side, values) for side in (first, second)]
+        assert change["baseline"] == pytest.approx(means[0].value), name
+        assert change["candidate"] == pytest.approx(means[1].value), name
+        expected = difference(means[0], means[1])
+        assert found_difference(change) == pytest.approx(expected, rel=1e-6), name
+        samples = [change["baselineSamples"], change["candidateSamples"]]
+        assert samples == [mean.outcomes for mean in means]
+        if not name.startswith("signal:"):
+            assert change["verdict"] == verdict(*expected[1:])
+    calls = [
+        measure_plain(list_calls(side), weigh(side, lambda t: len(list_calls([t])), CLUSTERS))
+        for side in (first, second)
+    ]
+    expected = difference(calls[0], calls[1])
+    assert found_difference(changes["toolErrorRate"]) == pytest.approx(expected, rel=1e-6)
+    for name, level in (("p50", 0.5), ("p95", 0.95)):
+        assert changes[name]["baseline"] == pytest.approx(quantile(first, level)[0])
+        expected = quantile_difference(first, second, level)
+        assert found_difference(changes[name]) == pytest.approx(expected, rel=1e-6), name
+        assert changes[name]["verdict"] == verdict(*expected[1:])
+
+
+async def test_releases_and_periods_match_plain_python(service: Service) -> None:
+    ada = await service.sign_up()
+    traces = await fill(service, ada, 1)
+    old, new = ([t for t in traces if t.version == release] for release in ("1.0", "1.1"))
+    found = await ask(ada, **RELEASES)
+    assert_exact(found, old, new)
+    assert found["dimension"] == "attribute:release"
+    assert (found["baseline"]["value"], found["baseline"]["traces"]) == ("1.0", len(old))
+    assert (found["candidate"]["value"], found["candidate"]["traces"]) == ("1.1", len(new))
+    verdicts = {change["measure"]: change["verdict"] for change in found["measures"]}
+    assert verdicts["p50"] == verdicts["avgLatency"] == "worse"
+    assert verdicts["costPerTrace"] == "better"
+    assert verdicts["signal:rating"] == "unclear"
+
+    half = START + timedelta(minutes=10 * 300)
+    end = START + timedelta(minutes=10 * 600)
+    found = await ask(ada, startDate=iso(half), endDate=iso(end))
+    assert found["dimension"] is None
+    assert found["baseline"]["startDate"] == "2025-06-02T00:00:00Z"
+    assert_exact(found, traces[:300], traces[300:])
+    dates = {"baselineStart": iso(half), "baselineEnd": iso(end)}
+    found = await ask(ada, startDate=iso(START), endDate=iso(half), **dates)
+    assert_exact(found, traces[300:], traces[:300])
+
+
+async def test_contributors_are_corrected_for_their_number(service: Service) -> None:
+    ada = await service.sign_up()
+    traces = await fill(service, ada, 2)
+    found = await ask(ada, **RELEASES)
+    rows = {(c["dimension"], c["value"], c["measure"]): c for c in found["contributors"]}
+    assert found["tested"] >= len(rows)
+    share = rows["model", "zz-small", "share"]
+    old, new = ([t for t in traces if t.version == release] for release in ("1.0", "1.1"))
+    assert share["baseline"] == 0
+    assert share["candidate"] == pytest.approx(sum(t.model == "zz-small" for t in new) / len(new))
+    assert share["verdict"] == "higher"
+    cost = rows["model", "zz-large", "costPerTrace"]
+    spent = [sum(t.cost for t in side if t.model == "zz-large") / len(side) for side in (old, new)]
+    assert [cost["baseline"], cost["candidate"]] == pytest.approx(spent)
+    assert cost["verdict"] == "better"
+    for row in rows.values():
+        excludes = not row["interval"]["lower"] <= 0 <= row["interval"]["upper"]
+        assert excludes == (row["verdict"] != "unclear")
+    discoveries = sum(row["verdict"] != "unclear" for row in rows.values())
+    z_squared = NormalDist().inv_cdf(1 - 0.05 * discoveries / found["tested"] / 2) ** 2
+    means = [
+        measure_plain(
+            [t.cost * (t.model == "zz-large") for t in side], weigh(side, lambda _: 1, CLUSTERS)
+        )
+        for side in (old, new)
+    ]
+    assert found_difference(cost) == pytest.approx(
+        difference(means[0], means[1], z_squared), rel=1e-6
+    )
+
+
+async def test_filters_and_the_compared_dimension_are_respected(service: Service) -> None:
+    ada = await service.sign_up()
+    traces = await fill(service, ada, 3, 200)
+    filters = '[{"field": "attribute:release", "op": "eq", "value": "1.1"}]'
+    found = await ask(
+        ada, **WEEK, dimension="model", baseline="zz-large", candidate="zz-small", filters=filters
+    )
+    counts = [
+        sum(t.model == model and t.version == "1.1" for t in traces)
+        for model in ("zz-large", "zz-small")
+    ]
+    assert [found["baseline"]["traces"], found["candidate"]["traces"]] == counts
+    assert all(row["dimension"] != "model" for row in found["contributors"])
+
+
+async def test_too_few_traces_have_no_verdict(service: Service) -> None:
+    ada = await service.sign_up()
+    await fill(service, ada, 4, 20)
+    found = await ask(ada, **RELEASES)
+    assert {change["verdict"] for change in found["measures"]} == {"tooFew"}
+    assert all(change["interval"] is None for change in found["measures"])
+    assert found["contributors"] == []
+
+
+async def test_an_empty_workspace_has_nothing_to_compare(service: Service) -> None:
+    ada = await service.sign_up()
+    found = await ask(ada)
+    assert (found["baseline"]["traces"], found["candidate"]["traces"]) == (0, 0)
+    by_name = {change["measure"]: change for change in found["measures"]}
+    assert by_name["errorRate"]["baseline"] is None
+    assert {change["verdict"] for change in found["measures"]} == {"tooFew"}
+
+
+async def test_traces_of_another_workspace_do_not_count(service: Service) -> None:
+    ada, bob = await service.sign_up(), await service.sign_up()
+    await fill(service, ada, 5, 60)
+    found = await ask(bob, **RELEASES)
+    assert found["baseline"]["traces"] == found["candidate"]["traces"] == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field"),
+    [
+        ({"dimension": "model", "baseline": "a"}, "candidate"),
+        ({"dimension": "model", "candidate": "a"}, "baseline"),
+        ({"baseline": "a"}, "baseline"),
+        ({"dimension": "colour", "baseline": "a", "candidate": "b"}, "dimension"),
+        ({"baselineStart": "2025-02-30"}, "baselineStart"),
+        ({"baselineStart": "2025-02-03", "baselineEnd": "2025-02-01"}, "baselineStart"),
+    ],
+)
+async def test_an_impossible_comparison_is_rejected(
+    service: Service, parameters: dict[str, str], field: str
+) -> None:
+    ada = await service.sign_up()
+    response = await ada.call("GET", "/analytics/changes", params=parameters)
+    assert_error(response, 400, field)

@@ -1,0 +1,79 @@
+"""Changes: two releases are compared, and two traces by their spans and words."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from playwright.sync_api import expect
+
+from support.browser import Site, Tab
+from support.spans import Body, child_of, new_span
+
+RELEASES = "/changes?range=24h&by=attribute:release"
+
+
+def make_release(release: str, latency_ms: float, cost: float) -> list[Body]:
+    start = datetime.now(UTC) - timedelta(hours=2)
+    return [
+        new_span(
+            start + timedelta(seconds=n),
+            latency_ms + n,
+            kind="llm",
+            model="zz-hive",
+            agentName="slow-hornet",
+            cost=cost + n / 1e6,
+            attributes={"release": release},
+        )
+        for n in range(60)
+    ]
+
+
+def test_two_releases_are_compared(tab: Tab, demo: Site) -> None:
+    spans = [*make_release("9.1", 800, 0.02), *make_release("9.2", 1600, 0.01)]
+    demo.send("/spans", {"spans": spans})
+    page = tab.open(RELEASES)
+    # The two most frequent values are chosen, the lower version as the baseline.
+    expect(page.get_by_label("Baseline", exact=True)).to_have_value("9.1")
+    expect(page.get_by_label("Candidate", exact=True)).to_have_value("9.2")
+    measures = page.get_by_role("table", name="Measures")
+    expect(measures.get_by_role("row", name="Latency p50")).to_contain_text("Worse")
+    expect(measures.get_by_role("row", name="Cost per trace")).to_contain_text("Better")
+    expect(measures.get_by_role("row", name="Error rate 60 traces")).to_contain_text("Unclear")
+    contributors = page.get_by_role("table", name="Contributors")
+    expect(contributors).to_contain_text("Mean latency with model zz-hive")
+    assert tab.find_violations() == []
+    page.get_by_role("button", name="Swap").click()
+    expect(measures.get_by_role("row", name="Latency p50")).to_contain_text("Better")
+    page.get_by_role("link", name="Both sides: candidate traces").click()
+    expect(page.get_by_text("release is 9.1")).to_be_visible()
+
+
+def test_periods_are_compared_and_few_traces_say_so(tab: Tab) -> None:
+    page = tab.open("/changes?agent=nobody")
+    expect(page.get_by_text("No traces to compare")).to_be_visible()
+    page = tab.open("/changes?range=7d")
+    measures = page.get_by_role("table", name="Measures")
+    expect(measures.get_by_role("row", name="Traces per day")).to_be_visible()
+    page.get_by_label("Baseline period").select_option("week")
+    expect(measures.get_by_role("row", name="Traces per day")).to_be_visible()
+    assert "against=week" in page.url
+
+
+def test_two_traces_are_compared_by_spans_and_words(tab: Tab, demo: Site) -> None:
+    def make(answer: str, *tools: str) -> list[Body]:
+        fields: dict[str, Any] = {"agentName": "slow-hornet", "output": answer}
+        root = new_span(datetime.now(UTC) - timedelta(minutes=1), name="reply", **fields)
+        return [root, *(child_of(root, name=tool, kind="tool", toolName=tool) for tool in tools)]
+
+    first, second = make("The nest is old", "sting"), make("The nest is new", "sting", "buzz")
+    demo.send("/spans", {"spans": [*first, *second]})
+    page = tab.open(f"/compare?a={first[0]['traceId']}&b={second[0]['traceId']}")
+    spans = page.get_by_role("list", name="Spans of both traces")
+    expect(spans.get_by_role("button", name="reply")).to_contain_text("Changed")
+    expect(spans.get_by_role("button", name="sting")).to_contain_text("Same")
+    expect(spans.get_by_role("button", name="buzz")).to_contain_text("Only second")
+    content = page.get_by_label("Content of the chosen spans")
+    expect(content.locator("del")).to_have_text("old")
+    expect(content.locator("ins")).to_have_text("new")
+    assert tab.find_violations() == []
+    page.get_by_role("tab", name="Side by side").click()
+    expect(page.get_by_role("region", name="Selected span, first trace")).to_be_visible()

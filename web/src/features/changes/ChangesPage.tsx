@@ -1,0 +1,154 @@
+/** What got better or worse between two periods, releases, models or other groups of traces. */
+import { Link } from "@tanstack/react-router";
+import { ArrowLeftRight } from "lucide-react";
+import type { Condition } from "@/lib/conditions";
+import { formatCount, formatCounted, formatShortTime } from "@/lib/format";
+import { PageBody, Panel } from "@/ui/Panel";
+import { EmptyState, QueryResult, Skeleton } from "@/ui/states";
+import { ChangeRows } from "./ChangeRows";
+import { ComparisonForm } from "./ComparisonForm";
+import { type Changes, contributorLabel, measureInfo, summarize } from "./measures";
+import { useChanges, useComparison, useSideSearch } from "./useChanges";
+
+const HEIGHT = 480;
+
+export default function ChangesPage() {
+  const { comparison, names, isLoading, change } = useComparison();
+  const changes = useChanges(comparison);
+  const { dimension, baseline, candidate } = comparison;
+  const isIncomplete = dimension !== "" && !(baseline && candidate);
+  return (
+    <PageBody title="Changes">
+      <ComparisonForm comparison={comparison} names={names} onChange={change} />
+      {isIncomplete ? (
+        isLoading ? (
+          <Skeleton className="h-96" />
+        ) : (
+          <ChooseValues found={names.length} />
+        )
+      ) : (
+        <QueryResult query={changes} rejected="These cannot be compared" height={HEIGHT}>
+          {(found) =>
+            found.baseline.traces + found.candidate.traces === 0 ? (
+              <NoTraces />
+            ) : (
+              <Report changes={found} />
+            )
+          }
+        </QueryResult>
+      )}
+    </PageBody>
+  );
+}
+
+function Report({ changes }: { changes: Changes }) {
+  const { measures, contributors, tested } = changes;
+  return (
+    <div className="flex flex-col gap-3">
+      <Panel title="Measures">
+        <p className="mb-1">{summarize(measures)}</p>
+        <Sides changes={changes} />
+        <ChangeRows
+          label="Measures"
+          rows={measures.map((change) => ({
+            key: change.measure,
+            label: measureInfo(change.measure).label,
+            change,
+          }))}
+        />
+        <p className="pt-2 text-sm text-muted">
+          Bars are 95 % intervals of the relative difference. Traces of one session count as one
+          observation. A difference is unclear if its interval contains zero.
+        </p>
+      </Panel>
+      <Panel title="What contributes most" unit={testedText(tested)}>
+        {contributors.length === 0 ? (
+          <p className="py-4 text-muted">
+            There are too few traces to compare models, tools, agents or errors.
+          </p>
+        ) : (
+          <ChangeRows
+            label="Contributors"
+            rows={contributors.map((change) => ({
+              key: `${change.dimension}:${change.value}:${change.measure}`,
+              label: contributorLabel(change),
+              change,
+              links: (
+                <TraceLinks
+                  changes={changes}
+                  label={contributorLabel(change)}
+                  more={[{ field: change.dimension, op: "eq", value: change.value }]}
+                />
+              ),
+            }))}
+          />
+        )}
+      </Panel>
+    </div>
+  );
+}
+
+function testedText(tested: number): string {
+  return `${formatCount(tested)} compared; intervals are widened for that many`;
+}
+
+function Sides({ changes }: { changes: Changes }) {
+  const side = (name: "baseline" | "candidate") => {
+    const { value, startDate, endDate, traces } = changes[name];
+    const text = value ?? `${formatShortTime(startDate)} – ${formatShortTime(endDate)}`;
+    return `${text} (${formatCounted(traces, "trace")})`;
+  };
+  return (
+    <div className="mb-1 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted">
+      <span>Baseline: {side("baseline")}</span>
+      <span>Candidate: {side("candidate")}</span>
+      <TraceLinks changes={changes} label="Both sides" more={[]} />
+    </div>
+  );
+}
+
+interface LinksProps {
+  changes: Changes;
+  label: string;
+  more: readonly Condition[];
+}
+
+function TraceLinks({ changes, label, more }: LinksProps) {
+  const search = useSideSearch(changes);
+  return (
+    <span className="flex gap-3 text-sm">
+      {(["baseline", "candidate"] as const).map((side) => (
+        <Link
+          key={side}
+          to="/traces"
+          search={search(side, more) as never}
+          aria-label={`${label}: ${side} traces`}
+          className="text-accent hover:underline"
+        >
+          {side === "baseline" ? "Baseline traces" : "Candidate traces"}
+        </Link>
+      ))}
+    </span>
+  );
+}
+
+function ChooseValues({ found }: { found: number }) {
+  return (
+    <EmptyState
+      icon={<ArrowLeftRight className="size-6" />}
+      title={found === 0 ? "No values in this period" : "Choose two values"}
+    >
+      {found === 0
+        ? "No trace of this period has a value to compare. Choose a longer time range, or send it: a release is the resource attribute service.version."
+        : "Name the baseline and the candidate to compare their traces."}
+    </EmptyState>
+  );
+}
+
+function NoTraces() {
+  return (
+    <EmptyState icon={<ArrowLeftRight className="size-6" />} title="No traces to compare">
+      Neither side has traces. Choose a longer time range or remove a filter.
+    </EmptyState>
+  );
+}

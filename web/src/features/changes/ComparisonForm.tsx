@@ -1,0 +1,74 @@
+/** Chooses what is compared: two periods, or two values of a dimension. */
+import { ArrowLeftRight } from "lucide-react";
+import type { Search } from "@/lib/url";
+import { Button } from "@/ui/Button";
+import { Select } from "@/ui/Field";
+import { UrlChips } from "@/ui/filters/Chips";
+import { UrlFilterButton } from "@/ui/filters/FilterButton";
+import { FieldPicker, SuggestInput } from "@/ui/query/FieldPicker";
+import { type Comparison, SHIFTS } from "./useChanges";
+
+const NAMES = ["serviceVersion", "model", "agent", "environment", "provider", "variant"];
+
+interface Props {
+  comparison: Comparison;
+  names: readonly string[];
+  onChange: (search: Search) => void;
+}
+
+export function ComparisonForm({ comparison, names, onChange }: Props) {
+  const { dimension, baseline, candidate, shift } = comparison;
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2 rounded-lg border bg-surface p-3.5">
+      <FieldPicker
+        label="Compare"
+        value={dimension}
+        names={NAMES}
+        none="Two periods"
+        onChange={(by) =>
+          onChange({ by: by || undefined, baseline: undefined, candidate: undefined })
+        }
+      />
+      {dimension === "" ? (
+        <>
+          <span className="text-muted">this period with</span>
+          <Select
+            aria-label="Baseline period"
+            value={shift}
+            onChange={(against) => onChange({ against: against || undefined })}
+            options={Object.entries(SHIFTS).map(([value, { label }]) => ({
+              value,
+              label: label.toLowerCase(),
+            }))}
+          />
+        </>
+      ) : (
+        <>
+          <SuggestInput
+            label="Baseline"
+            placeholder="Baseline"
+            value={baseline}
+            suggestions={names}
+            onChange={(value) => onChange({ baseline: value || undefined, candidate })}
+          />
+          <Button
+            aria-label="Swap baseline and candidate"
+            icon={<ArrowLeftRight className="size-3.5" />}
+            onClick={() => onChange({ baseline: candidate, candidate: baseline })}
+          />
+          <SuggestInput
+            label="Candidate"
+            placeholder="Candidate"
+            value={candidate}
+            suggestions={names}
+            onChange={(value) => onChange({ baseline, candidate: value || undefined })}
+          />
+        </>
+      )}
+      <div className="flex flex-wrap items-center gap-2 sm:ml-auto">
+        <UrlChips />
+        <UrlFilterButton />
+      </div>
+    </div>
+  );
+}

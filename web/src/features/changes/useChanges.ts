@@ -1,0 +1,94 @@
+/** What is compared, kept in the URL, and the answer of the service. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { api, unwrap } from "@/lib/api";
+import { type Condition, useConditions } from "@/lib/conditions";
+import { type Range, useFilterQuery, useRange } from "@/lib/range";
+import { type Search, useSetUrl, useUrl } from "@/lib/url";
+import { useValues } from "@/ui/filters/useSuggestions";
+import type { Changes } from "./measures";
+
+const DAY = 86_400_000;
+
+/** The baseline of two periods: how long before the period of the page it lies. */
+export const SHIFTS = {
+  "": { label: "The period before", days: null },
+  day: { label: "One day earlier", days: 1 },
+  week: { label: "One week earlier", days: 7 },
+  month: { label: "Four weeks earlier", days: 28 },
+} as const;
+export type Shift = keyof typeof SHIFTS;
+
+export interface Comparison {
+  dimension: string;
+  baseline: string;
+  candidate: string;
+  shift: Shift;
+}
+
+/** Without values in the URL, the two most frequent ones, in their natural order. */
+export function useComparison() {
+  const url = useUrl();
+  const setUrl = useSetUrl();
+  const dimension = url.by ?? "";
+  const isNamed = dimension !== "" && !dimension.endsWith(":");
+  const values = useValues(dimension, "", isNamed);
+  const names = useMemo(() => values.data?.map((one) => one.name) ?? [], [values.data]);
+  const comparison = useMemo((): Comparison => {
+    const [first = "", second = ""] = defaultValues(names, url.baseline, url.candidate);
+    const shift = (url.against ?? "") in SHIFTS ? ((url.against ?? "") as Shift) : "";
+    return {
+      dimension,
+      baseline: url.baseline ?? first,
+      candidate: url.candidate ?? second,
+      shift,
+    };
+  }, [dimension, names, url.baseline, url.candidate, url.against]);
+  const change = (search: Search) => setUrl(search, { push: true });
+  return { comparison, names, isLoading: isNamed && values.isPending, change };
+}
+
+export function defaultValues(names: readonly string[], ...given: (string | undefined)[]) {
+  const free = names.filter((name) => !given.includes(name)).slice(0, 2);
+  const order = new Intl.Collator("en", { numeric: true });
+  if (given.every((one) => one === undefined)) return free.sort(order.compare);
+  return [free[0], free[0]];
+}
+
+function baselineDates(shift: Shift, { from, to }: Range) {
+  const { days } = SHIFTS[shift];
+  if (days === null) return {};
+  const earlier = (date: Date) => new Date(date.getTime() - days * DAY).toISOString();
+  return { baselineStart: earlier(from), baselineEnd: earlier(to) };
+}
+
+export function useChanges({ dimension, baseline, candidate, shift }: Comparison) {
+  const range = useRange();
+  const { filters } = useUrl();
+  const sides = dimension ? { dimension, baseline, candidate } : baselineDates(shift, range);
+  const query = { ...useFilterQuery(), filters, ...sides };
+  const isComplete = !dimension || (baseline !== "" && candidate !== "");
+  return useQuery({
+    queryKey: ["changes", query],
+    queryFn: () => unwrap(api.GET("/api/analytics/changes", { params: { query } })),
+    enabled: isComplete,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** The URL parameters of the traces of one side, with more conditions. */
+export function useSideSearch(changes: Changes) {
+  const [conditions] = useConditions();
+  return (name: "baseline" | "candidate", more: readonly Condition[] = []) => {
+    const { value, startDate, endDate } = changes[name];
+    const own: Condition[] =
+      changes.dimension && value !== null ? [{ field: changes.dimension, op: "eq", value }] : [];
+    const filters = [...conditions, ...own, ...more];
+    return {
+      from: startDate,
+      to: endDate,
+      range: undefined,
+      filters: filters.length > 0 ? JSON.stringify(filters) : undefined,
+    };
+  };
+}
