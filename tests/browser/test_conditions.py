@@ -97,7 +97,7 @@ def test_old_links_and_one_search_for_words_and_ids(tab: Tab, demo: Site) -> Non
         tab.open("/traces?range=30d")
         page.get_by_label("Search traces").fill(wanted)
         expect(page).to_have_url(re.compile(f"search={wanted}"))
-        expect(page.locator(f'a[href*="{trace["traceId"]}"]')).to_be_visible()
+        expect(page.locator(f'a[href^="/traces/{trace["traceId"]}"]')).to_be_visible()
 
 
 def test_a_value_of_a_trace_opens_the_traces_that_share_it(tab: Tab, demo: Site) -> None:

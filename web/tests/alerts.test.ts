@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judge } from "@/features/agents/health";
-import { toBins } from "@/features/signals/distribution";
+import { binLabel } from "@/features/signals/distribution";
 import { type AlertRule, describeRule } from "@/lib/alerts";
 import type { Agent } from "@/lib/api";
 
@@ -42,19 +42,8 @@ describe("an agent's health", () => {
 });
 
 describe("a distribution", () => {
-  it("has one bar per value when there are few", () => {
-    expect(toBins([1, 0, 1, 1])).toEqual([
-      { label: "0", count: 1 },
-      { label: "1", count: 3 },
-    ]);
-  });
-  it("has ten even bins when there are many, and loses no value", () => {
-    const bins = toBins(Array.from({ length: 101 }, (_, index) => index / 100));
-    expect(bins).toHaveLength(10);
-    expect(bins.reduce((sum, bin) => sum + bin.count, 0)).toBe(101);
-    expect(bins[9]).toEqual({ label: "0.9 – 1", count: 11 });
-  });
-  it("is empty without values", () => {
-    expect(toBins([])).toEqual([]);
+  it("labels a bin with its value or its bounds", () => {
+    expect(binLabel({ start: 1, end: 1, count: 3 })).toBe("1");
+    expect(binLabel({ start: 0.8999999999999999, end: 1, count: 3 })).toBe("0.9 – 1");
   });
 });

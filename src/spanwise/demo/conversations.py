@@ -38,6 +38,9 @@ _RETRY_FAILURE_RATE = 0.35
 _TOOL_FAILURE_ENDS_TURN_RATE = 0.6
 _TOOL_RETRY_RATE = 0.5
 _PRODUCTION_SHARE = 0.88
+_SCREENING = (
+    "Is this question about {topic}? Answer `allowed` or `refused`, nothing else.\n\n{question}"
+)
 _REASONING_PROVIDERS = {"openai"}
 
 
@@ -237,6 +240,7 @@ class Conversation:
         """Screen the question with the self-hosted model."""
         began, guard = recording.now, self.rng.randbytes(8)
         recording.advance(recording.draw_ms(model.first_token_ms))
+        variables = {"topic": "travel", "question": question}
         recording.add_span(
             f"chat {model.name}",
             began,
@@ -244,7 +248,12 @@ class Conversation:
                 **chat_attributes(model, self.session),
                 "gen_ai.usage.input_tokens": 80 + len(question) // 4,
                 "gen_ai.usage.output_tokens": 3,
-                "gen_ai.input.messages": dump([text_message("user", question)]),
+                "llm.prompt_template.template": _SCREENING,
+                "llm.prompt_template.version": "3",
+                "llm.prompt_template.variables": dump(variables),
+                "gen_ai.input.messages": dump(
+                    [text_message("user", _SCREENING.format(**variables))]
+                ),
                 "gen_ai.output.messages": dump([text_message("assistant", "allowed")]),
             },
             parent=guard,

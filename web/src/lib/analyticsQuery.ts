@@ -17,6 +17,8 @@ interface Measure {
   unit: Unit;
   /** The values of groups can be added up, so their bars are stacked. */
   isAdditive?: boolean;
+  /** Traces do not have it. */
+  isOfSpans?: boolean;
 }
 
 const MEASURES: Record<string, Measure> = {
@@ -31,6 +33,9 @@ const MEASURES: Record<string, Measure> = {
   p50: { label: "p50 latency", unit: "duration" },
   p95: { label: "p95 latency", unit: "duration" },
   p99: { label: "p99 latency", unit: "duration" },
+  avgTimeToFirstToken: { label: "Average time to first token", unit: "duration", isOfSpans: true },
+  p50TimeToFirstToken: { label: "p50 time to first token", unit: "duration", isOfSpans: true },
+  p95TimeToFirstToken: { label: "p95 time to first token", unit: "duration", isOfSpans: true },
   users: { label: "Users", unit: "count" },
   sessions: { label: "Sessions", unit: "count" },
 };
@@ -50,6 +55,11 @@ export function measureOf(name: string): Measure {
 
 export function isMeasure(name: string): boolean {
   return name in MEASURES || (name.startsWith(SIGNAL) && name.length > SIGNAL.length);
+}
+
+/** The measures that traces or spans have. */
+export function measuresOf(of: Entity, measures: readonly string[]): string[] {
+  return measures.filter((name) => of === "spans" || !measureOf(name).isOfSpans);
 }
 
 const AXIS_FORMATS: Record<Unit, (value: number) => string> = {

@@ -14,8 +14,22 @@ export function readJson(value: unknown): unknown {
   }
 }
 
-/** One line of plain text for a list, also from truncated JSON. */
+/** One line of plain text for a list, also from truncated JSON and from markdown. */
 export function previewText(preview: string): string {
+  return withoutMarks(contentOf(preview));
+}
+
+/** Text without the marks of markdown; those inside words, as in `snake_case`, stay. */
+function withoutMarks(text: string): string {
+  return text
+    .replace(/^\s{0,3}(#{1,6}\s+|[-*+]\s+|>\s?|```\w*\s*$)/gm, "")
+    .replace(/!?\[([^\]\n]+)\]\([^)\s]+\)/g, "$1")
+    .replace(/(\*\*|__)(?=\S)(.+?)(?<=\S)\1/g, "$2")
+    .replace(/(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])/g, "$1")
+    .replace(/`([^`\n]+)`/g, "$1");
+}
+
+function contentOf(preview: string): string {
   if (!/^\s*[[{]/.test(preview)) return preview;
   const found = [
     ...preview.matchAll(

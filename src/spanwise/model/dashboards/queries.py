@@ -11,9 +11,11 @@ from spanwise.model.telemetry.filters import ATTRIBUTE_PATTERN, DIMENSIONS, Cond
 from spanwise.model.times import Granularity, TimeRange
 
 SIGNAL = "signal:"
+# Of streamed model calls; only spans have them.
+FIRST_TOKEN_MEASURES = ("avgTimeToFirstToken", "p50TimeToFirstToken", "p95TimeToFirstToken")
 MEASURES = (
     *("count", "errors", "errorRate", "cost", "inputTokens", "outputTokens", "cachedTokens"),
-    *("avgLatency", "p50", "p95", "p99", "users", "sessions"),
+    *("avgLatency", "p50", "p95", "p99", "users", "sessions", *FIRST_TOKEN_MEASURES),
 )
 MAX_MEASURES = 20
 MAX_DIMENSIONS = 3
@@ -77,6 +79,10 @@ class AnalyticsQuery(ApiModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.of is not Entity.SPANS and (
+            of_spans := sorted({*FIRST_TOKEN_MEASURES}.intersection(self.measures))
+        ):
+            raise ValueError(f"{of_spans[0]} is a measure of spans")
         if self.order_by and self.order_by.field not in (*self.measures, *self.group_by):
             raise ValueError("orderBy must name a measure or a dimension of the query")
         try:

@@ -44,3 +44,20 @@ class SignalSummary(ApiModel):
     last_value: float
     last_at: UtcTime
     trend: list[SignalTrend]
+
+
+class SignalBin(ApiModel):
+    """Values from `start`, inclusive, to `end`, exclusive except in the last bin.
+
+    A bin of a single value has the same `start` and `end`.
+    """
+
+    start: float
+    end: float
+    count: int
+
+
+class SignalHistogram(ApiModel):
+    signal_name: str
+    count: int
+    bins: list[SignalBin]

@@ -133,6 +133,8 @@ class Span(ApiModel):
     reasoning_tokens: int
     total_tokens: int
     cost: float
+    # Of a streamed model call.
+    time_to_first_token_ms: float | None
     # The span that reports the same call and counts in its place.
     counted_in: str | None
     tool_name: str | None
@@ -181,6 +183,19 @@ class Trace(ApiModel):
     variant: str | None
     input_preview: str
     output_preview: str
+
+
+class Neighbours(ApiModel):
+    """The ids of the traces before and after one in a list; null at its ends."""
+
+    previous: str | None
+    next: str | None
+
+
+class SpanMatches(ApiModel):
+    """The spans of a trace that contain all words of a search, in start order."""
+
+    span_ids: list[str]
 
 
 class TraceWithSpans(Trace):

@@ -10,11 +10,12 @@ from spanwise.model.api_model import utc_now
 from spanwise.model.errors import NotFound
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import SignalFilter
-from spanwise.model.telemetry.signals import Signal, SignalSummary
+from spanwise.model.telemetry.signals import Signal, SignalHistogram, SignalSummary
 from spanwise.model.times import Granularity, TimeRange
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.signals import signal_queries as stored
+from spanwise.storage.telemetry.signals.histograms import count_values
 from spanwise.storage.telemetry.signals.summaries import summarize_signals
 from spanwise.storage.telemetry.traces.trace_queries import is_known_trace
 
@@ -79,6 +80,17 @@ class Signals:
         wanted = await self._with_agent_name(workspace, wanted)
         wanted = replace(wanted, period=TimeRange(period.start, period.end))
         return await summarize_signals(self._engine, workspace, wanted, granularity, buckets)
+
+    async def count_values(
+        self, workspace: str, signal_name: str, wanted: SignalFilter, bins: int
+    ) -> SignalHistogram:
+        """Count the values of a signal in a period, by default the last 30 days."""
+        period = wanted.period.or_last_days(SUMMARY_DAYS, utc_now())
+        wanted = await self._with_agent_name(workspace, wanted)
+        wanted = replace(
+            wanted, signal_name=signal_name, period=TimeRange(period.start, period.end)
+        )
+        return await count_values(self._engine, workspace, signal_name, wanted, bins)
 
     async def _with_agent_name(self, workspace: str, wanted: SignalFilter) -> SignalFilter:
         if wanted.agent_name is None:

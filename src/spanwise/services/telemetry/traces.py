@@ -12,9 +12,11 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import (
+    Neighbours,
     Span,
     SpanFields,
     SpanKind,
+    SpanMatches,
     SpanStatus,
     Trace,
     TraceFilters,
@@ -32,9 +34,13 @@ from spanwise.storage.telemetry.spans import span_queries as stored_spans
 from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
 from spanwise.storage.telemetry.traces import trace_queries as stored
 from spanwise.storage.telemetry.traces.filter_values import filter_values
+from spanwise.storage.telemetry.traces.neighbours import find_neighbours
+from spanwise.storage.telemetry.traces.trace_search import search_spans
 
 # If recent traces fill this many pages, a page is read directly, without a key lookup first.
 _MANY_PAGES = 20
+# Words of a search in one trace; more are ignored.
+MAX_WORDS = 16
 
 
 class Traces:
@@ -80,6 +86,21 @@ class Traces:
         if trace is not None and trace.experiment_id is None:
             trace = bind_to_experiment(trace, spans)
         return WholeTrace(trace or describe_rootless_trace(spans), spans, signals, log_count)
+
+    async def find_neighbours(
+        self, workspace: str, trace_id: str, wanted: TraceFilter, sort: TraceSort, order: Order
+    ) -> Neighbours:
+        """Return the traces before and after one in the list of those that match."""
+        wanted = await self._agents.resolve_filter(workspace, wanted)
+        location = await self._find_location(workspace, trace_id)
+        return await find_neighbours(self._engine, location, wanted, sort, order)
+
+    async def search_spans(self, workspace: str, trace_id: str, search: str) -> SpanMatches:
+        """Return the spans of a trace that contain all words; a search without words finds none."""
+        location = await self._find_location(workspace, trace_id)
+        words = search.split()[:MAX_WORDS]
+        found = await search_spans(self._engine, location, words) if words else []
+        return SpanMatches(span_ids=found)
 
     async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
         ids = await self._agents.ids_by_name(workspace)

@@ -1,10 +1,12 @@
 /** The numbers of one agent over the time range. Each panel loads its own data. */
+
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Agent } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCost, formatCount, formatDuration, formatPercent } from "@/lib/format";
+import { SERIES } from "@/lib/series";
 import { BarList } from "@/ui/BarList";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Figure, Figures } from "@/ui/Figures";
@@ -56,8 +58,8 @@ export function Requests({ agent }: OfAgent) {
     return {
       dates: trend.map((point) => point.date),
       series: [
-        { ...bars, name: "succeeded", colour: "var(--good)", values: succeeded },
-        { ...bars, name: "failed", colour: "var(--bad)", values: failed },
+        { ...bars, ...SERIES.success, values: succeeded },
+        { ...bars, ...SERIES.errors, values: failed },
       ],
     };
   }, [query.data]);
@@ -86,9 +88,8 @@ export function Latency({ agent }: OfAgent) {
     const points = query.data ?? [];
     return {
       dates: points.map((point) => point.date),
-      series: (["p50", "p95", "p99"] as const).map((name, index) => ({
-        name,
-        colour: `var(--series-${[0, 1, 3][index]})`,
+      series: (["p50", "p95", "p99"] as const).map((name) => ({
+        ...SERIES[name],
         values: points.map((point) => point[name]),
       })),
     };
@@ -118,7 +119,7 @@ export function Cost({ agent }: OfAgent) {
     const values = trend.map((point) => point.cost);
     return {
       dates: trend.map((point) => point.date),
-      series: [{ name: "cost", colour: "var(--series-2)", type: "area" as const, values }],
+      series: [{ ...SERIES.cost, type: "bar" as const, values }],
     };
   }, [query.data]);
   return (

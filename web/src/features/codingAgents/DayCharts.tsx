@@ -2,6 +2,7 @@
 import { useMemo } from "react";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost } from "@/lib/format";
+import { SERIES, type SeriesStyle } from "@/lib/series";
 import { type Series, topSeries } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
@@ -24,13 +25,12 @@ export function DayCharts({ report }: { report: Report }) {
     () =>
       (
         [
-          ["cached input", "var(--series-2)", (day) => day.cachedTokens],
-          ["other input", "var(--series-0)", (day) => day.inputTokens - day.cachedTokens],
-          ["output", "var(--series-4)", (day) => day.outputTokens],
-        ] as [string, string, (day: Report["days"][number]) => number][]
-      ).map(([name, colour, value]) => ({
-        name,
-        colour,
+          [SERIES.input, (day) => day.inputTokens - day.cachedTokens],
+          [SERIES.cachedInput, (day) => day.cachedTokens],
+          [SERIES.output, (day) => day.outputTokens],
+        ] as [SeriesStyle, (day: Report["days"][number]) => number][]
+      ).map(([style, value]) => ({
+        ...style,
         type: "bar",
         stack: "tokens",
         values: days.map(value),

@@ -75,8 +75,8 @@ const sessionColumns = (kept: string): Column<Session>[] => [
   {
     id: "last",
     header: "Last call",
-    width: "7.5rem",
-    cell: (one) => <Time at={one.lastAt} as="short" />,
+    width: "8.5rem",
+    cell: (one) => <Time at={one.lastAt} as="precise" />,
   },
   {
     id: "agent",

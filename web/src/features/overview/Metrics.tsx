@@ -1,4 +1,5 @@
 /** Key metrics: value, change against the previous period, and trend. */
+
 import {
   formatChange,
   formatCompact,
@@ -7,6 +8,7 @@ import {
   formatDuration,
   formatPercent,
 } from "@/lib/format";
+import { SERIES } from "@/lib/series";
 import { cx } from "@/ui/cx";
 import { Sparkline } from "@/ui/Sparkline";
 import { Skeleton } from "@/ui/states";
@@ -62,7 +64,7 @@ function figures({ metrics, requests, percentiles, tokens, costs, errorRate }: O
       show: formatDuration,
       meaning: "low is good",
       values: percentiles.data?.map((point) => point.p95) ?? [],
-      colour: "var(--info)",
+      colour: SERIES.p95.colour,
       note: now?.totalTraces ? `mean ${formatDuration(now.avgLatency)}` : undefined,
     },
     {
@@ -72,7 +74,7 @@ function figures({ metrics, requests, percentiles, tokens, costs, errorRate }: O
       show: formatCompact,
       meaning: "neutral",
       values: tokens.data?.map((point) => point.totalTokens) ?? [],
-      colour: "var(--series-4)",
+      colour: SERIES.tokens.colour,
     },
     {
       label: "Cost",
@@ -81,7 +83,7 @@ function figures({ metrics, requests, percentiles, tokens, costs, errorRate }: O
       show: formatCost,
       meaning: "low is good",
       values: costs.data?.trend.map((point) => point.cost) ?? [],
-      colour: "var(--series-1)",
+      colour: SERIES.cost.colour,
       note: now?.totalTraces
         ? `${formatCost(now.estimatedCost / now.totalTraces)} per trace`
         : undefined,

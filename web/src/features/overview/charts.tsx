@@ -1,4 +1,5 @@
 /** The charts of the overview. */
+
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -12,6 +13,7 @@ import {
   formatPercent,
 } from "@/lib/format";
 import { bucketEnd } from "@/lib/range";
+import { SERIES } from "@/lib/series";
 import { type Series, topSeries } from "@/ui/chart/series";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
@@ -102,15 +104,13 @@ function outcomes(points: Point<"errorRate">[]): Series[] {
   const success = points.map((point) => point.total - point.errors);
   return [
     {
-      name: "success",
-      colour: "color-mix(in srgb, var(--good) 45%, var(--surface))",
+      ...SERIES.success,
       values: success,
       type: "bar",
       stack: "outcome",
     },
     {
-      name: "failure",
-      colour: "var(--bad)",
+      ...SERIES.errors,
       values: points.map((point) => point.errors),
       type: "bar",
       stack: "outcome",
@@ -120,14 +120,14 @@ function outcomes(points: Point<"errorRate">[]): Series[] {
 
 function errorRates(points: Point<"errorRate">[]): Series[] {
   const rates = points.map((point) => (point.total ? point.errorRate : null));
-  return [{ name: "error rate", colour: "var(--bad)", values: rates, type: "area" }];
+  return [{ ...SERIES.errorRate, values: rates, type: "area" }];
 }
 
 function latencies(points: Point<"percentiles">[]): Series[] {
   return [
-    { name: "p50", colour: "var(--series-2)", values: points.map((point) => point.p50) },
-    { name: "p95", colour: "var(--series-0)", values: points.map((point) => point.p95) },
-    { name: "p99", colour: "var(--series-4)", values: points.map((point) => point.p99) },
+    { ...SERIES.p50, values: points.map((point) => point.p50) },
+    { ...SERIES.p95, values: points.map((point) => point.p95) },
+    { ...SERIES.p99, values: points.map((point) => point.p99) },
   ];
 }
 
@@ -135,16 +135,15 @@ function tokens(points: Point<"tokens">[]): Series[] {
   const input = points.map((point) => point.inputTokens);
   const output = points.map((point) => point.outputTokens);
   return [
-    { name: "input", colour: "var(--series-0)", values: input, type: "bar", stack: "tokens" },
-    { name: "output", colour: "var(--series-1)", values: output, type: "bar", stack: "tokens" },
+    { ...SERIES.input, values: input, type: "bar", stack: "tokens" },
+    { ...SERIES.output, values: output, type: "bar", stack: "tokens" },
   ];
 }
 
 function costs(points: { date: string; cost: number }[]): Series[] {
   return [
     {
-      name: "cost",
-      colour: "var(--series-1)",
+      ...SERIES.cost,
       values: points.map((point) => point.cost),
       type: "bar",
     },

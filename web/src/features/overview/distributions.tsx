@@ -1,7 +1,15 @@
 /** Distributions over the whole period: latency buckets, models, error types, tools. */
+
 import { useNavigate } from "@tanstack/react-router";
 import { colourOf } from "@/lib/colours";
-import { formatCompact, formatCount, formatDuration, formatPercent } from "@/lib/format";
+import {
+  formatCompact,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatPercent,
+} from "@/lib/format";
+import { SERIES } from "@/lib/series";
 import { useUrl } from "@/lib/url";
 import { Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
@@ -38,7 +46,7 @@ export function LatencyShares({ overview }: { overview: Overview }) {
               value: bucket.count,
               shown: formatCount(bucket.count),
               note: formatPercent(bucket.percentage / 100),
-              colour: "var(--series-0)",
+              colour: SERIES.p95.colour,
               onClick: () =>
                 open({
                   minMs: String(bucket.minMs),
@@ -66,7 +74,7 @@ export function ErrorShares({ overview }: { overview: Overview }) {
               value: error.count,
               shown: formatCount(error.count),
               note: formatPercent(error.percentage / 100),
-              colour: "var(--bad)",
+              colour: SERIES.errors.colour,
               onClick: () => open({ status: "error", errorType: error.type }),
             }))}
           />
@@ -174,7 +182,7 @@ function HeatCell({ count, most, label, onOpen }: CellProps) {
     <td className="p-0">
       <button
         type="button"
-        title={`${label}: ${formatCount(count)} calls`}
+        title={`${label}: ${formatCounted(count, "call")}`}
         onClick={onOpen}
         className="h-8 w-full rounded px-1.5 text-left hover:outline-2 hover:outline-accent"
         style={{ background: `color-mix(in srgb, var(--accent) ${depth}%, var(--surface))` }}

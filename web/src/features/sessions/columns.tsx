@@ -12,9 +12,9 @@ export const sessionColumns = (kept: string): Column<Session>[] => [
   {
     id: "last",
     header: "Last turn",
-    width: "7.5rem",
+    width: "8.5rem",
     sort: "time",
-    cell: (one) => <Time at={one.lastAt} as="short" />,
+    cell: (one) => <Time at={one.lastAt} as="precise" />,
   },
   {
     id: "id",

@@ -1,10 +1,10 @@
 /** One signal: its numbers, trend, distribution, agents and latest values. */
-import { keepPreviousData, useQueries } from "@tanstack/react-query";
+import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { api, type Schemas, type Signal, unwrap, unwrapPage } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
-import { formatCount, formatNumber, formatPercent } from "@/lib/format";
+import { formatCount, formatCounted, formatNumber, formatPercent } from "@/lib/format";
 import { useFilterValues } from "@/lib/queries";
 import { rangeQuery, useRange } from "@/lib/range";
 import { useUrl } from "@/lib/url";
@@ -13,39 +13,23 @@ import type { Series } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
 import { SignalLabel } from "@/ui/SignalLabel";
-import { Skeleton } from "@/ui/states";
+import { QueryResult } from "@/ui/states";
 import { Time } from "@/ui/Time";
-import { signalGranularity, toBins } from "./distribution";
+import { binLabel, signalGranularity } from "./distribution";
 
 type Summary = Schemas["SignalSummary"];
 
-const LATEST = 300;
-const PAGE = 100;
+const LATEST = 12;
 const MAX_AGENTS = 8;
 
-/** The latest values; their pages are loaded in parallel. */
 function useLatest(signalName: string) {
   const range = useRange();
   const { agent } = useUrl();
-  return useQueries({
-    queries: Array.from({ length: LATEST / PAGE }, (_, page) => {
-      const query = {
-        ...rangeQuery(range),
-        signalName,
-        agentId: agent,
-        limit: PAGE,
-        skip: page * PAGE,
-      };
-      return {
-        queryKey: ["signals", "latest", query],
-        queryFn: () => unwrapPage(api.GET("/api/signals", { params: { query } })),
-        placeholderData: keepPreviousData,
-      };
-    }),
-    combine: (answers) => ({
-      isPending: answers.some((answer) => answer.isPending),
-      signals: answers.flatMap((answer) => answer.data?.items ?? []),
-    }),
+  const query = { ...rangeQuery(range), signalName, agentId: agent, limit: LATEST };
+  return useQuery({
+    queryKey: ["signals", "latest", query],
+    queryFn: () => unwrapPage(api.GET("/api/signals", { params: { query } })),
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -53,10 +37,6 @@ export function SignalDetail({ summary }: { summary: Summary }) {
   const range = useRange();
   const { agent } = useUrl();
   const latest = useLatest(summary.signalName);
-  const bins = useMemo(
-    () => toBins(latest.signals.map((signal) => signal.value)),
-    [latest.signals],
-  );
   const dates = useMemo(() => summary.trend.map((point) => point.date), [summary]);
   const mean = useMemo<Series[]>(
     () => [
@@ -81,7 +61,7 @@ export function SignalDetail({ summary }: { summary: Summary }) {
   );
   return (
     <div className="grid min-w-0 gap-3 xl:grid-cols-2">
-      <dl className="grid grid-cols-3 gap-3 sm:grid-cols-6 xl:col-span-2">
+      <dl className="grid grid-cols-3 gap-3 xl:col-span-2 xl:grid-cols-6">
         <Fact name="Signals" value={formatCount(summary.count)} />
         <Fact name="Mean" value={formatNumber(summary.avg)} />
         <Fact name="Median" value={formatNumber(summary.p50)} />
@@ -110,28 +90,43 @@ export function SignalDetail({ summary }: { summary: Summary }) {
         />
       </Panel>
       <div className="flex min-w-0 flex-col gap-3">
-        <Panel
-          title="Distribution"
-          unit={`of the latest ${formatCount(Math.min(LATEST, latest.signals.length))}`}
-        >
-          {latest.isPending ? (
-            <Skeleton className="h-48" />
-          ) : (
-            <BarList
-              bars={bins.map((bin) => ({
-                key: bin.label,
-                label: bin.label,
-                value: bin.count,
-                shown: formatCount(bin.count),
-                note: formatPercent(bin.count / latest.signals.length),
-              }))}
-            />
-          )}
-        </Panel>
+        <Distribution signalName={summary.signalName} />
         {!agent && <ByAgent signalName={summary.signalName} />}
       </div>
-      <Latest signals={latest.signals.slice(0, 12)} />
+      <Latest signals={latest.data?.items ?? []} />
     </div>
+  );
+}
+
+/** All values of the range, not only the latest. */
+function Distribution({ signalName }: { signalName: string }) {
+  const range = useRange();
+  const { agent } = useUrl();
+  const query = { ...rangeQuery(range), signalName, agentId: agent };
+  const histogram = useQuery({
+    queryKey: ["signals", "histogram", query],
+    queryFn: () => unwrap(api.GET("/api/signals/histogram", { params: { query } })),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Panel
+      title="Distribution"
+      unit={histogram.data && `of ${formatCounted(histogram.data.count, "value")}`}
+    >
+      <QueryResult query={histogram} height={192}>
+        {({ bins, count }) => (
+          <BarList
+            bars={bins.map((bin) => ({
+              key: String(bin.start),
+              label: binLabel(bin),
+              value: bin.count,
+              shown: formatCount(bin.count),
+              note: formatPercent(bin.count / count),
+            }))}
+          />
+        )}
+      </QueryResult>
+    </Panel>
   );
 }
 

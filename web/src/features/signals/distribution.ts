@@ -1,5 +1,5 @@
-/** How signals are aggregated: over time and by value. */
-import type { Granularity } from "@/lib/api";
+/** How signals are aggregated over time, and how their distribution is labelled. */
+import type { Granularity, Schemas } from "@/lib/api";
 import { autoGranularity, type Range } from "@/lib/range";
 
 const TWO_DAYS = 2 * 86_400_000;
@@ -11,34 +11,11 @@ export function signalGranularity(range: Range): Granularity {
   return isLong && usual === "hourly" ? "daily" : usual;
 }
 
-export interface Bin {
-  label: string;
-  count: number;
-}
+type Bin = Schemas["SignalBin"];
 
-const FEW = 8;
-const STEPS = 10;
-
-/** One bar per value when there are few distinct values, otherwise ten even bins. */
-export function toBins(values: number[]): Bin[] {
-  const distinct = [...new Set(values)].sort((a, b) => a - b);
-  if (distinct.length <= FEW) {
-    return distinct.map((value) => ({
-      label: write(value),
-      count: values.filter((one) => one === value).length,
-    }));
-  }
-  const [low, high] = [distinct[0] ?? 0, distinct.at(-1) ?? 0];
-  const width = (high - low) / STEPS;
-  const counts = new Array<number>(STEPS).fill(0);
-  for (const value of values) {
-    const step = Math.min(STEPS - 1, Math.floor((value - low) / width));
-    counts[step] = (counts[step] ?? 0) + 1;
-  }
-  return counts.map((count, step) => ({
-    label: `${write(low + step * width)} – ${write(low + (step + 1) * width)}`,
-    count,
-  }));
+/** The label of a bin: its value, or its bounds. */
+export function binLabel({ start, end }: Bin): string {
+  return start === end ? write(start) : `${write(start)} – ${write(end)}`;
 }
 
 function write(value: number): string {

@@ -1,11 +1,15 @@
 /** The spans of a grouping over time. */
 import { useMemo } from "react";
+import type { Span } from "@/lib/api";
+import { colourOf } from "@/lib/colours";
 import { type Condition, useConditions } from "@/lib/conditions";
 import { type Group, numberOf, pageConditions, useGroups } from "@/lib/groups";
 import { autoGranularity, useRange } from "@/lib/range";
+import { SERIES, type SeriesStyle } from "@/lib/series";
 import { useUrl } from "@/lib/url";
 import type { Series } from "@/ui/chart/series";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
+import { kindColour } from "@/ui/kinds";
 import { QueryResult } from "@/ui/states";
 import type { Chart, Grouping } from "./groupings";
 
@@ -58,11 +62,11 @@ export function SpanChart({ grouping }: { grouping: Grouping }) {
 function groupSeries(rows: Group[], field: string, { measures, type }: Chart): Series[] {
   const measure = measures.at(-1) ?? "";
   const names = [...new Set(rows.map((row) => String(row[field])))];
-  return names.map((name, index) => ({
+  return names.map((name) => ({
     name,
     type,
     ...(type === "bar" && { stack: "all" }),
-    colour: `var(--series-${index})`,
+    colour: field === "kind" ? kindColour(name as Span["kind"]) : colourOf(name),
     values: rows
       .filter((row) => String(row[field]) === name)
       .sort((a, b) => String(a.date).localeCompare(String(b.date)))
@@ -74,14 +78,13 @@ function groupSeries(rows: Group[], field: string, { measures, type }: Chart): S
 function tokenSeries(rows: Group[]): Series[] {
   const sorted = [...rows].sort((a, b) => String(a.date).localeCompare(String(b.date)));
   const of = (row: Group, measure: string) => numberOf(row, measure) ?? 0;
-  const classes: [string, string, (row: Group) => number][] = [
-    ["input", "var(--series-0)", (row) => of(row, "inputTokens") - of(row, "cachedTokens")],
-    ["cached input", "var(--series-2)", (row) => of(row, "cachedTokens")],
-    ["output", "var(--series-1)", (row) => of(row, "outputTokens")],
+  const classes: [SeriesStyle, (row: Group) => number][] = [
+    [SERIES.input, (row) => of(row, "inputTokens") - of(row, "cachedTokens")],
+    [SERIES.cachedInput, (row) => of(row, "cachedTokens")],
+    [SERIES.output, (row) => of(row, "outputTokens")],
   ];
-  return classes.map(([name, colour, value]) => ({
-    name,
-    colour,
+  return classes.map(([style, value]) => ({
+    ...style,
     type: "bar",
     stack: "all",
     values: sorted.map(value),

@@ -85,7 +85,7 @@ export default function SpansPage() {
             rows={rows}
             rowKey={(row) => nameOf(row, grouping)}
             onOpen={(row) => void navigate({ href: hrefOf(row) })}
-            minWidth="64rem"
+            minWidth={grouping.id === "models" ? "77rem" : "64rem"}
             sorting={{
               by: sort,
               order: url.order === "asc" ? "asc" : "desc",

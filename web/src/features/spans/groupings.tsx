@@ -36,6 +36,7 @@ export interface Grouping {
 }
 
 const TIMES = ["count", "errors", "errorRate", "p50", "p95", "p99"];
+const FIRST_TOKEN = ["p50TimeToFirstToken", "p95TimeToFirstToken"];
 const TOKENS = ["inputTokens", "cachedTokens", "outputTokens", "cost"];
 
 export const GROUPINGS: readonly Grouping[] = [
@@ -65,7 +66,7 @@ export const GROUPINGS: readonly Grouping[] = [
     label: "Models",
     noun: "model",
     groupBy: ["model", "provider"],
-    measures: ["count", "errorRate", "p50", "p95", ...TOKENS],
+    measures: ["count", "errorRate", "p50", "p95", ...FIRST_TOKEN, ...TOKENS],
     sort: "cost",
     chart: {
       title: "Tokens by class",
@@ -109,15 +110,17 @@ interface Measure {
 }
 
 const MEASURES: Record<string, Measure> = {
-  count: { header: "Spans", width: "minmax(5rem, 1fr)", show: formatCount },
+  count: { header: "Spans", width: "minmax(4rem, 1fr)", show: formatCount },
   errors: { header: "Errors", width: "minmax(5rem, 1fr)", show: formatCount },
-  errorRate: { header: "Error rate", width: "minmax(6rem, 1fr)", show: formatPercent },
+  errorRate: { header: "Error rate", width: "minmax(5.5rem, 1fr)", show: formatPercent },
   p50: { header: "p50", width: "minmax(5rem, 1fr)", show: formatDuration },
   p95: { header: "p95", width: "minmax(5rem, 1fr)", show: formatDuration },
   p99: { header: "p99", width: "minmax(5rem, 1fr)", show: formatDuration },
+  p50TimeToFirstToken: { header: "TTFT p50", width: "minmax(5rem, 1fr)", show: formatDuration },
+  p95TimeToFirstToken: { header: "TTFT p95", width: "minmax(5rem, 1fr)", show: formatDuration },
   inputTokens: { header: "Input tokens", width: "minmax(6.5rem, 1fr)", show: formatCompact },
-  cachedTokens: { header: "Cached tokens", width: "minmax(7rem, 1fr)", show: formatCompact },
-  outputTokens: { header: "Output tokens", width: "minmax(7rem, 1fr)", show: formatCompact },
+  cachedTokens: { header: "Cached tokens", width: "minmax(6.5rem, 1fr)", show: formatCompact },
+  outputTokens: { header: "Output tokens", width: "minmax(6.5rem, 1fr)", show: formatCompact },
   cost: { header: "Cost", width: "minmax(5rem, 1fr)", show: formatCost },
 };
 

@@ -7,6 +7,7 @@ import { formatDateTime } from "@/lib/format";
 import { CopyButton } from "@/ui/Copy";
 import { Input } from "@/ui/Field";
 import { JsonView } from "@/ui/JsonView";
+import { UserLink } from "@/ui/UserLink";
 
 /** All attributes of a span; the filter matches names and values. */
 export function Attributes({ span }: { span: Span }) {
@@ -17,7 +18,9 @@ export function Attributes({ span }: { span: Span }) {
     service: span.serviceName,
     environment: span.environment,
     agent: span.agentName,
+    model: span.model,
     provider: span.provider,
+    tool: span.toolName,
     session: span.sessionId,
     user: span.userId,
     experiment: span.experimentId,
@@ -49,7 +52,9 @@ export function Attributes({ span }: { span: Span }) {
 const OWN_FIELDS: Record<string, string> = {
   environment: "environment",
   agent: "agent",
+  model: "model",
   provider: "provider",
+  tool: "tool",
   session: "sessionId",
   user: "userId",
   experiment: "experiment",
@@ -74,10 +79,10 @@ function Rows({ entries, fieldOf }: RowsProps) {
             {name}
           </dt>
           <dd className="min-w-0 py-1 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">
-            {typeof value === "object" ? <JsonView value={value} /> : String(value)}
+            <Shown field={fieldOf(name)} value={value} />
           </dd>
           <dd className="flex items-center">
-            <FilterLink name={name} field={fieldOf(name)} value={value} />
+            <FilterButton name={name} field={fieldOf(name)} value={value} />
             <span className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
               <CopyButton
                 text={typeof value === "string" ? value : JSON.stringify(value)}
@@ -91,11 +96,27 @@ function Rows({ entries, fieldOf }: RowsProps) {
   );
 }
 
+/** Sessions and users have pages of their own. */
+function Shown({ field, value }: { field?: string | undefined; value: unknown }) {
+  if (field === "userId") return <UserLink userId={String(value)} />;
+  if (field === "sessionId") {
+    return (
+      <Link
+        to={`/sessions/${encodeURIComponent(String(value))}`}
+        className="hover:text-accent hover:underline"
+      >
+        {String(value)}
+      </Link>
+    );
+  }
+  return typeof value === "object" ? <JsonView value={value} /> : String(value);
+}
+
 /** The longest value that a filter takes. */
 const MAX_VALUE = 512;
 
 /** Opens the traces that have the same value; lists, objects and long texts cannot be filtered. */
-function FilterLink({
+function FilterButton({
   name,
   field,
   value,

@@ -3,6 +3,7 @@ import { CircleAlert } from "lucide-react";
 import type { Span } from "@/lib/api";
 import { type Message, readJson } from "@/lib/messages";
 import { Conversation, Value } from "@/ui/Conversation";
+import { PromptTemplate } from "./PromptTemplate";
 
 export function SpanContent({ span }: { span: Span }) {
   const isEmpty = !span.input && !span.output;
@@ -12,6 +13,7 @@ export function SpanContent({ span }: { span: Span }) {
       {isEmpty && span.status !== "error" && (
         <p className="py-8 text-center text-muted">This span has no input or output.</p>
       )}
+      <PromptTemplate span={span} />
       {Boolean(span.input) && (
         <Side title="Input" messages={span.messages.input} raw={span.input} />
       )}

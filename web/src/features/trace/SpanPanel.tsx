@@ -1,26 +1,21 @@
 /** One span: conversation, attributes, events, logs, signals and raw JSON. */
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { useRef } from "react";
 import { api, type Span, type TraceWithSpans, unwrap } from "@/lib/api";
-import { formatCost, formatCount, formatDuration } from "@/lib/format";
-import { useUrlState } from "@/lib/url";
-import { Badge } from "@/ui/Badge";
-import { CopyButton, CopyId } from "@/ui/Copy";
+import { useUrl, useUrlState } from "@/lib/url";
+import { CopyButton } from "@/ui/Copy";
 import { JsonView } from "@/ui/JsonView";
-import { KindIcon } from "@/ui/kinds";
+import { useMarkedWords } from "@/ui/markWords";
 import { Tabs } from "@/ui/Tabs";
 import { Attributes } from "./Attributes";
+import { isTruncated } from "./content";
 import { SpanContent } from "./SpanContent";
+import { SpanHeader } from "./SpanHeader";
 import { Events, Logs, Signals } from "./SpanRecords";
-
-/** How the service marks truncated text. */
-const TRUNCATED = /… \[(cut|truncated) at [^\]]*\]$/;
+import { wordsOf } from "./search";
 
 /** Long inputs and outputs are truncated in the trace; the full span is fetched when it is selected. */
 function useFullSpan(span: Span): Span {
-  const isTruncated = [span.input, span.output].some(
-    (one) => typeof one === "string" && TRUNCATED.test(one.slice(-200)),
-  );
   const { traceId, spanId } = span;
   const { data } = useQuery({
     queryKey: ["span", traceId, spanId],
@@ -30,19 +25,27 @@ function useFullSpan(span: Span): Span {
           params: { path: { traceId, spanId } },
         }),
       ),
-    enabled: isTruncated,
+    enabled: isTruncated(span),
     staleTime: 300_000,
   });
   return data ?? span;
 }
 
-export function SpanPanel({ span: given, trace }: { span: Span; trace: TraceWithSpans }) {
+interface Props {
+  span: Span;
+  trace: TraceWithSpans;
+  onSelect: (spanId: string) => void;
+}
+
+export function SpanPanel({ span: given, trace, onSelect }: Props) {
   const span = useFullSpan(given);
   const [tab, setTab] = useUrlState("tab", "content");
+  const panel = useRef<HTMLDivElement>(null);
+  useMarkedWords(panel, wordsOf(useUrl().find ?? ""));
   const signals = trace.signals.filter((one) => !one.spanId || one.spanId === span.spanId);
   return (
     <div className="flex h-full flex-col">
-      <Header span={span} />
+      <SpanHeader span={span} trace={trace} onSelect={onSelect} />
       <Tabs
         label="Span details"
         value={tab}
@@ -60,6 +63,7 @@ export function SpanPanel({ span: given, trace }: { span: Span; trace: TraceWith
         ]}
       />
       <div
+        ref={panel}
         className="min-h-0 flex-1 overflow-auto p-3"
         role="tabpanel"
         tabIndex={0}
@@ -69,58 +73,9 @@ export function SpanPanel({ span: given, trace }: { span: Span; trace: TraceWith
         {tab === "attributes" && <Attributes span={span} />}
         {tab === "events" && <Events span={span} />}
         {tab === "logs" && <Logs span={span} />}
-        {tab === "signals" && <Signals signals={signals} />}
+        {tab === "signals" && <Signals signals={signals} traceId={trace.traceId} />}
         {tab === "raw" && <Raw span={span} />}
       </div>
-    </div>
-  );
-}
-
-function Header({ span }: { span: Span }) {
-  return (
-    <header className="px-3 pt-2.5 pb-1.5">
-      <div className="flex min-w-0 items-center gap-2">
-        <KindIcon kind={span.kind} />
-        <h2 className="truncate text-lg font-medium" title={span.name}>
-          {span.name}
-        </h2>
-        {span.status === "error" && (
-          <Badge tone="bad">{(span.errorType ?? "error").replace("_", " ")}</Badge>
-        )}
-        <span className="ml-auto">
-          <CopyId id={span.spanId} ends={4} />
-        </span>
-      </div>
-      <dl className="mt-1 flex flex-wrap gap-x-4 gap-y-0.5 text-sm">
-        <Fact name="duration">{formatDuration(span.durationMs)}</Fact>
-        {span.model && <Fact name="model">{span.model}</Fact>}
-        {span.toolName && <Fact name="tool">{span.toolName}</Fact>}
-        {span.totalTokens > 0 && (
-          <Fact name="tokens">
-            {formatCount(span.inputTokens)} in
-            {span.cachedTokens > 0 && ` (${formatCount(span.cachedTokens)} cached)`}
-            {span.cacheWriteTokens > 0 &&
-              ` (${formatCount(span.cacheWriteTokens)} written to the cache)`}
-            , {formatCount(span.outputTokens)} out
-            {span.reasoningTokens > 0 && ` (${formatCount(span.reasoningTokens)} reasoning)`}
-          </Fact>
-        )}
-        {span.cost > 0 && <Fact name="cost">{formatCost(span.cost)}</Fact>}
-        {span.countedIn && (
-          <Fact name="not counted">
-            the same call is counted in span <CopyId id={span.countedIn} ends={4} />
-          </Fact>
-        )}
-      </dl>
-    </header>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="flex gap-1.5">
-      <dt className="text-muted">{name}</dt>
-      <dd>{children}</dd>
     </div>
   );
 }

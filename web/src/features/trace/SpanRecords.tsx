@@ -10,6 +10,7 @@ import { JsonView } from "@/ui/JsonView";
 import { SignalLabel } from "@/ui/SignalLabel";
 import { ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
+import { AddSignalButton } from "./AddSignal";
 import { toMs } from "./tree";
 
 const LEVELS: Record<Log["level"], Tone> = {
@@ -75,7 +76,7 @@ export function Logs({ span }: { span: Span }) {
               {log.message}
             </span>
             <span className="text-sm text-muted">
-              <Time at={log.timestamp} as="short" />
+              <Time at={log.timestamp} as="precise" />
             </span>
           </li>
         ))}
@@ -87,8 +88,15 @@ export function Logs({ span }: { span: Span }) {
   );
 }
 
-export function Signals({ signals }: { signals: Signal[] }) {
-  if (signals.length === 0) return <Nothing>No signals for this span or its trace</Nothing>;
+export function Signals({ signals, traceId }: { signals: Signal[]; traceId: string }) {
+  if (signals.length === 0) {
+    return (
+      <div className="flex flex-col items-center pb-8">
+        <Nothing>No signals for this span or its trace</Nothing>
+        <AddSignalButton traceId={traceId} />
+      </div>
+    );
+  }
   return (
     <ol>
       {signals.map((signal) => (
@@ -101,7 +109,7 @@ export function Signals({ signals }: { signals: Signal[] }) {
           </span>
           <span className="text-sm text-muted">
             {signal.spanId ? "" : "trace · "}
-            <Time at={signal.timestamp} as="short" />
+            <Time at={signal.timestamp} as="precise" />
           </span>
         </li>
       ))}

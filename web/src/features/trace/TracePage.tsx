@@ -1,23 +1,19 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { GitCompareArrows, Trash2 } from "lucide-react";
-import { type ReactNode, useMemo, useState } from "react";
+/** One trace: its totals, the tree with a search, and the selected span. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
 import { api, type TraceWithSpans, unwrap } from "@/lib/api";
-import { colourOf } from "@/lib/colours";
-import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
 import { useShortcuts } from "@/lib/shortcuts";
 import { useSetUrl, useUrl } from "@/lib/url";
-import { Badge, Dot } from "@/ui/Badge";
-import { Button } from "@/ui/Button";
-import { CopyId, copyText } from "@/ui/Copy";
-import { Dialog } from "@/ui/Dialog";
-import { RoleButton } from "@/ui/RoleButton";
+import { copyText } from "@/ui/Copy";
+import { SplitPane } from "@/ui/SplitPane";
 import { ErrorState, Skeleton, SkeletonRows } from "@/ui/states";
-import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
-import { UserLink } from "@/ui/UserLink";
 import { SpanPanel } from "./SpanPanel";
+import { SpanSearch } from "./SpanSearch";
+import { TraceSummary } from "./TraceSummary";
 import { buildTree, nextError, revealed, visibleNodes } from "./tree";
+import { useTraceSearch } from "./useTraceSearch";
 import { Waterfall } from "./Waterfall";
 
 export function useTrace(traceId: string) {
@@ -60,6 +56,7 @@ function TraceView({ trace }: { trace: TraceWithSpans }) {
   const tree = useMemo(() => buildTree(trace.spans), [trace.spans]);
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => visibleNodes(tree.roots, folded), [tree, folded]);
+  const search = useTraceSearch(tree, trace.traceId);
   const { span: spanId } = useUrl();
   const setUrl = useSetUrl();
   const selected = tree.nodes.get(spanId ?? "") ?? tree.roots[0];
@@ -92,7 +89,7 @@ function TraceView({ trace }: { trace: TraceWithSpans }) {
     {
       keys: "e",
       what: "Next error",
-      run: () => select(nextError(visibleNodes(tree.roots, new Set()), selectedId) ?? selectedId),
+      run: () => select(nextError(search.nodes, selectedId) ?? selectedId),
     },
     {
       keys: "c",
@@ -102,146 +99,37 @@ function TraceView({ trace }: { trace: TraceWithSpans }) {
   ]);
   return (
     <div className="flex h-full flex-col">
-      <Summary trace={trace} />
-      <div className="grid min-h-0 flex-1 grid-cols-1 max-lg:grid-rows-[minmax(10rem,40%)_1fr] lg:grid-cols-[minmax(0,1fr)_minmax(24rem,44%)]">
-        <Waterfall
-          tree={tree}
-          rows={rows}
-          folded={folded}
-          selected={selectedId}
-          onSelect={select}
-          onFold={fold}
+      <TraceSummary trace={trace} />
+      <div className="min-h-0 flex-1">
+        <SplitPane
+          name="trace"
+          label="Width of the span details"
+          initial={44}
+          first={
+            <div className="flex h-full flex-col">
+              <SpanSearch search={search} selected={selectedId} onSelect={select} />
+              <div className="min-h-0 flex-1">
+                <Waterfall
+                  tree={tree}
+                  rows={rows}
+                  folded={folded}
+                  selected={selectedId}
+                  matches={search.found}
+                  onSelect={select}
+                  onFold={fold}
+                />
+              </div>
+            </div>
+          }
+          second={
+            <aside className="h-full min-h-0" aria-label="Selected span">
+              {selected && (
+                <SpanPanel key={selectedId} span={selected.span} trace={trace} onSelect={select} />
+              )}
+            </aside>
+          }
         />
-        <aside
-          className="min-h-0 border-line max-lg:border-t lg:border-l"
-          aria-label="Selected span"
-        >
-          {selected && <SpanPanel key={selectedId} span={selected.span} trace={trace} />}
-        </aside>
       </div>
-    </div>
-  );
-}
-
-/** The totals stay visible while the tree and the details scroll. */
-function Summary({ trace }: { trace: TraceWithSpans }) {
-  return (
-    <header className="flex flex-wrap items-center gap-x-5 gap-y-1.5 border-b px-4 py-2.5">
-      <div className="min-w-0">
-        <div className="flex min-w-0 items-center gap-2">
-          <h1 className="truncate text-lg font-semibold">{trace.name}</h1>
-          <Badge tone={trace.status === "error" ? "bad" : "good"}>
-            {trace.status === "error" ? (trace.errorType ?? "error").replace("_", " ") : "success"}
-          </Badge>
-        </div>
-        <div className="flex flex-wrap items-center gap-x-3 text-sm text-muted">
-          {trace.agentName && (
-            <Link
-              to="/traces"
-              search={{ agent: trace.agentName } as never}
-              className="inline-flex items-center gap-1.5 hover:text-fg"
-            >
-              <Dot colour={colourOf(trace.agentName)} />
-              {trace.agentName}
-            </Link>
-          )}
-          <Time at={trace.startTime} as="full" />
-          {trace.environment && <span>{trace.environment}</span>}
-          {trace.sessionId && (
-            <Link
-              to={`/sessions/${encodeURIComponent(trace.sessionId)}`}
-              className="text-accent hover:underline"
-            >
-              session
-            </Link>
-          )}
-          <UserLink userId={trace.userId} />
-          {trace.variant && <span>variant {trace.variant}</span>}
-          <CopyId id={trace.traceId} />
-        </div>
-      </div>
-      <dl className="ml-auto flex flex-wrap gap-x-5">
-        <Total name="Duration">{formatDuration(trace.durationMs)}</Total>
-        <Total name="Spans">{formatCount(trace.spanCount)}</Total>
-        {trace.errorCount > 0 && (
-          <Total name="Errors">
-            <span className="text-bad">{formatCount(trace.errorCount)}</span>
-          </Total>
-        )}
-        <Total
-          name="Tokens"
-          title={`${formatCount(trace.inputTokens)} in, ${formatCount(trace.outputTokens)} out`}
-        >
-          {formatCompact(trace.totalTokens)}
-        </Total>
-        <Total name="Cost">{formatCost(trace.cost)}</Total>
-      </dl>
-      <Actions trace={trace} />
-    </header>
-  );
-}
-
-function Total({ name, title, children }: { name: string; title?: string; children: ReactNode }) {
-  return (
-    <div title={title} className="text-right">
-      <dt className="text-xs text-muted">{name}</dt>
-      <dd className="font-medium">{children}</dd>
-    </div>
-  );
-}
-
-function Actions({ trace }: { trace: TraceWithSpans }) {
-  const navigate = useNavigate();
-  const [isConfirming, setConfirming] = useState(false);
-  const queries = useQueryClient();
-  const remove = async () => {
-    try {
-      const { traceId } = trace;
-      await unwrap(api.DELETE("/api/spans/traces/{traceId}", { params: { path: { traceId } } }));
-      queries.removeQueries({ queryKey: ["trace", traceId] });
-      toast("Trace deleted.");
-      void navigate({ to: "/traces" });
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), "bad");
-    }
-  };
-  return (
-    <div className="flex gap-1">
-      <Button
-        size="small"
-        icon={<GitCompareArrows className="size-3.5" />}
-        onClick={() =>
-          void navigate({
-            to: "/traces",
-            search: { compare: trace.traceId, agent: trace.agentName ?? undefined } as never,
-          })
-        }
-      >
-        Compare
-      </Button>
-      <RoleButton
-        needs="editor"
-        kind="quiet"
-        size="small"
-        aria-label="Delete trace"
-        onClick={() => setConfirming(true)}
-        icon={<Trash2 className="size-3.5" />}
-      />
-      <Dialog
-        isOpen={isConfirming}
-        onClose={() => setConfirming(false)}
-        title="Delete this trace?"
-        footer={
-          <>
-            <Button onClick={() => setConfirming(false)}>Cancel</Button>
-            <Button kind="danger" onClick={() => void remove()}>
-              Delete
-            </Button>
-          </>
-        }
-      >
-        This permanently deletes its {formatCount(trace.spanCount)} spans, signals and logs.
-      </Dialog>
     </div>
   );
 }

@@ -17,11 +17,13 @@ interface Props {
   rows: Node[];
   folded: ReadonlySet<string>;
   selected: string | undefined;
+  /** The spans that match a search. */
+  matches?: ReadonlySet<string>;
   onSelect: (spanId: string) => void;
   onFold: (spanId: string) => void;
 }
 
-export function Waterfall({ tree, rows, folded, selected, onSelect, onFold }: Props) {
+export function Waterfall({ tree, rows, folded, selected, matches, onSelect, onFold }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -55,6 +57,7 @@ export function Waterfall({ tree, rows, folded, selected, onSelect, onFold }: Pr
               isCritical={tree.critical.has(node.span.spanId)}
               isFolded={folded.has(node.span.spanId)}
               isSelected={item.index === at}
+              isMatch={matches?.has(node.span.spanId) ?? false}
               onSelect={onSelect}
               onFold={onFold}
             />
@@ -102,6 +105,7 @@ interface RowProps {
   isCritical: boolean;
   isFolded: boolean;
   isSelected: boolean;
+  isMatch: boolean;
   onSelect: (spanId: string) => void;
   onFold: (spanId: string) => void;
 }
@@ -114,6 +118,7 @@ const Row = memo(function Row({
   isCritical,
   isFolded,
   isSelected,
+  isMatch,
   onSelect,
   onFold,
 }: RowProps) {
@@ -126,13 +131,15 @@ const Row = memo(function Row({
       tabIndex={-1}
       aria-level={node.depth + 1}
       aria-selected={isSelected}
+      data-match={isMatch || undefined}
       aria-expanded={node.children.length > 0 ? !isFolded : undefined}
       onClick={() => onSelect(span.spanId)}
       style={{ height: ROW_PX, transform: `translateY(${top}px)` }}
       className={cx(
         COLUMNS,
         "absolute inset-x-0 cursor-pointer items-center border-b border-line/60",
-        isSelected ? "bg-accent-soft" : "hover:bg-hover",
+        isSelected ? "bg-accent-soft" : isMatch ? "bg-warning-soft" : "hover:bg-hover",
+        isMatch && "shadow-[inset_3px_0_0_var(--warning)]",
       )}
     >
       <div

@@ -1,5 +1,6 @@
 import { Radio } from "lucide-react";
 import { lazy, Suspense } from "react";
+import { PARAMETERS } from "@/lib/traceFilters";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
@@ -7,7 +8,6 @@ import { UrlChips } from "@/ui/filters/Chips";
 import { UrlFilterButton } from "@/ui/filters/FilterButton";
 import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { SearchBox } from "@/ui/SearchBox";
-import { PARAMETERS } from "./filters";
 
 const TableMenus = lazy(() => import("./TableMenus"));
 

@@ -2,11 +2,11 @@
 import { Columns3, Download } from "lucide-react";
 import { download } from "@/lib/api";
 import { rangeQuery, useRange } from "@/lib/range";
+import { exportPath } from "@/lib/traceFilters";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Menu, MenuCheck, MenuItem } from "@/ui/Menu";
 import { toast } from "@/ui/Toast";
 import { allColumns, DEFAULT_COLUMNS, useColumnIds } from "./columns";
-import { exportPath } from "./filters";
 
 const FORMATS = ["csv", "jsonl", "parquet"];
 

@@ -7,6 +7,7 @@ import { queries } from "@/lib/client";
 import { cutMiddle, formatCounted } from "@/lib/format";
 import { currentRange, type Range, rangeQuery, useKeptSearch, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
+import { FILTER_KEYS, listQuery, traceSearch, writeList } from "@/lib/traceFilters";
 import { type Search, useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { ListTitle } from "@/ui/Panel";
@@ -14,7 +15,6 @@ import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { type Column, Table } from "@/ui/Table";
 import { allColumns, useColumnIds } from "./columns";
 import { FilterBar } from "./FilterBar";
-import { FILTER_KEYS, listQuery } from "./filters";
 
 const PAGE = 100;
 const LIVE_MS = 3000;
@@ -128,12 +128,13 @@ function List({ rows, hasMore, onEnd }: ListProps) {
   const [marked, setMarked] = useState<string[]>([]);
   const columns = useColumns(rows, marked, setMarked);
   const compareWith = url.compare;
+  const list = writeList(url);
   const open = useCallback(
     (trace: Trace) =>
       void (compareWith
         ? navigate({ to: "/compare", search: { a: compareWith, b: trace.traceId } as never })
-        : navigate({ to: `/traces/${trace.traceId}` })),
-    [compareWith, navigate],
+        : navigate({ to: `/traces/${trace.traceId}`, search: { list } as never })),
+    [compareWith, list, navigate],
   );
   const [first, second] = marked;
   const compare = () =>
@@ -205,6 +206,7 @@ function useColumns(
 ): Column<Trace>[] {
   const ids = useColumnIds().join();
   const kept = useKeptSearch();
+  const search = traceSearch(useUrl());
   // Stable columns avoid rendering every row again.
   return useMemo(() => {
     const scale = {
@@ -228,6 +230,9 @@ function useColumns(
       ),
     };
     const shown = ids.split(",");
-    return [check, ...allColumns(scale, kept).filter((column) => shown.includes(column.id))];
-  }, [rows, marked, setMarked, ids, kept]);
+    return [
+      check,
+      ...allColumns(scale, kept, search).filter((column) => shown.includes(column.id)),
+    ];
+  }, [rows, marked, setMarked, ids, kept, search]);
 }

@@ -1,19 +1,20 @@
 /** The columns of the trace list; the URL says which are shown. */
-import { Link } from "@tanstack/react-router";
+
 import type { Trace } from "@/lib/api";
-import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
-import { previewText } from "@/lib/messages";
+import { SERIES } from "@/lib/series";
 import { useUrl } from "@/lib/url";
-import { Badge, Dot } from "@/ui/Badge";
-import { type Column, RowLink } from "@/ui/Table";
+import type { Column } from "@/ui/Table";
 import { Time } from "@/ui/Time";
 import { UserLink } from "@/ui/UserLink";
+import { Listed, Measured, Models, Name, SessionLink, Words } from "./cells";
 
 export interface Scale {
   duration: number;
   cost: number;
 }
+
+type ListColumn = Column<Trace> & { title: string };
 
 export const DEFAULT_COLUMNS = [
   "time",
@@ -31,23 +32,23 @@ export function useColumnIds(): string[] {
   return cols ? cols.split(",") : DEFAULT_COLUMNS;
 }
 
-/** `kept` is the part of the query string that links preserve. */
-export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: string })[] {
+/** `kept` is what links preserve of the query string; those to traces also say what is listed. */
+export function allColumns(scale: Scale, kept = "", traceSearch = kept): ListColumn[] {
   return [
     {
       id: "time",
       title: "Time",
       header: "Time",
-      width: "7.5rem",
+      width: "8.5rem",
       sort: "startTime",
-      cell: (trace) => <Time at={trace.startTime} as="short" />,
+      cell: (trace) => <Time at={trace.startTime} as="precise" />,
     },
     {
       id: "name",
       title: "Name",
       header: "Name",
       width: "minmax(12rem, 1.2fr)",
-      cell: (trace) => <Name trace={trace} kept={kept} />,
+      cell: (trace) => <Name trace={trace} search={traceSearch} />,
     },
     {
       id: "input",
@@ -71,7 +72,7 @@ export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: s
       align: "right",
       sort: "duration",
       cell: (trace) => (
-        <Measured share={trace.durationMs / scale.duration} colour="var(--series-0)">
+        <Measured share={trace.durationMs / scale.duration} colour={SERIES.p95.colour}>
           {formatDuration(trace.durationMs)}
         </Measured>
       ),
@@ -99,7 +100,7 @@ export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: s
       align: "right",
       sort: "cost",
       cell: (trace) => (
-        <Measured share={trace.cost / scale.cost} colour="var(--series-1)">
+        <Measured share={trace.cost / scale.cost} colour={SERIES.cost.colour}>
           {formatCost(trace.cost)}
         </Measured>
       ),
@@ -155,94 +156,4 @@ export function allColumns(scale: Scale, kept = ""): (Column<Trace> & { title: s
       cell: (trace) => trace.variant,
     },
   ];
-}
-
-function Name({ trace, kept }: { trace: Trace; kept: string }) {
-  return (
-    <span className="flex min-w-0 items-center gap-2">
-      <Dot colour={colourOf(trace.agentName ?? "unknown")} title={trace.agentName ?? "no agent"} />
-      <RowLink
-        href={`/traces/${trace.traceId}${kept}`}
-        className="truncate hover:text-accent"
-        title={trace.name}
-      >
-        {shortName(trace)}
-      </RowLink>
-      {trace.status === "error" && (
-        <Badge tone="bad">{(trace.errorType ?? "error").replace("_", " ")}</Badge>
-      )}
-      {trace.status !== "error" && trace.errorCount > 0 && (
-        <span title={`${trace.errorCount} failed spans in a successful trace`}>
-          <Badge tone="warning">{trace.errorCount}</Badge>
-        </span>
-      )}
-    </span>
-  );
-}
-
-/** Drops the operation from names such as `invoke_agent support`. */
-function shortName({ name, agentName }: Trace): string {
-  return agentName && name === `invoke_agent ${agentName}` ? agentName : name;
-}
-
-function Words({ text }: { text: string }) {
-  const shown = previewText(text);
-  return (
-    <span className="text-muted" title={shown.slice(0, 400)}>
-      {shown}
-    </span>
-  );
-}
-
-/** A number with a bar that compares it to the largest loaded value. */
-function Measured({
-  share,
-  colour,
-  children,
-}: {
-  share: number;
-  colour: string;
-  children: string;
-}) {
-  return (
-    <span className="relative block pb-1">
-      {children}
-      <span
-        className="absolute right-0 bottom-0 left-6 h-0.5 rounded bg-raised bg-right bg-no-repeat"
-        style={{
-          backgroundImage: `linear-gradient(${colour}, ${colour})`,
-          backgroundSize: `${Math.min(100, share * 100)}% 100%`,
-        }}
-      />
-    </span>
-  );
-}
-
-function Models({ models }: { models: string[] }) {
-  const [first, ...rest] = models;
-  if (!first) return <span className="text-faint">–</span>;
-  return (
-    <span className="inline-flex max-w-full items-center gap-1.5" title={models.join(", ")}>
-      <Dot colour={colourOf(first)} />
-      <span className="truncate">{first}</span>
-      {rest.length > 0 && <span className="text-muted">+{rest.length}</span>}
-    </span>
-  );
-}
-
-function Listed({ names }: { names: string[] }) {
-  return <span title={names.join(", ")}>{names.join(", ")}</span>;
-}
-
-function SessionLink({ trace }: { trace: Trace }) {
-  if (!trace.sessionId) return null;
-  return (
-    <Link
-      to={`/sessions/${encodeURIComponent(trace.sessionId)}`}
-      onClick={(event) => event.stopPropagation()}
-      className="hover:text-accent"
-    >
-      {trace.sessionId}
-    </Link>
-  );
 }

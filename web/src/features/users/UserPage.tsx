@@ -1,4 +1,5 @@
 /** One user: totals, traces and cost over time, the latest traces, sessions and signals. */
+
 import { Link, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import {
@@ -10,6 +11,7 @@ import {
 } from "@/lib/format";
 import { numberOf, pageConditions, useGroups } from "@/lib/groups";
 import { autoGranularity, useRange } from "@/lib/range";
+import { SERIES } from "@/lib/series";
 import { useUrl } from "@/lib/url";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Figure, Figures } from "@/ui/Figures";
@@ -120,8 +122,8 @@ function OverTime({ userId }: { userId: string }) {
     return {
       dates: rows.map((row) => String(row.date)),
       series: [
-        { ...bars, name: "succeeded", colour: "var(--good)", values: succeeded },
-        { ...bars, name: "failed", colour: "var(--bad)", values: failed },
+        { ...bars, ...SERIES.success, values: succeeded },
+        { ...bars, ...SERIES.errors, values: failed },
       ],
     };
   }, [query.data]);
@@ -149,7 +151,7 @@ function CostOverTime({ userId }: { userId: string }) {
     const values = rows.map((row) => numberOf(row, "cost") ?? 0);
     return {
       dates: rows.map((row) => String(row.date)),
-      series: [{ type: "bar" as const, name: "cost", colour: "var(--series-1)", values }],
+      series: [{ type: "bar" as const, ...SERIES.cost, values }],
     };
   }, [query.data]);
   return (

@@ -7,6 +7,7 @@ import {
   type Entity,
   MEASURE_NAMES,
   measureOf,
+  measuresOf,
   signalMeasure,
 } from "@/lib/analyticsQuery";
 import { ATTRIBUTE } from "@/lib/conditions";
@@ -97,7 +98,13 @@ interface PartProps {
 
 function Measures({ draft: { of, measures }, change }: PartProps) {
   const signals = useSignalNames().map(signalMeasure);
-  const free = [...MEASURE_NAMES, ...signals].filter((name) => !measures.includes(name));
+  const free = measuresOf(of, [...MEASURE_NAMES, ...signals]).filter(
+    (name) => !measures.includes(name),
+  );
+  const changeOf = (next: Entity) => {
+    const kept = measuresOf(next, measures);
+    change({ of: next, measures: kept.length > 0 ? kept : ["count"] });
+  };
   return (
     <>
       {measures.map((name) => (
@@ -131,7 +138,7 @@ function Measures({ draft: { of, measures }, change }: PartProps) {
       <Select
         aria-label="Of"
         value={of}
-        onChange={(value) => change({ of: value as Entity })}
+        onChange={(value) => changeOf(value as Entity)}
         options={["traces", "spans"]}
       />
     </>

@@ -1,18 +1,13 @@
 /** Turns the rows of a query into the series of charts, one chart per unit. */
 import { groupName, measureOf, type Query, type Result } from "@/lib/analyticsQuery";
 import { colourOf } from "@/lib/colours";
+import { measureColour, statusColour } from "@/lib/series";
 import type { Series } from "@/ui/chart/series";
 
 /** As many as there are colours. */
 export const MOST_SERIES = 10;
 /** Names of these have one colour on all pages. */
 const COLOURED = new Set(["agent", "model"]);
-const FIXED_COLOURS: Record<string, string> = {
-  success: "color-mix(in srgb, var(--good) 45%, var(--surface))",
-  ok: "color-mix(in srgb, var(--good) 45%, var(--surface))",
-  error: "var(--bad)",
-};
-
 export interface UnitChart {
   unit: ReturnType<typeof measureOf>["unit"];
   label: string;
@@ -88,11 +83,14 @@ function seriesColour(
   count: number,
   measure: string,
 ): string {
-  if (count === 1) return measure.startsWith("error") ? "var(--bad)" : "var(--accent)";
+  if (group === "")
+    return measureColour(measure) ?? (count === 1 ? "var(--accent)" : byIndex(index));
+  if (count === 1) return measureColour(measure) ?? "var(--accent)";
   if (groupBy.length === 1 && COLOURED.has(groupBy[0] ?? "")) return colourOf(group);
-  if (groupBy[0] === "status" && FIXED_COLOURS[group]) return FIXED_COLOURS[group];
-  return `var(--series-${index % MOST_SERIES})`;
+  return (groupBy[0] === "status" && statusColour(group)) || byIndex(index);
 }
+
+const byIndex = (index: number) => `var(--series-${index % MOST_SERIES})`;
 
 /** Bars are stacked if their sum means something; others would hide each other and become lines. */
 function drawnAs(type: Type, measures: string[], count: number): Pick<Series, "type" | "stack"> {

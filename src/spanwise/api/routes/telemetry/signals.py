@@ -15,7 +15,7 @@ from spanwise.api.services import Use
 from spanwise.ingest.rest.bodies import NewSignal
 from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import SignalFilter
-from spanwise.model.telemetry.signals import Signal, SignalSummary
+from spanwise.model.telemetry.signals import Signal, SignalHistogram, SignalSummary
 from spanwise.model.times import Granularity
 
 router = PrefixRouter("signals", "/signals")
@@ -91,6 +91,20 @@ async def summarize_signals(
     """Summarize signals by name, by default over the last 30 days."""
     summaries = await use.signals.summarize(caller.workspace_id, wanted, granularity)
     return succeed(summaries)
+
+
+@router.get("/histogram")
+async def count_signal_values(
+    caller: Reader,
+    use: Use,
+    wanted: Filtered,
+    _fresh: Fresh,
+    signal_name: Annotated[str, Query(alias="signalName", max_length=512)],
+    bins: Annotated[int, Query(ge=2, le=50)] = 10,
+) -> Success[SignalHistogram]:
+    """Count the values of one signal in bins, by default over the last 30 days."""
+    found = await use.signals.count_values(caller.workspace_id, signal_name, wanted, bins)
+    return succeed(found)
 
 
 @router.get("/trace/{traceId}")

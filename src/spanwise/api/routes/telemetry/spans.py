@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Path, Request, Response
+from fastapi import Path, Query, Request, Response
 
 from spanwise.api.auth import ClientAddress, Ingester, Reader, Writer
 from spanwise.api.freshness import Fresh
@@ -23,7 +23,14 @@ from spanwise.api.services import Use
 from spanwise.ingest.rest.bodies import NewSpan
 from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import Order, TraceSort
-from spanwise.model.telemetry.spans import Span, Trace, TraceFilters, TraceWithSpans
+from spanwise.model.telemetry.spans import (
+    Neighbours,
+    Span,
+    SpanMatches,
+    Trace,
+    TraceFilters,
+    TraceWithSpans,
+)
 from spanwise.services.accounts.audit import record_action
 
 router = PrefixRouter("spans", "/spans")
@@ -74,6 +81,36 @@ async def get_trace(
         "logCount": found.log_count,
     }
     return success_response(data)
+
+
+@router.get("/traces/{traceId}/neighbours")
+async def get_neighbours(
+    trace_id: Annotated[TraceId, Path(alias="traceId")],
+    caller: Reader,
+    use: Use,
+    wanted: Filtered,
+    _fresh: Fresh,
+    sort: TraceSort = TraceSort.START_TIME,
+    order: Order = Order.DESC,
+) -> Success[Neighbours]:
+    """Get the traces before and after one in the list with these filters and this order."""
+    found = await use.traces.find_neighbours(
+        caller.workspace_id, trace_id.lower(), wanted, sort, order
+    )
+    return succeed(found)
+
+
+@router.get("/traces/{traceId}/matches")
+async def search_trace(
+    trace_id: Annotated[TraceId, Path(alias="traceId")],
+    caller: Reader,
+    use: Use,
+    _fresh: Fresh,
+    search: Annotated[str, Query(max_length=512, description="Words that must all occur.")],
+) -> Success[SpanMatches]:
+    """Find the spans of a trace with all words in name, input, output, attributes or error."""
+    found = await use.traces.search_spans(caller.workspace_id, trace_id.lower(), search)
+    return succeed(found)
 
 
 @router.get("/traces/{traceId}/spans/{spanId}")

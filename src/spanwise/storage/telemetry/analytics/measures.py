@@ -5,6 +5,7 @@ from spanwise.model.dashboards.queries import SIGNAL
 Value = float | int | str | None
 
 _LATENCIES = "quantilesExactInclusive(0.5, 0.95, 0.99)(duration_ns)"
+_FIRST_TOKENS = "quantilesExactInclusive(0.5, 0.95)(first_token_ms)"
 _MEASURES = {
     "count": "count()",
     "errors": "countIf(status = 'error')",
@@ -17,6 +18,9 @@ _MEASURES = {
     "p50": f"{_LATENCIES}[1] / 1e6",
     "p95": f"{_LATENCIES}[2] / 1e6",
     "p99": f"{_LATENCIES}[3] / 1e6",
+    "avgTimeToFirstToken": "avg(first_token_ms)",
+    "p50TimeToFirstToken": f"{_FIRST_TOKENS}[1]",
+    "p95TimeToFirstToken": f"{_FIRST_TOKENS}[2]",
     "users": "uniqExactIf(row_user, row_user != '')",
     "sessions": "uniqExactIf(row_session, row_session != '')",
 }

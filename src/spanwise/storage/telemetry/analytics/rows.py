@@ -6,7 +6,7 @@ an attribute. A call that several spans report counts in one of them.
 
 from collections.abc import Mapping
 
-from spanwise.model.dashboards.queries import AnalyticsQuery, Entity
+from spanwise.model.dashboards.queries import FIRST_TOKEN_MEASURES, AnalyticsQuery, Entity
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.filters import ATTRIBUTE, TraceFilter
 from spanwise.model.times import TimeRange
@@ -26,6 +26,7 @@ from spanwise.storage.telemetry.filters.fields import (
 from spanwise.storage.telemetry.filters.operators import compile_condition
 from spanwise.storage.telemetry.filters.span_filters import compile_own_condition
 from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
+from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
 from spanwise.storage.telemetry.spans.locations import binary_trace_id
 from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
 from spanwise.storage.telemetry.traces.call_counting import CALL_ID
@@ -69,7 +70,8 @@ def select_rows(
     where.within("start", period)
     where.within_hours("hour", period)
     fields = (*query.group_by, *(condition.field for condition in wanted.conditions))
-    if any(field.startswith(ATTRIBUTE) for field in fields):
+    measures_attributes = not {*FIRST_TOKEN_MEASURES}.isdisjoint(query.measures)
+    if measures_attributes or any(field.startswith(ATTRIBUTE) for field in fields):
         mark_heavy(where, period)
     return _span_rows(where, query, wanted, has_uncounted), where
 
@@ -152,6 +154,9 @@ def _span_rows(
                 ("cached", "cached_tokens"),
             )
         }
+    if not {*FIRST_TOKEN_MEASURES}.isdisjoint(query.measures):
+        own["first_token_ms"] = FIRST_TOKEN_MS
+        columns["first_token_ms"] = "first_token_ms"
     joins = _join_signals(where, query.measures, "trace_id", "span_id")
     if fields:
         names = ", ".join(f"{column} AS trace_{column}" for column in INHERITED.values())

@@ -31,16 +31,17 @@ from spanwise.storage.telemetry.spans.emitted_messages import (
     add_logged_messages,
     find_messages,
 )
+from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
 from spanwise.storage.telemetry.spans.locations import SPANS_AT_LOCATION, TraceLocation
 from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED, UNNAMED_SERVICE
 from spanwise.storage.telemetry.traces.call_counting import Call, find_counted_in
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
-_COLUMNS = """lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent, name, kind, start,
+_COLUMNS = f"""lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent, name, kind, start,
     duration_ns, status, status_message, error_type, agent_name, provider, model, response_id,
     input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, cost,
     tool_name, session_id, user_id, environment, experiment_id, variant, service_name,
-    workflow_name, attributes, events"""
+    workflow_name, attributes, events, {FIRST_TOKEN_MS} AS first_token_ms"""
 _TRUNCATED_CONTENT = """substring(input, 1, {shown:UInt32}) AS input,
     length(spans.input) > {shown:UInt32} AS input_is_cut,
     substring(output, 1, {shown:UInt32}) AS output,
@@ -274,6 +275,7 @@ def _to_fields(
         "reasoningTokens": columns["reasoning_tokens"],
         "totalTokens": map(operator.add, columns["input_tokens"], columns["output_tokens"]),
         "cost": columns["cost"],
+        "timeToFirstTokenMs": columns["first_token_ms"],
         "toolName": text(columns["tool_name"]),
         "sessionId": text(columns["session_id"]),
         "userId": text(columns["user_id"]),

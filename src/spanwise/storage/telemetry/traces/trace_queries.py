@@ -25,7 +25,7 @@ COLUMNS = """lower(hex(trace_id)) AS id, start, name, agent_name, status, error_
 # A trace that was recomputed, for example after repricing, keeps its version.
 _NEWEST_FIRST = "version DESC, written_at DESC"
 
-_SORTS = {
+SORTS = {
     TraceSort.START_TIME: "start",
     TraceSort.DURATION: "duration_ns",
     TraceSort.COST: "cost",
@@ -72,7 +72,7 @@ async def find_traces(
     reading = (
         _read_latest(engine, workspace, wanted, page, busy_since)
         if is_latest
-        else _read_page(engine, where, page, f"{_SORTS[sort]} {order}, start {order}")
+        else _read_page(engine, where, page, f"{SORTS[sort]} {order}, start {order}")
     )
     total, rows = await asyncio.gather(counting, reading)
     return Listing([to_trace(row, agent_ids) for row in rows], total)

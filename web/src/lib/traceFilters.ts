@@ -1,6 +1,7 @@
 /** The filters of the trace list: URL parameters and the query they form. */
-import type { Schemas } from "@/lib/api";
-import { type Search, stringifySearch } from "@/lib/url";
+import type { Schemas } from "./api";
+import { GLOBAL_KEYS } from "./range";
+import { parseSearch, type Search, stringifySearch } from "./url";
 
 /** Filters with a URL parameter of their own, which links use; all others are in `filters`. */
 export const PARAMETERS = [
@@ -58,4 +59,22 @@ export function listQuery(url: Search, dates: Dates) {
 export function exportPath(url: Search, dates: Dates, format: string): string {
   const { sort: _sort, order: _order, ...query } = listQuery(url, dates);
   return `/api/analytics/traces/list${stringifySearch({ ...query, format })}`;
+}
+
+const pick = (url: Search, keys: readonly string[]): Search =>
+  Object.fromEntries(keys.map((key) => [key, url[key]]));
+
+/** The filters and order of a list as one parameter, for the links to its traces. */
+export function writeList(url: Search): string | undefined {
+  return stringifySearch(pick(url, [...FILTER_KEYS, "sort", "order"])).slice(1) || undefined;
+}
+
+/** The query string of links from a list to its traces. */
+export function traceSearch(url: Search): string {
+  return stringifySearch({ ...pick(url, GLOBAL_KEYS), list: writeList(url) });
+}
+
+/** The list from which a trace was opened: its own parameters, and those that all pages share. */
+export function readList(url: Search): Search {
+  return { ...parseSearch(url.list ?? ""), ...pick(url, GLOBAL_KEYS) };
 }

@@ -1,0 +1,264 @@
+"""The trace page: stepping through a list, search, panes, signals, prompts and cURL."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect
+
+from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
+from support.browser import Site, Tab, open_tab
+from support.site_data import sign_in_as
+from support.spans import Body, child_of, new_span
+
+COPY = """() => { window.copied = [];
+    navigator.clipboard.writeText = async (text) => { window.copied.push(text); }; }"""
+
+
+def send_trace(demo: Site, *children: Body, **fields: Any) -> Body:
+    """Send a trace of a minute ago; children take its trace and its root."""
+    start = datetime.now(UTC) - timedelta(minutes=1)
+    root = new_span(start, 900, **{"name": "tooled", "agentName": "tooled", **fields})
+    demo.send("/spans", {"spans": [root, *(child_of(root, **child) for child in children)]})
+    return root
+
+
+def test_one_steps_through_the_list_that_a_trace_was_opened_from(tab: Tab, demo: Site) -> None:
+    now = datetime.now(UTC) - timedelta(minutes=3)
+    spans = [
+        new_span(now, 100 * (n + 1), name=f"stepped {n}", agentName="stepper", status=status)
+        for n, status in enumerate(("error", "ok", "error", "error"))
+    ]
+    demo.send("/spans", {"spans": spans})
+    page = tab.open("/traces?agent=stepper&status=error&sort=duration")
+    page.get_by_role("link", name="stepped 2").click()
+    expect(page.get_by_role("heading", name="stepped 2", level=1)).to_be_visible()
+    page.get_by_role("button", name="Next trace").click()
+    expect(page.get_by_role("heading", name="stepped 0", level=1)).to_be_visible()
+    # The list is in the URL, so a reload keeps it.
+    page.reload()
+    tab.settle()
+    expect(page.get_by_role("button", name="Next trace")).to_be_disabled()
+    expect(page.get_by_role("button", name="Previous trace")).to_be_enabled()
+    page.keyboard.press("k")
+    expect(page.get_by_role("heading", name="stepped 2", level=1)).to_be_visible()
+    expect(page.get_by_role("button", name="Next trace")).to_be_enabled()
+    page.keyboard.press("k")
+    expect(page.get_by_role("heading", name="stepped 3", level=1)).to_be_visible()
+    expect(page.get_by_role("button", name="Previous trace")).to_be_disabled()
+    page.get_by_role("link", name="Back to the list").click()
+    expect(page).to_have_url(re.compile(r"/traces\?.*status=error.*sort=duration"))
+    expect(page.get_by_role("link", name="stepped 1")).to_have_count(0)
+
+
+def test_words_are_found_in_a_trace_of_thousands_of_spans(tab: Tab, demo: Site) -> None:
+    root = new_span(datetime.now(UTC) - timedelta(minutes=2), 60_000, name="long", agentName="odd")
+    steps = [child_of(root, name=f"step {n}", input=f"number {n}") for n in range(4_000)]
+    steps[1_234]["attributes"] = {"app.parcel": "Schnitzel-42"}
+    steps[3_500]["output"] = {"text": "another schnitzel"}
+    demo.send("/spans", {"spans": [root, *steps]})
+    page = tab.open(f"/traces/{root['traceId']}")
+    page.keyboard.press("/")
+    box = page.get_by_label("Search in this trace")
+    expect(box).to_be_focused()
+    box.fill("SCHNITZEL")
+    expect(page.get_by_text("2 matches")).to_be_visible()
+    box.press("Enter")
+    expect(page.get_by_text("1 of 2")).to_be_visible()
+    found = {steps[1_234]["spanId"], steps[3_500]["spanId"]}
+    page.wait_for_url(lambda url: any(span in url for span in found))
+    expect(page.locator("[data-match]").first).to_be_visible()
+    box.press("Enter")
+    expect(page.get_by_text("2 of 2")).to_be_visible()
+    # The words are marked in the details, too.
+    page.wait_for_function("CSS.highlights.get('found')?.size > 0")
+    expect(page).to_have_url(re.compile("find=SCHNITZEL"))
+    box.fill("no such words")
+    expect(page.get_by_text("No matches")).to_be_visible()
+    box.press("Escape")
+    expect(page.locator("[data-match]")).to_have_count(0)
+
+
+def test_words_are_found_in_contents_that_the_trace_truncates(tab: Tab, demo: Site) -> None:
+    long = {"name": "long answer", "spanId": "00f067aa0ba902bd", "output": "x " * 50_000 + "tail"}
+    root = send_trace(demo, long, {"name": "short", "output": "head"})
+    page = tab.open(f"/traces/{root['traceId']}")
+    box = page.get_by_label("Search in this trace")
+    box.fill("tail")
+    expect(page.get_by_text("1 match", exact=True)).to_be_visible()
+    box.press("Enter")
+    expect(page.get_by_label("Selected span")).to_contain_text("long answer")
+
+
+def test_the_panes_are_resized_by_keyboard_and_pointer_and_stay_so(tab: Tab, demo: Site) -> None:
+    root = send_trace(demo)
+    page = tab.open(f"/traces/{root['traceId']}")
+    separator = page.get_by_role("separator", name="Width of the span details")
+    panel = page.get_by_label("Selected span")
+
+    def width() -> float:
+        box = panel.bounding_box()
+        assert box is not None
+        return box["width"]
+
+    before = width()
+    separator.focus()
+    separator.press("ArrowLeft")
+    expect(separator).to_have_attribute("aria-valuenow", "46")
+    assert width() > before
+    page.reload()
+    tab.settle()
+    expect(separator).to_have_attribute("aria-valuenow", "46")
+    box = separator.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"], box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 150, box["y"] + 200, steps=4)
+    page.mouse.up()
+    assert width() < before
+    separator.dblclick()
+    expect(separator).to_have_attribute("aria-valuenow", "44")
+    assert not tab.find_violations()
+
+
+def test_a_signal_is_added_to_a_span_and_appears_at_once(tab: Tab, demo: Site) -> None:
+    call = {"name": "chat", "kind": "llm", "spanId": "00f067aa0ba902b7"}
+    root = send_trace(demo, call)
+    page = tab.open(f"/traces/{root['traceId']}?span={call['spanId']}&tab=signals")
+    page.get_by_role("button", name="Add signal").first.click()
+    dialog = page.get_by_role("dialog")
+    assert not tab.find_violations()
+    dialog.get_by_label("Name").fill("review_score")
+    dialog.get_by_label("Value").fill("not a number")
+    expect(dialog.get_by_text("Must be a number")).to_be_visible()
+    dialog.get_by_label("Value").fill("0.75")
+    dialog.get_by_label("Comment").fill("Nearly right")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_have_count(0)
+    panel = page.get_by_label("Selected span")
+    expect(panel).to_contain_text("review_score")
+    expect(panel).to_contain_text("Nearly right")
+    [signal] = demo.call("GET", f"/signals/trace/{root['traceId']}")
+    assert (signal["signalName"], signal["value"]) == ("review_score", 0.75)
+    assert signal["spanId"] == call["spanId"]
+
+
+def test_a_viewer_adds_no_signals(chromium: Browser, demo: Site) -> None:
+    root = send_trace(demo)
+    viewer = sign_in_as(demo.url, "joel@example.com", DEMO_PASSWORD)
+    with open_tab(chromium, viewer.url, viewer.token) as tab:
+        page = tab.open(f"/traces/{root['traceId']}")
+        expect(page.get_by_role("button", name="Add signal")).to_be_disabled()
+
+
+def test_a_prompt_template_shows_its_variables(tab: Tab, demo: Site) -> None:
+    attributes = {
+        "llm.prompt_template.template": "Answer {question} in {{language}}; keep {braces}.",
+        "llm.prompt_template.variables": json.dumps({"question": "Why?", "language": "German"}),
+        "llm.prompt_template.version": "v7",
+    }
+    call = {"name": "chat", "kind": "llm", "spanId": "00f067aa0ba902b8", "input": "Answer Why?"}
+    root = send_trace(demo, {**call, "attributes": attributes})
+    page = tab.open(f"/traces/{root['traceId']}?span={call['spanId']}")
+    prompt = page.get_by_label("Prompt template")
+    expect(prompt.locator("mark")).to_have_text(["{question}", "{{language}}"])
+    expect(prompt).to_contain_text("version v7")
+    expect(prompt.locator("dd")).to_have_text(["Why?", "German"])
+
+
+def copied(page: Page) -> str:
+    page.wait_for_function("window.copied.length > 0")
+    return str(page.evaluate("window.copied.pop()"))
+
+
+def test_a_call_and_a_trace_are_copied_as_curl(tab: Tab, demo: Site) -> None:
+    call = {
+        "name": "chat gpt-5",
+        "kind": "llm",
+        "model": "gpt-5",
+        "provider": "openai",
+        "spanId": "00f067aa0ba902b9",
+        "input": [{"role": "user", "content": 'It\'s "quoted"'}],
+        "attributes": {"gen_ai.request.temperature": 0.3},
+    }
+    root = send_trace(demo, call)
+    page = tab.open(f"/traces/{root['traceId']}?span={call['spanId']}")
+    page.evaluate(COPY)
+    panel = page.get_by_label("Selected span")
+    panel.get_by_role("button", name="Copy as cURL").click()
+    command = copied(page)
+    assert command.startswith('curl "https://api.openai.com/v1/chat/completions"')
+    body = json.loads(command.partition("<<'JSON'\n")[2].removesuffix("\nJSON"))
+    assert body["messages"] == [{"role": "user", "content": 'It\'s "quoted"'}]
+    assert body["temperature"] == 0.3
+    page.get_by_role("button", name="Copy as cURL").first.click()
+    assert f"/api/spans/traces/{root['traceId']}" in copied(page)
+
+
+def test_values_of_a_trace_lead_to_the_traces_that_share_them(tab: Tab, demo: Site) -> None:
+    call = {
+        "name": "chat",
+        "kind": "llm",
+        "model": "zz-linked",
+        "spanId": "00f067aa0ba902ba",
+        "attributes": {"gen_ai.response.time_to_first_chunk": 0.05},
+    }
+    root = send_trace(demo, call, sessionId="talk-linked", userId="ann@example.com")
+    page = tab.open(f"/traces/{root['traceId']}?span={call['spanId']}")
+    panel = page.get_by_label("Selected span")
+    expect(panel).to_contain_text("first token")
+    expect(panel).to_contain_text("50 ms")
+    expect(page.get_by_role("link", name="talk-linked")).to_have_attribute(
+        "href", re.compile("/sessions/talk-linked")
+    )
+    expect(page.get_by_role("link", name="ann@example.com")).to_have_attribute(
+        "href", re.compile("/users/ann")
+    )
+    panel.get_by_role("link", name="zz-linked").click()
+    expect(page.get_by_text("Model is zz-linked")).to_be_visible()
+    expect(page.get_by_text("1 trace", exact=True)).to_be_visible()
+
+
+def test_usage_that_is_counted_elsewhere_says_where(tab: Tab, demo: Site) -> None:
+    root = send_trace(
+        demo,
+        {"name": "agent sum", "kind": "agent", "spanId": "00f067aa0ba902bb", "cost": 0.5},
+        {
+            "name": "filtered",
+            "status": "error",
+            "spanId": "00f067aa0ba902bc",
+            "attributes": {"error.type": "openai.ContentFiltered"},
+        },
+    )
+    page = tab.open(f"/traces/{root['traceId']}?span=00f067aa0ba902bb")
+    expect(page.get_by_text("Not in the totals: 1 span ($0.50)")).to_be_attached()
+    expect(page.get_by_label("Selected span")).to_contain_text("only model calls count")
+    page.keyboard.press("e")
+    expect(page.get_by_label("Selected span")).to_contain_text("ContentFiltered · other")
+
+
+def test_the_distribution_of_a_signal_covers_all_values(tab: Tab, demo: Site) -> None:
+    signals = [{"signalName": "many_values", "value": n % 40} for n in range(450)]
+    demo.send("/signals/batch", {"signals": signals})
+    page = tab.open("/signals?signal=many_values")
+    expect(page.get_by_text("of 450 values")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^0 . 3\.9$"))).to_be_visible()
+
+
+def test_the_time_to_the_first_token_is_measured_by_model(tab: Tab, demo: Site) -> None:
+    calls = [
+        {
+            "name": "chat",
+            "kind": "llm",
+            "model": "zz-streamed",
+            "attributes": {"ai.response.msToFirstChunk": 100.0 * n},
+        }
+        for n in range(1, 4)
+    ]
+    send_trace(demo, *calls)
+    page = tab.open("/spans?tab=models&sort=p50TimeToFirstToken")
+    row = page.get_by_role("row").filter(has_text="zz-streamed")
+    expect(row).to_contain_text("200 ms")
+    page = tab.open("/explore?of=spans&measures=p95TimeToFirstToken&groupBy=model")
+    expect(page.get_by_text("p95 time to first token").first).to_be_visible()

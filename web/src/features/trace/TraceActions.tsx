@@ -1,0 +1,96 @@
+/** What can be done with a trace. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { GitCompareArrows, SquareTerminal, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { api, type TraceWithSpans, unwrap } from "@/lib/api";
+import { formatCounted } from "@/lib/format";
+import { Button } from "@/ui/Button";
+import { copyText } from "@/ui/Copy";
+import { Dialog } from "@/ui/Dialog";
+import { RoleButton } from "@/ui/RoleButton";
+import { toast } from "@/ui/Toast";
+import { AddSignalButton } from "./AddSignal";
+import { curlOfTrace } from "./curl";
+
+export function TraceActions({ trace }: { trace: TraceWithSpans }) {
+  const navigate = useNavigate();
+  return (
+    <div className="flex gap-1">
+      <AddSignalButton traceId={trace.traceId} />
+      <Button
+        size="small"
+        icon={<GitCompareArrows className="size-3.5" />}
+        onClick={() =>
+          void navigate({
+            to: "/traces",
+            search: { compare: trace.traceId, agent: trace.agentName ?? undefined } as never,
+          })
+        }
+      >
+        Compare
+      </Button>
+      <CopyCurl command={curlOfTrace(location.origin, trace.traceId)} />
+      <DeleteTrace trace={trace} />
+    </div>
+  );
+}
+
+/** Copies a command for the shell. */
+export function CopyCurl({ command }: { command: string }) {
+  return (
+    <Button
+      kind="quiet"
+      size="small"
+      aria-label="Copy as cURL"
+      onClick={() =>
+        void copyText(command).then((isDone) => isDone && toast("cURL command copied."))
+      }
+      icon={<SquareTerminal className="size-3.5" />}
+    />
+  );
+}
+
+function DeleteTrace({ trace }: { trace: TraceWithSpans }) {
+  const navigate = useNavigate();
+  const [isConfirming, setConfirming] = useState(false);
+  const queries = useQueryClient();
+  const remove = async () => {
+    try {
+      const { traceId } = trace;
+      await unwrap(api.DELETE("/api/spans/traces/{traceId}", { params: { path: { traceId } } }));
+      queries.removeQueries({ queryKey: ["trace", traceId] });
+      toast("Trace deleted.");
+      void navigate({ to: "/traces" });
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error), "bad");
+    }
+  };
+  return (
+    <>
+      <RoleButton
+        needs="editor"
+        kind="quiet"
+        size="small"
+        aria-label="Delete trace"
+        onClick={() => setConfirming(true)}
+        icon={<Trash2 className="size-3.5" />}
+      />
+      <Dialog
+        isOpen={isConfirming}
+        onClose={() => setConfirming(false)}
+        title="Delete this trace?"
+        footer={
+          <>
+            <Button onClick={() => setConfirming(false)}>Cancel</Button>
+            <Button kind="danger" onClick={() => void remove()}>
+              Delete
+            </Button>
+          </>
+        }
+      >
+        This permanently deletes its {formatCounted(trace.spanCount, "span")}, signals and logs.
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { listQuery, readList, traceSearch, writeList } from "@/lib/traceFilters";
+import { parseSearch } from "@/lib/url";
+
+const list = {
+  ws: "wsp_1",
+  range: "24h",
+  agent: "planner",
+  status: "error",
+  filters: '[{"field":"model","op":"eq","value":"a&b=c"}]',
+  sort: "cost",
+  order: "asc",
+  cols: "time,name",
+};
+
+test("a link to a trace keeps the filters and the order of its list", () => {
+  const url = parseSearch(traceSearch(list));
+  expect(url).toMatchObject({ ws: "wsp_1", range: "24h", agent: "planner" });
+  expect(url.status).toBeUndefined();
+  const { cols: _cols, ...rest } = list;
+  expect(readList({ ...url, span: "0123", find: "words", search: "not of the list" })).toEqual({
+    ...rest,
+    env: undefined,
+    from: undefined,
+    to: undefined,
+    refresh: undefined,
+  });
+  expect(listQuery(readList(url), {})).toEqual(listQuery(list, {}));
+});
+
+test("a list without filters adds nothing to the link", () => {
+  expect(writeList({ range: "24h", cols: "time" })).toBeUndefined();
+  expect(listQuery(readList({}), {})).toMatchObject({ sort: "startTime", order: "desc" });
+});
