@@ -73,7 +73,7 @@ async def measure_alerts(folder: Path) -> dict[str, Any]:
         await _fill(services)
         clock = Clock()
         evaluator = AlertEvaluator(
-            services.catalog, services.engine, services.pipeline, 60, "embedded", clock
+            services.catalog, services.rule_windows, services.pipeline, 60, "embedded", clock
         )
         passes = [await _time(evaluator, clock) for _ in range(1 + ORDINARY)]
         async with services.catalog.write() as tx:

@@ -41,7 +41,7 @@ async def send(person: Person, clock: Clock, *statuses: str, agent: str = "plann
 
 def replica(service: Service, holder: str, clock: Clock) -> AlertEvaluator:
     use = service.services
-    return AlertEvaluator(use.catalog, use.engine, use.pipeline, 60, holder, clock)
+    return AlertEvaluator(use.catalog, use.rule_windows, use.pipeline, 60, holder, clock)
 
 
 async def test_replicas_raise_one_alert_between_them(service: Service, clock: Clock) -> None:
@@ -135,6 +135,31 @@ async def test_rules_of_one_workspace_do_not_see_traces_of_another(
     assert await ann.data("GET", "/spans/alerts") == []
     [alert] = await bob.data("GET", "/spans/alerts")
     assert alert["value"] == 1
+
+
+async def test_a_query_that_fails_does_not_stop_other_rules(
+    service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    await watch(ann, RULE)
+    count = {"metric": "query", "measure": "count", "windowMinutes": 60}
+    costly = {**count, "condition": "below", "threshold": 1}
+    await bob.data("PUT", "/alerts/settings", json={"rules": [costly]})
+    await send(ann, clock, "error")
+    fetch = Engine.fetch
+
+    async def fail(self: Engine, sql: str, *args: Any, **options: Any) -> Any:
+        if options["tag"] == "measure_query":
+            raise MemoryError("too much memory")
+        return await fetch(self, sql, *args, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Engine, "fetch", fail)
+        await service.services.alert_jobs.evaluate()
+    assert len(await ann.data("GET", "/spans/alerts")) == 1
+    assert await bob.data("GET", "/spans/alerts") == []
+    await service.services.alert_jobs.evaluate()
+    assert len(await bob.data("GET", "/spans/alerts")) == 1
 
 
 async def test_an_evaluation_that_fails_is_visible_and_recovers(

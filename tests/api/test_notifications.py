@@ -95,7 +95,7 @@ async def test_notifications_are_sent_from_trigger_to_resolution(
     assert Webhook(secret).verify(first.body, first.headers) == first.json
     assert first.json["data"]["id"] == alert["id"]
     assert mail[0].messages[0]["To"] == ADDRESS
-    assert f"/alerts/{alert['id']}" in str(mail[0].messages[0].get_payload())
+    assert f"/alerts?alert={alert['id']}" in str(mail[0].messages[0].get_payload())
     assert {d["status"] for d in await desk.deliveries()} == {"delivered"}
 
 

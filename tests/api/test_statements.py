@@ -89,7 +89,8 @@ class Rows:
 
     async def _add_records(self, numbers: range) -> None:
         make = self.person.data
-        silence = {"metric": "requestCount", "condition": "below", "threshold": 1}
+        rule = {"metric": "requestCount", "condition": "below", "threshold": 1}
+        ends_at = (NOW + timedelta(days=1)).isoformat()
         variants = [{"key": "a"}, {"key": "b"}]
         for number in numbers:
             if number < FEWER["/api/events/webhooks"]:
@@ -108,7 +109,9 @@ class Rows:
             await make("PUT", "/models/prices", json=price)
             agent = await make("POST", "/agents", json={"name": f"agent {number}"})
             self._keep("agentId", agent)
-            await make("PUT", f"/agents/{agent['id']}/alerts", json={"rules": [silence]})
+            await make("PUT", f"/agents/{agent['id']}/alerts", json={"rules": [rule]})
+            quiet = {"agentId": agent["id"], "endsAt": ends_at}
+            await make("POST", "/alerts/silences", json=quiet)
             await self._add_member(f"member{number}@example.com")
             await self._invite(f"guest{number}@example.com")
             await make("POST", "/workspaces", json={"name": f"workspace {number}"})

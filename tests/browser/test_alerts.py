@@ -4,7 +4,8 @@ import re
 
 from playwright.sync_api import expect
 
-from support.browser import Site, Tab
+from support.browser import Site, Tab, add_filter
+from support.receivers import hook_server
 from support.site_data import raise_alert
 
 
@@ -84,3 +85,62 @@ def test_unsaved_rules_are_not_lost_silently(tab: Tab) -> None:
     page.get_by_role("link", name="Traces", exact=True).click()
     dialog.get_by_role("button", name="Leave").click()
     expect(page).to_have_url(re.compile("/traces"))
+
+
+def test_a_workspace_rule_is_added_from_the_list_of_all_rules(tab: Tab, demo: Site) -> None:
+    page = tab.open("/alerts/rules")
+    rules = page.get_by_role("list", name="Alert rules")
+    expect(rules).to_contain_text("New failures")
+    expect(rules).to_contain_text("Flight searches fail")
+    assert tab.find_violations() == []
+    page.get_by_label("Add a rule").select_option("all")
+    expect(page).to_have_url(re.compile("/alerts/rules/workspace"))
+    page.get_by_label("Name").fill("Slow searches")
+    page.get_by_label("Metric", exact=True).select_option("query")
+    page.get_by_label("Measure").select_option("p99")
+    page.get_by_label("Of", exact=True).select_option("spans")
+    page.get_by_label("Threshold").fill("1")
+    page.get_by_label("Minimum samples").fill("1")
+    add_filter(page, "Tool", "search_flights")
+    expect(page.get_by_text(re.compile("would have fired"))).to_be_visible()
+    assert tab.find_violations() == []
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("apply from the next minute")).to_be_visible()
+    *_, rule = demo.call("GET", "/alerts/settings")["rules"]
+    assert (rule["measure"], rule["of"]) == ("p99", "spans")
+    assert rule["filters"] == [{"field": "tool", "op": "eq", "value": "search_flights"}]
+    page.get_by_role("link", name="Rules", exact=True).click()
+    expect(rules).to_contain_text("p99 latency of spans is above 1 ms")
+
+
+def test_a_channel_is_tested_before_it_is_saved(tab: Tab) -> None:
+    page = tab.open("/alerts/rules/workspace")
+    with hook_server() as hooks:
+        page.get_by_label("Add a channel").select_option("slack")
+        page.get_by_label("Address for Slack").fill(hooks.url)
+        page.get_by_role("button", name="Send a test to Slack").click()
+        expect(page.get_by_text("must not point to a private address")).to_be_visible()
+        assert hooks.received == []
+    tab.troubles = [one for one in tab.troubles if "400" not in one]
+
+
+def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, demo: Site) -> None:
+    alert = raise_alert(demo, "busy-moth")
+    page = tab.open(f"/alerts?alert={alert}")
+    panel = page.get_by_label("Alert", exact=True)
+    panel.get_by_label("Comment", exact=True).fill("A crawler, not a person.")
+    panel.get_by_role("button", name="Add comment").click()
+    expect(panel.get_by_role("list", name="History")).to_contain_text("A crawler, not a person.")
+    panel.get_by_role("button", name="Silence").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("For").select_option("4")
+    dialog.get_by_label("Reason").fill("known crawler")
+    dialog.get_by_role("button", name="Silence").click()
+    expect(panel.get_by_text("silenced", exact=True)).to_be_visible()
+    assert tab.find_violations() == []
+    page.get_by_role("link", name="Silences").click()
+    row = page.get_by_role("listitem").filter(has_text="known crawler")
+    expect(row).to_contain_text("You")
+    assert tab.find_violations() == []
+    row.get_by_role("button", name="End now").click()
+    expect(row).to_contain_text("over")

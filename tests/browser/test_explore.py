@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
-from support.browser import Site, Tab, open_tab
+from support.browser import Site, Tab, add_filter, open_tab
 from support.site_data import sign_in_as
 
 COUNT = {"title": "Traces", "chart": "line", "query": {"measures": ["count"]}}
@@ -31,14 +31,6 @@ def dashboard(
     site.call("DELETE", f"/dashboards/{made}")
 
 
-def add_filter(page: Page, agent: str) -> None:
-    page.get_by_role("button", name="Add filter").click()
-    form = page.get_by_role("dialog", name="Add filter")
-    form.get_by_role("button", name="Agent", exact=True).click()
-    form.get_by_label("Search values").fill(agent)
-    form.get_by_role("button", name="Add filter").click()
-
-
 def open_menu(page: Page, title: str, item: str) -> None:
     page.get_by_role("button", name=f"Actions of {title}").click()
     page.get_by_role("menuitem", name=item).click()
@@ -54,7 +46,7 @@ def test_a_query_is_built_and_its_link_shows_the_same(tab: Tab) -> None:
     page.get_by_label("Group by 1").select_option("agent")
     rows = page.get_by_role("table", name="Rows")
     expect(rows).to_contain_text("support-assistant")
-    add_filter(page, "code-reviewer")
+    add_filter(page, "Agent", "code-reviewer")
     page.get_by_label("Chart", exact=True).select_option("bar")
     page.get_by_label("Interval", exact=True).select_option("none")
     expect(page).to_have_url(re.compile("measures=count%2Cp95.*code-reviewer"))
@@ -66,7 +58,7 @@ def test_a_query_is_built_and_its_link_shows_the_same(tab: Tab) -> None:
     tab.settle()
     assert rows.inner_text() == shown
     page.get_by_role("button", name="Remove filter Agent is code-reviewer").click()
-    add_filter(page, "nobody")
+    add_filter(page, "Agent", "nobody")
     expect(page.get_by_text("No traces match in this period")).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()
     expect(rows).to_contain_text("support-assistant")

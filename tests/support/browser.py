@@ -149,3 +149,12 @@ def open_tab(
         assert not tab.troubles, "\n".join(tab.troubles)
     finally:
         context.close()
+
+
+def add_filter(page: Page, field: str, value: str) -> None:
+    """Add a filter on one value of a field with the form of the page."""
+    page.get_by_role("button", name="Add filter").click()
+    form = page.get_by_role("dialog", name="Add filter")
+    form.get_by_role("button", name=field, exact=True).click()
+    form.get_by_label("Search values").fill(value)
+    form.get_by_role("button", name="Add filter").click()

@@ -63,6 +63,7 @@ class HookServer:
     port: int
     status: int = 200
     location: str | None = None
+    answer: bytes = b""
     received: list[Received] = field(default_factory=list)
 
     @property
@@ -87,8 +88,9 @@ def hook_server() -> Iterator[HookServer]:
             self.send_response(hooks.status)
             if hooks.location:
                 self.send_header("Location", hooks.location)
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", str(len(hooks.answer)))
             self.end_headers()
+            self.wfile.write(hooks.answer)
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             pass

@@ -5,7 +5,10 @@ import { type AlertRule, describeRule } from "@/lib/alerts";
 import type { Agent } from "@/lib/api";
 
 const RULE: AlertRule = {
+  enabled: true,
   metric: "errorRate",
+  of: "traces",
+  filters: [],
   condition: "above",
   threshold: 0.05,
   windowMinutes: 60,
@@ -22,6 +25,15 @@ describe("a rule description", () => {
     const rule = { ...RULE, metric: "signal" as const, signalName: "thumbs", forMinutes: 0 };
     expect(describeRule({ ...rule, condition: "anomaly", threshold: null })).toBe(
       "Signal thumbs is unusual (medium sensitivity), over 1h",
+    );
+  });
+});
+
+describe("the metric query", () => {
+  it("has the label, unit and format of its measure", () => {
+    const rule = { ...RULE, metric: "query" as const, measure: "p99", threshold: 2000 };
+    expect(describeRule({ ...rule, of: "spans" })).toBe(
+      "p99 latency of spans is above 2.00 s for 5m, over 1h",
     );
   });
 });

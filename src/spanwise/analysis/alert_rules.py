@@ -19,6 +19,7 @@ from spanwise.analysis.baseline import (
     is_firing,
 )
 from spanwise.model.alerts import (
+    SUM_MEASURES,
     SUMS,
     AlertMetric,
     AlertRule,
@@ -27,6 +28,7 @@ from spanwise.model.alerts import (
     Sensitivity,
     Window,
 )
+from spanwise.model.dashboards.queries import SIGNAL
 
 # An alert resolves when the value is better than the threshold by this share of it ...
 RECOVER_SHARE = 0.1
@@ -40,9 +42,6 @@ DAY_SECONDS = 24 * HOUR_SECONDS
 WEEK_SECONDS = 7 * DAY_SECONDS
 REFERENCE_WEEKS = 4
 
-_QUANTITIES = {AlertMetric.ERROR_RATE: Quantity.RATE, AlertMetric.REQUEST_COUNT: Quantity.COUNT}
-# Anomalous in both directions. For other metrics, such as errors or cost, low values are fine.
-_TWO_SIDED = frozenset({AlertMetric.REQUEST_COUNT, AlertMetric.SIGNAL})
 _FIRE_AT = {None: FIRE_SCORE, Sensitivity.LOW: 6.0, Sensitivity.MEDIUM: 4.0, Sensitivity.HIGH: 3.0}
 
 
@@ -67,20 +66,41 @@ class Judgement:
 
 def measured_value(rule: AlertRule, window: Window) -> float | None:
     """Return the value that the rule compares; None when there are too few samples."""
-    if rule.metric is AlertMetric.REQUEST_COUNT:
+    if _is_count(rule):
         return float(window.samples)
-    if rule.metric in SUMS and rule.condition is Condition.ABOVE:
-        return window.value(rule.metric)
+    is_sum = rule.metric in SUMS or rule.measure in SUM_MEASURES
+    if is_sum and rule.condition is Condition.ABOVE:
+        return window.value(rule.metric) or 0.0
     if window.samples < max(rule.min_samples, _min_samples(rule)):
         return None
     return window.value(rule.metric)
 
 
+def _is_count(rule: AlertRule) -> bool:
+    return rule.metric is AlertMetric.REQUEST_COUNT or rule.measure == "count"
+
+
 def _min_samples(rule: AlertRule) -> int:
-    if rule.condition is not Condition.ANOMALY or rule.metric is AlertMetric.ERROR_RATE:
+    if rule.condition is not Condition.ANOMALY or _quantity(rule) is Quantity.RATE:
         return 1
     # With fewer than twenty samples the 95th percentile is the maximum, which is too noisy.
-    return 20 if rule.metric is AlertMetric.P95_LATENCY else 10
+    is_high = rule.metric is AlertMetric.P95_LATENCY or rule.measure in {"p95", "p99"}
+    return 20 if is_high else 10
+
+
+def _quantity(rule: AlertRule) -> Quantity:
+    if _is_count(rule):
+        return Quantity.COUNT
+    is_rate = rule.metric is AlertMetric.ERROR_RATE or rule.measure == "errorRate"
+    return Quantity.RATE if is_rate else Quantity.AMOUNT
+
+
+def _is_two_sided(rule: AlertRule) -> bool:
+    """Return whether low values are anomalous too; few errors and a low cost are fine."""
+    if rule.metric is AlertMetric.QUERY:
+        measure = rule.measure or ""
+        return measure in {"count", "users", "sessions"} or measure.startswith(SIGNAL)
+    return rule.metric in {AlertMetric.REQUEST_COUNT, AlertMetric.SIGNAL}
 
 
 def judge(
@@ -115,8 +135,7 @@ def _judge_anomaly(
     minute = at.replace(second=0, microsecond=0)
     if state.scored_at is not None and state.scored_at >= minute:
         return _keep_state(state, open_since)
-    quantity = _QUANTITIES.get(rule.metric, Quantity.AMOUNT)
-    baseline = None if history is None else history.baseline(quantity, samples)
+    baseline = None if history is None else history.baseline(_quantity(rule), samples)
     score = None if value is None or baseline is None else _score(rule, baseline, value)
     # Scores from before a downtime of the service are outdated.
     is_outdated = state.scored_at is None or minute - state.scored_at > timedelta(
@@ -150,7 +169,7 @@ def _judge_anomaly(
 def _score(rule: AlertRule, baseline: Baseline, value: float) -> float:
     """Return the anomaly score, scaled so that every sensitivity fires at 4."""
     score = baseline.score(value)
-    if rule.metric in _TWO_SIDED:
+    if _is_two_sided(rule):
         score = abs(score)
     score *= FIRE_SCORE / _FIRE_AT[rule.sensitivity]
     # Low scores become 0, so that the stored state of a quiet rule does not change.
@@ -161,12 +180,11 @@ def find_band(
     rule: AlertRule, history: History | None, samples: int
 ) -> tuple[float | None, float | None]:
     """Return the range in which an anomaly rule does not fire; None for an unbounded side."""
-    quantity = _QUANTITIES.get(rule.metric, Quantity.AMOUNT)
-    baseline = None if history is None else history.baseline(quantity, samples)
+    baseline = None if history is None else history.baseline(_quantity(rule), samples)
     if baseline is None or rule.condition is not Condition.ANOMALY:
         return None, None
     edge = _FIRE_AT[rule.sensitivity]
-    return baseline.at(-edge) if rule.metric in _TWO_SIDED else None, baseline.at(edge)
+    return baseline.at(-edge) if _is_two_sided(rule) else None, baseline.at(edge)
 
 
 def _keep_state(state: RuleState, open_since: datetime | None) -> Judgement:

@@ -32,12 +32,17 @@ class Replay:
 
     firings: list[Firing] = field(default_factory=list)
     points: list[BacktestPoint] = field(default_factory=list)
+    # Evaluated windows, and those of them with too few samples.
+    windows: int = 0
+    skipped: int = 0
 
     def record(
         self, rule: AlertRule, history: History | None, window: Window, at: datetime
     ) -> None:
-        """Keep a value if it is the most extreme one of its hour."""
+        """Count a window, and keep its value if it is the most extreme one of its hour."""
         value = measured_value(rule, window)
+        self.windows += 1
+        self.skipped += value is None
         last = self.points[-1] if self.points else None
         is_new = last is None or last.at.replace(minute=0, second=0) != at.replace(
             minute=0, second=0

@@ -13,9 +13,12 @@ from spanwise.model.dashboards.views import Dashboard, View
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.keys import Keys
+from spanwise.services.alerts.alert_rules import AlertRules
 from spanwise.services.alerts.alerts import Alerts
 from spanwise.services.alerts.backtest import Backtests
 from spanwise.services.alerts.evaluation_health import AlertJobs
+from spanwise.services.alerts.rule_windows import RuleWindows
+from spanwise.services.alerts.silences import Silences
 from spanwise.services.experiments.assignments import Assignments
 from spanwise.services.experiments.experiments import Experiments
 from spanwise.services.experiments.results import Results
@@ -67,6 +70,9 @@ class Services:
     agents: Agents
     traces: Traces
     alerts: Alerts
+    alert_rules: AlertRules
+    rule_windows: RuleWindows
+    silences: Silences
     backtests: Backtests
     webhooks: Webhooks
     alert_jobs: AlertJobs

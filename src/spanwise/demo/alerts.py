@@ -13,6 +13,7 @@ from spanwise.model.alerts import (
     AlertRule,
     AlertStatus,
     Condition,
+    NewSilence,
     Severity,
 )
 from spanwise.model.api_model import utc_now
@@ -73,6 +74,18 @@ RULES: dict[str, list[AlertRule]] = {
         ),
     ],
 }
+WORKSPACE_RULE = AlertRule(
+    name="New failures",
+    metric=AlertMetric.NEW_FAILURE_GROUP,
+    condition=Condition.ABOVE,
+    threshold=0.0,
+    window_minutes=240,
+    severity=Severity.WARNING,
+)
+_COMMENT = (
+    "The carrier's status page says that the search is being moved. They expect it back today."
+)
+_SILENCE = "The new layout goes live tomorrow; the accuracy stays low until then."
 _NOTES = {
     INCIDENT_AGENT: "The provider is overloaded; following their status page.",
     LAYOUT_AGENT: "A vendor changed its layout. The fix is in review.",
@@ -93,7 +106,9 @@ class ReplayClock:
 async def set_rules(services: Services, caller: Principal) -> None:
     for agent, rules in RULES.items():
         changes = {"rules": [rule.model_dump(by_alias=False) for rule in rules]}
-        await services.alerts.change_settings(caller, agent, changes)
+        await services.alert_rules.change_agent(caller, agent, changes, None)
+    rule = WORKSPACE_RULE.model_dump(by_alias=False)
+    await services.alert_rules.change(caller, {"rules": [rule]}, None)
 
 
 async def replay_alerts(
@@ -106,7 +121,7 @@ async def replay_alerts(
     """Evaluate the rules around the incidents, and acknowledge alerts as a team would."""
     evaluator = AlertEvaluator(
         services.catalog,
-        services.engine,
+        services.rule_windows,
         services.pipeline,
         services.settings.alert_interval_seconds,
         # The same holder as the service's evaluator, so that the lease is shared.
@@ -122,6 +137,18 @@ async def replay_alerts(
             progress(number / len(moments))
     finally:
         clock.moment = None
+    await _comment_and_silence(services, caller)
+
+
+async def _comment_and_silence(services: Services, caller: Principal) -> None:
+    """Comment on the active alert of the flight search, and silence the known problem."""
+    active = AlertFilter(status=AlertStatus.ACTIVE, agent=FLIGHTS_AGENT)
+    found = await services.alerts.list(caller, active, PageRequest(limit=1, skip=0))
+    for alert in found.items:
+        await services.alerts.comment(caller, alert.id, _COMMENT)
+    ends_at = utc_now() + timedelta(days=1)
+    silence = NewSilence(agent_id=LAYOUT_AGENT, reason=_SILENCE, ends_at=ends_at)
+    await services.silences.create(caller, silence, None)
 
 
 def _moments(timeline: Timeline) -> Iterator[datetime]:

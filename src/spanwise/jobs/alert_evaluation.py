@@ -6,7 +6,7 @@ whole evaluation or nothing, and the next one continues from the stored state.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -15,20 +15,27 @@ import structlog
 from spanwise.analysis.alert_rules import Judgement, Verdict, judge
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.jobs.alert_measurements import RuleMeasurer
-from spanwise.jobs.alert_texts import write_description, write_title
 from spanwise.model.alerts import (
+    ALL_AGENTS,
     Alert,
+    AlertMetric,
     AlertMove,
+    AlertRule,
     AlertStatus,
     Condition,
     Notify,
+    RuleKey,
     RuleState,
     WatchedRule,
     Window,
+    find_silence_end,
 )
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.events import SERVICE, EventType
+from spanwise.model.telemetry.failures import FailureGroup
+from spanwise.services.alerts.alert_texts import write_description, write_failure_title, write_title
 from spanwise.services.alerts.evaluation_health import EvaluationHealth
+from spanwise.services.alerts.rule_windows import RuleWindows
 from spanwise.services.notifications.alert_notifications import (
     REPEATED,
     Notification,
@@ -36,11 +43,10 @@ from spanwise.services.notifications.alert_notifications import (
 )
 from spanwise.services.notifications.events import record_event
 from spanwise.storage.catalog import Catalog, Transaction
-from spanwise.storage.catalog import agents as stored_agents
-from spanwise.storage.catalog import alerts as stored
+from spanwise.storage.catalog.alerting import alerts as stored
+from spanwise.storage.catalog.alerting.alert_settings import find_alert_settings, find_watched_rules
+from spanwise.storage.catalog.alerting.silences import find_active_silences
 from spanwise.storage.catalog.leases import keep_lease, release_lease, take_lease
-from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.traces.alert_windows import find_examples
 
 log = structlog.get_logger()
 
@@ -49,7 +55,6 @@ REPEAT_AFTER = timedelta(hours=4)
 _MIN_LEASE_SECONDS = 10
 
 Clock = Callable[[], datetime]
-RuleKey = tuple[str, str]
 
 
 @dataclass
@@ -71,23 +76,31 @@ class _Writes:
     resolved: list[tuple[str, Alert, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Evidence:
+    """Example traces for an alert, and the failures that it is about."""
+
+    trace_ids: list[str]
+    failures: Sequence[FailureGroup] = ()
+
+
 class AlertEvaluator:
     def __init__(
         self,
         catalog: Catalog,
-        engine: Engine,
+        windows: RuleWindows,
         pipeline: Pipeline,
         interval_seconds: float,
         holder: str,
         clock: Clock = utc_now,
     ) -> None:
         self._catalog = catalog
-        self._engine = engine
+        self._windows = windows
         self._pipeline = pipeline
         self._holder = holder
         self._clock = clock
         self._lease = timedelta(seconds=max(interval_seconds * 3, _MIN_LEASE_SECONDS))
-        self._measurer = RuleMeasurer(catalog, engine)
+        self._measurer = RuleMeasurer(catalog, windows)
         self.health = EvaluationHealth(interval_seconds)
 
     async def run(self) -> None:
@@ -126,8 +139,7 @@ class AlertEvaluator:
         windows = await self._measurer.measure(snapshot.rules, snapshot.states, now)
         planned = self._judge(snapshot, windows, now)
         low = {watched.key for watched, _, judged in planned.fired if _is_low(watched, judged)}
-        fired = [watched for watched, _, _ in planned.fired]
-        examples = await find_examples(self._engine, fired, now, low)
+        evidence = await self._find_evidence(planned, now, low)
         reminders_due = [
             entry
             for entry in snapshot.open_alerts.values()
@@ -138,35 +150,46 @@ class AlertEvaluator:
         async with self._catalog.write() as tx:
             # A replica that lost the lease must not overwrite the results of the new holder.
             if await keep_lease(tx, LEASE, self._holder, self._clock() + self._lease):
-                await self._write(tx, planned, examples, reminders_due, now)
+                await self._write(tx, planned, evidence, reminders_due, now)
+
+    async def _find_evidence(
+        self, planned: _Writes, now: datetime, low: Collection[RuleKey]
+    ) -> dict[RuleKey, Evidence]:
+        """Find example traces of the rules that fire, and the new failures that rules found."""
+        fired = [watched for watched, _, _ in planned.fired]
+        of_traces = [w for w in fired if w.rule.metric is not AlertMetric.NEW_FAILURE_GROUP]
+        examples = await self._windows.find_examples(of_traces, now, low)
+        evidence = {key: Evidence(ids) for key, ids in examples.items()}
+        for watched in (*fired, *(watched for _, _, watched in planned.breached)):
+            if watched.rule.metric is AlertMetric.NEW_FAILURE_GROUP:
+                groups = await self._windows.find_new_failures(watched, now)
+                ids = groups[0].example_trace_ids if groups else []
+                evidence[watched.key] = Evidence(ids, groups)
+        return evidence
 
     async def _read_snapshot(self, tx: Transaction) -> _Snapshot:
-        rules = await stored_agents.find_watched_rules(tx)
+        rules = await find_watched_rules(tx)
         states = await stored.read_rule_states(tx)
         open_alerts = {
-            (entry[1].agent_id, entry[1].rule_id): entry
+            stored.rule_key(entry[0], entry[1]): entry
             for entry in await stored.find_open_alerts(tx)
         }
         return _Snapshot(rules, states, open_alerts)
 
-    def _judge(self, snapshot: _Snapshot, windows: Sequence[Window], now: datetime) -> _Writes:
+    def _judge(
+        self, snapshot: _Snapshot, windows: Sequence[Window | None], now: datetime
+    ) -> _Writes:
         planned = _Writes()
         unwatched = dict(snapshot.open_alerts)
         for watched, window in zip(snapshot.rules, windows, strict=True):
             entry = unwatched.pop(watched.key, None)
             alert = entry[1] if entry else None
             state = snapshot.states.get(watched.key, RuleState())
-            if (
-                entry
-                and alert
-                and (alert.metric, alert.condition)
-                != (
-                    watched.rule.metric,
-                    watched.rule.condition,
-                )
-            ):
+            if entry and alert and _has_changed(watched.rule, alert):
                 planned.resolved.append((entry[0], alert, "the rule has changed"))
                 planned.states[watched.key] = RuleState()
+                continue
+            if window is None:
                 continue
             past = self._measurer.baseline_of(watched)
             since = alert.triggered_at if alert else None
@@ -183,15 +206,21 @@ class AlertEvaluator:
         self,
         tx: Transaction,
         planned: _Writes,
-        examples: Mapping[RuleKey, list[str]],
+        evidence: Mapping[RuleKey, Evidence],
         reminders_due: Sequence[tuple[str, Alert, datetime]],
         now: datetime,
     ) -> None:
         notifications: list[Notification] = []
+        workspaces = [watched.workspace_id for watched, _, _ in planned.fired]
+        workspaces += [workspace_id for workspace_id, _, _ in reminders_due]
+        silences = await find_active_silences(tx, workspaces, now)
         await stored.write_rule_states(tx, planned.states)
         for watched, window, judged in planned.fired:
-            alert = _new_alert(watched, window, judged, examples[watched.key], now)
-            if await stored.add_alert(tx, watched.workspace_id, alert):
+            alert = _new_alert(watched, window, judged, evidence[watched.key], now)
+            is_silenced = find_silence_end(alert, silences.get(watched.workspace_id, []))
+            # A reminder is due as soon as the silence ends.
+            notified_at = now - REPEAT_AFTER if is_silenced else now
+            if await stored.add_alert(tx, watched.workspace_id, alert, notified_at):
                 notifications.append(
                     await _record_event(
                         tx, watched.workspace_id, alert, EventType.ALERT_TRIGGERED, now
@@ -199,7 +228,9 @@ class AlertEvaluator:
                 )
         for alert_id, value, watched in planned.breached:
             start = now - timedelta(minutes=watched.rule.window_minutes)
-            await stored.count_occurrence(tx, alert_id, value, start, now)
+            groups = evidence[watched.key].failures if watched.key in evidence else []
+            title = {"title": write_failure_title(watched.agent_name, groups)} if groups else {}
+            await stored.count_occurrence(tx, alert_id, value, start, now, **title)
         for workspace_id, alert, note in planned.resolved:
             resolved = await _resolve(tx, workspace_id, alert, note, now)
             if resolved is not None:
@@ -208,11 +239,19 @@ class AlertEvaluator:
                 )
         for workspace_id, alert, _ in reminders_due:
             current = await stored.find_alert(tx, workspace_id, alert.id)
-            if current is not None and current.status is AlertStatus.ACTIVE:
+            if current is None or find_silence_end(current, silences.get(workspace_id, [])):
+                continue
+            if current.status is AlertStatus.ACTIVE:
                 await stored.set_notified_at(tx, alert.id, now)
-                notify = await _find_notify_settings(tx, alert)
+                notify = await _find_notify_settings(tx, workspace_id, alert)
                 notifications.append(Notification(workspace_id, current, REPEATED, notify))
         await enqueue_notifications(tx, notifications, now)
+
+
+def _has_changed(rule: AlertRule, alert: Alert) -> bool:
+    """Return whether a rule compares something else than when it raised its alert."""
+    before = alert.metric, alert.measure, alert.condition
+    return before != (rule.metric, rule.measure, rule.condition)
 
 
 def _is_low(watched: WatchedRule, judged: Judgement) -> bool:
@@ -240,20 +279,22 @@ def _plan_verdict(
 
 
 def _new_alert(
-    watched: WatchedRule, window: Window, judged: Judgement, examples: list[str], now: datetime
+    watched: WatchedRule, window: Window, judged: Judgement, evidence: Evidence, now: datetime
 ) -> Alert:
-    rule, value = watched.rule, judged.value or 0.0
+    rule, value, groups = watched.rule, judged.value or 0.0, evidence.failures
+    title = write_title(watched.agent_name, rule, value, judged.baseline)
     move = AlertMove(at=now, from_=None, to=AlertStatus.ACTIVE, by=SERVICE, note=None)
     return Alert(
         id=new_id("alr"),
         agent_id=watched.agent_id,
-        agent_name=watched.agent_name,
+        agent_name=watched.agent_name or ALL_AGENTS,
         rule_id=watched.rule_id,
         metric=rule.metric,
+        measure=rule.measure,
         condition=rule.condition,
         severity=rule.severity,
         status=AlertStatus.ACTIVE,
-        title=write_title(watched.agent_name, rule, value, judged.baseline),
+        title=write_failure_title(watched.agent_name, groups) if groups else title,
         description=write_description(rule, window.samples, now),
         value=value,
         threshold=rule.threshold,
@@ -266,7 +307,8 @@ def _new_alert(
         reopened_at=None,
         resolved_at=None,
         occurrences=1,
-        example_trace_ids=examples,
+        example_trace_ids=evidence.trace_ids,
+        failure_id=groups[0].id if groups else None,
         history=[move],
     )
 
@@ -304,9 +346,9 @@ async def _record_event(
         alert=alert.model_dump(mode="json", by_alias=True),
     )
     log.info(event.replace(".", "_"), alert=alert.id, title=alert.title)
-    return Notification(workspace_id, alert, event, await _find_notify_settings(tx, alert))
+    notify = await _find_notify_settings(tx, workspace_id, alert)
+    return Notification(workspace_id, alert, event, notify)
 
 
-async def _find_notify_settings(tx: Transaction, alert: Alert) -> Notify:
-    settings = await stored_agents.find_alert_settings(tx, alert.agent_id)
-    return Notify() if settings is None else settings.notify
+async def _find_notify_settings(tx: Transaction, workspace_id: str, alert: Alert) -> Notify:
+    return (await find_alert_settings(tx, workspace_id, alert.agent_id)).notify

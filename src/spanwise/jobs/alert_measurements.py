@@ -1,4 +1,4 @@
-"""Measures the current windows of alert rules, with one query per window length.
+"""Measures the current windows of alert rules, those of the same length together.
 
 Baselines of anomaly rules are recomputed from stored telemetry once an hour and kept in memory.
 """
@@ -14,47 +14,44 @@ from spanwise.analysis.alert_rules import (
     reference_periods,
 )
 from spanwise.analysis.baseline import History
-from spanwise.model.alerts import AlertMetric, AlertRule, Condition, RuleState, WatchedRule, Window
+from spanwise.model.alerts import AlertRule, Condition, RuleKey, RuleState, WatchedRule, Window
+from spanwise.services.alerts.rule_windows import RuleWindows
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.catalog import alerts as stored
-from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.traces.alert_windows import (
-    Buckets,
-    Series,
-    SeriesKey,
-    measure_signals,
-    measure_traces,
-)
+from spanwise.storage.catalog.alerting import alerts as stored
+from spanwise.storage.telemetry.traces.alert_windows import Buckets
 
 _RULES_PER_QUERY = 200
-_NO_WINDOWS: Mapping[int, Window] = {}
 
 # Rule, hour and start of learning that a baseline is valid for, and the baseline.
 _Baseline = tuple[AlertRule, int, datetime | None, History | None]
 
 
 class RuleMeasurer:
-    def __init__(self, catalog: Catalog, engine: Engine) -> None:
+    def __init__(self, catalog: Catalog, windows: RuleWindows) -> None:
         self._catalog = catalog
-        self._engine = engine
-        self._baselines: dict[tuple[str, str], _Baseline] = {}
+        self._windows = windows
+        self._baselines: dict[RuleKey, _Baseline] = {}
 
     async def measure(
         self,
         rules: Sequence[WatchedRule],
-        states: Mapping[tuple[str, str], RuleState],
+        states: Mapping[RuleKey, RuleState],
         now: datetime,
-    ) -> list[Window]:
-        """Return the current window of each rule, in the order of the rules."""
+    ) -> list[Window | None]:
+        """Return the current window of each rule, in their order; None if it was not measured."""
         await self._update_baselines(rules, states, now)
         # Windows end with the current second.
         end = int(now.timestamp()) + 1
-        measured: dict[int, Series] = {}
+        measured: dict[RuleKey, Mapping[int, Window]] = {}
+        # A query that is too expensive must not stop the rules of others.
+        failures: list[Exception] = []
         for minutes, group in _by_window(rules).items():
             period = (end - minutes * 60, end)
-            measured[minutes] = await self._read(group, [period], Buckets.whole())
+            measured |= await self._windows.measure(group, [period], Buckets.whole(), failures)
+        if failures and not measured:
+            raise failures[0]
         return [
-            measured[watched.rule.window_minutes].get(_key(watched), _NO_WINDOWS).get(0, Window())
+            measured[watched.key].get(0, Window()) if watched.key in measured else None
             for watched in rules
         ]
 
@@ -65,7 +62,7 @@ class RuleMeasurer:
     async def _update_baselines(
         self,
         rules: Sequence[WatchedRule],
-        states: Mapping[tuple[str, str], RuleState],
+        states: Mapping[RuleKey, RuleState],
         now: datetime,
     ) -> None:
         seconds = int(now.timestamp())
@@ -81,16 +78,17 @@ class RuleMeasurer:
                 outdated.append(watched)
         for minutes, group in _by_window(outdated).items():
             for chunk in _chunks(group):
-                series = await self._read(
-                    chunk, reference_periods(hour), Buckets.within_hours(minutes)
+                measured = await self._windows.measure(
+                    chunk, reference_periods(hour), Buckets.within_hours(minutes), []
                 )
-                await self._store_baselines(chunk, series, states, hour)
+                learned = [watched for watched in chunk if watched.key in measured]
+                await self._store_baselines(learned, measured, states, hour)
 
     async def _store_baselines(
         self,
         rules: Sequence[WatchedRule],
-        series: Series,
-        states: Mapping[tuple[str, str], RuleState],
+        measured: Mapping[RuleKey, Mapping[int, Window]],
+        states: Mapping[RuleKey, RuleState],
         hour: int,
     ) -> None:
         since = datetime.fromtimestamp(hour, UTC) - timedelta(weeks=REFERENCE_WEEKS, days=1)
@@ -108,7 +106,7 @@ class RuleMeasurer:
                 if watched.first_seen_at is None
                 else collect_reference(
                     watched.rule,
-                    series.get(_key(watched), _NO_WINDOWS),
+                    measured[watched.key],
                     hour,
                     int(watched.first_seen_at.timestamp()),
                     excluded=excluded,
@@ -117,34 +115,6 @@ class RuleMeasurer:
             )
             past = History.summarize(reference)
             self._baselines[watched.key] = (watched.rule, hour, learns_since, past)
-
-    async def _read(
-        self, rules: Sequence[WatchedRule], periods: Sequence[tuple[int, int]], buckets: Buckets
-    ) -> Series:
-        """Measure these rules with one query for traces and one for signals."""
-        trace_rules = [w for w in rules if w.rule.metric is not AlertMetric.SIGNAL]
-        signal_rules = [w for w in rules if w.rule.metric is AlertMetric.SIGNAL]
-        series: Series = {}
-        if trace_rules:
-            names = sorted({w.agent_name for w in trace_rules})
-            workspaces = [w.workspace_id for w in trace_rules]
-            series |= await measure_traces(self._engine, workspaces, periods, buckets, names)
-        if signal_rules:
-            wanted = sorted({w.rule.signal_name or "" for w in signal_rules})
-            workspaces = [w.workspace_id for w in signal_rules]
-            found = await measure_signals(self._engine, workspaces, wanted, periods, buckets)
-            series |= _by_agent_name(found, signal_rules)
-        return series
-
-
-def _by_agent_name(found: Series, rules: Iterable[WatchedRule]) -> Series:
-    """Replace agent ids by names: signals may refer to their agent by id."""
-    names = {(w.workspace_id, w.agent_id): w.agent_name for w in rules}
-    return {(key[0], names.get(key[:2], key[1]), key[2]): rows for key, rows in found.items()}
-
-
-def _key(watched: WatchedRule) -> SeriesKey:
-    return watched.workspace_id, watched.agent_name, watched.rule.signal_name or ""
 
 
 def _by_window(rules: Iterable[WatchedRule]) -> dict[int, list[WatchedRule]]:

@@ -8,6 +8,7 @@ again. Retries carry the same id, by which receivers deduplicate.
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import httpcore2
@@ -17,7 +18,8 @@ from standardwebhooks import Webhook as Signer
 
 from spanwise.model.api_model import utc_now
 from spanwise.model.events import Channel, DeliveryStatus, OutboxMessage
-from spanwise.services.notifications.alert_notifications import write_mail
+from spanwise.services.notifications.alert_notifications import TEST, write_mail
+from spanwise.services.notifications.channel_messages import write_channel_message
 from spanwise.services.notifications.mail import Mail, Mailer
 from spanwise.services.notifications.webhook_guard import (
     ATTEMPT_SECONDS,
@@ -37,9 +39,19 @@ _PARALLEL_TARGETS = 20
 # Longer than an attempt can take: mail servers get 20 s.
 _CLAIM_SECONDS = 60
 _MAX_ERROR = 300
+_MAX_RESPONSE = 500
 _OK = range(200, 300)
 
 Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What an attempt led to; each part is None if there is none."""
+
+    status: int | None = None
+    error: str | None = None
+    response: str | None = None
 
 
 class NotificationSender:
@@ -92,13 +104,14 @@ class NotificationSender:
         async with self._catalog.write() as tx:
             if not await stored.claim_message(tx, message, until):
                 return True
-        response_status, error = await self._send(message)
+        outcome = await self._send(message)
+        error = outcome.error
         attempts = message.delivery.attempts + 1
         status, next_at = DeliveryStatus.DELIVERED, None
         now = self._clock()
         if error is not None:
             status = DeliveryStatus.FAILED
-            if attempts <= len(RETRY_SECONDS):
+            if attempts <= len(RETRY_SECONDS) and message.delivery.type != TEST:
                 status = DeliveryStatus.PENDING
                 next_at = now + timedelta(seconds=RETRY_SECONDS[attempts - 1])
             log.warning(
@@ -110,28 +123,31 @@ class NotificationSender:
                 message.delivery.id,
                 status=status,
                 next_attempt_at=next_at,
-                response_status=response_status,
+                response_status=outcome.status,
                 error=error,
+                response=outcome.response,
                 now=now,
             )
         return error is None
 
-    async def _send(self, message: OutboxMessage) -> tuple[int | None, str | None]:
-        """Send; return the response status and the error, each None when there is none."""
+    async def _send(self, message: OutboxMessage) -> _Outcome:
         try:
             if message.delivery.channel is Channel.MAIL:
                 await self._send_mail(message)
-                return None, None
-            status = await self._post_webhook(message)
+                return _Outcome()
+            if message.delivery.channel is Channel.WEBHOOK:
+                status, response = await self._post_webhook(message), None
+            else:
+                status, response = await self._post_to_channel(message)
         except AddressRefused as refused:
-            return None, str(refused)
+            return _Outcome(error=str(refused))
         except TimeoutError:
-            return None, f"no answer within {ATTEMPT_SECONDS:g} s"
+            return _Outcome(error=f"no answer within {ATTEMPT_SECONDS:g} s")
         except (httpcore2.NetworkError, httpcore2.TimeoutException, OSError) as error:
-            return None, f"cannot be reached ({type(error).__name__})"
+            return _Outcome(error=f"cannot be reached ({type(error).__name__})")
         except Exception as error:
-            return None, f"{type(error).__name__}: {error}"[:_MAX_ERROR]
-        return status, None if status in _OK else f"answered {status}"
+            return _Outcome(error=f"{type(error).__name__}: {error}"[:_MAX_ERROR])
+        return _Outcome(status, None if status in _OK else f"answered {status}", response)
 
     async def _send_mail(self, message: OutboxMessage) -> None:
         subject, text = write_mail(message.content, self._public_address)
@@ -149,4 +165,17 @@ class NotificationSender:
             "webhook-timestamp": str(int(now.timestamp())),
             "webhook-signature": signature,
         }
-        return await self._guard.post(message.delivery.target, headers, body)
+        status, _ = await self._guard.post(message.delivery.target, headers, body)
+        return status
+
+    async def _post_to_channel(self, message: OutboxMessage) -> tuple[int, str | None]:
+        url, body = write_channel_message(message.content, self._public_address)
+        headers: dict[bytes | str, bytes | str] = {
+            "content-type": "application/json",
+            "user-agent": "spanwise",
+        }
+        status, answer = await self._guard.post(
+            url, headers, orjson.dumps(body), read_bytes=_MAX_RESPONSE
+        )
+        # PostgreSQL cannot store NUL characters.
+        return status, answer.decode(errors="replace").replace("\x00", "").strip() or None

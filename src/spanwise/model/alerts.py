@@ -1,20 +1,31 @@
-"""Alert rules of an agent, and the alerts they raise."""
+"""Alert rules of agents and workspaces, and the alerts they raise."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from spanwise.model.api_model import ApiModel, UtcTime, without_nul
+from spanwise.model.dashboards.queries import Entity, Measure
+from spanwise.model.telemetry.filters import Conditions
 
 MAX_RULES = 50
 MAX_EMAILS = 20
 MAX_WEBHOOKS = 10
+MAX_CHANNELS = 10
 MAX_WINDOW_MINUTES = 1440
 # Baselines are learned per hour of the week, so an anomaly window is at most one hour.
 MAX_ANOMALY_MINUTES = 60
+# The agent name in alerts of workspace rules.
+ALL_AGENTS = "All agents"
+# Replaces most of a secret.
+MASK = "…"
+# Of shorter secrets no part is shown.
+_MIN_SHOWN = 16
 
 
 class AlertMetric(StrEnum):
@@ -29,6 +40,8 @@ class AlertMetric(StrEnum):
     UNPRICED_TOKENS = "unpricedTokens"
     REQUEST_COUNT = "requestCount"
     SIGNAL = "signal"
+    NEW_FAILURE_GROUP = "newFailureGroup"
+    QUERY = "query"
 
 
 class Condition(StrEnum):
@@ -62,7 +75,12 @@ SUMS = frozenset(
         AlertMetric.TOTAL_TOKENS,
         AlertMetric.UNPRICED_TOKENS,
         AlertMetric.REQUEST_COUNT,
+        AlertMetric.NEW_FAILURE_GROUP,
     }
+)
+# So are these measures of the metric `query`.
+SUM_MEASURES = frozenset(
+    ("count", "errors", "cost", "inputTokens", "outputTokens", "cachedTokens", "users", "sessions")
 )
 
 
@@ -76,11 +94,19 @@ _Minutes = Annotated[int, Field(strict=True)]
 
 
 class AlertRule(ApiModel):
-    """When to raise an alert. Constraints across fields are checked on write."""
+    """When to raise an alert. Constraints across fields are checked on write.
+
+    Only traces that meet all `filters` count. The metric `query` is a measure of
+    `POST /analytics/query`, of traces or spans.
+    """
 
     id: _RuleId | None = None
     name: _Text | None = None
+    enabled: Annotated[bool, Field(strict=True)] = True
     metric: AlertMetric
+    measure: Measure | None = None
+    of: Entity = Entity.TRACES
+    filters: Conditions = Field(default=[])
     signal_name: Annotated[_Text, Field(max_length=128)] | None = None
     condition: Condition
     threshold: Annotated[float, Field(strict=True)] | None = None
@@ -98,9 +124,49 @@ class NotifyWebhook(ApiModel):
     secret: str | None = None
 
 
+class ChannelType(StrEnum):
+    SLACK = "slack"
+    TEAMS = "teams"
+    PAGERDUTY = "pagerduty"
+
+
+class NotifyChannel(ApiModel):
+    """A chat or an on-call service. `url` of a chat and `routingKey` are secret, and masked.
+
+    For PagerDuty `url` is the address of the Events API, by default that of the US region.
+    """
+
+    id: str
+    type: ChannelType
+    url: str | None = None
+    routing_key: str | None = None
+
+    @property
+    def secret(self) -> str:
+        is_key = self.type is ChannelType.PAGERDUTY
+        return (self.routing_key if is_key else self.url) or ""
+
+    @property
+    def masked_secret(self) -> str:
+        return mask_secret(self.secret)
+
+    def without_secrets(self) -> "NotifyChannel":
+        field = "routing_key" if self.type is ChannelType.PAGERDUTY else "url"
+        return self.model_copy(update={field: self.masked_secret})
+
+
+def mask_secret(secret: str) -> str:
+    """Return the host of a URL and the last four characters; nothing of a short secret."""
+    parts = urlsplit(secret)
+    origin = f"{parts.scheme}://{parts.netloc}/" if parts.scheme and parts.netloc else ""
+    shown = secret[-4:] if len(secret) - len(origin) >= _MIN_SHOWN else ""
+    return f"{origin}{MASK}{shown}"
+
+
 class Notify(ApiModel):
     emails: list[str] = Field(default=[])
     webhooks: list[NotifyWebhook] = Field(default=[])
+    channels: list[NotifyChannel] = Field(default=[])
 
 
 class AlertSettings(ApiModel):
@@ -108,14 +174,26 @@ class AlertSettings(ApiModel):
     rules: list[AlertRule] = Field(default=[])
     notify: Notify = Notify()
 
+    @property
+    def enabled_rules(self) -> list[AlertRule]:
+        return [rule for rule in self.rules if self.enabled and rule.enabled]
+
     def without_secrets(self) -> "AlertSettings":
         webhooks = [NotifyWebhook(url=webhook.url) for webhook in self.notify.webhooks]
         notify = self.notify.model_copy(update={"webhooks": webhooks})
+        return self.model_copy(update={"notify": notify}).with_masked_channels()
+
+    def with_masked_channels(self) -> "AlertSettings":
+        channels = [channel.without_secrets() for channel in self.notify.channels]
+        notify = self.notify.model_copy(update={"channels": channels})
         return self.model_copy(update={"notify": notify})
 
 
 class AlertMove(ApiModel):
-    """One change of an alert's status. `by` is a user id, a key id, or `spanwise`."""
+    """One change of an alert's status, or a comment, which does not change it.
+
+    `by` is a user id, a key id, or `spanwise`.
+    """
 
     at: UtcTime
     from_: Annotated[AlertStatus | None, Field(alias="from")]
@@ -125,11 +203,17 @@ class AlertMove(ApiModel):
 
 
 class Alert(ApiModel):
+    """`agentId` is null for an alert of a workspace rule.
+
+    `silencedUntil` is set while notifications of an open alert are muted.
+    """
+
     id: str
-    agent_id: str
+    agent_id: str | None
     agent_name: str
     rule_id: str
     metric: AlertMetric
+    measure: str | None
     condition: Condition
     severity: Severity
     status: AlertStatus
@@ -147,11 +231,58 @@ class Alert(ApiModel):
     resolved_at: UtcTime | None
     occurrences: int
     example_trace_ids: list[str]
+    failure_id: str | None
+    silenced_until: UtcTime | None = None
     history: list[AlertMove]
 
 
+class Silence(ApiModel):
+    """Mutes the notifications of a rule, of an agent, or of the whole workspace for a time.
+
+    Without `ruleId` all rules are muted: of the agent or, without `agentId`, of the workspace and
+    all agents. A rule without an agent is one of the workspace.
+    """
+
+    id: str
+    agent_id: str | None
+    rule_id: str | None
+    reason: str | None
+    created_by: str
+    starts_at: UtcTime
+    ends_at: UtcTime
+
+    def mutes(self, alert: Alert) -> bool:
+        if self.rule_id is not None:
+            return (self.agent_id, self.rule_id) == (alert.agent_id, alert.rule_id)
+        return self.agent_id is None or self.agent_id == alert.agent_id
+
+
+def find_silence_end(alert: Alert, active: Sequence[Silence]) -> datetime | None:
+    """Return until when an alert is muted; `active` has the silences that end last first."""
+    return next((silence.ends_at for silence in active if silence.mutes(alert)), None)
+
+
+class NewSilence(ApiModel):
+    agent_id: Annotated[str, Field(max_length=512)] | None = None
+    rule_id: _RuleId | None = None
+    reason: Annotated[str, Field(max_length=2000), AfterValidator(without_nul)] | None = None
+    ends_at: UtcTime
+
+
+class RuleEntry(ApiModel):
+    """A rule in the list of all rules; `enabled` says whether it is evaluated."""
+
+    agent_id: str | None
+    agent_name: str
+    enabled: bool
+    rule: AlertRule
+    last_alert_id: str | None = None
+    last_alert_at: UtcTime | None = None
+    last_alert_status: AlertStatus | None = None
+
+
 class AgentAlertCounts(ApiModel):
-    agent_id: str
+    agent_id: str | None
     agent_name: str
     active: int
     acknowledged: int
@@ -190,9 +321,13 @@ class BacktestPoint(ApiModel):
 
 
 class RuleBacktest(ApiModel):
+    """`skipped` of the `windows` had too few samples to be evaluated."""
+
     rule_id: str | None
     name: str | None
     fired: int
+    windows: int
+    skipped: int
     firings: list[Firing]
     points: list[BacktestPoint]
 
@@ -205,7 +340,10 @@ class Backtest(ApiModel):
 
 @dataclass(frozen=True)
 class Window:
-    """Measurements of one agent, or of one of its signals, over a time window."""
+    """Measurements of an agent or a workspace over a time window.
+
+    Of those below, `signal`, `new_failures` and `query` are set for rules with these metrics only.
+    """
 
     samples: int = 0
     error_rate: float | None = None
@@ -215,26 +353,27 @@ class Window:
     tokens: float = 0.0
     unpriced_tokens: float = 0.0
     signal: float | None = None
+    new_failures: int = 0
+    query: float | None = None
 
-    def value(self, metric: AlertMetric) -> float | None:  # noqa: PLR0911 -- one per metric
+    def value(self, metric: AlertMetric) -> float | None:
         """Return the value of a metric; None without data."""
-        match metric:
-            case AlertMetric.ERROR_RATE:
-                return self.error_rate
-            case AlertMetric.AVG_LATENCY:
-                return self.avg_latency
-            case AlertMetric.P95_LATENCY:
-                return self.p95_latency
-            case AlertMetric.COST:
-                return self.cost
-            case AlertMetric.TOTAL_TOKENS:
-                return self.tokens
-            case AlertMetric.UNPRICED_TOKENS:
-                return self.unpriced_tokens
-            case AlertMetric.REQUEST_COUNT:
-                return float(self.samples)
-            case AlertMetric.SIGNAL:
-                return self.signal
+        value: float | None = getattr(self, _WINDOW_FIELDS[metric])
+        return None if value is None else float(value)
+
+
+_WINDOW_FIELDS = {
+    AlertMetric.ERROR_RATE: "error_rate",
+    AlertMetric.AVG_LATENCY: "avg_latency",
+    AlertMetric.P95_LATENCY: "p95_latency",
+    AlertMetric.COST: "cost",
+    AlertMetric.TOTAL_TOKENS: "tokens",
+    AlertMetric.UNPRICED_TOKENS: "unpriced_tokens",
+    AlertMetric.REQUEST_COUNT: "samples",
+    AlertMetric.SIGNAL: "signal",
+    AlertMetric.NEW_FAILURE_GROUP: "new_failures",
+    AlertMetric.QUERY: "query",
+}
 
 
 @dataclass(frozen=True)
@@ -248,13 +387,17 @@ class RuleState:
     learns_since: datetime | None = None
 
 
+# The id of the agent or, for its own rules, of the workspace; and the id of the rule.
+RuleKey = tuple[str, str]
+
+
 @dataclass(frozen=True)
 class WatchedRule:
-    """A rule with the agent it applies to."""
+    """A rule with the agent it applies to; without one it applies to the whole workspace."""
 
     workspace_id: str
-    agent_id: str
-    agent_name: str
+    agent_id: str | None
+    agent_name: str | None
     first_seen_at: datetime | None
     rule: AlertRule
 
@@ -263,8 +406,8 @@ class WatchedRule:
         return self.rule.id or ""
 
     @property
-    def key(self) -> tuple[str, str]:
-        return self.agent_id, self.rule_id
+    def key(self) -> RuleKey:
+        return self.agent_id or self.workspace_id, self.rule_id
 
 
 @dataclass(frozen=True)

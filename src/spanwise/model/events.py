@@ -56,6 +56,9 @@ class WebhookWithSecret(Webhook):
 class Channel(StrEnum):
     MAIL = "mail"
     WEBHOOK = "webhook"
+    SLACK = "slack"
+    TEAMS = "teams"
+    PAGERDUTY = "pagerduty"
 
 
 class DeliveryStatus(StrEnum):
@@ -65,7 +68,10 @@ class DeliveryStatus(StrEnum):
 
 
 class Delivery(ApiModel):
-    """One message to one receiver, with its delivery status."""
+    """One message to one receiver, with its delivery status.
+
+    `response` is the beginning of what a chat or an on-call service answered.
+    """
 
     id: str
     channel: Channel
@@ -78,6 +84,7 @@ class Delivery(ApiModel):
     next_attempt_at: UtcTime | None
     response_status: int | None
     error: str | None
+    response: str | None = None
     created_at: UtcTime
     finished_at: UtcTime | None
 

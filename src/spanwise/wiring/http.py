@@ -20,7 +20,7 @@ from spanwise.api.metrics.request_metrics import RequestMetrics
 from spanwise.api.metrics.service_metrics import ServiceCollector
 from spanwise.api.openapi.docs_page import install_docs
 from spanwise.api.openapi.document import install_openapi
-from spanwise.api.routes import agents, alerts, events, experiments, ofrep, system
+from spanwise.api.routes import agents, alert_rules, alerts, events, experiments, ofrep, system
 from spanwise.api.routes.accounts import admin, auth, keys, single_sign_on, users
 from spanwise.api.routes.telemetry import (
     analytics,
@@ -62,6 +62,7 @@ _ROUTE_MODULES = (
     admin,
     agents,
     alerts,
+    alert_rules,
     events,
     spans,
     sessions,

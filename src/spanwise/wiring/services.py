@@ -25,8 +25,11 @@ from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.bootstrap import bootstrap
 from spanwise.services.accounts.keys import Keys
 from spanwise.services.accounts.tokens import TokenSigner
+from spanwise.services.alerts.alert_rules import AlertRules
 from spanwise.services.alerts.alerts import Alerts, Clock
 from spanwise.services.alerts.backtest import Backtests
+from spanwise.services.alerts.rule_windows import RuleWindows
+from spanwise.services.alerts.silences import Silences
 from spanwise.services.experiments.assignments import Assignments, ExperimentCache
 from spanwise.services.experiments.experiments import Experiments
 from spanwise.services.experiments.results import Results
@@ -160,9 +163,10 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
         sender = NotificationSender(catalog, mailer, guard, settings.public_address, clock)
+        rule_windows = RuleWindows(engine, catalog, agents, failure_updates)
         evaluator = AlertEvaluator(
             catalog,
-            engine,
+            rule_windows,
             pipeline,
             settings.alert_interval_seconds,
             holder="embedded" if is_only_process else new_id("rep"),
@@ -188,8 +192,11 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             body_memory=BodyMemory(min(settings.memory_limit_mb * 2**20 // 8, 256 * 2**20)),
             agents=agent_records,
             traces=Traces(engine, pipeline, agents, rollup),
-            alerts=Alerts(catalog, agent_records, guard, clock),
-            backtests=Backtests(engine, agent_records, clock),
+            alerts=Alerts(catalog, clock),
+            alert_rules=AlertRules(catalog, agent_records, guard, sender.attempt),
+            rule_windows=rule_windows,
+            silences=Silences(catalog, clock),
+            backtests=Backtests(rule_windows, agent_records, catalog, clock),
             webhooks=Webhooks(catalog, guard, sender.attempt),
             alert_jobs=alert_jobs,
             prices=Prices(catalog, engine, price_sync, repricer.wake, price_list),

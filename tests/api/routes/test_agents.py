@@ -65,7 +65,7 @@ async def test_an_agent_is_created_by_hand_and_found_by_id_and_name(service: Ser
     assert agent["alertSettings"] == {
         "enabled": True,
         "rules": [],
-        "notify": {"emails": [], "webhooks": []},
+        "notify": {"emails": [], "webhooks": [], "channels": []},
     }
     assert (agent["firstSeenAt"], agent["lastSeenAt"]) == (None, None)
     assert await agent_of(ann, "Überplaner 7") == agent

@@ -74,7 +74,7 @@ async def test_a_breach_raises_one_alert_with_its_traces(watched: Watched) -> No
         "active",
     )
     assert (alert["value"], alert["threshold"], alert["baseline"]) == (0.75, 0.5, None)
-    assert alert["title"] == "planner: error rate 75.0 % is above 50.0 %"
+    assert alert["title"] == "planner: error rate 75.0% is above 50.0%"
     assert set(alert["exampleTraceIds"][:3]) == set(failed)
     assert alert["occurrences"] == 1
     [move] = alert["history"]
@@ -390,7 +390,7 @@ async def test_settings_can_be_changed_in_parts_and_show_secrets_once(watched: W
     changed = await watched.person.data("PUT", "/agents/planner/alerts", json=body)
     settings = changed["alertSettings"]
     assert settings["rules"] == stored["rules"]
-    assert settings["notify"] == {"emails": [], "webhooks": [shown]}
+    assert settings["notify"] == {"emails": [], "webhooks": [shown], "channels": []}
     assert settings["enabled"] is False
 
 

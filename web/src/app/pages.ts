@@ -123,6 +123,21 @@ const TABLE: readonly Page[] = [
     load: () => import("@/features/alerts/AlertsPage"),
   },
   {
+    path: "/alerts/rules",
+    title: "All alert rules",
+    load: () => import("@/features/alerts/RulesPage"),
+  },
+  {
+    path: "/alerts/rules/workspace",
+    title: "Alert rules of the workspace",
+    load: () => import("@/features/alerts/WorkspaceRulesPage"),
+  },
+  {
+    path: "/alerts/silences",
+    title: "Silences",
+    load: () => import("@/features/alerts/SilencesPage"),
+  },
+  {
     path: "/failures",
     title: "Failures",
     icon: Bug,

@@ -1,4 +1,5 @@
 /** Labels, formats and colours of alerts and their metrics. */
+import { axisFormat, measureOf } from "./analyticsQuery";
 import type { Schemas } from "./api";
 import { formatCompact, formatCost, formatDuration, formatNumber, formatPercent } from "./format";
 
@@ -25,7 +26,34 @@ export const METRICS: Record<AlertMetric, MetricDisplay> = {
   unpricedTokens: { label: "Tokens without a price", unit: "tokens", format: formatCompact },
   requestCount: { label: "Requests", unit: "requests", format: formatCompact },
   signal: { label: "Signal", unit: "", format: formatNumber },
+  newFailureGroup: { label: "New failures", unit: "failures", format: formatCompact },
+  query: { label: "Query", unit: "", format: formatNumber },
 };
+
+const UNITS = { share: "%", duration: "ms", USD: "$", tokens: "tokens", count: "", score: "" };
+
+interface Measured {
+  metric: AlertMetric;
+  measure?: string | null;
+  of?: string;
+}
+
+/** The label, unit and format of what a rule or an alert measures. */
+export function displayOf({ metric, measure, of }: Measured): MetricDisplay {
+  if (metric !== "query" || !measure) return METRICS[metric];
+  const { label, unit } = measureOf(measure);
+  const format = axisFormat(unit);
+  return {
+    label: of ? `${label} of ${of}` : label,
+    unit: UNITS[unit],
+    format: (value) => (value === null || value === undefined ? "–" : format(value)),
+  };
+}
+
+/** An error rate is typed in percent. */
+export function isRate({ metric, measure }: Measured): boolean {
+  return metric === "errorRate" || measure === "errorRate";
+}
 
 export const SEVERITIES = ["info", "warning", "critical"] as const;
 
@@ -39,7 +67,7 @@ export function statusTone(status: AlertStatus): "bad" | "warning" | "good" {
 
 /** 12.5% above 5%, or: 5.8 s, usually 2.1 s. */
 export function against(alert: Alert): string {
-  const { format } = METRICS[alert.metric];
+  const { format } = displayOf(alert);
   if (alert.condition === "anomaly") {
     return alert.baseline === null ? "unusual" : `usually ${format(alert.baseline)}`;
   }
@@ -48,14 +76,19 @@ export function against(alert: Alert): string {
 
 /** A rule in one sentence. */
 export function describeRule(rule: AlertRule | Schemas["AlertRule-Output"]): string {
-  const { label, format } = METRICS[rule.metric];
+  const { label, format } = displayOf(rule);
+  if (rule.metric === "newFailureGroup" && rule.threshold === 0) {
+    return `A failure is new or came back, over ${formatMinutes(rule.windowMinutes)}`;
+  }
   const what = rule.metric === "signal" ? `Signal ${rule.signalName ?? "?"}` : label;
   const how =
     rule.condition === "anomaly"
       ? `is unusual (${rule.sensitivity ?? "medium"} sensitivity)`
       : `is ${rule.condition} ${format(rule.threshold)}`;
   const lasts = rule.forMinutes ? ` for ${formatMinutes(rule.forMinutes)}` : "";
-  return `${what} ${how}${lasts}, over ${formatMinutes(rule.windowMinutes)}`;
+  const count = rule.filters?.length ?? 0;
+  const where = count === 0 ? "" : `, ${count === 1 ? "1 filter" : `${count} filters`}`;
+  return `${what} ${how}${lasts}, over ${formatMinutes(rule.windowMinutes)}${where}`;
 }
 
 export function formatMinutes(minutes: number): string {

@@ -40,6 +40,15 @@ const ACTIONS: Record<string, Action> = {
   "key.rotated": { label: "Key rotated", did: (key) => `rotated the key ${quote(key)}` },
   "key.revoked": { label: "Key revoked", did: (key) => `revoked the key ${quote(key)}` },
   "key.deleted": { label: "Key deleted", did: (key) => `deleted the key ${quote(key)}` },
+  "alert_rules.changed": {
+    label: "Alert rules changed",
+    did: (_, { name }) => `changed the alert rules of ${name ? String(name) : "all agents"}`,
+  },
+  "silence.created": {
+    label: "Alerts silenced",
+    did: (_, { reason }) => `silenced alerts${reason ? ` (${String(reason)})` : ""}`,
+  },
+  "silence.ended": { label: "Silence ended", did: () => "ended a silence early" },
   "price.set": { label: "Price set", did: (model) => `set the price of ${model}` },
   "price.deleted": {
     label: "Price deleted",

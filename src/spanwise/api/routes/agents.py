@@ -9,12 +9,13 @@ from spanwise.api.auth import ClientAddress, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
-from spanwise.api.requests.fields import Email
+from spanwise.api.requests.alert_settings import AlertSettingsChange, ChannelChange
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.services import Use
 from spanwise.model.agents import MAX_NAME, Agent
-from spanwise.model.alerts import MAX_EMAILS, MAX_RULES, MAX_WEBHOOKS, AlertRule, Backtest
+from spanwise.model.alerts import Backtest
 from spanwise.model.api_model import ApiModel, without_nul
+from spanwise.model.events import Delivery
 
 router = PrefixRouter("agents", "/agents")
 
@@ -94,30 +95,18 @@ async def delete_agent(
     return succeed(Deleted(id=await use.agents.delete(caller, agent_id, address)))
 
 
-class NewNotifyWebhook(ApiModel):
-    url: Annotated[str, Field(max_length=2000)]
-
-
-class NotifyChange(ApiModel):
-    emails: Annotated[list[Email], Field(max_length=MAX_EMAILS)] = Field(default=[])
-    webhooks: Annotated[list[NewNotifyWebhook], Field(max_length=MAX_WEBHOOKS)] = Field(default=[])
-
-
-class AlertSettingsChange(ApiModel):
-    enabled: Annotated[bool, Field(strict=True)] = True
-    rules: Annotated[list[AlertRule], Field(max_length=MAX_RULES)] = Field(default=[])
-    notify: NotifyChange = NotifyChange()
-
-
 @router.put("/{agentId}/alerts")
 async def change_alert_settings(
-    agent_id: AgentId, body: AlertSettingsChange, caller: Writer, use: Use, _fresh: Fresh
+    agent_id: AgentId,
+    body: AlertSettingsChange,
+    caller: Writer,
+    use: Use,
+    address: ClientAddress,
+    _fresh: Fresh,
 ) -> Success[Agent]:
     """Change the alert rules and who is notified. Only this response has webhook secrets."""
-    changes = body.model_dump(by_alias=False, exclude_unset=True)
-    if "rules" in changes:
-        changes["rules"] = [rule.model_dump(by_alias=False) for rule in body.rules]
-    return succeed(await use.alerts.change_settings(caller, agent_id, changes))
+    changed = await use.alert_rules.change_agent(caller, agent_id, body.to_changes(), address)
+    return succeed(changed)
 
 
 @router.post("/{agentId}/alerts/backtest")
@@ -125,5 +114,13 @@ async def backtest_alert_settings(
     agent_id: AgentId, body: AlertSettingsChange, caller: Reader, use: Use, _fresh: Fresh
 ) -> Success[Backtest]:
     """Compute when each rule would have fired in the last 14 days."""
-    rules = body.rules if "rules" in body.model_fields_set else None
-    return succeed(await use.backtests.run(caller, agent_id, rules))
+    return succeed(await use.backtests.run(caller, agent_id, body.given_rules))
+
+
+@router.post("/{agentId}/alerts/test")
+async def send_agent_test(
+    agent_id: AgentId, body: ChannelChange, caller: Writer, use: Use
+) -> Success[Delivery]:
+    """Send a test notification to a channel now and return what the other side answered."""
+    wanted = body.model_dump(by_alias=False)
+    return succeed(await use.alert_rules.send_test(caller, agent_id, wanted))

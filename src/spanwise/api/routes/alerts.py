@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import Depends, Path, Query
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 from spanwise.api.auth import Reader, Writer
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
@@ -22,6 +22,14 @@ class AlertNote(ApiModel):
     """A note on a change of status."""
 
     note: Annotated[str, Field(max_length=2000), AfterValidator(without_nul)] | None = None
+
+
+class AlertComment(ApiModel):
+    text: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=2000, strip_whitespace=True),
+        AfterValidator(without_nul),
+    ]
 
 
 async def _alert_filter(
@@ -70,3 +78,11 @@ async def reopen_alert(
 ) -> Success[Alert]:
     """Reopen an alert. It resolves when a new breach clears, or after 15 minutes without one."""
     return succeed(await use.alerts.reopen(caller, alert_id, body.note if body else None))
+
+
+@router.post("/{alertId}/comments", status_code=201)
+async def comment_alert(
+    alert_id: AlertId, body: AlertComment, caller: Writer, use: Use
+) -> Success[Alert]:
+    """Add a comment to the history of an alert: an entry that does not change the status."""
+    return succeed(await use.alerts.comment(caller, alert_id, body.text))

@@ -8,12 +8,23 @@ from spanwise.analysis.backtest import backtest_rule
 from spanwise.analysis.baseline import RECENT_BUCKETS
 from spanwise.model.accounts import Principal
 from spanwise.model.agents import Agent
-from spanwise.model.alerts import AlertMetric, AlertRule, Backtest, Condition, RuleBacktest, Window
+from spanwise.model.alerts import (
+    AlertRule,
+    AlertSettings,
+    Backtest,
+    Condition,
+    RuleBacktest,
+    WatchedRule,
+    Window,
+)
 from spanwise.model.api_model import utc_now
-from spanwise.services.alerts.alerts import Clock, check_rules
+from spanwise.services.alerts.alerts import Clock
+from spanwise.services.alerts.rule_checks import check_rules
+from spanwise.services.alerts.rule_windows import RuleWindows
 from spanwise.services.telemetry.agents import Agents
-from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.traces.alert_windows import Buckets, measure_signals, measure_traces
+from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog.alerting.alert_settings import find_alert_settings, find_first_seen
+from spanwise.storage.telemetry.traces.alert_windows import Buckets
 
 DAYS = 14
 # Anomaly detection needs five evaluations per window.
@@ -22,41 +33,56 @@ _MAX_FIRINGS = 100
 
 
 class Backtests:
-    def __init__(self, engine: Engine, agents: Agents, clock: Clock = utc_now) -> None:
-        self._engine = engine
+    def __init__(
+        self, windows: RuleWindows, agents: Agents, catalog: Catalog, clock: Clock = utc_now
+    ) -> None:
+        self._windows = windows
         self._agents = agents
+        self._catalog = catalog
         self._clock = clock
 
     async def run(
-        self, caller: Principal, agent: str, rules: Sequence[AlertRule] | None
+        self, caller: Principal, agent: str | None, rules: Sequence[AlertRule] | None
     ) -> Backtest:
-        """Replay the given rules, or the agent's current ones, over the last 14 days."""
-        found = await self._agents.get(caller, agent)
-        rules = found.alert_settings.rules if rules is None else rules
-        check_rules(rules)
+        """Replay rules, by default the current ones, of an agent or without one the workspace."""
         end = self._clock()
         start = end - timedelta(days=DAYS)
-        outcomes = [
-            await self._replay(caller.workspace_id, found, rule, start, end) for rule in rules
-        ]
+        found = None if agent is None else await self._agents.get(caller, agent)
+        current, first_seen = await self._read_scope(caller, found)
+        rules = current.rules if rules is None else rules
+        check_rules(rules)
+        outcomes = []
+        for rule in rules:
+            watched = WatchedRule(
+                caller.workspace_id,
+                found.id if found else None,
+                found.name if found else None,
+                first_seen,
+                rule,
+            )
+            outcomes.append(await self._replay(watched, start, end))
         return Backtest(start=start, end=end, rules=outcomes)
 
-    async def _replay(
-        self, workspace: str, agent: Agent, rule: AlertRule, start: datetime, end: datetime
-    ) -> RuleBacktest:
+    async def _read_scope(
+        self, caller: Principal, agent: Agent | None
+    ) -> tuple[AlertSettings, datetime | None]:
+        if agent is not None:
+            return agent.alert_settings, agent.first_seen_at
+        async with self._catalog.read() as tx:
+            settings = await find_alert_settings(tx, caller.workspace_id, None)
+            return settings, await find_first_seen(tx, caller.workspace_id)
+
+    async def _replay(self, watched: WatchedRule, start: datetime, end: datetime) -> RuleBacktest:
+        rule = watched.rule
         step = _minutes_between_evaluations(rule)
         period = (int(start.timestamp()), int(end.timestamp()))
-        first_seen = agent.first_seen_at or end
-        windows = await self._read(
-            workspace, agent, rule, period, Buckets.sliding(rule.window_minutes, step)
-        )
+        first_seen = watched.first_seen_at or end
+        windows = await self._read(watched, period, Buckets.sliding(rule.window_minutes, step))
         buckets: Mapping[int, Window] = {}
         if rule.condition is Condition.ANOMALY:
             learn_from = start - timedelta(weeks=REFERENCE_WEEKS, days=1)
             buckets = await self._read(
-                workspace,
-                agent,
-                rule,
+                watched,
                 (int(learn_from.timestamp()), period[1]),
                 Buckets.within_hours(rule.window_minutes),
             )
@@ -72,25 +98,17 @@ class Backtests:
             rule_id=rule.id,
             name=rule.name,
             fired=len(replay.firings),
+            windows=replay.windows,
+            skipped=replay.skipped,
             firings=replay.firings[-_MAX_FIRINGS:],
             points=replay.points,
         )
 
     async def _read(
-        self,
-        workspace: str,
-        agent: Agent,
-        rule: AlertRule,
-        period: tuple[int, int],
-        buckets: Buckets,
+        self, watched: WatchedRule, period: tuple[int, int], buckets: Buckets
     ) -> Mapping[int, Window]:
-        if rule.metric is AlertMetric.SIGNAL:
-            name = rule.signal_name or ""
-            series = await measure_signals(self._engine, [workspace], [name], [period], buckets)
-            by_id = series.get((workspace, agent.id, name), {})
-            return {**by_id, **series.get((workspace, agent.name, name), {})}
-        series = await measure_traces(self._engine, [workspace], [period], buckets, [agent.name])
-        return series.get((workspace, agent.name, ""), {})
+        measured = await self._windows.measure([watched], [period], buckets)
+        return measured[watched.key]
 
 
 def _minutes_between_evaluations(rule: AlertRule) -> int:

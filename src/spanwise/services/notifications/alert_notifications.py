@@ -1,19 +1,21 @@
 """Alert notifications: enqueued in the outbox in the transaction that changes the alert."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from spanwise.model.alerts import Alert, Notify
-from spanwise.model.events import Channel, EventType
+from spanwise.model.alerts import Alert, ChannelType, Notify, NotifyChannel, Silence
+from spanwise.model.events import Channel, EventType, OutboxMessage
 from spanwise.services.notifications.events import deduplication_key, new_outbox_message
 from spanwise.storage.catalog import Transaction
 from spanwise.storage.catalog import events as stored
+from spanwise.storage.catalog.alerting.silences import find_active_silences
 
 # A reminder, not an event: the alert is still active.
 REPEATED = "alert.repeated"
+TEST = "alert.test"
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,12 @@ class Notification:
 async def enqueue_notifications(
     tx: Transaction, notifications: Iterable[Notification], at: datetime
 ) -> None:
-    """Enqueue one message per webhook and alert, and one mail per address for all alerts."""
+    """Enqueue a message per webhook, channel and alert, and a mail per address for all alerts.
+
+    What is silenced is left out.
+    """
     by_address: dict[tuple[str, str], list[Notification]] = defaultdict(list)
-    for item in notifications:
+    for item in await _drop_silenced(tx, list(notifications), at):
         for address in item.notify.emails:
             by_address[item.workspace_id, address].append(item)
         for webhook in item.notify.webhooks:
@@ -49,6 +54,14 @@ async def enqueue_notifications(
                 secret=webhook.secret,
             )
             await stored.add_message(tx, message, deduplication_key(item.key(at), webhook.url))
+        for channel in item.notify.channels:
+            # An on-call service escalates by itself.
+            if channel.type is ChannelType.PAGERDUTY and item.transition == REPEATED:
+                continue
+            message = new_channel_message(
+                item.workspace_id, channel, item.alert.id, _payload(item, at), at
+            )
+            await stored.add_message(tx, message, deduplication_key(item.key(at), channel.id))
     for (workspace_id, address), items in by_address.items():
         first = items[0]
         message = new_outbox_message(
@@ -62,6 +75,46 @@ async def enqueue_notifications(
         )
         keys = sorted(item.key(at) for item in items)
         await stored.add_message(tx, message, deduplication_key(*keys, address))
+
+
+def new_channel_message(
+    workspace_id: str,
+    channel: NotifyChannel,
+    subject: str,
+    payload: dict[str, Any],
+    at: datetime,
+) -> OutboxMessage:
+    """Return a message to a channel; the delivery log shows its secret masked."""
+    return new_outbox_message(
+        workspace_id,
+        Channel(channel.type),
+        channel.masked_secret,
+        payload["type"],
+        subject,
+        {"channel": channel.model_dump(mode="json", by_alias=False), "event": payload},
+        at,
+    )
+
+
+async def _drop_silenced(
+    tx: Transaction, notifications: Sequence[Notification], at: datetime
+) -> list[Notification]:
+    workspaces = {item.workspace_id for item in notifications}
+    silences = await find_active_silences(tx, workspaces, at) if workspaces else {}
+    return [
+        item
+        for item in notifications
+        if not any(
+            silence.mutes(item.alert) and not _was_announced(item, silence)
+            for silence in silences.get(item.workspace_id, [])
+        )
+    ]
+
+
+def _was_announced(item: Notification, silence: Silence) -> bool:
+    """Return whether this resolves an alert that was raised before the silence."""
+    is_resolved = item.transition == EventType.ALERT_RESOLVED
+    return is_resolved and item.alert.triggered_at < silence.starts_at
 
 
 def _payload(item: Notification, at: datetime) -> dict[str, Any]:
@@ -80,11 +133,12 @@ def _mail_entry(item: Notification) -> dict[str, str]:
     }
 
 
-_LABELS = {
+LABELS: dict[str, str] = {
     EventType.ALERT_TRIGGERED: "Triggered",
     EventType.ALERT_REOPENED: "Reopened",
     EventType.ALERT_RESOLVED: "Resolved",
     REPEATED: "Still active",
+    TEST: "Test",
 }
 
 
@@ -92,12 +146,12 @@ def write_mail(content: dict[str, Any], public_address: str) -> tuple[str, str]:
     """Return subject and text of a mail about one or more alerts."""
     entries: list[dict[str, str]] = content["alerts"]
     paragraphs = [
-        f"{_LABELS[entry['transition']]} ({entry['severity']}): {entry['title']}\n"
-        f"{entry['description']}\n{public_address}/alerts/{entry['id']}"
+        f"{LABELS[entry['transition']]} ({entry['severity']}): {entry['title']}\n"
+        f"{entry['description']}\n{public_address}/alerts?alert={entry['id']}"
         for entry in entries
     ]
     first = entries[0]
-    subject = f"{_LABELS[first['transition']]}: {first['title']}"
+    subject = f"{LABELS[first['transition']]}: {first['title']}"
     if len(entries) > 1:
         subject = f"{len(entries)} alerts, the first: {first['title']}"
     # A line break in a name must not inject mail headers.

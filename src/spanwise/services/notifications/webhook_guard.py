@@ -2,7 +2,7 @@
 
 A host name is resolved once, all its addresses are checked, and the connection goes to a checked
 address, so DNS rebinding has no effect. The connected peer is checked again. Redirects are not
-followed and response bodies are not read.
+followed, and at most the beginning of a response is read.
 """
 
 import asyncio
@@ -92,8 +92,18 @@ class WebhookGuard:
             return True
         return all(is_public(address) for address in addresses)
 
-    async def post(self, url: str, headers: Mapping[bytes | str, bytes | str], body: bytes) -> int:
-        """Post and return the status. Raises on connection errors and refused addresses."""
+    async def post(
+        self,
+        url: str,
+        headers: Mapping[bytes | str, bytes | str],
+        body: bytes,
+        *,
+        read_bytes: int = 0,
+    ) -> tuple[int, bytes]:
+        """Post, and return the status and so much of the response.
+
+        Raises on connection errors and refused addresses.
+        """
         timeouts = dict.fromkeys(("connect", "read", "write", "pool"), ATTEMPT_SECONDS)
         backend = _GuardedBackend(self._resolve, allow_private=self._allow_private)
         async with (
@@ -103,7 +113,13 @@ class WebhookGuard:
                 "POST", url, headers=headers, content=body, extensions={"timeout": timeouts}
             ) as response,
         ):
-            return response.status
+            answer = b""
+            if read_bytes:
+                async for chunk in response.aiter_stream():
+                    answer += chunk
+                    if len(answer) >= read_bytes:
+                        break
+            return response.status, answer[:read_bytes]
 
 
 @dataclass

@@ -19,7 +19,7 @@ from spanwise.model.events import (
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.times import TimeRange
 from spanwise.services.accounts.audit import record_action
-from spanwise.services.alerts.alerts import new_webhook_secret
+from spanwise.services.alerts.alert_rules import new_webhook_secret
 from spanwise.services.notifications.events import deduplication_key, new_outbox_message
 from spanwise.services.notifications.webhook_guard import WebhookGuard
 from spanwise.storage.catalog import Catalog

@@ -9,7 +9,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from spanwise.model.agents import MAX_AGENTS, Agent, AgentActivity
-from spanwise.model.alerts import AlertSettings, WatchedRule, settings_from
+from spanwise.model.alerts import AlertSettings, settings_from
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.page import Listing, PageRequest
 from spanwise.storage.catalog.database import Transaction, serialize_writers
@@ -191,28 +191,6 @@ async def _count_agents(tx: Transaction, workspaces: Iterable[str]) -> dict[str,
         .group_by(agents.c.workspace_id)
     )
     return dict.fromkeys(workspaces, 0) | {row.workspace_id: row.total for row in rows}
-
-
-async def find_watched_rules(tx: Transaction) -> list[WatchedRule]:
-    """Return the rules of all agents with alerts enabled, across workspaces; for jobs only."""
-    rows = await tx.execute(select(agents).where(agents.c.alert_settings.is_not(None)))
-    watched = []
-    for row in rows:
-        settings = settings_from(row.alert_settings)
-        if settings.enabled:
-            watched += [
-                WatchedRule(row.workspace_id, row.id, row.name, row.first_seen_at, rule)
-                for rule in settings.rules
-            ]
-    return watched
-
-
-async def find_alert_settings(tx: Transaction, agent_id: str) -> AlertSettings | None:
-    """Return the settings with their secrets, or None for a deleted agent."""
-    row = (
-        await tx.execute(select(agents.c.alert_settings).where(agents.c.id == agent_id))
-    ).one_or_none()
-    return None if row is None else settings_from(row.alert_settings)
 
 
 def _to_row(workspace_id: str, agent: Agent) -> dict[str, Any]:

@@ -179,6 +179,7 @@ async def finish_attempt(
     next_attempt_at: datetime | None,
     response_status: int | None,
     error: str | None,
+    response: str | None,
     now: datetime,
 ) -> None:
     await tx.execute(
@@ -189,6 +190,7 @@ async def finish_attempt(
             next_attempt_at=next_attempt_at,
             response_status=response_status,
             error=error,
+            response=response,
             finished_at=None if status is DeliveryStatus.PENDING else now,
         )
     )

@@ -73,6 +73,7 @@ workspaces = Table(
     Column("retention_days", Integer),
     Column("content_retention_days", Integer),
     Column("masking", JSON),
+    Column("alert_settings", JSON),
 )
 
 memberships = Table(
@@ -178,6 +179,7 @@ alerts = Table(
     metadata,
     Column("id", String(40), primary_key=True),
     Column("workspace_id", String(40), nullable=False),
+    # The workspace, for an alert of one of its own rules.
     Column("agent_id", String(40), nullable=False),
     Column("agent_name", String(512), nullable=False),
     Column("rule_id", String(80), nullable=False),
@@ -202,6 +204,8 @@ alerts = Table(
     Column("notified_at", UtcDateTime, nullable=False),
     Column("occurrences", Integer, nullable=False),
     Column("example_trace_ids", JSON, nullable=False),
+    Column("measure", String(140)),
+    Column("failure_id", String(40)),
     Index(None, "workspace_id", "triggered_at"),
     Index(None, "workspace_id", "status"),
 )
@@ -234,6 +238,21 @@ rule_states = Table(
     Column("scored_at", UtcDateTime),
     Column("scores", JSON, nullable=False),
     Column("learns_since", UtcDateTime),
+)
+
+# An empty agent or rule stands for all of them.
+silences = Table(
+    "silences",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace_id", String(40), nullable=False),
+    Column("agent_id", String(40)),
+    Column("rule_id", String(80)),
+    Column("reason", Text),
+    Column("created_by", String(40), nullable=False),
+    Column("starts_at", UtcDateTime, nullable=False),
+    Column("ends_at", UtcDateTime, nullable=False),
+    Index(None, "workspace_id", "ends_at"),
 )
 
 leases = Table(
@@ -289,6 +308,7 @@ deliveries = Table(
     Column("error", Text),
     Column("created_at", UtcDateTime, nullable=False),
     Column("finished_at", UtcDateTime),
+    Column("response", Text),
     Index(None, "workspace_id", "id"),
 )
 

@@ -1,19 +1,23 @@
 /** What the rule of an alert measured in the last 14 days, with its threshold or band. */
 import { useQuery } from "@tanstack/react-query";
-import type { Alert } from "@/lib/alerts";
+import type { Alert, AlertRule } from "@/lib/alerts";
 import { api, unwrap } from "@/lib/api";
-import { RuleReplay } from "@/ui/RuleReplay";
+import { RuleReplay } from "@/ui/rules/RuleReplay";
 import { Skeleton } from "@/ui/states";
 
 export function AlertChart({ alert }: { alert: Alert }) {
   const { agentId, ruleId } = alert;
-  const { data: agent, isError } = useQuery({
-    queryKey: ["agents", "one", agentId],
-    queryFn: () => unwrap(api.GET("/api/agents/{agentId}", { params: { path: { agentId } } })),
+  const { data: settings, isError } = useQuery({
+    queryKey: ["alerts", "settings", agentId],
+    queryFn: async () => {
+      if (agentId === null) return unwrap(api.GET("/api/alerts/settings"));
+      const params = { path: { agentId } };
+      return (await unwrap(api.GET("/api/agents/{agentId}", { params }))).alertSettings;
+    },
   });
   if (isError) return null;
-  if (!agent) return <Skeleton className="h-[280px]" />;
-  const rule = agent.alertSettings.rules.find((one) => one.id === ruleId);
+  if (!settings) return <Skeleton className="h-[280px]" />;
+  const rule = settings.rules.find((one) => one.id === ruleId);
   if (!rule) return <p className="text-muted">The rule of this alert was deleted.</p>;
-  return <RuleReplay agentId={agentId} rule={rule} />;
+  return <RuleReplay agentId={agentId} rule={rule as AlertRule} />;
 }

@@ -1,12 +1,11 @@
 /** One alert: the measured value, example traces and the history. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Check, RotateCcw, X } from "lucide-react";
-import type { ReactNode } from "react";
-import { type Alert, against, METRICS, severityTone, statusTone } from "@/lib/alerts";
+import { BellOff, Check, RotateCcw, X } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { type Alert, against, displayOf, severityTone, statusTone } from "@/lib/alerts";
 import { api, unwrap } from "@/lib/api";
 import { formatCount, formatDuration } from "@/lib/format";
-import { useMembers, useProfile } from "@/lib/queries";
 import { useCan } from "@/lib/roles";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -15,7 +14,9 @@ import { RoleButton } from "@/ui/RoleButton";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { AlertChart } from "./AlertChart";
+import { AlertHistory } from "./AlertHistory";
 import { ExampleTraces } from "./ExampleTraces";
+import { SilenceDialog } from "./SilenceDialog";
 
 interface Props {
   id: string;
@@ -26,6 +27,7 @@ interface Props {
 
 export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
   const can = useCan();
+  const [isSilencing, setSilencing] = useState(false);
   const { data, error, refetch } = useQuery({
     queryKey: ["alerts", "one", id],
     queryFn: () =>
@@ -54,6 +56,7 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
         <div className="mb-2 flex items-center gap-2">
           <Badge tone={severityTone(data.severity)}>{data.severity}</Badge>
           <Badge tone={statusTone(data.status)}>{data.status}</Badge>
+          {data.silencedUntil && <Badge>silenced</Badge>}
           <span className="ml-auto" />
           <CopyId id={data.id} />
           <Button
@@ -89,7 +92,7 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
           </RoleButton>
         )}
         <Link
-          to="/agents/$agentId/rules"
+          to={(data.agentId ? "/agents/$agentId/rules" : "/alerts/rules/workspace") as never}
           params={{ agentId: data.agentId } as never}
           search={{ rule: data.ruleId } as never}
           className="inline-flex h-8 items-center rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
@@ -100,7 +103,7 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
           to="/traces"
           search={
             {
-              agent: data.agentName,
+              agent: data.agentId ? data.agentName : undefined,
               from: data.windowStart,
               to: data.windowEnd,
               range: undefined,
@@ -111,11 +114,37 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
         >
           Traces in the window
         </Link>
+        {data.failureId && (
+          <Link
+            to="/failures"
+            search={{ failure: data.failureId } as never}
+            className="inline-flex h-8 items-center rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
+          >
+            Show the failure
+          </Link>
+        )}
+        {data.status !== "resolved" && (
+          <RoleButton
+            needs="editor"
+            onClick={() => setSilencing(true)}
+            icon={<BellOff className="size-3.5" />}
+          >
+            Silence
+          </RoleButton>
+        )}
       </div>
       <Facts alert={data} />
       <AlertChart alert={data} />
       <ExampleTraces ids={data.exampleTraceIds} />
-      <History alert={data} />
+      <AlertHistory alert={data} />
+      <SilenceDialog
+        scope={
+          isSilencing
+            ? { agentId: data.agentId, ruleId: data.ruleId, label: `the rule of “${data.title}”` }
+            : null
+        }
+        onClose={() => setSilencing(false)}
+      />
     </div>
   );
 }
@@ -126,18 +155,27 @@ function Facts({ alert }: { alert: Alert }) {
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5">
       <Fact name="Latest value">
-        <span className="font-medium">{METRICS[alert.metric].format(alert.value)}</span>{" "}
+        <span className="font-medium">{displayOf(alert).format(alert.value)}</span>{" "}
         <span className="text-muted">{against(alert)}</span>
       </Fact>
       <Fact name="Agent">
-        <Link
-          to="/agents/$agentId"
-          params={{ agentId: alert.agentId } as never}
-          className="text-accent hover:underline"
-        >
-          {alert.agentName}
-        </Link>
+        {alert.agentId ? (
+          <Link
+            to="/agents/$agentId"
+            params={{ agentId: alert.agentId } as never}
+            className="text-accent hover:underline"
+          >
+            {alert.agentName}
+          </Link>
+        ) : (
+          alert.agentName
+        )}
       </Fact>
+      {alert.silencedUntil && (
+        <Fact name="Silenced until">
+          <Time at={alert.silencedUntil} as="full" />
+        </Fact>
+      )}
       <Fact name="Since">
         <Time at={alert.triggeredAt} as="full" />
       </Fact>
@@ -153,33 +191,5 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt className="text-muted">{name}</dt>
       <dd className="min-w-0">{children}</dd>
     </>
-  );
-}
-
-function History({ alert }: { alert: Alert }) {
-  const { data: me } = useProfile();
-  const { data: members } = useMembers();
-  const name = (by: string) => {
-    if (by === "spanwise") return "Spanwise";
-    if (by === me?.id) return "You";
-    return members?.find((one) => one.userId === by)?.name ?? by;
-  };
-  return (
-    <section>
-      <h3 className="mb-2 font-medium">History</h3>
-      <ol className="flex flex-col gap-3 border-l pl-4">
-        {alert.history.toReversed().map((move) => (
-          <li key={move.at + move.to}>
-            <span className="flex flex-wrap items-center gap-x-2">
-              <Badge tone={statusTone(move.to)}>{move.to}</Badge>
-              <span className="text-sm text-muted">
-                {name(move.by)} · <Time at={move.at} as="short" />
-              </span>
-            </span>
-            {move.note && <p className="mt-0.5">{move.note}</p>}
-          </li>
-        ))}
-      </ol>
-    </section>
   );
 }

@@ -1,5 +1,5 @@
 import { Check, RotateCcw } from "lucide-react";
-import { type Alert, against, METRICS, severityTone, statusTone } from "@/lib/alerts";
+import { type Alert, against, displayOf, severityTone, statusTone } from "@/lib/alerts";
 import { colourOf } from "@/lib/colours";
 import { formatCount } from "@/lib/format";
 import { Badge, Dot } from "@/ui/Badge";
@@ -41,6 +41,7 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
             <span className="truncate">{alert.agentName}</span>
             <span aria-hidden>·</span>
             <Time at={alert.triggeredAt} />
+            {alert.silencedUntil && <Badge>silenced</Badge>}
             {alert.occurrences > 1 && (
               <span className="max-md:hidden">· {formatCount(alert.occurrences)} occurrences</span>
             )}
@@ -48,7 +49,7 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
         </span>
         <span className="hidden w-36 shrink-0 text-right xl:block">
           <span className={cx("block font-medium", isActive && "text-bad")}>
-            {METRICS[alert.metric].format(alert.value)}
+            {displayOf(alert).format(alert.value)}
           </span>
           <span className="block text-sm text-muted">{against(alert)}</span>
         </span>

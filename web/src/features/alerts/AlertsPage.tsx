@@ -11,11 +11,11 @@ import { Kbd } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
 import { Select } from "@/ui/Field";
-import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
 import { AlertDetail } from "./AlertDetail";
 import { AlertRow } from "./AlertRow";
+import { AlertsTitle } from "./AlertsTitle";
 import { useAlerts, useChangeStatus } from "./useAlerts";
 
 export default function AlertsPage() {
@@ -57,7 +57,7 @@ export default function AlertsPage() {
   const isFiltered = Boolean(status || severity || agent);
   return (
     <div className="flex h-full flex-col">
-      <ListTitle>Alerts</ListTitle>
+      <AlertsTitle page="/alerts" />
       <div className="flex flex-wrap items-end gap-x-3 border-b bg-bg pr-3">
         <div className="-mb-px min-w-0 flex-1">
           <Tabs
@@ -162,8 +162,8 @@ function NoAlerts({ isFiltered }: { isFiltered: boolean }) {
   }
   return (
     <EmptyState icon={<BellRing className="size-6" />} title="No alerts">
-      Alerts are raised by rules. Open an agent and add one, for example for an error rate above 5%
-      over ten minutes.
+      Alerts are raised by rules. Add one under Rules, for example for an error rate above 5% over
+      ten minutes.
     </EmptyState>
   );
 }

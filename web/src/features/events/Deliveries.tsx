@@ -77,8 +77,9 @@ export function Deliveries() {
 }
 
 function Row({ delivery }: { delivery: Delivery }) {
-  const outcome =
+  const status =
     delivery.error ?? (delivery.responseStatus ? `HTTP ${delivery.responseStatus}` : "");
+  const outcome = [status, delivery.response].filter(Boolean).join(": ");
   return (
     <li className="flex min-h-9 flex-wrap items-center gap-x-4 border-b px-3.5 py-1 last:border-0">
       <span className="w-20">

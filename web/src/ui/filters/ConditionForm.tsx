@@ -51,6 +51,8 @@ export function ConditionForm({ field, before, onDone }: Props) {
       className="flex flex-col gap-2"
       onSubmit={(event) => {
         event.preventDefault();
+        // The form may be opened from another one.
+        event.stopPropagation();
         if (isComplete) onDone(toConditions(field, comparison, values));
       }}
     >

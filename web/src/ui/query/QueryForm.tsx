@@ -24,8 +24,7 @@ import {
 } from "@/lib/queryDraft";
 import { Button } from "../Button";
 import { Select } from "../Field";
-import { Chips } from "../filters/Chips";
-import { FilterButton } from "../filters/FilterButton";
+import { FilterEditor } from "../filters/FilterEditor";
 import { FieldPicker } from "./FieldPicker";
 
 interface Props {
@@ -44,11 +43,7 @@ export function QueryForm({ draft, onChange }: Props) {
         <Groupings draft={draft} change={change} />
       </Line>
       <Line label="Where">
-        <Chips
-          conditions={draft.filters}
-          onChange={(filters) => change({ filters: [...filters] })}
-        />
-        <FilterButton onAdd={(added) => change({ filters: [...draft.filters, ...added] })} />
+        <FilterEditor conditions={draft.filters} onChange={(filters) => change({ filters })} />
       </Line>
       <Line label="Show">
         <Select

@@ -25,10 +25,12 @@ from spanwise.storage.catalog.tables import (
     deliveries,
     events,
     experiments,
+    failure_marks,
     memberships,
     model_prices,
     repricing,
     rule_states,
+    silences,
     users,
     views,
     webhooks,
@@ -45,8 +47,10 @@ _OWNED_TABLES = (
     deliveries,
     events,
     experiments,
+    failure_marks,
     model_prices,
     repricing,
+    silences,
     views,
     webhooks,
 )
@@ -111,7 +115,11 @@ async def update_workspace(tx: Transaction, workspace_id: str, changes: Mapping[
 async def delete_workspace(tx: Transaction, workspace_id: str, now: datetime) -> None:
     """Delete a workspace with all its records; its telemetry is left to be removed."""
     of_workspace = select(agents.c.id).where(agents.c.workspace_id == workspace_id)
-    await tx.execute(delete(rule_states).where(rule_states.c.agent_id.in_(of_workspace)))
+    await tx.execute(
+        delete(rule_states).where(
+            rule_states.c.agent_id.in_(of_workspace) | (rule_states.c.agent_id == workspace_id)
+        )
+    )
     for table in _OWNED_TABLES:
         await tx.execute(delete(table).where(table.c.workspace_id == workspace_id))
     await tx.execute(delete(workspaces).where(workspaces.c.id == workspace_id))

@@ -80,7 +80,7 @@ async def list_failures(
     LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}"""
     parameters = {
         **where.parameters,
-        **_bind_marks(marks),
+        **bind_marks(marks),
         "status": query.status or "",
         "from": start,
         "width": width,
@@ -104,7 +104,7 @@ async def has_failure(engine: Engine, workspace: str, group: int) -> bool:
     return bool(rows)
 
 
-def _bind_marks(marks: Sequence[FailureMark]) -> dict[str, Any]:
+def bind_marks(marks: Sequence[FailureMark]) -> dict[str, Any]:
     groups = [(parse_failure_id(mark.id), mark) for mark in marks]
     return {
         "marked": [group for group, _ in groups],

@@ -1,4 +1,4 @@
-"""Computes the metrics of alert rules: many agents per query, by the end time of their traces.
+"""Computes the metrics of alert rules: many agents or workspaces per query, by the end of traces.
 
 A trace is stored after it ended, so a window over start times would miss long traces. The table is
 sorted by start; an index on end times finds the hours in which the matching traces started.
@@ -9,19 +9,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from spanwise.model.alerts import AlertMetric, WatchedRule, Window
+from spanwise.model.alerts import AlertMetric, RuleKey, WatchedRule, Window
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.spans.locations import binary_trace_id, trace_starts_condition
 
 EXAMPLES = 5
 
-# Workspace, agent name, and signal name or an empty string.
+# Workspace, agent name or an empty string for all agents, and signal name or an empty string.
 SeriesKey = tuple[str, str, str]
 Series = dict[SeriesKey, dict[int, Window]]
 
 # In whole seconds, exactly as in the index `ended_range`.
-_ENDED = "intDiv(toUnixTimestamp64Nano(start) + toInt64(duration_ns), 1000000000)"
+ENDED = "intDiv(toUnixTimestamp64Nano(start) + toInt64(duration_ns), 1000000000)"
 _IN_WORKSPACES = "workspace IN {workspaces:Array(String)}"
+MEASURED_COLUMNS = f"""status, duration_ns, cost, input_tokens, output_tokens, unpriced,
+    toUInt32({ENDED}) AS seconds"""
+MEASUREMENTS = """count() AS samples, countIf(status = 'error') / samples AS error_rate,
+    avg(duration_ns) / 1e6 AS avg_latency,
+    quantileTDigest(0.95)(duration_ns) / 1e6 AS p95_latency,
+    sum(cost) AS total_cost, sum(input_tokens + output_tokens) AS tokens,
+    sum(unpriced[1]) AS unpriced_tokens"""
 
 
 @dataclass(frozen=True)
@@ -58,39 +65,42 @@ async def measure_traces(
     buckets: Buckets,
     agents: Sequence[str] | None = None,
 ) -> Series:
-    """Measure the agents of these workspaces within periods (Unix seconds)."""
+    """Measure these agents, or without them whole workspaces, within periods (Unix seconds)."""
     parameters: dict[str, Any] = {"workspaces": sorted(set(workspaces)), **buckets.parameters}
     only_agents = ""
     if agents is not None:
         only_agents, parameters["agents"] = "AND agent_name IN {agents:Array(String)}", list(agents)
     rows = await engine.fetch(
-        f"""SELECT workspace, agent_name, {buckets.sql} AS bucket, count() AS samples,
-            countIf(status = 'error') / samples AS error_rate,
-            avg(duration_ns) / 1e6 AS avg_latency,
-            quantileTDigest(0.95)(duration_ns) / 1e6 AS p95_latency,
-            sum(cost) AS total_cost, sum(input_tokens + output_tokens) AS tokens,
-            sum(unpriced[1]) AS unpriced_tokens
+        f"""SELECT workspace, agent, {buckets.sql} AS bucket, {MEASUREMENTS}
         FROM (
-            SELECT workspace, agent_name, status, duration_ns, cost, input_tokens, output_tokens,
-                unpriced, toUInt32({_ENDED}) AS seconds
-            FROM traces FINAL WHERE {_ended_within(periods)} AND agent_name != '' {only_agents})
-        GROUP BY workspace, agent_name, bucket""",
+            SELECT workspace, {_agent_column(agents)} AS agent, {MEASURED_COLUMNS}
+            FROM traces FINAL WHERE {ended_within(periods)} {only_agents})
+        GROUP BY workspace, agent, bucket""",
         parameters,
         tag="measure_traces",
     )
     series: Series = {}
     for row in rows:
-        key = row["workspace"], row["agent_name"], ""
-        series.setdefault(key, {})[row["bucket"]] = Window(
-            samples=row["samples"],
-            error_rate=row["error_rate"],
-            avg_latency=row["avg_latency"],
-            p95_latency=row["p95_latency"],
-            cost=row["total_cost"],
-            tokens=float(row["tokens"]),
-            unpriced_tokens=float(row["unpriced_tokens"]),
-        )
+        key = row["workspace"], row["agent"], ""
+        series.setdefault(key, {})[row["bucket"]] = to_window(row)
     return series
+
+
+def _agent_column(agents: Sequence[str] | None, column: str = "agent_name") -> str:
+    return "''" if agents is None else column
+
+
+def to_window(row: Mapping[str, Any]) -> Window:
+    """Return a row of `MEASUREMENTS` as a window."""
+    return Window(
+        samples=row["samples"],
+        error_rate=row["error_rate"],
+        avg_latency=row["avg_latency"],
+        p95_latency=row["p95_latency"],
+        cost=row["total_cost"],
+        tokens=float(row["tokens"]),
+        unpriced_tokens=float(row["unpriced_tokens"]),
+    )
 
 
 async def measure_signals(
@@ -99,8 +109,13 @@ async def measure_signals(
     names: Sequence[str],
     periods: Sequence[tuple[int, int]],
     buckets: Buckets,
+    *,
+    by_agent: bool = True,
 ) -> Series:
-    """Measure signals by name; a signal without an agent counts for the agent of its trace."""
+    """Measure signals by name; a signal without an agent counts for the agent of its trace.
+
+    Not `by_agent`: all signals of a workspace together.
+    """
     parameters: dict[str, Any] = {
         "workspaces": sorted(set(workspaces)),
         "names": sorted(set(names)),
@@ -111,8 +126,8 @@ async def measure_signals(
     )
     selected = f"{_IN_WORKSPACES} AND name IN {{names:Array(String)}} AND ({within})"
     rows = await engine.fetch(
-        f"""SELECT workspace, agent, name, {buckets.sql} AS bucket, count() AS samples,
-            avg(value) AS mean
+        f"""SELECT workspace, {"agent" if by_agent else "''"} AS agent_name, name,
+            {buckets.sql} AS bucket, count() AS samples, avg(value) AS mean
         FROM (
             SELECT s.workspace AS workspace, s.name AS name, s.value AS value,
                 if(notEmpty(s.agent_name), s.agent_name, t.agent_name) AS agent,
@@ -122,23 +137,24 @@ async def measure_signals(
                 SELECT workspace, lower(hex(trace_id)) AS id, agent_name FROM traces FINAL
                 WHERE {_IN_WORKSPACES} AND {_signal_traces_condition(f"signals WHERE {selected}")}
             ) AS t ON t.workspace = s.workspace AND t.id = s.trace_id)
-        WHERE agent != '' GROUP BY workspace, agent, name, bucket""",
+        WHERE {"agent != ''" if by_agent else "1"}
+        GROUP BY workspace, agent_name, name, bucket""",
         parameters,
         tag="measure_signals",
     )
     series: Series = {}
     for row in rows:
-        key = row["workspace"], row["agent"], row["name"]
+        key = row["workspace"], row["agent_name"], row["name"]
         series.setdefault(key, {})[row["bucket"]] = Window(
             samples=row["samples"], signal=row["mean"]
         )
     return series
 
 
-def _ended_within(periods: Sequence[tuple[int, int]]) -> str:
+def ended_within(periods: Sequence[tuple[int, int]]) -> str:
     """SQL condition for traces that ended within one of these periods (Unix seconds)."""
     ended = " OR ".join(
-        f"({_ENDED} >= {int(start)} AND {_ENDED} < {int(end)})" for start, end in periods
+        f"({ENDED} >= {int(start)} AND {ENDED} < {int(end)})" for start, end in periods
     )
     latest = _engine_time(max(end for _, end in periods))
     # The end is checked again outside, because an outdated row of a trace may match inside.
@@ -162,23 +178,23 @@ async def find_examples(
     engine: Engine,
     rules: Sequence[WatchedRule],
     end: datetime,
-    low: Collection[tuple[str, str]] = (),
-) -> dict[tuple[str, str], list[str]]:
+    low: Collection[RuleKey] = (),
+) -> dict[RuleKey, list[str]]:
     """Return ids of example traces by rule, the most extreme first.
 
     `low` has the keys of rules whose value is too low: their examples have the lowest values. Rules
     with the same metric, direction and window share one query.
     """
-    groups: dict[tuple[AlertMetric, str | None, bool, int], list[WatchedRule]] = {}
+    groups: dict[tuple[Any, ...], list[WatchedRule]] = {}
     for watched in rules:
-        rule = watched.rule
+        rule, has_agent = watched.rule, watched.agent_name is not None
         group_key = rule.metric, rule.signal_name, watched.key in low, rule.window_minutes
-        groups.setdefault(group_key, []).append(watched)
-    examples: dict[tuple[str, str], list[str]] = {}
-    for (_, _, is_low, _), group in groups.items():
+        groups.setdefault((*group_key, has_agent), []).append(watched)
+    examples: dict[RuleKey, list[str]] = {}
+    for (_, _, is_low, _, _), group in groups.items():
         found = await _find_group_examples(engine, group, end, is_low=is_low)
         for watched in group:
-            examples[watched.key] = found.get((watched.workspace_id, watched.agent_name), [])
+            examples[watched.key] = found.get((watched.workspace_id, watched.agent_name or ""), [])
     return examples
 
 
@@ -186,28 +202,30 @@ async def _find_group_examples(
     engine: Engine, rules: Sequence[WatchedRule], end: datetime, *, is_low: bool
 ) -> dict[tuple[str, str], list[str]]:
     rule = rules[0].rule
+    names = [watched.agent_name for watched in rules if watched.agent_name is not None]
+    agents = sorted(set(names)) if names else None
     # Up to the end of the current second, like the measured windows.
     until = int(end.timestamp()) + 1
     period = until - rule.window_minutes * 60, until
     sql = (
-        _signal_examples(period, is_low=is_low)
+        _signal_examples(period, agents, is_low=is_low)
         if rule.metric is AlertMetric.SIGNAL
-        else _trace_examples(rule.metric, period)
+        else _trace_examples(rule.metric, period, agents)
     )
     parameters = {
         "workspaces": sorted({watched.workspace_id for watched in rules}),
-        "agents": sorted({watched.agent_name for watched in rules}),
+        "agents": agents or [],
         "signal": rule.signal_name or "",
     }
     found: dict[tuple[str, str], list[str]] = {}
     for row in await engine.fetch(sql, parameters, tag="find_examples"):
-        ids = found.setdefault((row["workspace"], row["agent_name"]), [])
+        ids = found.setdefault((row["workspace"], row["agent"]), [])
         if row["id"] not in ids:
             ids.append(row["id"])
     return found
 
 
-_TRACE_ORDER = {
+TRACE_ORDER = {
     AlertMetric.ERROR_RATE: "status = 'error' DESC, start DESC",
     AlertMetric.P95_LATENCY: "duration_ns DESC",
     AlertMetric.AVG_LATENCY: "duration_ns DESC",
@@ -218,22 +236,29 @@ _TRACE_ORDER = {
 }
 
 
-def _trace_examples(metric: AlertMetric, period: tuple[int, int]) -> str:
-    return f"""SELECT workspace, agent_name, lower(hex(trace_id)) AS id FROM traces FINAL
-        WHERE {_ended_within([period])} AND agent_name IN {{agents:Array(String)}}
-        ORDER BY {_TRACE_ORDER[metric]} LIMIT {EXAMPLES} BY workspace, agent_name"""
+def _only(agents: Sequence[str] | None) -> str:
+    return "1" if agents is None else "agent_name IN {agents:Array(String)}"
 
 
-def _signal_examples(period: tuple[int, int], *, is_low: bool) -> str:
+def _trace_examples(
+    metric: AlertMetric, period: tuple[int, int], agents: Sequence[str] | None
+) -> str:
+    return f"""SELECT workspace, {_agent_column(agents)} AS agent, lower(hex(trace_id)) AS id
+        FROM traces FINAL WHERE {ended_within([period])} AND {_only(agents)}
+        ORDER BY {TRACE_ORDER[metric]} LIMIT {EXAMPLES} BY workspace, agent"""
+
+
+def _signal_examples(period: tuple[int, int], agents: Sequence[str] | None, *, is_low: bool) -> str:
     start, end = map(_engine_time, period)
     signals = f"""signals FINAL WHERE {_IN_WORKSPACES} AND name = {{signal:String}}
         AND time >= {start} AND time < {end}"""
-    return f"""SELECT t.workspace AS workspace, t.agent_name AS agent_name, s.trace_id AS id
+    agent = _agent_column(agents, "t.agent_name")
+    return f"""SELECT t.workspace AS workspace, {agent} AS agent, s.trace_id AS id
         FROM (SELECT workspace, trace_id, value, time FROM {signals} AND notEmpty(trace_id)) AS s
         INNER JOIN (
             SELECT workspace, lower(hex(trace_id)) AS id, agent_name FROM traces FINAL
-            WHERE {_IN_WORKSPACES} AND agent_name IN {{agents:Array(String)}}
+            WHERE {_IN_WORKSPACES} AND {_only(agents)}
                 AND {_signal_traces_condition(signals)}
         ) AS t ON t.workspace = s.workspace AND t.id = s.trace_id
         ORDER BY value {"ASC" if is_low else "DESC"}, time DESC
-        LIMIT {EXAMPLES} BY workspace, agent_name"""
+        LIMIT {EXAMPLES} BY workspace, agent"""

@@ -1,12 +1,13 @@
 /** The parts of the rule editor besides the form: the list, who is notified, and new secrets. */
 import { type AlertRule, describeRule, severityTone } from "@/lib/alerts";
 import { ApiError, type Schemas } from "@/lib/api";
-import { Badge } from "@/ui/Badge";
-import { CodeBlock } from "@/ui/CodeBlock";
-import { cx } from "@/ui/cx";
-import { Dialog } from "@/ui/Dialog";
-import { Field, Input } from "@/ui/Field";
-import { Panel } from "@/ui/Panel";
+import { Badge } from "../Badge";
+import { CodeBlock } from "../CodeBlock";
+import { cx } from "../cx";
+import { Dialog } from "../Dialog";
+import { Field, Input } from "../Field";
+import { Panel } from "../Panel";
+import { Channels } from "./Channels";
 import type { Draft } from "./ruleDraft";
 
 export function RuleList({
@@ -33,6 +34,7 @@ export function RuleList({
           >
             <span className="flex items-center gap-2">
               <span className="min-w-0 flex-1 truncate font-medium">{rule.name || "Rule"}</span>
+              {!rule.enabled && <Badge>off</Badge>}
               <Badge tone={severityTone(rule.severity)}>{rule.severity}</Badge>
             </span>
             <span className="mt-0.5 block text-sm text-muted">{describeRule(rule)}</span>
@@ -44,10 +46,12 @@ export function RuleList({
 }
 
 export function Notify({
+  agentId,
   draft,
   onChange,
   error,
 }: {
+  agentId: string | null;
   draft: Draft;
   onChange: (draft: Draft) => void;
   error: Error | null;
@@ -79,6 +83,12 @@ export function Notify({
             />
           )}
         </Field>
+        <Channels
+          agentId={agentId}
+          channels={draft.channels}
+          onChange={(channels) => onChange({ ...draft, channels })}
+          error={about("channels")}
+        />
       </div>
     </Panel>
   );

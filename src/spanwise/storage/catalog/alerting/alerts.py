@@ -27,6 +27,7 @@ from spanwise.model.alerts import (
     AlertMove,
     AlertStatus,
     AlertSummary,
+    RuleKey,
     RuleState,
     Severity,
 )
@@ -38,35 +39,46 @@ from spanwise.storage.catalog.tables import alert_moves, alerts, rule_states
 OPEN = (AlertStatus.ACTIVE, AlertStatus.ACKNOWLEDGED)
 
 
-async def add_alert(tx: Transaction, workspace_id: str, alert: Alert) -> bool:
+async def add_alert(
+    tx: Transaction, workspace_id: str, alert: Alert, notified_at: datetime
+) -> bool:
     """Add an alert; False when its rule already has an open one."""
-    values = alert.model_dump(by_alias=False, exclude={"history"})
+    values = alert.model_dump(by_alias=False, exclude={"history", "silenced_until"})
     try:
         async with tx.begin_nested():
             await tx.execute(
                 insert(alerts).values(
-                    **values,
+                    **{**values, "agent_id": alert.agent_id or workspace_id},
                     workspace_id=workspace_id,
-                    open_rule=_open_rule(alert),
-                    notified_at=alert.triggered_at,
+                    open_rule=_open_rule(workspace_id, alert),
+                    notified_at=notified_at,
                 )
             )
     except IntegrityError:
         return False
     for move in alert.history:
-        await _add_move(tx, alert.id, move)
+        await add_move(tx, alert.id, move)
     return True
 
 
 async def count_occurrence(
-    tx: Transaction, alert_id: str, value: float, start: datetime, end: datetime
+    tx: Transaction,
+    alert_id: str,
+    value: float,
+    start: datetime,
+    end: datetime,
+    **values: str,
 ) -> None:
-    """Count another breach while the alert is open."""
+    """Count another breach while the alert is open; `values` are other columns to change."""
     await tx.execute(
         update(alerts)
         .where(alerts.c.id == alert_id, alerts.c.status.in_(OPEN))
         .values(
-            occurrences=alerts.c.occurrences + 1, value=value, window_start=start, window_end=end
+            occurrences=alerts.c.occurrences + 1,
+            value=value,
+            window_start=start,
+            window_end=end,
+            **values,
         )
     )
 
@@ -91,7 +103,7 @@ async def move_alert(
         .values(status=move.to, **values)
     )
     if moved.rowcount:
-        await _add_move(tx, alert_id, move)
+        await add_move(tx, alert_id, move)
     return moved.rowcount > 0
 
 
@@ -105,7 +117,7 @@ async def reopen_alert(tx: Transaction, workspace_id: str, alert: Alert, move: A
                 alert.id,
                 move,
                 from_=[AlertStatus.ACKNOWLEDGED, AlertStatus.RESOLVED],
-                open_rule=_open_rule(alert),
+                open_rule=_open_rule(workspace_id, alert),
                 reopened_at=move.at,
                 notified_at=move.at,
                 acknowledged_at=None,
@@ -160,7 +172,10 @@ async def summarize_alerts(tx: Transaction, workspace_id: str, wanted: AlertFilt
         .group_by(alerts.c.agent_id)
         .order_by(func.max(alerts.c.triggered_at).desc())
     )
-    agents = [AgentAlertCounts.model_validate(dict(row._mapping)) for row in by_agent]
+    agents = [
+        AgentAlertCounts.model_validate({**row._mapping, **_agent_of(workspace_id, row.agent_id)})
+        for row in by_agent
+    ]
     by_severity = await tx.execute(
         select(alerts.c.severity, func.count()).where(where).group_by(alerts.c.severity)
     )
@@ -191,16 +206,16 @@ async def find_open_alerts(tx: Transaction) -> list[tuple[str, Alert, datetime]]
 
 
 async def find_firing_times(
-    tx: Transaction, rules: Iterable[tuple[str, str]], since: datetime
-) -> dict[tuple[str, str], list[tuple[datetime, datetime | None]]]:
-    """Return when rules were firing since a time (start, end), by agent and rule id."""
+    tx: Transaction, rules: Iterable[RuleKey], since: datetime
+) -> dict[RuleKey, list[tuple[datetime, datetime | None]]]:
+    """Return when rules were firing since a time (start, end), by rule."""
     rows = await tx.execute(
         select(
             alerts.c.agent_id, alerts.c.rule_id, alerts.c.triggered_at, alerts.c.resolved_at
         ).where(or_(alerts.c.resolved_at.is_(None), alerts.c.resolved_at >= since))
     )
     wanted = set(rules)
-    times: dict[tuple[str, str], list[tuple[datetime, datetime | None]]] = {}
+    times: dict[RuleKey, list[tuple[datetime, datetime | None]]] = {}
     for row in rows:
         if (row.agent_id, row.rule_id) in wanted:
             times.setdefault((row.agent_id, row.rule_id), []).append(
@@ -209,7 +224,7 @@ async def find_firing_times(
     return times
 
 
-async def read_rule_states(tx: Transaction) -> dict[tuple[str, str], RuleState]:
+async def read_rule_states(tx: Transaction) -> dict[RuleKey, RuleState]:
     rows = await tx.execute(select(rule_states))
     return {
         (row.agent_id, row.rule_id): RuleState(
@@ -223,7 +238,7 @@ async def read_rule_states(tx: Transaction) -> dict[tuple[str, str], RuleState]:
     }
 
 
-async def write_rule_states(tx: Transaction, states: Mapping[tuple[str, str], RuleState]) -> None:
+async def write_rule_states(tx: Transaction, states: Mapping[RuleKey, RuleState]) -> None:
     """Replace the states of these rules."""
     await delete_rule_states(tx, list(states))
     if states:
@@ -244,7 +259,7 @@ async def write_rule_states(tx: Transaction, states: Mapping[tuple[str, str], Ru
         )
 
 
-async def delete_rule_states(tx: Transaction, keys: Sequence[tuple[str, str]]) -> None:
+async def delete_rule_states(tx: Transaction, keys: Sequence[RuleKey]) -> None:
     if keys:
         await tx.execute(
             delete(rule_states).where(
@@ -272,11 +287,16 @@ def _conditions(workspace_id: str, wanted: AlertFilter) -> ColumnElement[bool]:
     return and_(*conditions)
 
 
-def _open_rule(alert: Alert) -> str:
-    return f"{alert.agent_id}/{alert.rule_id}"
+def rule_key(workspace_id: str, alert: Alert) -> RuleKey:
+    return alert.agent_id or workspace_id, alert.rule_id
 
 
-async def _add_move(tx: Transaction, alert_id: str, move: AlertMove) -> None:
+def _open_rule(workspace_id: str, alert: Alert) -> str:
+    return "/".join(rule_key(workspace_id, alert))
+
+
+async def add_move(tx: Transaction, alert_id: str, move: AlertMove) -> None:
+    """Add an entry to the history of an alert."""
     await tx.execute(
         insert(alert_moves).values(
             id=new_id("mov"),
@@ -288,6 +308,12 @@ async def _add_move(tx: Transaction, alert_id: str, move: AlertMove) -> None:
             note=move.note,
         )
     )
+
+
+async def count_moves(tx: Transaction, alert_id: str) -> int:
+    where = alert_moves.c.alert_id == alert_id
+    counted = await tx.execute(select(func.count()).select_from(alert_moves).where(where))
+    return counted.scalar_one()
 
 
 async def _with_history(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Alert]:
@@ -306,6 +332,17 @@ async def _with_history(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Alert
     return [_to_alert(row, history.get(row.id, [])) for row in rows]
 
 
+def _agent_of(workspace_id: str, stored_id: str) -> dict[str, str | None]:
+    return {"agent_id": None if stored_id == workspace_id else stored_id}
+
+
 def _to_alert(row: Row[Any], history: list[AlertMove]) -> Alert:
-    values = {**row._mapping, "metric": AlertMetric(row.metric), "history": history}
-    return Alert.model_validate({name: values[name] for name in Alert.model_fields})
+    values = {
+        **row._mapping,
+        **_agent_of(row.workspace_id, row.agent_id),
+        "metric": AlertMetric(row.metric),
+        "history": history,
+    }
+    return Alert.model_validate(
+        {name: values[name] for name in Alert.model_fields if name in values}
+    )

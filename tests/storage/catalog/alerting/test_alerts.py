@@ -7,7 +7,7 @@ from spanwise.model.alerts import Alert, AlertFilter, AlertMove, AlertStatus, Ru
 from spanwise.model.api_model import new_id
 from spanwise.model.page import PageRequest
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.catalog import alerts as stored
+from spanwise.storage.catalog.alerting import alerts as stored
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 ACTIVE, RESOLVED = AlertStatus.ACTIVE, AlertStatus.RESOLVED
@@ -19,6 +19,8 @@ def make_alert(**fields: Any) -> Alert:
         "agent_id": "agt_1",
         "agent_name": "planner",
         "rule_id": "errors",
+        "measure": None,
+        "failure_id": None,
         "metric": "errorRate",
         "condition": "above",
         "severity": "warning",
@@ -62,7 +64,7 @@ async def resolve(catalog: Catalog, alert: Alert, workspace: str = "wsp_1") -> b
 
 async def add(catalog: Catalog, alert: Alert) -> bool:
     async with catalog.write() as tx:
-        return await stored.add_alert(tx, "wsp_1", alert)
+        return await stored.add_alert(tx, "wsp_1", alert, alert.triggered_at)
 
 
 async def test_an_alert_is_stored_unchanged(catalog: Catalog) -> None:

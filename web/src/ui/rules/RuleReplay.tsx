@@ -1,30 +1,37 @@
 /** Replays a rule over the last 14 days: value, threshold or band, and when it would have fired. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { type AlertRule, METRICS } from "@/lib/alerts";
+import { type AlertRule, displayOf } from "@/lib/alerts";
 import { api, type Schemas, unwrap } from "@/lib/api";
-import { formatDuration, formatShortTime } from "@/lib/format";
-import { Badge } from "./Badge";
-import type { Level, Period, Series } from "./chart/series";
-import { TimeChart } from "./chart/TimeChart";
-import { Panel } from "./Panel";
-import { ErrorState, Skeleton } from "./states";
+import { formatCount, formatDuration, formatShortTime } from "@/lib/format";
+import { Badge } from "../Badge";
+import type { Level, Period, Series } from "../chart/series";
+import { TimeChart } from "../chart/TimeChart";
+import { Panel } from "../Panel";
+import { ErrorState, Skeleton } from "../states";
+import { toRule } from "./ruleDraft";
 
 type Replay = Schemas["RuleBacktest"];
 
 const HOUR = 3_600_000;
 const CHART_HEIGHT = 240;
 
-export function RuleReplay({ agentId, rule }: { agentId: string; rule: AlertRule }) {
+/** Without an agent, the rule is one of the workspace. */
+export function RuleReplay({ agentId, rule }: { agentId: string | null; rule: AlertRule }) {
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: ["agents", "backtest", agentId, rule],
-    queryFn: () =>
-      unwrap(
-        api.POST("/api/agents/{agentId}/alerts/backtest", {
-          params: { path: { agentId } },
-          body: { enabled: true, rules: [rule], notify: { emails: [], webhooks: [] } },
-        }),
-      ),
+    queryFn: () => {
+      const notify = { emails: [], webhooks: [], channels: [] };
+      const body = { enabled: true, rules: [toRule(rule)], notify };
+      return unwrap(
+        agentId === null
+          ? api.POST("/api/alerts/backtest", { body })
+          : api.POST("/api/agents/{agentId}/alerts/backtest", {
+              params: { path: { agentId } },
+              body,
+            }),
+      );
+    },
     placeholderData: keepPreviousData,
     retry: false,
     staleTime: 60_000,
@@ -33,7 +40,7 @@ export function RuleReplay({ agentId, rule }: { agentId: string; rule: AlertRule
   return (
     <Panel
       title="Last 14 days"
-      unit={METRICS[rule.metric].label.toLowerCase()}
+      unit={displayOf(rule).label.toLowerCase()}
       actions={replay && <Verdict replay={replay} isFetching={isFetching} />}
     >
       {error ? (
@@ -66,7 +73,7 @@ function hourOf(at: string): string {
 }
 
 function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; end: string }) {
-  const { format } = METRICS[rule.metric];
+  const { format } = displayOf(rule);
   const dates = useMemo(() => replay.points.map((point) => hourOf(point.at)), [replay]);
   const series = useMemo(() => toSeries(replay, rule), [replay, rule]);
   const levels = useMemo<Level[]>(
@@ -100,6 +107,12 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
         periods={periods}
         height={CHART_HEIGHT}
       />
+      {replay.skipped > 0 && (
+        <p className="mt-2 text-sm text-muted">
+          {formatCount(replay.skipped)} of {formatCount(replay.windows)} windows had too few samples
+          and were not evaluated.
+        </p>
+      )}
       <ul className="mt-2 flex max-h-24 flex-wrap gap-x-5 gap-y-1 overflow-auto text-sm">
         {replay.firings.map((firing) => (
           <li key={firing.start} className="flex items-center gap-1.5">
@@ -119,8 +132,7 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
 }
 
 function toSeries(replay: Replay, rule: AlertRule): Series[] {
-  const name =
-    rule.metric === "signal" ? (rule.signalName ?? "signal") : METRICS[rule.metric].label;
+  const name = rule.metric === "signal" ? (rule.signalName ?? "signal") : displayOf(rule).label;
   const series: Series[] = [
     { name, colour: "var(--accent)", values: replay.points.map((point) => point.value) },
   ];

@@ -1,7 +1,8 @@
 /** The fields of one rule. */
 import { useState } from "react";
-import { type AlertRule, METRICS, SEVERITIES } from "@/lib/alerts";
-import { Field, Input, Select } from "@/ui/Field";
+import { type AlertRule, displayOf, isRate, SEVERITIES } from "@/lib/alerts";
+import { Checkbox, Field, Input, Select } from "../Field";
+import { RuleFilters, RuleMetric } from "./RuleMetric";
 
 interface Props {
   rule: AlertRule;
@@ -34,34 +35,7 @@ export function RuleForm({ rule, onChange, problem }: Props) {
           />
         )}
       </Field>
-      <Field label="Metric" error={problem("metric")}>
-        {(props) => (
-          <Select
-            {...props}
-            className="w-full max-w-none"
-            value={rule.metric}
-            onChange={(metric) =>
-              change({
-                metric: metric as AlertRule["metric"],
-                signalName: metric === "signal" ? (rule.signalName ?? "") : null,
-              })
-            }
-            options={Object.entries(METRICS).map(([value, { label }]) => ({ value, label }))}
-          />
-        )}
-      </Field>
-      {rule.metric === "signal" && (
-        <Field label="Signal" error={problem("signalName")}>
-          {(props) => (
-            <Input
-              {...props}
-              value={rule.signalName ?? ""}
-              placeholder="thumbs_up"
-              onChange={(event) => change({ signalName: event.target.value })}
-            />
-          )}
-        </Field>
-      )}
+      <RuleMetric rule={rule} onChange={change} problem={problem} />
       <Field label="Condition" error={problem("condition")}>
         {(props) => (
           <Select
@@ -69,7 +43,7 @@ export function RuleForm({ rule, onChange, problem }: Props) {
             className="w-full max-w-none"
             value={rule.condition}
             onChange={(value) => setCondition(value as AlertRule["condition"])}
-            options={CONDITIONS}
+            options={rule.metric === "newFailureGroup" ? CONDITIONS.slice(0, 1) : CONDITIONS}
           />
         )}
       </Field>
@@ -90,7 +64,12 @@ export function RuleForm({ rule, onChange, problem }: Props) {
           )}
         </Field>
       ) : (
-        <Threshold key={rule.metric} rule={rule} onChange={change} error={problem("threshold")} />
+        <Threshold
+          key={`${rule.metric} ${rule.measure}`}
+          rule={rule}
+          onChange={change}
+          error={problem("threshold")}
+        />
       )}
       <Count
         label="Window"
@@ -124,6 +103,12 @@ export function RuleForm({ rule, onChange, problem }: Props) {
           />
         )}
       </Field>
+      <RuleFilters rule={rule} onChange={change} problem={problem} />
+      <Checkbox
+        label="Rule enabled"
+        checked={rule.enabled}
+        onChange={(event) => change({ enabled: event.target.checked })}
+      />
     </div>
   );
 }
@@ -138,12 +123,12 @@ function Threshold({
   onChange: (changes: Partial<AlertRule>) => void;
   error: string | undefined;
 }) {
-  const factor = rule.metric === "errorRate" ? 100 : 1;
+  const factor = isRate(rule) ? 100 : 1;
   const shown =
     rule.threshold == null ? "" : String(Number((rule.threshold * factor).toPrecision(8)));
   const [text, setText] = useState(shown);
   return (
-    <Field label="Threshold" hint={METRICS[rule.metric].unit} error={error}>
+    <Field label="Threshold" hint={displayOf(rule).unit} error={error}>
       {(props) => (
         <Input
           {...props}

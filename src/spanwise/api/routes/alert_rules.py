@@ -1,0 +1,78 @@
+"""Routes for the rules of all agents, for those of the whole workspace, and for silences."""
+
+from typing import Annotated
+
+from fastapi import Path
+
+from spanwise.api.auth import ClientAddress, Reader, Writer
+from spanwise.api.freshness import Fresh
+from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
+from spanwise.api.http.prefix_router import PrefixRouter
+from spanwise.api.requests.alert_settings import AlertSettingsChange, ChannelChange
+from spanwise.api.requests.parameters import Paged
+from spanwise.api.services import Use
+from spanwise.model.alerts import AlertSettings, Backtest, NewSilence, RuleEntry, Silence
+from spanwise.model.events import Delivery
+
+router = PrefixRouter("alerts", "/alerts")
+
+
+@router.get("/rules")
+async def list_alert_rules(caller: Reader, use: Use, page: Paged) -> SuccessPage[RuleEntry]:
+    """List all rules with their last alert: those of the workspace, then those of its agents."""
+    return succeed_page(page, await use.alert_rules.list(caller, page))
+
+
+@router.get("/settings")
+async def get_workspace_alert_settings(caller: Reader, use: Use) -> Success[AlertSettings]:
+    """Return the rules that apply to all traces of the workspace, and who is notified."""
+    return succeed(await use.alert_rules.get(caller))
+
+
+@router.put("/settings")
+async def change_workspace_alert_settings(
+    body: AlertSettingsChange, caller: Writer, use: Use, address: ClientAddress
+) -> Success[AlertSettings]:
+    """Change the workspace's rules and who is notified. Only this response has webhook secrets."""
+    return succeed(await use.alert_rules.change(caller, body.to_changes(), address))
+
+
+@router.post("/backtest")
+async def backtest_workspace_rules(
+    body: AlertSettingsChange, caller: Reader, use: Use, _fresh: Fresh
+) -> Success[Backtest]:
+    """Compute when each rule of the workspace would have fired in the last 14 days."""
+    return succeed(await use.backtests.run(caller, None, body.given_rules))
+
+
+@router.post("/test")
+async def send_workspace_test(body: ChannelChange, caller: Writer, use: Use) -> Success[Delivery]:
+    """Send a test notification to a channel now and return what the other side answered."""
+    wanted = body.model_dump(by_alias=False)
+    return succeed(await use.alert_rules.send_test(caller, None, wanted))
+
+
+@router.get("/silences")
+async def list_silences(caller: Reader, use: Use, page: Paged) -> SuccessPage[Silence]:
+    """List silences, those that end last first."""
+    return succeed_page(page, await use.silences.list(caller, page))
+
+
+@router.post("/silences", status_code=201)
+async def create_silence(
+    body: NewSilence, caller: Writer, use: Use, address: ClientAddress
+) -> Success[Silence]:
+    """Mute notifications of a rule, an agent or the workspace. Alerts are still raised."""
+    return succeed(await use.silences.create(caller, body, address))
+
+
+@router.delete("/silences/{silenceId}")
+async def end_silence(
+    silence_id: Annotated[str, Path(alias="silenceId")],
+    caller: Writer,
+    use: Use,
+    address: ClientAddress,
+) -> Success[Deleted]:
+    """End a silence early. It stays in the list."""
+    await use.silences.end(caller, silence_id, address)
+    return succeed(Deleted(id=silence_id))

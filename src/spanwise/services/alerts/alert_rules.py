@@ -1,0 +1,231 @@
+"""Alert rules and receivers of notifications: those of agents, and those of the workspace."""
+
+import secrets
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from spanwise.model.accounts import Principal
+from spanwise.model.agents import Agent
+from spanwise.model.alerts import (
+    ALL_AGENTS,
+    MASK,
+    Alert,
+    AlertMetric,
+    AlertMove,
+    AlertSettings,
+    AlertStatus,
+    ChannelType,
+    Condition,
+    NotifyChannel,
+    NotifyWebhook,
+    RuleEntry,
+    Severity,
+)
+from spanwise.model.api_model import new_id, utc_now
+from spanwise.model.errors import FieldProblem, Invalid
+from spanwise.model.events import SERVICE, Delivery, OutboxMessage
+from spanwise.model.page import Listing, PageRequest
+from spanwise.services.accounts.audit import record_action
+from spanwise.services.alerts.rule_checks import check_rules, raise_if_any
+from spanwise.services.notifications.alert_notifications import TEST, new_channel_message
+from spanwise.services.notifications.events import deduplication_key
+from spanwise.services.notifications.webhook_guard import WebhookGuard
+from spanwise.services.telemetry.agents import Agents, require_agent
+from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog import agents as stored_agents
+from spanwise.storage.catalog.alerting import alert_settings as stored
+from spanwise.storage.catalog.events import add_message, find_delivery
+
+_CHANGED = "alert_rules.changed"
+
+
+class AlertRules:
+    def __init__(
+        self,
+        catalog: Catalog,
+        agents: Agents,
+        guard: WebhookGuard,
+        attempt: Callable[[OutboxMessage], Awaitable[bool]],
+    ) -> None:
+        self._catalog = catalog
+        self._agents = agents
+        self._guard = guard
+        self._attempt = attempt
+
+    async def list(self, caller: Principal, page: PageRequest) -> Listing[RuleEntry]:
+        """List the rules of the workspace and of all its agents."""
+        async with self._catalog.read() as tx:
+            entries = await stored.list_rules(tx, caller.workspace_id)
+        return Listing(entries[page.skip : page.skip + page.limit], len(entries))
+
+    async def get(self, caller: Principal) -> AlertSettings:
+        """Return the settings of the workspace, without secrets."""
+        async with self._catalog.read() as tx:
+            found = await stored.find_alert_settings(tx, caller.workspace_id, None)
+        return found.without_secrets()
+
+    async def change(
+        self, caller: Principal, changes: Mapping[str, Any], address: str | None
+    ) -> AlertSettings:
+        """Replace the given parts of the workspace's settings; returns new webhooks' secrets."""
+        await self._check_urls(changes)
+        workspace = caller.workspace_id
+        async with self._catalog.write() as tx:
+            settings = _merge(await stored.find_alert_settings(tx, workspace, None), changes)
+            check_rules(settings.rules)
+            await stored.set_workspace_settings(tx, workspace, settings)
+            await record_action(tx, caller, _CHANGED, workspace, address, rules=len(settings.rules))
+        return settings.with_masked_channels()
+
+    async def change_agent(
+        self, caller: Principal, agent: str, changes: Mapping[str, Any], address: str | None
+    ) -> Agent:
+        """Replace the given parts; only this response contains the secrets of new webhooks."""
+        await self._check_urls(changes)
+        # Waits until agents of just acknowledged traces are registered.
+        await self._agents.get(caller, agent)
+        async with self._catalog.write() as tx:
+            found = await require_agent(tx, caller.workspace_id, agent)
+            settings = _merge(found.alert_settings, changes)
+            check_rules(settings.rules)
+            await stored_agents.change_agent(
+                tx,
+                caller.workspace_id,
+                found.id,
+                {"alert_settings": settings.model_dump(mode="json", by_alias=False)},
+                utc_now(),
+            )
+            await record_action(
+                tx, caller, _CHANGED, found.id, address, name=found.name, rules=len(settings.rules)
+            )
+        changed = await self._agents.get(caller, found.id)
+        return changed.model_copy(update={"alert_settings": settings.with_masked_channels()})
+
+    async def _check_urls(self, changes: Mapping[str, Any]) -> None:
+        problems = []
+        notify = changes.get("notify") or {}
+        for kind in ("webhooks", "channels"):
+            for number, target in enumerate(notify.get(kind) or []):
+                if problem := await self._find_problem(target.get("url")):
+                    field = f"notify.{kind}.{number}.url"
+                    problems.append(FieldProblem(field=field, message=problem))
+        raise_if_any(problems)
+
+    async def _find_problem(self, url: str | None) -> str | None:
+        is_kept = url is None or MASK in url
+        return None if is_kept else await self._guard.find_problem(url or "")
+
+    async def send_test(
+        self, caller: Principal, agent: str | None, wanted: Mapping[str, Any]
+    ) -> Delivery:
+        """Send a test message to a channel now, also to one that is not saved yet."""
+        if problem := await self._find_problem(wanted.get("url")):
+            raise Invalid.field("url", problem)
+        now = utc_now()
+        async with self._catalog.write() as tx:
+            agent_id = None
+            if agent is not None:
+                agent_id = (await require_agent(tx, caller.workspace_id, agent)).id
+            settings = await stored.find_alert_settings(tx, caller.workspace_id, agent_id)
+            channel = _merge_channel(settings.notify.channels, wanted)
+            if missing := _find_missing(channel):
+                raise Invalid.field(*missing)
+            payload = {
+                "type": TEST,
+                "timestamp": now.isoformat(),
+                "data": _sample_alert(now).model_dump(mode="json", by_alias=True),
+            }
+            message = new_channel_message(caller.workspace_id, channel, channel.id, payload, now)
+            await add_message(tx, message, deduplication_key(message.delivery.id))
+        await self._attempt(message)
+        async with self._catalog.read() as tx:
+            return await find_delivery(tx, message.delivery.id)
+
+
+def _merge(old: AlertSettings, changes: Mapping[str, Any]) -> AlertSettings:
+    settings = {**old.model_dump(by_alias=False), **changes}
+    notify = {**old.notify.model_dump(by_alias=False), **(changes.get("notify") or {})}
+    known = {webhook.url: webhook.secret for webhook in old.notify.webhooks}
+    urls = dict.fromkeys(webhook["url"] for webhook in notify["webhooks"])
+    notify["webhooks"] = [
+        NotifyWebhook(url=url, secret=known.get(url) or new_webhook_secret()) for url in urls
+    ]
+    notify["channels"] = [_merge_channel(old.notify.channels, one) for one in notify["channels"]]
+    problems = [(n, _find_missing(one)) for n, one in enumerate(notify["channels"])]
+    raise_if_any(
+        [
+            FieldProblem(field=f"notify.channels.{number}.{problem[0]}", message=problem[1])
+            for number, problem in problems
+            if problem
+        ]
+    )
+    settings["notify"] = notify
+    settings["rules"] = [{**rule, "id": rule["id"] or new_id("rul")} for rule in settings["rules"]]
+    return AlertSettings.model_validate(settings)
+
+
+def _merge_channel(known: Sequence[NotifyChannel], wanted: Mapping[str, Any]) -> NotifyChannel:
+    """Return a channel; a secret that is missing or masked is that of the known channel."""
+    old = next(
+        (one for one in known if one.id == wanted.get("id") and one.type == wanted["type"]), None
+    )
+
+    def keep(field: str) -> str | None:
+        value: str | None = wanted.get(field)
+        if old is not None and (value is None or MASK in value):
+            kept: str | None = getattr(old, field)
+            return kept
+        return value
+
+    return NotifyChannel(
+        id=old.id if old else new_id("chn"),
+        type=wanted["type"],
+        url=keep("url"),
+        routing_key=keep("routing_key"),
+    )
+
+
+def _find_missing(channel: NotifyChannel) -> tuple[str, str] | None:
+    """Return the field that a channel needs, and what is wrong with it."""
+    field = "routingKey" if channel.type is ChannelType.PAGERDUTY else "url"
+    if not channel.secret or MASK in channel.secret:
+        return field, f"is required for {channel.type}"
+    return None
+
+
+def _sample_alert(now: datetime) -> Alert:
+    move = AlertMove(at=now, from_=None, to=AlertStatus.ACTIVE, by=SERVICE, note=None)
+    return Alert(
+        id="alr_test",
+        agent_id=None,
+        agent_name=ALL_AGENTS,
+        rule_id="test",
+        metric=AlertMetric.ERROR_RATE,
+        measure=None,
+        condition=Condition.ABOVE,
+        severity=Severity.INFO,
+        status=AlertStatus.ACTIVE,
+        title="Notifications of Spanwise arrive here",
+        description="A test message. Nothing is wrong.",
+        value=0.125,
+        threshold=0.1,
+        baseline=None,
+        window_start=now,
+        window_end=now,
+        triggered_at=now,
+        acknowledged_at=None,
+        acknowledged_by=None,
+        reopened_at=None,
+        resolved_at=None,
+        occurrences=1,
+        example_trace_ids=[],
+        failure_id=None,
+        history=[move],
+    )
+
+
+def new_webhook_secret() -> str:
+    """Return a signing secret in the format of Standard Webhooks."""
+    return "whsec_" + b64encode(secrets.token_bytes(24)).decode()

@@ -1,0 +1,111 @@
+"""Writes the title and description of an alert."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from spanwise.model.alerts import ALL_AGENTS, Alert, AlertMetric, AlertRule, Condition
+from spanwise.model.dashboards.queries import SIGNAL
+from spanwise.model.telemetry.failures import FailureGroup, FailureStatus
+from spanwise.model.telemetry.filters import FilterCondition, Operator
+
+_NAMES = {
+    AlertMetric.ERROR_RATE: "error rate",
+    AlertMetric.P95_LATENCY: "p95 latency",
+    AlertMetric.AVG_LATENCY: "mean latency",
+    AlertMetric.COST: "cost",
+    AlertMetric.TOTAL_TOKENS: "tokens",
+    AlertMetric.UNPRICED_TOKENS: "tokens without a price",
+    AlertMetric.REQUEST_COUNT: "requests",
+    AlertMetric.NEW_FAILURE_GROUP: "new failures",
+}
+_MEASURE_NAMES = {
+    "count": "number",
+    "errors": "errors",
+    "errorRate": "error rate",
+    "cost": "cost",
+    "inputTokens": "input tokens",
+    "outputTokens": "output tokens",
+    "cachedTokens": "cached tokens",
+    "avgLatency": "mean latency",
+    "p50": "p50 latency",
+    "p95": "p95 latency",
+    "p99": "p99 latency",
+    "users": "users",
+    "sessions": "sessions",
+}
+_SIGNS = {
+    Operator.EQ: "is",
+    Operator.NE: "is not",
+    Operator.IN: "is one of",
+    Operator.GT: ">",
+    Operator.GTE: "≥",
+    Operator.LT: "<",
+    Operator.LTE: "≤",
+    Operator.CONTAINS: "contains",
+}
+_RATES = {"errorRate"}
+_LATENCIES = {"p95Latency", "avgLatency", "p50", "p95", "p99"}
+
+
+def metric_name(rule: AlertRule) -> str:
+    if rule.metric is AlertMetric.QUERY:
+        measure = rule.measure or ""
+        name = _MEASURE_NAMES.get(measure) or f"mean {measure.removeprefix(SIGNAL)}"
+        return f"{name} of {rule.of}"
+    return _NAMES.get(rule.metric) or f"signal {rule.signal_name}"
+
+
+def format_value(of: AlertRule | Alert, value: float) -> str:
+    """Format a value of a rule or an alert with its unit."""
+    unit = str(of.measure if of.metric is AlertMetric.QUERY else of.metric)
+    if unit in _RATES:
+        return f"{value * 100:.1f}%"
+    if unit in _LATENCIES:
+        return f"{value:,.0f} ms"
+    if unit == AlertMetric.COST:
+        return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
+    if unit == AlertMetric.SIGNAL or unit.startswith(SIGNAL):
+        return f"{value:g}"
+    return f"{value:,.0f}"
+
+
+def write_title(agent: str | None, rule: AlertRule, value: float, baseline: float | None) -> str:
+    formatted, scope = format_value(rule, value), agent or ALL_AGENTS
+    if rule.condition is Condition.ANOMALY:
+        usual = "" if baseline is None else f" (usually {format_value(rule, baseline)})"
+        return f"{scope}: {metric_name(rule)} is unusual at {formatted}{usual}"
+    limit = format_value(rule, rule.threshold or 0.0)
+    return f"{scope}: {metric_name(rule)} {formatted} is {rule.condition} {limit}"
+
+
+def write_failure_title(agent: str | None, groups: Sequence[FailureGroup]) -> str:
+    """Name the most frequent of the failures that appeared or came back."""
+    first = groups[0]
+    what = "failure is back" if first.status is FailureStatus.REGRESSED else "new failure"
+    others = f" and {len(groups) - 1} more" if len(groups) > 1 else ""
+    return f"{agent or first.agent_name or ALL_AGENTS}: {what}: {first.title}{others}"
+
+
+def write_description(rule: AlertRule, samples: int, end: datetime) -> str:
+    heading = f"Rule “{rule.name}”. " if rule.name else ""
+    duration = f", for at least {rule.for_minutes} minutes" if rule.for_minutes else ""
+    span = f"{rule.window_minutes} minutes up to {end:%Y-%m-%d %H:%M:%S} UTC"
+    if rule.metric is AlertMetric.NEW_FAILURE_GROUP:
+        return f"{heading}Failures that are new or came back in the {span}{duration}."
+    filters = " and ".join(map(_describe, rule.filters))
+    where = f" where {filters}" if filters else ""
+    counted = f"{samples:,} {_samples_of(rule)}{where}"
+    return f"{heading}Measured over {span}, in {counted}{duration}."
+
+
+def _samples_of(rule: AlertRule) -> str:
+    if rule.metric is AlertMetric.QUERY:
+        return str(rule.of)
+    return "signals" if rule.metric is AlertMetric.SIGNAL else "traces"
+
+
+def _describe(condition: FilterCondition) -> str:
+    field = condition.attribute or condition.field
+    if condition.op is Operator.EXISTS:
+        return f"{field} {'does not exist' if condition.value is False else 'exists'}"
+    return f"{field} {_SIGNS[condition.op]} {', '.join(map(str, condition.values))}"

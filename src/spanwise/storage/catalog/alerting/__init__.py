@@ -1,0 +1,1 @@
+"""Alerts, alert rules and silences."""

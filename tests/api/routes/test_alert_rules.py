@@ -1,0 +1,258 @@
+"""Rules of the whole workspace, the list of all rules, and the metrics that a rule can have."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.clock import Clock
+from support.service import Person, Service, assert_error, start_service
+from support.traces import make_span, send_traces
+
+ERRORS = {"id": "errors", "metric": "errorRate", "condition": "above", "threshold": 0.5}
+
+
+class Desk:
+    """A user with rules for the whole workspace, and the clock of the rule evaluation."""
+
+    def __init__(self, service: Service, person: Person, clock: Clock) -> None:
+        self.service = service
+        self.person = person
+        self.clock = clock
+
+    async def watch(self, *rules: dict[str, Any]) -> dict[str, Any]:
+        body = {"rules": list(rules)}
+        settings: dict[str, Any] = await self.person.data("PUT", "/alerts/settings", json=body)
+        return settings
+
+    async def send(self, *statuses: str, agent: str = "planner", **fields: Any) -> list[str]:
+        start = self.clock.now - timedelta(seconds=1)
+        spans = [make_span(agent, start=start, status=s, **fields) for s in statuses]
+        await send_traces(self.person, spans)
+        return [span["traceId"] for span in spans]
+
+    async def evaluate(self, **by: float) -> list[dict[str, Any]]:
+        """Advance the clock, evaluate, and return the alerts, latest first."""
+        self.clock.turn(**by)
+        await self.service.services.alert_jobs.evaluate()
+        alerts: list[dict[str, Any]] = await self.person.data("GET", "/spans/alerts")
+        return alerts
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    clock = Clock()
+    async with start_service(tmp_path, clock) as service:
+        yield Desk(service, await service.sign_up(), clock)
+
+
+async def test_a_workspace_rule_measures_the_traces_of_all_agents(desk: Desk) -> None:
+    await desk.watch({**ERRORS, "name": "Everywhere"})
+    failed = [
+        *await desk.send("error", "error", agent="planner"),
+        *await desk.send("error", agent="writer"),
+    ]
+    await desk.send("ok", agent="writer")
+    [alert] = await desk.evaluate()
+    assert (alert["agentId"], alert["agentName"]) == (None, "All agents")
+    assert alert["title"] == "All agents: error rate 75.0% is above 50.0%"
+    assert set(alert["exampleTraceIds"][:3]) == set(failed)
+    summary = await desk.person.data("GET", "/spans/alerts/summary")
+    assert [one["agentId"] for one in summary["byAgent"]] == [None]
+    path = f"/spans/alerts/{alert['id']}"
+    await desk.person.data("PUT", f"{path}/acknowledge")
+    assert (await desk.person.data("PUT", f"{path}/reopen"))["status"] == "active"
+    [still] = await desk.evaluate(minutes=1)
+    assert (still["id"], still["occurrences"]) == (alert["id"], 2)
+    await desk.watch()
+    [resolved] = await desk.evaluate(minutes=1)
+    assert resolved["status"] == "resolved"
+
+
+async def test_a_workspace_rule_sees_no_traces_of_another_workspace(desk: Desk) -> None:
+    await desk.watch(ERRORS)
+    bob = await desk.service.sign_up()
+    await send_traces(
+        bob, [make_span("planner", start=desk.clock.now - timedelta(seconds=1), status="error")]
+    )
+    assert await desk.evaluate() == []
+
+
+async def test_a_signal_of_a_workspace_rule_is_the_mean_over_all_agents(desk: Desk) -> None:
+    await desk.watch(
+        {"metric": "signal", "signalName": "rating", "condition": "below", "threshold": 3}
+    )
+    for agent, value in (("planner", 5), ("writer", 0), ("editor", 1)):
+        [trace] = await desk.send("ok", agent=agent)
+        moment = desk.clock.now.isoformat()
+        signal = {"signalName": "rating", "value": value, "traceId": trace, "timestamp": moment}
+        await desk.person.data("POST", "/signals", json=signal)
+    [alert] = await desk.evaluate()
+    assert alert["value"] == 2
+    assert len(alert["exampleTraceIds"]) == 3
+
+
+async def test_filters_restrict_what_a_rule_measures(desk: Desk) -> None:
+    only = [{"field": "environment", "value": "production"}]
+    await desk.watch({**ERRORS, "filters": only})
+    await desk.send("error", environment="staging")
+    await desk.send("ok", environment="production")
+    assert await desk.evaluate() == []
+    failed = await desk.send("error", "error", environment="production")
+    [alert] = await desk.evaluate()
+    assert alert["value"] == pytest.approx(2 / 3)
+    assert set(alert["exampleTraceIds"][:2]) == set(failed)
+    assert "in 3 traces where environment is production" in alert["description"]
+
+
+async def test_filters_of_an_agents_rule_keep_to_the_agent(desk: Desk) -> None:
+    await desk.person.data("POST", "/agents", json={"name": "planner"})
+    filters = [{"field": "model", "op": "in", "value": ["gpt-4o"]}]
+    rule = {"metric": "requestCount", "condition": "above", "threshold": 1, "filters": filters}
+    await desk.person.data("PUT", "/agents/planner/alerts", json={"rules": [rule]})
+    await desk.send("ok", "ok", agent="writer", kind="llm", model="gpt-4o")
+    await desk.send("ok", "ok", agent="planner", kind="llm", model="other")
+    await desk.send("ok", agent="planner", kind="llm", model="gpt-4o")
+    assert await desk.evaluate() == []
+    await desk.send("ok", agent="planner", kind="llm", model="gpt-4o")
+    [alert] = await desk.evaluate()
+    assert alert["value"] == 2
+
+
+async def test_any_query_can_be_a_metric(desk: Desk) -> None:
+    filters = [{"field": "tool", "value": "search"}]
+    slow = {"metric": "query", "measure": "p99", "of": "spans", "filters": filters}
+    await desk.watch({**slow, "condition": "above", "threshold": 1000})
+    await desk.send("ok", kind="tool", toolName="other", duration_ms=900_000)
+    await desk.send("ok", kind="tool", toolName="search", duration_ms=500)
+    assert await desk.evaluate() == []
+    [trace] = await desk.send("ok", kind="tool", toolName="search", duration_ms=2000)
+    [alert] = await desk.evaluate(seconds=10)
+    assert (alert["metric"], alert["measure"]) == ("query", "p99")
+    assert alert["value"] == pytest.approx(1985)
+    assert alert["title"] == "All agents: p99 latency of spans 1,985 ms is above 1,000 ms"
+    assert trace in alert["exampleTraceIds"]
+
+
+async def test_a_query_that_counts_is_zero_without_rows(desk: Desk) -> None:
+    rule = {"metric": "query", "measure": "count", "condition": "below", "threshold": 1}
+    await desk.watch({**rule, "filters": [{"field": "tool", "value": "heartbeat"}]})
+    [alert] = await desk.evaluate()
+    assert alert["value"] == 0
+    await desk.send("ok", "ok", kind="tool", toolName="heartbeat")
+    [alert] = await desk.evaluate(minutes=1)
+    assert alert["status"] == "resolved"
+
+
+async def test_a_new_failure_is_named_and_linked(desk: Desk) -> None:
+    await desk.watch(
+        {"metric": "newFailureGroup", "condition": "above", "threshold": 0, "windowMinutes": 60}
+    )
+    await desk.send("ok")
+    assert await desk.evaluate() == []
+    [trace] = await desk.send(
+        "error", kind="tool", toolName="search", statusMessage="quota exceeded"
+    )
+    [alert] = await desk.evaluate(minutes=1)
+    assert alert["title"] == "planner: new failure: search: quota exceeded"
+    assert alert["exampleTraceIds"] == [trace]
+    [failure] = await desk.person.data("GET", "/analytics/failures")
+    assert alert["failureId"] == failure["id"]
+    await desk.send("error", kind="tool", toolName="browse", statusMessage="no such page")
+    [alert] = await desk.evaluate(minutes=1)
+    assert (alert["value"], alert["occurrences"]) == (2, 2)
+    assert alert["title"].endswith("and 1 more")
+    [resolved] = await desk.evaluate(minutes=90)
+    assert resolved["status"] == "resolved"
+
+
+async def test_a_failure_marked_as_muted_raises_no_alert(desk: Desk) -> None:
+    await desk.send("error", kind="tool", toolName="search", statusMessage="quota exceeded")
+    [failure] = await desk.person.data("GET", "/analytics/failures")
+    body = {"status": "muted"}
+    await desk.person.data("PUT", f"/analytics/failures/{failure['id']}", json=body)
+    await desk.watch(
+        {"metric": "newFailureGroup", "condition": "above", "threshold": 0, "windowMinutes": 60}
+    )
+    assert await desk.evaluate() == []
+
+
+async def test_all_rules_are_in_one_list(desk: Desk) -> None:
+    await desk.send("error", agent="planner")
+    await desk.watch({**ERRORS, "name": "Everywhere"}, {**ERRORS, "id": "off", "enabled": False})
+    body = {"enabled": False, "rules": [{**ERRORS, "name": "Planner"}]}
+    agent = await desk.person.data("PUT", "/agents/planner/alerts", json=body)
+    [alert] = await desk.evaluate()
+    rules = await desk.person.data("GET", "/alerts/rules")
+    assert [(one["agentName"], one["rule"]["name"], one["enabled"]) for one in rules] == [
+        ("All agents", "Everywhere", True),
+        ("All agents", None, False),
+        ("planner", "Planner", False),
+    ]
+    assert [one["agentId"] for one in rules] == [None, None, agent["id"]]
+    assert (rules[0]["lastAlertId"], rules[0]["lastAlertStatus"]) == (alert["id"], "active")
+    assert rules[1]["lastAlertId"] is None
+    page = (await desk.person.call("GET", "/alerts/rules?limit=1&skip=1")).json()
+    assert [one["rule"]["id"] for one in page["data"]] == ["off"]
+    assert page["pagination"]["total"] == 3
+
+
+async def test_changes_of_workspace_rules_are_audited(desk: Desk) -> None:
+    settings = await desk.watch({**ERRORS, "id": None})
+    assert settings["rules"][0]["id"].startswith("rul_")
+    workspace = desk.person.user["defaultWorkspaceId"]
+    entries = await desk.person.data("GET", f"/workspaces/{workspace}/audit")
+    assert [one["action"] for one in entries].count("alert_rules.changed") == 1
+    assert await desk.person.data("GET", "/alerts/settings") == settings
+
+
+async def test_workspace_rules_are_back_tested(desk: Desk) -> None:
+    start = desk.clock.now - timedelta(hours=30)
+    failed = [
+        make_span(agent, start=start + timedelta(minutes=m), status="error")
+        for m in range(30)
+        for agent in ("planner", "writer")
+    ]
+    calm = [make_span("planner", start=start + timedelta(hours=h)) for h in range(2, 30)]
+    await send_traces(desk.person, [*failed, *calm])
+    query = {"metric": "query", "measure": "errors", "condition": "above", "threshold": 5}
+    failures = {"metric": "newFailureGroup", "condition": "above", "threshold": 0}
+    rules = [{**ERRORS, "minSamples": 2}, query, failures]
+    found = await desk.person.data("POST", "/alerts/backtest", json={"rules": rules})
+    errors, queried, new = found["rules"]
+    assert (errors["fired"], queried["fired"], new["fired"]) == (1, 1, 1)
+    # Later traces come one by one.
+    assert 0 < errors["skipped"] < errors["windows"]
+    assert queried["skipped"] == 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "field"),
+    [
+        ({"metric": "query", "condition": "above", "threshold": 1}, "measure"),
+        ({**ERRORS, "measure": "count"}, "measure"),
+        ({"metric": "newFailureGroup", "condition": "below", "threshold": 1}, "condition"),
+        (
+            {
+                "metric": "signal",
+                "signalName": "x",
+                "condition": "below",
+                "threshold": 1,
+                "filters": [{"field": "model", "value": "x"}],
+            },
+            "filters",
+        ),
+        (
+            {"metric": "query", "measure": "errorRate", "condition": "above", "threshold": 2},
+            "threshold",
+        ),
+    ],
+)
+async def test_a_contradictory_rule_is_rejected(
+    service: Service, rule: dict[str, Any], field: str
+) -> None:
+    ann = await service.sign_up()
+    response = await ann.call("PUT", "/alerts/settings", json={"rules": [rule]})
+    assert_error(response, 400, f"rules.0.{field}")

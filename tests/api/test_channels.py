@@ -1,0 +1,235 @@
+"""Notifications to Slack, Microsoft Teams and PagerDuty: their formats, secrets and tests."""
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.clock import Clock
+from support.receivers import HookServer, hook_server
+from support.service import Person, Service, assert_error, start_service
+from support.traces import make_span, send_traces
+
+RULE = {
+    "id": "errors",
+    "name": "Too many",
+    "metric": "errorRate",
+    "condition": "above",
+    "threshold": 0.5,
+    "severity": "critical",
+}
+KEY = "R0123456789abcdef0123456789abcde"
+
+
+@pytest.fixture
+def hooks() -> Iterator[HookServer]:
+    with hook_server() as server:
+        yield server
+
+
+class Desk:
+    """A user whose rules notify channels, and the clock of the rule evaluation."""
+
+    def __init__(self, service: Service, person: Person, clock: Clock) -> None:
+        self.service = service
+        self.person = person
+        self.clock = clock
+
+    async def watch(self, *channels: dict[str, Any]) -> list[dict[str, Any]]:
+        """Notify these channels of alerts of the agent; returns them as they are shown."""
+        await self.person.call("POST", "/agents", json={"name": "plan <b> & co"})
+        body = {"rules": [RULE], "notify": {"channels": list(channels)}}
+        await self.person.data("PUT", "/agents/plan <b> & co/alerts", json=body)
+        agent = await self.person.data("GET", "/agents/plan <b> & co")
+        shown: list[dict[str, Any]] = agent["alertSettings"]["notify"]["channels"]
+        return shown
+
+    async def send(self, status: str) -> None:
+        start = self.clock.now - timedelta(seconds=1)
+        await send_traces(self.person, [make_span("plan <b> & co", start=start, status=status)])
+
+    async def work(self, **by: float) -> None:
+        """Advance the clock, evaluate and send."""
+        self.clock.turn(**by)
+        await self.service.services.alert_jobs.evaluate()
+        await self.service.services.alert_jobs.send()
+
+    async def raise_alert(self) -> dict[str, Any]:
+        await self.send("error")
+        await self.work()
+        [alert] = await self.person.data("GET", "/spans/alerts")
+        found: dict[str, Any] = alert
+        return found
+
+    async def resolve(self) -> None:
+        self.clock.turn(minutes=10)
+        await self.send("ok")
+        await self.work()
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    clock = Clock()
+    async with start_service(tmp_path, clock, allow_private_webhooks=True) as service:
+        yield Desk(service, await service.sign_up(), clock)
+
+
+def link_of(alert: dict[str, Any]) -> str:
+    return f"http://127.0.0.1:8787/alerts?alert={alert['id']}"
+
+
+async def test_slack_gets_blocks_with_title_value_threshold_and_link(
+    desk: Desk, hooks: HookServer
+) -> None:
+    await desk.watch({"type": "slack", "url": hooks.url})
+    alert = await desk.raise_alert()
+    [message] = hooks.received
+    assert message.headers["content-type"] == "application/json"
+    assert message.json["text"] == (
+        "Triggered: plan &lt;b&gt; &amp; co: error rate 100.0% is above 50.0%"
+    )
+    header, facts, text = message.json["blocks"]
+    assert header == {
+        "type": "header",
+        "text": {
+            "type": "plain_text",
+            "text": "Triggered: plan <b> & co: error rate 100.0% is above 50.0%",
+        },
+    }
+    assert facts["type"] == "section"
+    assert {"type": "mrkdwn", "text": "*Value*\n100.0%"} in facts["fields"]
+    assert {"type": "mrkdwn", "text": "*Threshold*\nabove 50.0%"} in facts["fields"]
+    assert {"type": "mrkdwn", "text": "*Agent*\nplan &lt;b&gt; &amp; co"} in facts["fields"]
+    assert text["text"]["type"] == "mrkdwn"
+    assert text["text"]["text"].endswith(f"<{link_of(alert)}|Open the alert>")
+    await desk.resolve()
+    assert hooks.received[-1].json["text"].startswith("Resolved: ")
+
+
+async def test_teams_gets_an_adaptive_card(desk: Desk, hooks: HookServer) -> None:
+    hooks.status = 202
+    await desk.watch({"type": "teams", "url": hooks.url})
+    alert = await desk.raise_alert()
+    [message] = hooks.received
+    assert message.json["type"] == "message"
+    [attachment] = message.json["attachments"]
+    assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
+    card = attachment["content"]
+    assert (card["type"], card["version"]) == ("AdaptiveCard", "1.4")
+    title, facts, _ = card["body"]
+    assert title["text"] == "Triggered: plan <b> & co: error rate 100.0% is above 50.0%"
+    assert title["color"] == "Attention"
+    assert facts["type"] == "FactSet"
+    assert facts["facts"][:2] == [
+        {"title": "Value", "value": "100.0%"},
+        {"title": "Threshold", "value": "above 50.0%"},
+    ]
+    [action] = card["actions"]
+    assert (action["type"], action["url"]) == ("Action.OpenUrl", link_of(alert))
+    [delivery] = await desk.person.data("GET", "/events/deliveries")
+    assert (delivery["status"], delivery["responseStatus"]) == ("delivered", 202)
+
+
+async def test_pagerduty_is_triggered_and_resolved_with_one_key(
+    desk: Desk, hooks: HookServer
+) -> None:
+    hooks.status = 202
+    await desk.watch({"type": "pagerduty", "routingKey": KEY, "url": hooks.url})
+    alert = await desk.raise_alert()
+    [message] = hooks.received
+    event = message.json
+    assert (event["routing_key"], event["event_action"]) == (KEY, "trigger")
+    assert event["dedup_key"] == alert["id"]
+    assert event["payload"]["summary"] == alert["title"]
+    assert (event["payload"]["source"], event["payload"]["severity"]) == (
+        "plan <b> & co",
+        "critical",
+    )
+    assert event["payload"]["timestamp"] == alert["triggeredAt"]
+    assert event["payload"]["custom_details"]["Value"] == "100.0%"
+    assert event["links"] == [{"href": link_of(alert), "text": "Open the alert"}]
+    await desk.work(hours=5)
+    # No reminder: the service escalates by itself.
+    assert len(hooks.received) == 1
+    await desk.resolve()
+    assert hooks.received[-1].json == {
+        "routing_key": KEY,
+        "event_action": "resolve",
+        "dedup_key": alert["id"],
+    }
+
+
+async def test_secrets_of_channels_are_masked_and_kept(desk: Desk, hooks: HookServer) -> None:
+    secret = f"{hooks.url}/T000/B000/XXXXXXXXXXXXXXXXXXXXwxyz"
+    shown = await desk.watch(
+        {"type": "slack", "url": secret}, {"type": "pagerduty", "routingKey": KEY}
+    )
+    assert [one["id"][:4] for one in shown] == ["chn_", "chn_"]
+    assert shown[0]["url"] == f"http://127.0.0.1:{hooks.port}/…wxyz"
+    assert (shown[1]["routingKey"], shown[1]["url"]) == ("…bcde", None)
+    # What is shown can be sent back.
+    again = await desk.watch(shown[0])
+    assert again == [shown[0]]
+    await desk.raise_alert()
+    assert [one.path for one in hooks.received] == ["/hook/T000/B000/XXXXXXXXXXXXXXXXXXXXwxyz"]
+    [delivery] = await desk.person.data("GET", "/events/deliveries")
+    assert (delivery["channel"], delivery["target"]) == ("slack", shown[0]["url"])
+    assert secret not in (await desk.person.call("GET", "/agents")).text
+    body: dict[str, Any] = {"enabled": True}
+    changed = await desk.person.call("PUT", "/agents/plan <b> & co/alerts", json=body)
+    assert secret not in changed.text
+
+
+async def test_a_channel_that_fails_is_retried(desk: Desk, hooks: HookServer) -> None:
+    hooks.status, hooks.answer = 500, b"try again"
+    await desk.watch({"type": "slack", "url": hooks.url})
+    await desk.raise_alert()
+    [delivery] = await desk.person.data("GET", "/events/deliveries")
+    assert (delivery["status"], delivery["error"], delivery["response"]) == (
+        "pending",
+        "answered 500",
+        "try again",
+    )
+    hooks.status = 200
+    await desk.work(seconds=10)
+    [delivery] = await desk.person.data("GET", "/events/deliveries")
+    assert (delivery["status"], delivery["attempts"]) == ("delivered", 2)
+
+
+async def test_a_test_shows_what_the_other_side_answered(desk: Desk, hooks: HookServer) -> None:
+    hooks.status, hooks.answer = 400, b"invalid_token"
+    [shown] = await desk.watch({"type": "slack", "url": hooks.url})
+    path = "/agents/plan <b> & co/alerts/test"
+    delivery = await desk.person.data("POST", path, json=shown)
+    assert (delivery["type"], delivery["status"]) == ("alert.test", "failed")
+    assert (delivery["responseStatus"], delivery["response"]) == (400, "invalid_token")
+    # A test is not repeated.
+    await desk.work(minutes=10)
+    assert len(hooks.received) == 1
+    hooks.status, hooks.answer = 202, b'{"status":"success"}'
+    unsaved = {"type": "pagerduty", "routingKey": KEY, "url": hooks.url}
+    delivery = await desk.person.data("POST", "/alerts/test", json=unsaved)
+    assert (delivery["status"], delivery["response"]) == ("delivered", '{"status":"success"}')
+    assert hooks.received[-1].json["payload"]["summary"] == "Notifications of Spanwise arrive here"
+
+
+@pytest.mark.parametrize(
+    ("channel", "field"),
+    [
+        ({"type": "slack"}, "url"),
+        ({"type": "teams", "url": "http://x/…abcd"}, "url"),
+        ({"type": "pagerduty", "url": "https://events.eu.pagerduty.com/v2/enqueue"}, "routingKey"),
+        ({"type": "slack", "url": "http://127.0.0.1/hook"}, "url"),
+        ({"type": "pagerduty", "routingKey": KEY, "url": "http://10.0.0.1/"}, "url"),
+    ],
+)
+async def test_an_incomplete_or_private_channel_is_rejected(
+    service: Service, channel: dict[str, Any], field: str
+) -> None:
+    ann = await service.sign_up()
+    body = {"notify": {"channels": [channel]}}
+    response = await ann.call("PUT", "/alerts/settings", json=body)
+    assert_error(response, 400, f"notify.channels.0.{field}")
+    assert_error(await ann.call("POST", "/alerts/test", json=channel), 400, field)

@@ -1,0 +1,148 @@
+/** All alert rules: those of the workspace, and those of every agent. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { BellOff, ListChecks } from "lucide-react";
+import { useState } from "react";
+import { describeRule, severityTone, statusTone } from "@/lib/alerts";
+import { api, type Schemas, unwrapPage } from "@/lib/api";
+import { useFilterValues } from "@/lib/queries";
+import { useCan } from "@/lib/roles";
+import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { Select } from "@/ui/Field";
+import { RoleButton } from "@/ui/RoleButton";
+import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
+import { Time } from "@/ui/Time";
+import { AlertsTitle } from "./AlertsTitle";
+import { SilenceDialog, type SilenceScope } from "./SilenceDialog";
+
+type Entry = Schemas["RuleEntry"];
+const PAGE = 100;
+const WORKSPACE = "/alerts/rules/workspace";
+
+export default function RulesPage() {
+  const [scope, setScope] = useState<SilenceScope | null>(null);
+  const list = useInfiniteQuery({
+    queryKey: ["alerts", "rules"],
+    queryFn: ({ pageParam }) =>
+      unwrapPage(
+        api.GET("/api/alerts/rules", { params: { query: { limit: PAGE, skip: pageParam } } }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: ({ pagination }) =>
+      pagination.hasMore ? pagination.skip + pagination.limit : undefined,
+  });
+  const rows = list.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <div className="flex h-full flex-col">
+      <AlertsTitle page="/alerts/rules" actions={<AddRule />} />
+      <div className="min-h-0 flex-1 overflow-auto border-t" tabIndex={0}>
+        {list.isPending && <SkeletonRows rows={8} />}
+        {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
+        {list.isSuccess && rows.length === 0 && (
+          <EmptyState icon={<ListChecks className="size-6" />} title="No alert rules yet">
+            A rule raises an alert when errors, latency, cost, traffic, a signal or any query cross
+            a threshold, for one agent or for all of them. Add one above.
+          </EmptyState>
+        )}
+        <ul aria-label="Alert rules">
+          {rows.map((entry) => (
+            <RuleRow
+              key={`${entry.agentId} ${entry.rule.id}`}
+              entry={entry}
+              onSilence={() =>
+                setScope({
+                  agentId: entry.agentId,
+                  ruleId: entry.rule.id ?? null,
+                  label: `${entry.rule.name ?? "Rule"} (${entry.agentName})`,
+                })
+              }
+            />
+          ))}
+        </ul>
+        {list.hasNextPage && (
+          <div className="p-3 text-center">
+            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+              More rules
+            </Button>
+          </div>
+        )}
+      </div>
+      <SilenceDialog scope={scope} onClose={() => setScope(null)} />
+    </div>
+  );
+}
+
+/** Opens the editor of the chosen agent, or of the workspace, with a new rule. */
+function AddRule() {
+  const navigate = useNavigate();
+  const isEditor = useCan()("editor");
+  const { data } = useFilterValues();
+  if (!isEditor) return null;
+  const open = (id: string) =>
+    navigate({
+      to: (id === "all" ? WORKSPACE : `/agents/${encodeURIComponent(id)}/rules`) as never,
+      search: ((before: Record<string, unknown>) => ({ ...before, rule: "new" })) as never,
+    });
+  return (
+    <Select
+      aria-label="Add a rule"
+      value=""
+      onChange={(id) => id && void open(id)}
+      options={[
+        { value: "", label: "+ Add a rule for" },
+        { value: "all", label: "All agents" },
+        ...(data?.agents ?? []).map(({ id, name }) => ({ value: id ?? name, label: name })),
+      ]}
+    />
+  );
+}
+
+function RuleRow({ entry, onSilence }: { entry: Entry; onSilence: () => void }) {
+  const { rule, agentId, agentName } = entry;
+  const to = agentId === null ? WORKSPACE : "/agents/$agentId/rules";
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b px-4 py-2 hover:bg-hover">
+      <span className="min-w-0 flex-1 basis-72">
+        <Link
+          to={to as never}
+          params={{ agentId } as never}
+          search={((before: Record<string, unknown>) => ({ ...before, rule: rule.id })) as never}
+          className="font-medium hover:underline"
+        >
+          {rule.name || "Rule"}
+        </Link>
+        <span className="block text-sm text-muted">{describeRule(rule)}</span>
+      </span>
+      <span className="w-40 truncate" title={agentName}>
+        {agentName}
+      </span>
+      <span className="flex w-36 gap-1.5">
+        <Badge tone={severityTone(rule.severity)}>{rule.severity}</Badge>
+        {!entry.enabled && <Badge>off</Badge>}
+      </span>
+      <span className="w-44 text-sm text-muted">
+        {entry.lastAlertId && entry.lastAlertAt && entry.lastAlertStatus ? (
+          <Link
+            to={"/alerts" as never}
+            search={{ alert: entry.lastAlertId } as never}
+            className="flex items-center gap-1.5 hover:underline"
+          >
+            <Badge tone={statusTone(entry.lastAlertStatus)}>{entry.lastAlertStatus}</Badge>
+            <Time at={entry.lastAlertAt} />
+          </Link>
+        ) : (
+          "No alert yet"
+        )}
+      </span>
+      <RoleButton
+        needs="editor"
+        size="small"
+        kind="quiet"
+        aria-label="Silence"
+        onClick={onSilence}
+        icon={<BellOff className="size-3.5" />}
+      />
+    </li>
+  );
+}

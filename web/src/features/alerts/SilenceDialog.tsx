@@ -1,0 +1,106 @@
+/** Mutes the notifications of a rule, an agent or the workspace for a time. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ApiError, api, unwrap } from "@/lib/api";
+import { Button } from "@/ui/Button";
+import { Dialog } from "@/ui/Dialog";
+import { Field, Input, Select, TextField } from "@/ui/Field";
+import { toast } from "@/ui/Toast";
+
+export interface SilenceScope {
+  agentId: string | null;
+  ruleId: string | null;
+  label: string;
+}
+
+const HOUR = 3_600_000;
+const DURATIONS = [
+  { value: "1", label: "1 hour" },
+  { value: "4", label: "4 hours" },
+  { value: "24", label: "1 day" },
+  { value: "until", label: "Until a date" },
+];
+
+interface Props {
+  /** What is muted; null closes the dialog. */
+  scope: SilenceScope | null;
+  onClose: () => void;
+}
+
+export function SilenceDialog({ scope, onClose }: Props) {
+  const queries = useQueryClient();
+  const [duration, setDuration] = useState("1");
+  const [until, setUntil] = useState("");
+  const [reason, setReason] = useState("");
+  const create = useMutation({
+    mutationFn: () => {
+      const end =
+        duration === "until" ? new Date(until) : new Date(Date.now() + Number(duration) * HOUR);
+      const { agentId = null, ruleId = null } = scope ?? {};
+      return unwrap(
+        api.POST("/api/alerts/silences", {
+          body: { agentId, ruleId, reason: reason || null, endsAt: end.toISOString() },
+        }),
+      );
+    },
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ["alerts"] });
+      toast("Silenced. Alerts are still raised.", "good");
+      setReason("");
+      onClose();
+    },
+  });
+  const problem =
+    create.error instanceof ApiError
+      ? (create.error.about("endsAt") ?? create.error.message)
+      : create.error?.message;
+  return (
+    <Dialog
+      isOpen={scope !== null}
+      onClose={onClose}
+      title={`Silence ${scope?.label ?? ""}`}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            busy={create.isPending}
+            disabled={duration === "until" && !until}
+            onClick={() => create.mutate()}
+          >
+            Silence
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <p className="text-muted">
+          Nobody is notified for this time. Alerts are still raised and marked as silenced.
+        </p>
+        <Field label="For" error={problem}>
+          {(props) => (
+            <Select {...props} value={duration} onChange={setDuration} options={DURATIONS} />
+          )}
+        </Field>
+        {duration === "until" && (
+          <Field label="Until">
+            {(props) => (
+              <Input
+                {...props}
+                type="datetime-local"
+                value={until}
+                onChange={(event) => setUntil(event.target.value)}
+              />
+            )}
+          </Field>
+        )}
+        <TextField
+          label="Reason"
+          value={reason}
+          placeholder="Planned migration"
+          onChange={setReason}
+        />
+      </div>
+    </Dialog>
+  );
+}

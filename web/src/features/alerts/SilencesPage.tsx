@@ -1,0 +1,106 @@
+/** Times in which notifications are muted: the active ones, then those that are over. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { BellOff } from "lucide-react";
+import { useState } from "react";
+import { api, type Schemas, unwrap, unwrapPage } from "@/lib/api";
+import { Badge } from "@/ui/Badge";
+import { RoleButton } from "@/ui/RoleButton";
+import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
+import { Time } from "@/ui/Time";
+import { toast } from "@/ui/Toast";
+import { AlertsTitle } from "./AlertsTitle";
+import { SilenceDialog, type SilenceScope } from "./SilenceDialog";
+import { usePersonName } from "./usePersonName";
+
+type Silence = Schemas["Silence"];
+const EVERYTHING: SilenceScope = { agentId: null, ruleId: null, label: "the whole workspace" };
+
+export default function SilencesPage() {
+  const [scope, setScope] = useState<SilenceScope | null>(null);
+  const list = useQuery({
+    queryKey: ["alerts", "silences"],
+    queryFn: () =>
+      unwrapPage(api.GET("/api/alerts/silences", { params: { query: { limit: 100 } } })),
+  });
+  // Names the rules and agents of silences.
+  const rules = useQuery({
+    queryKey: ["alerts", "rules", "names"],
+    queryFn: () => unwrapPage(api.GET("/api/alerts/rules", { params: { query: { limit: 100 } } })),
+  });
+  const nameOf = ({ agentId, ruleId }: Silence) => {
+    if (!agentId && !ruleId) return "Whole workspace";
+    const entries = rules.data?.items ?? [];
+    const agent = entries.find((one) => one.agentId === agentId)?.agentName ?? agentId;
+    if (!ruleId) return agent;
+    const rule = entries.find((one) => one.agentId === agentId && one.rule.id === ruleId)?.rule;
+    return `${rule?.name ?? ruleId} (${agent ?? "All agents"})`;
+  };
+  const silence = (
+    <RoleButton
+      needs="editor"
+      onClick={() => setScope(EVERYTHING)}
+      icon={<BellOff className="size-4" />}
+    >
+      Silence the workspace
+    </RoleButton>
+  );
+  return (
+    <div className="flex h-full flex-col">
+      <AlertsTitle page="/alerts/silences" actions={silence} />
+      <div className="min-h-0 flex-1 overflow-auto border-t" tabIndex={0}>
+        {list.isPending && <SkeletonRows rows={4} />}
+        {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
+        {list.data?.items.length === 0 && (
+          <EmptyState icon={<BellOff className="size-6" />} title="No silences">
+            Mute notifications during maintenance, or while a known problem is being fixed: of a
+            rule in the list of rules, or of the whole workspace here.
+          </EmptyState>
+        )}
+        <ul aria-label="Silences">
+          {list.data?.items.map((one) => (
+            <SilenceRow key={one.id} silence={one} name={nameOf(one) ?? ""} />
+          ))}
+        </ul>
+      </div>
+      <SilenceDialog scope={scope} onClose={() => setScope(null)} />
+    </div>
+  );
+}
+
+function SilenceRow({ silence, name }: { silence: Silence; name: string }) {
+  const queries = useQueryClient();
+  const person = usePersonName();
+  const isActive = new Date(silence.endsAt) > new Date();
+  const end = useMutation({
+    mutationFn: () =>
+      unwrap(
+        api.DELETE("/api/alerts/silences/{silenceId}", {
+          params: { path: { silenceId: silence.id } },
+        }),
+      ),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ["alerts"] });
+      toast("The silence has ended.", "good");
+    },
+    onError: (error) => toast(error.message, "bad"),
+  });
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b px-4 py-2">
+      <Badge tone={isActive ? "warning" : undefined}>{isActive ? "active" : "over"}</Badge>
+      <span className="min-w-0 flex-1 basis-64">
+        <span className="block font-medium">{name}</span>
+        <span className="block text-sm text-muted">
+          {silence.reason ?? "No reason given"} · {person(silence.createdBy)}
+        </span>
+      </span>
+      <span className="text-sm text-muted">
+        <Time at={silence.startsAt} as="short" /> to <Time at={silence.endsAt} as="short" />
+      </span>
+      {isActive && (
+        <RoleButton needs="editor" size="small" busy={end.isPending} onClick={() => end.mutate()}>
+          End now
+        </RoleButton>
+      )}
+    </li>
+  );
+}
