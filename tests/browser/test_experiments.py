@@ -71,7 +71,7 @@ def test_results_show_the_verdict_and_the_intervals(tab: Tab, demo: Site) -> Non
     plot = page.get_by_role("group", name="Lift of each variant against the control")
     cost = plot.get_by_role("button", name=re.compile("Cost"))
     lift = results["metrics"][0]["variants"][1]["lift"]
-    expect(cost).to_contain_text(f"\N{MINUS SIGN}{abs(lift) * 100:.0f} %")
+    expect(cost).to_contain_text(f"\N{MINUS SIGN}{abs(lift) * 100:.0f}%")
     plot.get_by_role("button", name=re.compile("Latency")).click()
     expect(page).to_have_url(re.compile("metric=latency"))
     expect(page.get_by_text("lift of latency")).to_be_visible()

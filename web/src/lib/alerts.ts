@@ -92,6 +92,6 @@ export function describeRule(rule: AlertRule | Schemas["AlertRule-Output"]): str
 }
 
 export function formatMinutes(minutes: number): string {
-  if (minutes % 1440 === 0) return `${minutes / 1440} d`;
+  if (minutes % 1440 === 0) return `${minutes / 1440}d`;
   return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
 }
