@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
 from support.browser import Site, Tab, open_tab
+from support.polling import wait_for
 from support.site_data import sign_in_as
 from support.spans import Body, child_of, new_span
 
@@ -71,8 +72,10 @@ def test_words_are_found_in_a_trace_of_thousands_of_spans(tab: Tab, demo: Site) 
     expect(page.locator("[data-match]").first).to_be_visible()
     box.press("Enter")
     expect(page.get_by_text("2 of 2")).to_be_visible()
-    # The words are marked in the details, too.
-    page.wait_for_function("CSS.highlights.get('found')?.size > 0")
+    # The words are marked in the details, too: those of this span are in its conversation.
+    if steps[3_500]["spanId"] not in page.url:
+        box.press("Enter")
+    wait_for(lambda: page.evaluate("CSS.highlights.get('found')?.size > 0"))
     expect(page).to_have_url(re.compile("find=SCHNITZEL"))
     box.fill("no such words")
     expect(page.get_by_text("No matches")).to_be_visible()
@@ -134,6 +137,7 @@ def test_a_signal_is_added_to_a_span_and_appears_at_once(tab: Tab, demo: Site) -
     expect(dialog.get_by_text("Must be a number")).to_be_visible()
     dialog.get_by_label("Value").fill("0.75")
     dialog.get_by_label("Comment").fill("Nearly right")
+    dialog.get_by_label("Applies to").select_option("The selected span")
     dialog.get_by_role("button", name="Add", exact=True).click()
     expect(dialog).to_have_count(0)
     panel = page.get_by_label("Selected span")
@@ -168,7 +172,7 @@ def test_a_prompt_template_shows_its_variables(tab: Tab, demo: Site) -> None:
 
 
 def copied(page: Page) -> str:
-    page.wait_for_function("window.copied.length > 0")
+    wait_for(lambda: page.evaluate("window.copied.length > 0"))
     return str(page.evaluate("window.copied.pop()"))
 
 
@@ -186,13 +190,13 @@ def test_a_call_and_a_trace_are_copied_as_curl(tab: Tab, demo: Site) -> None:
     page = tab.open(f"/traces/{root['traceId']}?span={call['spanId']}")
     page.evaluate(COPY)
     panel = page.get_by_label("Selected span")
-    panel.get_by_role("button", name="Copy as cURL").click()
+    panel.get_by_role("button", name="Copy model call as cURL").click()
     command = copied(page)
     assert command.startswith('curl "https://api.openai.com/v1/chat/completions"')
     body = json.loads(command.partition("<<'JSON'\n")[2].removesuffix("\nJSON"))
     assert body["messages"] == [{"role": "user", "content": 'It\'s "quoted"'}]
     assert body["temperature"] == 0.3
-    page.get_by_role("button", name="Copy as cURL").first.click()
+    page.get_by_role("button", name="Copy API request as cURL").click()
     assert f"/api/spans/traces/{root['traceId']}" in copied(page)
 
 

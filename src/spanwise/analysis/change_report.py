@@ -57,13 +57,15 @@ def compare_sides(dimension: str | None, baseline: SideSums, candidate: SideSums
         dimension=dimension,
         baseline=_describe(baseline),
         candidate=_describe(candidate),
-        measures=_compare_measures(baseline, candidate),
+        measures=_compare_measures(dimension, baseline, candidate),
         contributors=contributors,
         tested=tested,
     )
 
 
-def _compare_measures(baseline: SideSums, candidate: SideSums) -> list[Change]:
+def _compare_measures(
+    dimension: str | None, baseline: SideSums, candidate: SideSums
+) -> list[Change]:
     observed = {
         name: (_per_trace(baseline, column), _per_trace(candidate, column))
         for name, column in _MEANS.items()
@@ -76,7 +78,8 @@ def _compare_measures(baseline: SideSums, candidate: SideSums) -> list[Change]:
     }
     signals = sorted({*baseline.signals, *candidate.signals})
     return [
-        _compare_counts(baseline, candidate),
+        # The days on which a release or model was in use are not known.
+        *([] if dimension else [_compare_counts(baseline, candidate)]),
         changes["errorRate"],
         *latencies.values(),
         *(changes[name] for name in ("avgLatency", "costPerTrace", "tokensPerTrace")),

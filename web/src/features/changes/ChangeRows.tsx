@@ -117,7 +117,7 @@ function ChangeRow({ row, scale, ticks }: RowProps) {
 
 function noteOf({ verdict, interval }: Change): string {
   if (verdict === "tooFew") return "at least 30 sessions are needed";
-  return interval ? "no relative change" : "no difference";
+  return interval ? "no interval of the ratio: the baseline is near zero" : "no difference";
 }
 
 function Cell({ name, children }: { name: string; children: ReactNode }) {

@@ -57,7 +57,7 @@ function Report({ changes }: { changes: Changes }) {
           }))}
         />
         <p className="pt-2 text-sm text-muted">
-          Bars are 95 % intervals of the relative difference. Traces of one session count as one
+          Bars are 95% intervals of the relative difference. Traces of one session count as one
           observation. A difference is unclear if its interval contains zero.
         </p>
       </Panel>
@@ -148,7 +148,7 @@ function ChooseValues({ found }: { found: number }) {
 function NoTraces() {
   return (
     <EmptyState icon={<ArrowLeftRight className="size-6" />} title="No traces to compare">
-      Neither side has traces. Choose a longer time range or remove a filter.
+      Neither side has traces. Choose other values, a longer time range, or remove a filter.
     </EmptyState>
   );
 }

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, unwrap } from "@/lib/api";
 import { type Condition, useConditions } from "@/lib/conditions";
+import { pageConditions } from "@/lib/groups";
 import { type Range, useFilterQuery, useRange } from "@/lib/range";
 import { type Search, useSetUrl, useUrl } from "@/lib/url";
 import { useValues } from "@/ui/filters/useSuggestions";
@@ -32,7 +33,9 @@ export function useComparison() {
   const setUrl = useSetUrl();
   const dimension = url.by ?? "";
   const isNamed = dimension !== "" && !dimension.endsWith(":");
-  const values = useValues(dimension, "", isNamed);
+  const [conditions] = useConditions();
+  const where = [...pageConditions(url), ...conditions];
+  const values = useValues(dimension, "", isNamed, where);
   const names = useMemo(() => values.data?.map((one) => one.name) ?? [], [values.data]);
   const comparison = useMemo((): Comparison => {
     const [first = "", second = ""] = defaultValues(names, url.baseline, url.candidate);

@@ -1,8 +1,9 @@
 /** Any question about traces and spans: measures, groups, filters, as a chart and as a table. */
 import { LayoutDashboard } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
-import type { Query, Result } from "@/lib/analyticsQuery";
+import { measureOf, type Query, type Result } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
+import { fieldInfo } from "@/lib/conditions";
 import { formatCount } from "@/lib/format";
 import { type Draft, describeDraft, draftToSearch, readDraft, STEPS } from "@/lib/queryDraft";
 import { useResult } from "@/lib/runQuery";
@@ -58,6 +59,7 @@ export default function ExplorePage() {
         <QueryForm draft={draft} onChange={setDraft} />
       </div>
       <Panel title={title} unit={unitText(draft, granularity)}>
+        <SharedSums draft={draft} onChange={setDraft} />
         <QueryResult query={answer} rejected="The query is not valid" height={CHART_HEIGHT}>
           {(result) =>
             result.rows.length === 0 ? (
@@ -77,6 +79,26 @@ export default function ExplorePage() {
       </Panel>
       {isSaving && <SaveDialog draft={draft} onClose={() => setSaving(false)} />}
     </PageBody>
+  );
+}
+
+/** A trace with several models or tools counts in full for each of them. */
+function SharedSums({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
+  const shared = draft.groupBy.find((name) => ["model", "provider", "tool", "kind"].includes(name));
+  const isSum = draft.measures.some((name) => measureOf(name).isAdditive);
+  if (draft.of !== "traces" || !shared || !isSum) return null;
+  const label = fieldInfo(shared).label.toLowerCase();
+  return (
+    <p className="mb-2 text-sm text-warning">
+      A trace counts in full, with its whole cost, for each {label} in it.{" "}
+      <button
+        type="button"
+        className="font-medium underline"
+        onClick={() => onChange({ ...draft, of: "spans" })}
+      >
+        Measure spans instead
+      </button>
+    </p>
   );
 }
 

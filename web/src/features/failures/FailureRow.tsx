@@ -47,7 +47,7 @@ export function FailureRow({ failure, isOpen, isBusy, onOpen, onMark }: Props) {
             <span className="truncate">{failure.errorType}</span>
             <span aria-hidden>·</span>
             <span className="whitespace-nowrap">
-              <Time at={failure.lastSeenAt} />
+              last seen <Time at={failure.lastSeenAt} />
             </span>
           </span>
         </span>

@@ -62,16 +62,22 @@ export function SpanChart({ grouping }: { grouping: Grouping }) {
 function groupSeries(rows: Group[], field: string, { measures, type }: Chart): Series[] {
   const measure = measures.at(-1) ?? "";
   const names = [...new Set(rows.map((row) => String(row[field])))];
-  return names.map((name) => ({
+  return names.map((name, index) => ({
     name,
     type,
     ...(type === "bar" && { stack: "all" }),
-    colour: field === "kind" ? kindColour(name as Span["kind"]) : colourOf(name),
+    colour: groupColour(field, name, index),
     values: rows
       .filter((row) => String(row[field]) === name)
       .sort((a, b) => String(a.date).localeCompare(String(b.date)))
       .map((row) => numberOf(row, measure)),
   }));
+}
+
+/** Tools have no colours of their own. */
+function groupColour(field: string, name: string, index: number): string {
+  if (field === "kind") return kindColour(name as Span["kind"]);
+  return field === "model" ? colourOf(name) : `var(--series-${index})`;
 }
 
 /** Cached tokens are part of the input, so the rest of it is a class of its own. */

@@ -74,7 +74,7 @@ function AddSignal({ traceId, onClose }: { traceId: string; onClose: () => void 
   const names = useSignalNames();
   const suggestions = useId();
   const [draft, setDraft] = useState<Draft>({
-    of: spanId ? "span" : "trace",
+    of: "trace",
     signalName: "",
     value: "",
     comment: "",

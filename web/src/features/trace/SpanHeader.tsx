@@ -30,7 +30,7 @@ export function SpanHeader({ span, trace, onSelect }: Props) {
         </h2>
         {span.status === "error" && <ErrorBadge span={span} />}
         <span className="ml-auto flex items-center gap-1">
-          {command && <CopyCurl command={command} />}
+          {command && <CopyCurl what="model call" command={command} />}
           <CopyId id={span.spanId} ends={4} />
         </span>
       </div>

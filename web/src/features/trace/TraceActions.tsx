@@ -30,19 +30,19 @@ export function TraceActions({ trace }: { trace: TraceWithSpans }) {
       >
         Compare
       </Button>
-      <CopyCurl command={curlOfTrace(location.origin, trace.traceId)} />
+      <CopyCurl what="API request" command={curlOfTrace(location.origin, trace.traceId)} />
       <DeleteTrace trace={trace} />
     </div>
   );
 }
 
 /** Copies a command for the shell. */
-export function CopyCurl({ command }: { command: string }) {
+export function CopyCurl({ what, command }: { what: string; command: string }) {
   return (
     <Button
       kind="quiet"
       size="small"
-      aria-label="Copy as cURL"
+      aria-label={`Copy ${what} as cURL`}
       onClick={() =>
         void copyText(command).then((isDone) => isDone && toast("cURL command copied."))
       }

@@ -1,7 +1,7 @@
 /** Attributes and values that occur in the range, most frequent first. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { api, unwrap, unwrapPage } from "@/lib/api";
-import { ATTRIBUTE } from "@/lib/conditions";
+import { ATTRIBUTE, type Condition } from "@/lib/conditions";
 import { rangeQuery, useRange } from "@/lib/range";
 
 export interface Suggestion {
@@ -23,19 +23,27 @@ export function useAttributeKeys(search: string, isEnabled = true) {
   });
 }
 
-/** The values of a field by the number of traces, those of an attribute by the number of spans. */
-export function useValues(field: string, search: string, isEnabled: boolean) {
+/**
+ * The values of a field by the number of traces, those of an attribute by the number of spans.
+ * `where` restricts the values of a field.
+ */
+export function useValues(
+  field: string,
+  search: string,
+  isEnabled: boolean,
+  where: readonly Condition[] = [],
+) {
   const range = rangeQuery(useRange());
   return useQuery({
     ...shared,
     // The values of another field must not be shown meanwhile.
     placeholderData: undefined,
-    queryKey: ["attributes", "values", field, search, range],
+    queryKey: ["attributes", "values", field, search, range, where],
     enabled: isEnabled,
     queryFn: () =>
       field.startsWith(ATTRIBUTE)
         ? attributeValues(field.slice(ATTRIBUTE.length), search, range)
-        : fieldValues(field, search, range),
+        : fieldValues(field, search, range, where),
   });
 }
 
@@ -46,7 +54,12 @@ async function attributeValues(key: string, search: string, dates: Dates): Promi
   return (await unwrapPage(api.GET("/api/analytics/attributes", { params: { query } }))).items;
 }
 
-async function fieldValues(field: string, search: string, dates: Dates): Promise<Suggestion[]> {
+async function fieldValues(
+  field: string,
+  search: string,
+  dates: Dates,
+  where: readonly Condition[],
+): Promise<Suggestion[]> {
   const found = await unwrap(
     api.POST("/api/analytics/query", {
       body: {
@@ -54,7 +67,7 @@ async function fieldValues(field: string, search: string, dates: Dates): Promise
         of: "traces",
         measures: ["count"],
         groupBy: [field],
-        filters: search ? [{ field, op: "contains", value: search }] : [],
+        filters: [...where, ...(search ? [{ field, op: "contains", value: search } as const] : [])],
         limit: MOST,
       },
     }),

@@ -113,6 +113,12 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
           and were not evaluated.
         </p>
       )}
+      {replay.fired > replay.firings.length && (
+        <p className="mt-2 text-sm text-muted">
+          The latest {formatCount(replay.firings.length)} of {formatCount(replay.fired)} times are
+          shown.
+        </p>
+      )}
       <ul className="mt-2 flex max-h-24 flex-wrap gap-x-5 gap-y-1 overflow-auto text-sm">
         {replay.firings.map((firing) => (
           <li key={firing.start} className="flex items-center gap-1.5">
