@@ -58,12 +58,12 @@ export function FailureRow({ failure, isOpen, isBusy, onOpen, onMark }: Props) {
             width={144}
           />
         </span>
-        <Figure label="failures" value={failure.count} />
+        <Figure noun="failure" value={failure.count} />
         <span className="max-md:hidden">
-          <Figure label="traces" value={failure.traces} />
+          <Figure noun="trace" value={failure.traces} />
         </span>
         <span className="max-sm:hidden">
-          <Figure label="users" value={failure.users} />
+          <Figure noun="user" value={failure.users} />
         </span>
       </button>
       {isOpen && <Details failure={failure} isBusy={isBusy} onMark={onMark} />}
@@ -71,11 +71,11 @@ export function FailureRow({ failure, isOpen, isBusy, onOpen, onMark }: Props) {
   );
 }
 
-function Figure({ label, value }: { label: string; value: number }) {
+function Figure({ noun, value }: { noun: string; value: number }) {
   return (
     <span className="block w-16 shrink-0 text-right" title={formatCount(value)}>
       <span className="block font-medium">{formatCompact(value)}</span>
-      <span className="block text-sm text-muted">{label}</span>
+      <span className="block text-sm text-muted">{value === 1 ? noun : `${noun}s`}</span>
     </span>
   );
 }
