@@ -19,8 +19,7 @@ from spanwise.analysis.changes import (
     share_arm,
 )
 from spanwise.analysis.comparison import ALPHA, Arm, Interval, estimate
-from spanwise.model.experiments.results import Bounds
-from spanwise.model.telemetry.changes import (
+from spanwise.model.dashboards.changes import (
     CLUSTERS,
     MAX_CONTRIBUTORS,
     MIN_OBSERVATIONS,
@@ -34,6 +33,7 @@ from spanwise.model.telemetry.changes import (
     Preferred,
     SideSums,
 )
+from spanwise.model.experiments.results import Bounds
 
 LATENCY_LEVELS = {"p50": 0.5, "p95": 0.95}
 NOTHING: Array = np.zeros(CLUSTERS)

@@ -25,8 +25,7 @@ from spanwise.analysis.comparison import (
     score_interval,
 )
 from spanwise.analysis.variant_statistics import to_arm
-from spanwise.model.experiments.sums import ClusterSums
-from spanwise.model.telemetry.changes import (
+from spanwise.model.dashboards.changes import (
     CLUSTERS,
     MIN_OBSERVATIONS,
     Array,
@@ -34,6 +33,7 @@ from spanwise.model.telemetry.changes import (
     Preferred,
     Quantile,
 )
+from spanwise.model.experiments.sums import ClusterSums
 
 
 @dataclass(frozen=True)

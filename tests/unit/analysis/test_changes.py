@@ -12,7 +12,7 @@ from spanwise.analysis.changes import (
     quantile_levels,
 )
 from spanwise.analysis.comparison import Arm
-from spanwise.model.telemetry.changes import CLUSTERS, ChangeVerdict, Preferred, Quantile
+from spanwise.model.dashboards.changes import CLUSTERS, ChangeVerdict, Preferred, Quantile
 
 Floats = np.ndarray
 UNDECIDED = (ChangeVerdict.UNCLEAR, ChangeVerdict.TOO_FEW)

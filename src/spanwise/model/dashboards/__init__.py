@@ -1,1 +1,1 @@
-"""Analytics queries, and the views and dashboards that keep them."""
+"""Analytics queries and comparisons, and the views and dashboards that keep queries."""

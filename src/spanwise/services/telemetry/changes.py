@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from spanwise.analysis.change_report import LATENCY_LEVELS, compare_sides
 from spanwise.analysis.changes import Observed, quantile_levels
-from spanwise.model.telemetry.changes import (
+from spanwise.model.dashboards.changes import (
     Changes,
     ChangesQuery,
     Quantile,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.model.telemetry.changes import CLUSTERS
+from spanwise.model.dashboards.changes import CLUSTERS
 from support.changes_oracle import (
     MEASURES,
     Trace,

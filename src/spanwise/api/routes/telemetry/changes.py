@@ -13,9 +13,9 @@ from spanwise.api.requests.parameters import DATE, Filtered
 from spanwise.api.services import Use
 from spanwise.model.analytics import DEFAULT_DAYS, Question
 from spanwise.model.api_model import utc_now
+from spanwise.model.dashboards.changes import Changes, ChangesQuery, SideQuery
 from spanwise.model.dashboards.queries import Dimension
 from spanwise.model.errors import Invalid
-from spanwise.model.telemetry.changes import Changes, ChangesQuery, SideQuery
 from spanwise.model.telemetry.filters import FilterCondition, TraceFilter
 from spanwise.model.times import BoundedRange, TimeRange
 

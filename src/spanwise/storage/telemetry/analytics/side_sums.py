@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spanwise.model.telemetry.changes import CLUSTERS, Array, GroupKey, GroupSums, Sums
+from spanwise.model.dashboards.changes import CLUSTERS, Array, GroupKey, GroupSums, Sums
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.telemetry.signals import MAX_SIGNAL
 from spanwise.storage.telemetry.engine.client_pool import Engine
