@@ -7,38 +7,21 @@ from typing import Any
 
 import pytest
 
+from support.alerting import RuleDesk
 from support.clock import Clock
-from support.service import Person, Service, assert_error, start_service
+from support.service import Service, assert_error, start_service
 from support.traces import make_span, send_traces
 
 ERRORS = {"id": "errors", "metric": "errorRate", "condition": "above", "threshold": 0.5}
 
 
-class Desk:
+class Desk(RuleDesk):
     """A user with rules for the whole workspace, and the clock of the rule evaluation."""
-
-    def __init__(self, service: Service, person: Person, clock: Clock) -> None:
-        self.service = service
-        self.person = person
-        self.clock = clock
 
     async def watch(self, *rules: dict[str, Any]) -> dict[str, Any]:
         body = {"rules": list(rules)}
         settings: dict[str, Any] = await self.person.data("PUT", "/alerts/settings", json=body)
         return settings
-
-    async def send(self, *statuses: str, agent: str = "planner", **fields: Any) -> list[str]:
-        start = self.clock.now - timedelta(seconds=1)
-        spans = [make_span(agent, start=start, status=s, **fields) for s in statuses]
-        await send_traces(self.person, spans)
-        return [span["traceId"] for span in spans]
-
-    async def evaluate(self, **by: float) -> list[dict[str, Any]]:
-        """Advance the clock, evaluate, and return the alerts, latest first."""
-        self.clock.turn(**by)
-        await self.service.services.alert_jobs.evaluate()
-        alerts: list[dict[str, Any]] = await self.person.data("GET", "/spans/alerts")
-        return alerts
 
 
 @pytest.fixture

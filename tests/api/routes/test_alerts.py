@@ -7,33 +7,16 @@ from typing import Any
 
 import pytest
 
+from support.alerting import RuleDesk
 from support.clock import Clock
-from support.service import Person, Service, assert_error, start_service
+from support.service import Service, assert_error, start_service
 from support.traces import make_span, send_traces
 
 RULE = {"id": "errors", "metric": "errorRate", "condition": "above", "threshold": 0.5}
 
 
-class Watched:
+class Watched(RuleDesk):
     """A user with an agent, and the clock of the rule evaluation."""
-
-    def __init__(self, service: Service, person: Person, clock: Clock) -> None:
-        self.service = service
-        self.person = person
-        self.clock = clock
-
-    async def send(self, *statuses: str, agent: str = "planner", **fields: Any) -> list[str]:
-        start = self.clock.now - timedelta(seconds=1)
-        spans = [make_span(agent, start=start, status=s, **fields) for s in statuses]
-        await send_traces(self.person, spans)
-        return [span["traceId"] for span in spans]
-
-    async def evaluate(self, **by: float) -> list[dict[str, Any]]:
-        """Advance the clock, evaluate, and return the alerts, latest first."""
-        self.clock.turn(**by)
-        await self.service.services.alert_jobs.evaluate()
-        alerts: list[dict[str, Any]] = await self.person.data("GET", "/spans/alerts")
-        return alerts
 
     async def watch(self, *rules: dict[str, Any], **notify: Any) -> dict[str, Any]:
         await self.person.call("POST", "/agents", json={"name": "planner"})
