@@ -14,6 +14,7 @@ from spanwise.analysis.changes import (
     count_arm,
     count_discoveries,
     design_effect,
+    find_quantile,
     moments_arm,
     p_value,
     share_arm,
@@ -51,8 +52,8 @@ Pair = tuple[Observed, Observed]
 
 
 def compare_sides(dimension: str | None, baseline: SideSums, candidate: SideSums) -> Changes:
-    """Compare two sides; the groups of both are the possible contributors."""
-    contributors, tested = _find_contributors(baseline, candidate)
+    """Compare two sides; groups by other dimensions are the possible contributors."""
+    contributors, tested = _find_contributors(dimension, baseline, candidate)
     return Changes(
         dimension=dimension,
         baseline=_describe(baseline),
@@ -71,17 +72,17 @@ def _compare_measures(
         for name, column in _MEANS.items()
     }
     changes = {name: _compare(name, pair) for name, pair in observed.items()}
-    latencies = {
-        name: _compare_quantiles(name, baseline, candidate)
-        for name in LATENCY_LEVELS
-        if name in baseline.quantiles and name in candidate.quantiles
-    }
+    latencies = [
+        _compare_quantiles(name, level, baseline, candidate)
+        for name, level in LATENCY_LEVELS.items()
+        if baseline.traces and candidate.traces
+    ]
     signals = sorted({*baseline.signals, *candidate.signals})
     return [
         # The days on which a release or model was in use are not known.
         *([] if dimension else [_compare_counts(baseline, candidate)]),
         changes["errorRate"],
-        *latencies.values(),
+        *latencies,
         *(changes[name] for name in ("avgLatency", "costPerTrace", "tokensPerTrace")),
         _compare_tool_errors(baseline, candidate),
         *(
@@ -145,12 +146,12 @@ def _compare_counts(baseline: SideSums, candidate: SideSums) -> Change:
     return Change(**_fields("tracesPerDay", Preferred.NEITHER, compared, samples))
 
 
-def _compare_quantiles(name: str, baseline: SideSums, candidate: SideSums) -> Change:
+def _compare_quantiles(name: str, level: float, baseline: SideSums, candidate: SideSums) -> Change:
     sides = baseline, candidate
     observations = min(_per_trace(side, "traces").observations for side in sides)
     compared = compare_quantiles(
-        baseline.quantiles[name],
-        candidate.quantiles[name],
+        find_quantile(baseline.latencies, level),
+        find_quantile(candidate.latencies, level),
         Preferred.LOWER,
         observations=observations,
     )
@@ -170,7 +171,9 @@ class _Possible:
     samples: tuple[int, int]
 
 
-def _find_contributors(baseline: SideSums, candidate: SideSums) -> tuple[list[Contributor], int]:
+def _find_contributors(
+    dimension: str | None, baseline: SideSums, candidate: SideSums
+) -> tuple[list[Contributor], int]:
     """Return the most significant contributors, and how many were tested.
 
     All are tested together: the intervals are widened to those of the discoveries of Benjamini and
@@ -180,6 +183,7 @@ def _find_contributors(baseline: SideSums, candidate: SideSums) -> tuple[list[Co
     possible = [
         (one, found)
         for key in _choose_groups(baseline, candidate)
+        if key[0] != dimension
         for one in _list_possible(key, baseline, candidate)
         if min(one.baseline.units, one.candidate.units) >= MIN_OBSERVATIONS
         and (found := estimate(one.baseline, one.candidate)) is not None

@@ -30,6 +30,7 @@ from spanwise.model.dashboards.changes import (
     MIN_OBSERVATIONS,
     Array,
     ChangeVerdict,
+    Latencies,
     Preferred,
     Quantile,
 )
@@ -149,6 +150,20 @@ def _ratio_bound(base: float, other: float, base_width: float, other_width: floa
         return None
     root = math.sqrt(max((base * other) ** 2 - divisor * (other**2 - other_width**2), 0.0))
     return (base * other + math.copysign(root, other_width)) / divisor
+
+
+def find_quantile(latencies: Latencies, level: float) -> Quantile:
+    """Return a quantile and the values between which it lies."""
+    value = float(np.quantile(latencies.values, level))
+    below = np.bincount(latencies.clusters[latencies.values <= value], minlength=CLUSTERS)
+    all_traces = np.bincount(latencies.clusters, minlength=CLUSTERS)
+    observed = Observed(below.astype(np.float64), all_traces.astype(np.float64))
+    lower, upper = quantile_levels(observed, level) or (-1.0, 2.0)
+    return Quantile(
+        value,
+        float(np.quantile(latencies.values, lower)) if lower >= 0 else None,
+        float(np.quantile(latencies.values, upper)) if upper <= 1 else None,
+    )
 
 
 def quantile_levels(below: Observed, level: float) -> tuple[float, float] | None:

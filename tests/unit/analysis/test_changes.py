@@ -9,10 +9,16 @@ from spanwise.analysis.changes import (
     compare_quantiles,
     count_arm,
     count_discoveries,
-    quantile_levels,
+    find_quantile,
 )
 from spanwise.analysis.comparison import Arm
-from spanwise.model.dashboards.changes import CLUSTERS, ChangeVerdict, Preferred, Quantile
+from spanwise.model.dashboards.changes import (
+    CLUSTERS,
+    ChangeVerdict,
+    Latencies,
+    Preferred,
+    Quantile,
+)
 
 Floats = np.ndarray
 UNDECIDED = (ChangeVerdict.UNCLEAR, ChangeVerdict.TOO_FEW)
@@ -36,18 +42,8 @@ def sum_clusters(traces: Floats, values: Floats) -> Floats:
     return np.bincount(traces[0].astype(int), values, CLUSTERS).astype(float)
 
 
-def find_quantile(traces: Floats, level: float) -> Quantile:
-    latency = traces[1]
-    value = float(np.quantile(latency, level))
-    levels = quantile_levels(observe(traces, (latency <= value).astype(float)), level)
-    if levels is None:
-        return Quantile(value, None, None)
-    lower, upper = levels
-    return Quantile(
-        value,
-        float(np.quantile(latency, lower)) if lower >= 0 else None,
-        float(np.quantile(latency, upper)) if upper <= 1 else None,
-    )
+def latencies(traces: Floats) -> Latencies:
+    return Latencies(traces[1], traces[0].astype(np.int64))
 
 
 def verdicts(first: Floats, second: Floats) -> dict[str, ChangeVerdict]:
@@ -58,7 +54,7 @@ def verdicts(first: Floats, second: Floats) -> dict[str, ChangeVerdict]:
         arms = [one.to_arm() for one in pair]
         found[name] = compare_arms(arms[0], arms[1], Preferred.LOWER, observations=few).verdict
     for name, level in (("p50", 0.5), ("p95", 0.95)):
-        quantiles = [find_quantile(side, level) for side in (first, second)]
+        quantiles = [find_quantile(latencies(side), level) for side in (first, second)]
         found[name] = compare_quantiles(
             quantiles[0], quantiles[1], Preferred.LOWER, observations=100
         ).verdict

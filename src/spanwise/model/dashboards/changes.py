@@ -122,6 +122,14 @@ class GroupSums:
 
 
 @dataclass(frozen=True)
+class Latencies:
+    """The latency of every trace in milliseconds, and its cluster."""
+
+    values: Array
+    clusters: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
 class Quantile:
     """A quantile of one side with its 95 % interval; None for a bound that the data has not."""
 
@@ -136,7 +144,7 @@ class SideSums:
 
     query: SideQuery
     totals: Sums
-    quantiles: Mapping[str, Quantile]
+    latencies: Latencies
     groups: Mapping[GroupKey, GroupSums]
     # By tool.
     failed_calls: Mapping[str, int]

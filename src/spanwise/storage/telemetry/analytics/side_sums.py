@@ -1,15 +1,24 @@
 """Reads one side of a comparison: sums of traces, tool calls and signals by cluster.
 
 Traces of a session, else of a user, are in the same cluster; other traces are in one by their id.
-Only sums leave the engine.
+One statement reads everything, because the filter may be more work than all sums: a trace has a row
+for its cluster, and one for each of its values of a dimension, failed tools and signals.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from spanwise.model.dashboards.changes import CLUSTERS, Array, GroupKey, GroupSums, Sums
+from spanwise.model.dashboards.changes import (
+    CLUSTERS,
+    Array,
+    GroupKey,
+    GroupSums,
+    Latencies,
+    SideQuery,
+    SideSums,
+    Sums,
+)
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.telemetry.signals import MAX_SIGNAL
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -23,177 +32,166 @@ from spanwise.storage.telemetry.spans.locations import binary_trace_id
 MAX_GROUPS = 1000
 MAX_SIGNALS = 10
 _CLUSTER = f"""toUInt16(multiIf(notEmpty(session_id), cityHash64(session_id),
-    notEmpty(user_id), cityHash64(user_id), cityHash64(trace_id)) % {CLUSTERS}) AS cluster"""
+    notEmpty(user_id), cityHash64(user_id), cityHash64(trace_id)) % {CLUSTERS})"""
 _IS_ERROR = "status = 'error'"
-_SUMS = {
-    "traces": "count()",
-    "errors": f"countIf({_IS_ERROR})",
-    "latency": "sum(duration_ns / 1e6)",
-    "cost": "sum(cost)",
-    "tokens": "sum(input_tokens + output_tokens)",
-    "tool_calls": "sum(arraySum(tool_calls))",
+# SQL for the rows of a trace: lists of value, cluster, number of calls or signals, and amount,
+# which is the cost or the sum of the signals.
+_NO_CLUSTER = "toUInt16(0)"
+_ROWS = {
+    "cluster": "[('', cluster, arraySum(tool_calls), cost)]",
+    "errorType": f"if({_IS_ERROR}, [(toString(error_type), {_NO_CLUSTER}, 0, cost)], [])",
+    "agent": f"if(notEmpty(agent_name), [(toString(agent_name), {_NO_CLUSTER}, 0, cost)], [])",
+    "model": f"""arrayMap((model, model_cost) -> (toString(model), {_NO_CLUSTER}, 0, model_cost),
+        models, model_costs)""",
+    "tool": f"""arrayMap((tool, calls) -> (toString(tool), {_NO_CLUSTER}, calls, 0.),
+        tools, tool_calls)""",
+    "failed_tool": f"""arrayMap((tool, calls) -> (tool, {_NO_CLUSTER}, calls, 0.),
+        failed_tools, failed_calls)""",
+    "signal": """arrayMap((name, amount, total) -> (name, cluster, amount, total),
+        signal_names, signal_counts, signal_sums)""",
 }
+_KINDS = tuple(_ROWS)
+DIMENSIONS = ("errorType", "agent", "model", "tool")
+# The engine drops zero bytes at the end of a text; the highest bit of a latency is never set.
+_HIGHEST_BIT = 1 << 63
 
 
-@dataclass(frozen=True)
-class _Group:
-    """SQL for the values of a dimension, and for cost and tool calls that are due to a value."""
+async def read_side(
+    engine: Engine, workspace: str, query: SideQuery, wanted: TraceFilter
+) -> SideSums:
+    """Read the traces that match a filter, which is that of the query with agents by name."""
+    where = trace_conditions(workspace, wanted)
+    latency = "(duration_ns / 1e6)"
+    rows = ", ".join(
+        f"arrayMap(row -> (toUInt8({number}), row.1, row.2, toUInt64(row.3), toFloat64(row.4)),"
+        f" {sql})"
+        for number, sql in enumerate(_ROWS.values())
+    )
+    found = await engine.fetch_columns(
+        f"""SELECT row.1 AS kind, row.2 AS value, row.3 AS cluster, count() AS traces,
+            countIf({_IS_ERROR}) AS errors, sum(tokens) AS tokens, sum(row.4) AS calls,
+            sum(row.5) AS amount_1, sum(row.5 * row.5) AS amount_2,
+            sum(row.5 * row.5 * row.5) AS amount_3, sum({latency}) AS latency_1,
+            sum({latency} * {latency}) AS latency_2,
+            sum({latency} * {latency} * {latency}) AS latency_3,
+            groupConcatIf(reinterpretAsString(bitOr(duration_ns, {_HIGHEST_BIT})), kind = 0)
+                AS latencies
+        FROM (
+            SELECT status, duration_ns, input_tokens + output_tokens AS tokens,
+                arrayJoin(arrayConcat({rows})) AS row
+            FROM (
+                SELECT trace_id, status, error_type, agent_name, duration_ns, cost, input_tokens,
+                    output_tokens, models, model_costs, tools, tool_calls, {_CLUSTER} AS cluster
+                FROM traces FINAL WHERE {where.sql}) AS t
+            {_join_failed_calls(where, wanted)}
+            {_join_signals(where)})
+        GROUP BY kind, value, cluster
+        ORDER BY traces DESC, value LIMIT {MAX_GROUPS} BY kind, cluster
+        SETTINGS max_memory_usage = {engine.max_query_bytes}""",
+        where.parameters,
+        tag="changes",
+    )
+    return _Reading(found).to_side(query)
 
-    value: str
-    condition: str = "1"
-    join: str = ""
-    cost: str = "cost"
-    calls: str = "0"
+
+def _join_failed_calls(where: Conditions, wanted: TraceFilter) -> str:
+    return f"""LEFT ANY JOIN (
+        SELECT trace_id, groupArray(tool) AS failed_tools, groupArray(calls) AS failed_calls
+        FROM (
+            SELECT trace_id, toString(tool_name) AS tool, count() AS calls FROM spans FINAL
+            WHERE {spans_of_traces(where, wanted.period)} AND status = 'error' AND tool_name != ''
+            GROUP BY trace_id, tool)
+        GROUP BY trace_id) AS f USING (trace_id)"""
 
 
-_GROUPS = {
-    "errorType": _Group("error_type", _IS_ERROR),
-    "agent": _Group("agent_name", "notEmpty(agent_name)"),
-    "model": _Group(
-        "one_model", join="ARRAY JOIN models AS one_model, model_costs AS one_cost", cost="one_cost"
-    ),
-    "tool": _Group(
-        "one_tool",
-        join="ARRAY JOIN tools AS one_tool, tool_calls AS one_calls",
-        cost="0.",
-        calls="one_calls",
-    ),
-}
-DIMENSIONS = tuple(_GROUPS)
-_POWERS = (1, 2, 3)
+def _join_signals(where: Conditions) -> str:
+    """Join number and sum of the values of the most frequent signals of the workspace."""
+    bound = where.bind(MAX_SIGNAL, "Float64")
+    signals = f"""workspace = {{workspace:String}} AND notEmpty(signals.trace_id)
+        AND abs(signals.value) <= {bound}"""
+    return f"""LEFT ANY JOIN (
+        SELECT trace_id, groupArray(signal) AS signal_names, groupArray(amount) AS signal_counts,
+            groupArray(total) AS signal_sums
+        FROM (
+            SELECT {binary_trace_id("signals.trace_id")} AS trace_id, toString(name) AS signal,
+                count() AS amount, sum(signals.value) AS total
+            FROM signals FINAL WHERE {signals} AND name IN (
+                SELECT name FROM signals WHERE {signals}
+                GROUP BY name ORDER BY count() DESC, name LIMIT {MAX_SIGNALS})
+            GROUP BY trace_id, signal)
+        GROUP BY trace_id) AS s USING (trace_id)"""
 
 
-class SideReader:
-    """Reads the traces of a workspace that match a filter."""
+class _Reading:
+    """The rows that the engine returned."""
 
-    def __init__(self, engine: Engine, workspace: str, wanted: TraceFilter) -> None:
-        self._engine = engine
-        self._workspace = workspace
-        self._wanted = wanted
-        self._settings = f"SETTINGS max_memory_usage = {engine.max_query_bytes}"
+    def __init__(self, found: Columns) -> None:
+        self._found = found
+        self._kinds = np.asarray(found.get("kind", ()), np.int64)
+        self._clusters = np.asarray(found.get("cluster", ()), np.int64)
 
-    def _where(self) -> Conditions:
-        return trace_conditions(self._workspace, self._wanted)
-
-    async def read_quantiles(self, levels: Sequence[float]) -> list[float] | None:
-        """Return quantiles of the latency in nanoseconds; None without traces."""
-        where = self._where()
-        numbers = ", ".join(repr(float(level)) for level in levels)
-        rows = await self._engine.fetch(
-            f"""SELECT count() AS traces,
-                quantilesExactInclusive({numbers})(duration_ns) AS quantiles
-            FROM traces FINAL WHERE {where.sql} {self._settings}""",
-            where.parameters,
-            tag="change_quantiles",
+    def to_side(self, query: SideQuery) -> SideSums:
+        clusters = self._places("cluster")
+        names = {
+            "traces": "traces",
+            "errors": "errors",
+            "latency": "latency_1",
+            "cost": "amount_1",
+            "tokens": "tokens",
+            "tool_calls": "calls",
+        }
+        failed = self._places("failed_tool")
+        return SideSums(
+            query,
+            {name: self._spread(column, clusters) for name, column in names.items()},
+            self._latencies(clusters),
+            self._groups(),
+            {self._value(place): int(self._found["calls"][place]) for place in failed},
+            self._signals(),
         )
-        return [float(value) for value in rows[0]["quantiles"]] if rows[0]["traces"] else None
 
-    async def read_sums(self, cuts: Sequence[float]) -> Sums:
-        """Return sums of traces, and `below_<n>`: how many are not above a latency."""
-        where = self._where()
-        columns = dict(_SUMS)
-        for number, cut in enumerate(cuts):
-            bound = where.bind(cut, "Float64")
-            columns[f"below_{number}"] = f"countIf(toFloat64(duration_ns) <= {bound})"
-        selected = ", ".join(f"{sql} AS sum_{name}" for name, sql in columns.items())
-        found = await self._engine.fetch_columns(
-            f"""SELECT {_CLUSTER}, {selected} FROM traces FINAL WHERE {where.sql}
-            GROUP BY cluster {self._settings}""",
-            where.parameters,
-            tag="change_sums",
-        )
-        return {name: _spread(found, f"sum_{name}") for name in columns}
+    def _places(self, kind: str) -> Sequence[int]:
+        return [int(place) for place in np.flatnonzero(self._kinds == _KINDS.index(kind))]
 
-    async def read_groups(self, dimension: str) -> dict[GroupKey, GroupSums]:
-        """Return sums of traces by value of a dimension, for the values with the most traces."""
-        group, where = _GROUPS[dimension], self._where()
-        where.add(group.condition)
-        columns = [
-            f"sum(pow({value}, {power})) AS {name}_{power}"
-            for name, value in (("latency", "duration_ns / 1e6"), ("cost", group.cost))
-            for power in _POWERS
-        ]
-        rows = await self._engine.fetch(
-            f"""SELECT toString({group.value}) AS value, count() AS traces,
-                countIf({_IS_ERROR}) AS errors, sum({group.calls}) AS calls, {", ".join(columns)}
-            FROM traces FINAL {group.join} WHERE {where.sql}
-            GROUP BY value ORDER BY traces DESC, value LIMIT {MAX_GROUPS} {self._settings}""",
-            where.parameters,
-            tag="change_groups",
-        )
+    def _value(self, place: int) -> str:
+        text: bytes = self._found["value"][place]
+        return text.decode(errors="replace")
+
+    def _spread(self, column: str, places: Sequence[int]) -> Array:
+        """Return a column by cluster; clusters without rows have zeros."""
+        sums = np.zeros(CLUSTERS)
+        for place in places:
+            sums[self._clusters[place]] = self._found[column][place]
+        return sums
+
+    def _latencies(self, places: Sequence[int]) -> Latencies:
+        texts = [self._found["latencies"][place] for place in places]
+        values = np.frombuffer(b"".join(texts), np.uint64) ^ np.uint64(_HIGHEST_BIT)
+        sizes = [len(text) // 8 for text in texts]
+        return Latencies(values / 1e6, np.repeat(self._clusters[places], sizes))
+
+    def _groups(self) -> dict[GroupKey, GroupSums]:
+        found = self._found
         return {
-            (dimension, row["value"]): GroupSums(
-                row["traces"],
-                row["errors"],
-                row["calls"],
-                (row["latency_1"], row["latency_2"], row["latency_3"]),
-                (row["cost_1"], row["cost_2"], row["cost_3"]),
+            (dimension, self._value(place)): GroupSums(
+                int(found["traces"][place]),
+                int(found["errors"][place]),
+                int(found["calls"][place]),
+                (found["latency_1"][place], found["latency_2"][place], found["latency_3"][place]),
+                (found["amount_1"][place], found["amount_2"][place], found["amount_3"][place]),
             )
-            for row in rows
+            for dimension in DIMENSIONS
+            for place in self._places(dimension)
         }
 
-    async def count_failed_calls(self) -> dict[str, int]:
-        """Count the failed calls of each tool."""
-        where = self._where()
-        where.add("error_count > 0 AND notEmpty(tools)")
-        spans = spans_of_traces(where, self._wanted.period)
-        rows = await self._engine.fetch(
-            f"""SELECT toString(tool_name) AS tool, count() AS failed FROM spans FINAL
-            WHERE {spans} AND status = 'error' AND tool_name != ''
-                AND identity(trace_id) IN (SELECT trace_id FROM traces FINAL WHERE {where.sql})
-            GROUP BY tool {self._settings}""",
-            where.parameters,
-            tag="change_failed_calls",
-        )
-        return {row["tool"]: row["failed"] for row in rows}
-
-    async def read_signals(self) -> dict[str, Sums]:
-        """Return number and sum of the values of the most frequent signals of the workspace."""
-        where = self._where()
-        signals = """workspace = {workspace:String} AND notEmpty(signals.trace_id)
-            AND abs(signals.value) <= {max_signal:Float64}"""
-        found = await self._engine.fetch_columns(
-            f"""SELECT toString(name) AS value, cluster,
-                count() AS sum_signals, sum(amount) AS sum_values
-            FROM (
-                SELECT {binary_trace_id("signals.trace_id")} AS trace_id, name,
-                    signals.value AS amount
-                FROM signals FINAL WHERE {signals} AND name IN (
-                    SELECT name FROM signals WHERE {signals}
-                    GROUP BY name ORDER BY count() DESC, name LIMIT {MAX_SIGNALS})) AS s
-            INNER JOIN (
-                SELECT trace_id, {_CLUSTER} FROM traces FINAL WHERE {where.sql}
-                    AND identity(trace_id) IN (
-                        SELECT {binary_trace_id("signals.trace_id")} FROM signals
-                        WHERE {signals})) AS t
-            USING (trace_id)
-            GROUP BY value, cluster {self._settings}""",
-            {**where.parameters, "max_signal": MAX_SIGNAL},
-            tag="change_signals",
-        )
-        return _by_name(found, ("signals", "values"))
-
-
-def _spread(found: Columns, name: str) -> Array:
-    """Return a column by cluster; clusters without traces have zeros."""
-    sums = np.zeros(CLUSTERS)
-    if found:
-        sums[np.asarray(found["cluster"], np.int64)] = np.asarray(found[name], np.float64)
-    return sums
-
-
-def _by_name(found: Columns, names: Sequence[str]) -> dict[str, Sums]:
-    """Return the columns of each `value` by cluster."""
-    if not found:
-        return {}
-    places: dict[str, list[int]] = {}
-    for place, value in enumerate(found["value"]):
-        places.setdefault(value.decode(errors="replace"), []).append(place)
-    clusters = np.asarray(found["cluster"], np.int64)
-    groups: dict[str, Sums] = {}
-    for value, at in places.items():
-        sums = {name: np.zeros(CLUSTERS) for name in names}
-        for name in names:
-            sums[name][clusters[at]] = np.asarray(found[f"sum_{name}"], np.float64)[at]
-        groups[value] = sums
-    return groups
+    def _signals(self) -> dict[str, Sums]:
+        by_name: dict[str, list[int]] = {}
+        for place in self._places("signal"):
+            by_name.setdefault(self._value(place), []).append(place)
+        return {
+            name: {
+                "signals": self._spread("calls", places),
+                "values": self._spread("amount_1", places),
+            }
+            for name, places in by_name.items()
+        }
