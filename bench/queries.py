@@ -1,7 +1,11 @@
-"""Measures `POST /analytics/query` over 30 days: built-in dimensions, and attributes."""
+"""Measures queries and comparisons of 30 days: built-in dimensions, and attributes."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+import httpx
 
 from bench.service import Service
 
@@ -36,17 +40,38 @@ QUERIES: dict[str, dict[str, Any]] = {
         "filters": [{"field": _ATTRIBUTE, "op": "eq", "value": "gpt-4o"}],
     },
 }
+# Label in the table -> parameters of `GET /analytics/changes`.
+COMPARISONS: dict[str, dict[str, str]] = {
+    "changes, two periods": {},
+    "changes, two models": {"dimension": "model", "baseline": "gpt-4o", "candidate": "gpt-4o-mini"},
+    "changes, two releases": {
+        "dimension": "serviceVersion",
+        "baseline": "1.0.0",
+        "candidate": "1.1.0",
+    },
+    "changes, two values of an attribute": {
+        "dimension": _ATTRIBUTE,
+        "baseline": "gpt-4o",
+        "candidate": "gpt-4o-mini",
+    },
+}
 
 
 def time_queries(service: Service, repeats: int) -> dict[str, list[float]]:
     """Return the milliseconds of repeated queries, after one that is not counted."""
-    return {
-        name: [_time_query(service, query) for _ in range(repeats + 1)][1:]
+    requests: dict[str, Callable[[], httpx.Response]] = {
+        name: partial(service.http.post, "/analytics/query", json=query)
         for name, query in QUERIES.items()
+    }
+    for name, parameters in COMPARISONS.items():
+        requests[name] = partial(service.http.get, "/analytics/changes", params=parameters)
+    return {
+        name: [_time_request(request) for _ in range(repeats + 1)][1:]
+        for name, request in requests.items()
     }
 
 
-def _time_query(service: Service, query: dict[str, Any]) -> float:
+def _time_request(request: Callable[[], httpx.Response]) -> float:
     started = time.perf_counter()
-    service.http.post("/analytics/query", json=query).raise_for_status()
+    request().raise_for_status()
     return (time.perf_counter() - started) * 1000
