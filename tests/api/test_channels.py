@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from standardwebhooks import Webhook
 
 from support.clock import Clock
 from support.receivers import HookServer, hook_server
@@ -233,3 +234,39 @@ async def test_an_incomplete_or_private_channel_is_rejected(
     response = await ann.call("PUT", "/alerts/settings", json=body)
     assert_error(response, 400, f"notify.channels.0.{field}")
     assert_error(await ann.call("POST", "/alerts/test", json=channel), 400, field)
+
+
+async def test_a_test_reaches_mail_and_webhooks(desk: Desk, hooks: HookServer) -> None:
+    body = {"notify": {"webhooks": [{"url": hooks.url}]}}
+    saved = await desk.person.data("PUT", "/alerts/settings", json=body)
+    [webhook] = saved["notify"]["webhooks"]
+    delivery = await desk.person.data(
+        "POST", "/alerts/test", json={"type": "webhook", "url": hooks.url}
+    )
+    assert (delivery["status"], delivery["responseStatus"]) == ("delivered", 200)
+    [message] = hooks.received
+    # Signed with the secret of the saved webhook.
+    signed = Webhook(webhook["secret"]).verify(message.body, message.headers)
+    assert signed["type"] == "alert.test"
+    mail = {"type": "mail", "email": "oncall@example.com"}
+    delivery = await desk.person.data("POST", "/alerts/test", json=mail)
+    assert (delivery["status"], delivery["target"]) == ("delivered", "oncall@example.com")
+    [text] = await desk.service.mails_to("oncall@example.com")
+    assert "Notifications of Spanwise arrive here" in text
+
+
+@pytest.mark.parametrize(
+    ("receiver", "field"),
+    [
+        ({"type": "mail"}, "email"),
+        ({"type": "mail", "email": "nobody"}, "email"),
+        ({"type": "webhook"}, "url"),
+        ({"type": "webhook", "url": "http://10.0.0.1/"}, "url"),
+        ({"type": "fax"}, "type"),
+    ],
+)
+async def test_an_incomplete_or_private_receiver_of_a_test_is_rejected(
+    service: Service, receiver: dict[str, Any], field: str
+) -> None:
+    ann = await service.sign_up()
+    assert_error(await ann.call("POST", "/alerts/test", json=receiver), 400, field)

@@ -124,6 +124,20 @@ def test_a_channel_is_tested_before_it_is_saved(tab: Tab) -> None:
     tab.troubles = [one for one in tab.troubles if "400" not in one]
 
 
+def test_each_address_is_tested(tab: Tab) -> None:
+    page = tab.open("/alerts/rules/workspace")
+    with hook_server() as hooks:
+        page.get_by_label("Webhooks", exact=True).fill(hooks.url)
+        page.get_by_role("button", name="Send a test to webhooks").click()
+        expect(page.get_by_text("must not point to a private address")).to_be_visible()
+    page.get_by_label("E-mail", exact=True).fill("ann@example.com, ben@example.com")
+    page.get_by_role("button", name="Send a test to e-mail").click()
+    for address in ("ann@example.com", "ben@example.com"):
+        expect(page.get_by_text(f"{address}: Delivered")).to_be_visible()
+    assert tab.find_violations() == []
+    tab.troubles = [one for one in tab.troubles if "400" not in one]
+
+
 def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, demo: Site) -> None:
     alert = raise_alert(demo, "busy-moth")
     page = tab.open(f"/alerts?alert={alert}")

@@ -14,6 +14,7 @@ from spanwise.model.alerts import (
     ChannelType,
 )
 from spanwise.model.api_model import ApiModel, without_nul
+from spanwise.model.events import Channel
 
 
 class NewNotifyWebhook(ApiModel):
@@ -27,6 +28,16 @@ class ChannelChange(ApiModel):
     type: ChannelType
     url: Annotated[str, Field(max_length=2000), AfterValidator(without_nul)] | None = None
     routing_key: Annotated[str, Field(max_length=200), AfterValidator(without_nul)] | None = None
+
+
+class Receiver(ApiModel):
+    """Who gets a test notification. With the `id` of a saved channel, its secret may be missing."""
+
+    type: Channel
+    id: Annotated[str, Field(max_length=40)] | None = None
+    url: Annotated[str, Field(max_length=2000), AfterValidator(without_nul)] | None = None
+    routing_key: Annotated[str, Field(max_length=200), AfterValidator(without_nul)] | None = None
+    email: Email | None = None
 
 
 class NotifyChange(ApiModel):

@@ -9,7 +9,7 @@ from spanwise.api.auth import ClientAddress, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
-from spanwise.api.requests.alert_settings import AlertSettingsChange, ChannelChange
+from spanwise.api.requests.alert_settings import AlertSettingsChange, Receiver
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.services import Use
 from spanwise.model.agents import MAX_NAME, Agent
@@ -119,8 +119,8 @@ async def backtest_alert_settings(
 
 @router.post("/{agentId}/alerts/test")
 async def send_agent_test(
-    agent_id: AgentId, body: ChannelChange, caller: Writer, use: Use
+    agent_id: AgentId, body: Receiver, caller: Writer, use: Use
 ) -> Success[Delivery]:
-    """Send a test notification to a channel now and return what the other side answered."""
+    """Send a test notification now and return what the other side answered."""
     wanted = body.model_dump(by_alias=False)
     return succeed(await use.alert_rules.send_test(caller, agent_id, wanted))

@@ -25,11 +25,17 @@ from spanwise.model.alerts import (
 )
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import FieldProblem, Invalid
-from spanwise.model.events import SERVICE, Delivery, OutboxMessage
+from spanwise.model.events import SERVICE, Channel, Delivery, OutboxMessage
 from spanwise.model.page import Listing, PageRequest
 from spanwise.services.accounts.audit import record_action
 from spanwise.services.alerts.rule_checks import check_rules, raise_if_any
-from spanwise.services.notifications.alert_notifications import TEST, new_channel_message
+from spanwise.services.notifications.alert_notifications import (
+    TEST,
+    Notification,
+    new_channel_message,
+    new_mail_message,
+    new_webhook_message,
+)
 from spanwise.services.notifications.events import deduplication_key
 from spanwise.services.notifications.webhook_guard import WebhookGuard
 from spanwise.services.telemetry.agents import Agents, require_agent
@@ -120,7 +126,7 @@ class AlertRules:
     async def send_test(
         self, caller: Principal, agent: str | None, wanted: Mapping[str, Any]
     ) -> Delivery:
-        """Send a test message to a channel now, also to one that is not saved yet."""
+        """Send a test message to a receiver now, also to one that is not saved yet."""
         if problem := await self._find_problem(wanted.get("url")):
             raise Invalid.field("url", problem)
         now = utc_now()
@@ -129,15 +135,8 @@ class AlertRules:
             if agent is not None:
                 agent_id = (await require_agent(tx, caller.workspace_id, agent)).id
             settings = await stored.find_alert_settings(tx, caller.workspace_id, agent_id)
-            channel = _merge_channel(settings.notify.channels, wanted)
-            if missing := _find_missing(channel):
-                raise Invalid.field(*missing)
-            payload = {
-                "type": TEST,
-                "timestamp": now.isoformat(),
-                "data": _sample_alert(now).model_dump(mode="json", by_alias=True),
-            }
-            message = new_channel_message(caller.workspace_id, channel, channel.id, payload, now)
+            item = Notification(caller.workspace_id, _sample_alert(now), TEST, settings.notify)
+            message = _new_test_message(item, wanted, now)
             await add_message(tx, message, deduplication_key(message.delivery.id))
         await self._attempt(message)
         async with self._catalog.read() as tx:
@@ -147,11 +146,8 @@ class AlertRules:
 def _merge(old: AlertSettings, changes: Mapping[str, Any]) -> AlertSettings:
     settings = {**old.model_dump(by_alias=False), **changes}
     notify = {**old.notify.model_dump(by_alias=False), **(changes.get("notify") or {})}
-    known = {webhook.url: webhook.secret for webhook in old.notify.webhooks}
     urls = dict.fromkeys(webhook["url"] for webhook in notify["webhooks"])
-    notify["webhooks"] = [
-        NotifyWebhook(url=url, secret=known.get(url) or new_webhook_secret()) for url in urls
-    ]
+    notify["webhooks"] = [_merge_webhook(old.notify.webhooks, url) for url in urls]
     notify["channels"] = [_merge_channel(old.notify.channels, one) for one in notify["channels"]]
     problems = [(n, _find_missing(one)) for n, one in enumerate(notify["channels"])]
     raise_if_any(
@@ -185,6 +181,29 @@ def _merge_channel(known: Sequence[NotifyChannel], wanted: Mapping[str, Any]) ->
         url=keep("url"),
         routing_key=keep("routing_key"),
     )
+
+
+def _new_test_message(
+    item: Notification, wanted: Mapping[str, Any], now: datetime
+) -> OutboxMessage:
+    if wanted["type"] is Channel.MAIL:
+        if wanted["email"] is None:
+            raise Invalid.field("email", "is required for mail")
+        return new_mail_message([item], wanted["email"], now)
+    if wanted["type"] is Channel.WEBHOOK:
+        if wanted["url"] is None:
+            raise Invalid.field("url", "is required for webhook")
+        return new_webhook_message(item, _merge_webhook(item.notify.webhooks, wanted["url"]), now)
+    channel = _merge_channel(item.notify.channels, wanted)
+    if missing := _find_missing(channel):
+        raise Invalid.field(*missing)
+    return new_channel_message(item, channel, now)
+
+
+def _merge_webhook(known: Sequence[NotifyWebhook], url: str) -> NotifyWebhook:
+    """Return a webhook; one that is not known gets a new secret."""
+    secret = next((one.secret for one in known if one.url == url), None)
+    return NotifyWebhook(url=url, secret=secret or new_webhook_secret())
 
 
 def _find_missing(channel: NotifyChannel) -> tuple[str, str] | None:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from spanwise.model.alerts import Alert, ChannelType, Notify, NotifyChannel, Silence
+from spanwise.model.alerts import (
+    Alert,
+    ChannelType,
+    Notify,
+    NotifyChannel,
+    NotifyWebhook,
+    Silence,
+)
 from spanwise.model.events import Channel, EventType, OutboxMessage
 from spanwise.services.notifications.events import deduplication_key, new_outbox_message
 from spanwise.storage.catalog import Transaction
@@ -43,55 +50,56 @@ async def enqueue_notifications(
         for address in item.notify.emails:
             by_address[item.workspace_id, address].append(item)
         for webhook in item.notify.webhooks:
-            message = new_outbox_message(
-                item.workspace_id,
-                Channel.WEBHOOK,
-                webhook.url,
-                item.transition,
-                item.alert.id,
-                _payload(item, at),
-                at,
-                secret=webhook.secret,
-            )
-            await stored.add_message(tx, message, deduplication_key(item.key(at), webhook.url))
+            key = deduplication_key(item.key(at), webhook.url)
+            await stored.add_message(tx, new_webhook_message(item, webhook, at), key)
         for channel in item.notify.channels:
             # An on-call service escalates by itself.
             if channel.type is ChannelType.PAGERDUTY and item.transition == REPEATED:
                 continue
-            message = new_channel_message(
-                item.workspace_id, channel, item.alert.id, _payload(item, at), at
-            )
-            await stored.add_message(tx, message, deduplication_key(item.key(at), channel.id))
-    for (workspace_id, address), items in by_address.items():
-        first = items[0]
-        message = new_outbox_message(
-            workspace_id,
-            Channel.MAIL,
-            address,
-            first.transition,
-            first.alert.id,
-            {"alerts": [_mail_entry(item) for item in items]},
-            at,
-        )
+            key = deduplication_key(item.key(at), channel.id)
+            await stored.add_message(tx, new_channel_message(item, channel, at), key)
+    for (_, address), items in by_address.items():
         keys = sorted(item.key(at) for item in items)
+        message = new_mail_message(items, address, at)
         await stored.add_message(tx, message, deduplication_key(*keys, address))
 
 
-def new_channel_message(
-    workspace_id: str,
-    channel: NotifyChannel,
-    subject: str,
-    payload: dict[str, Any],
-    at: datetime,
-) -> OutboxMessage:
+def new_webhook_message(item: Notification, webhook: NotifyWebhook, at: datetime) -> OutboxMessage:
+    return new_outbox_message(
+        item.workspace_id,
+        Channel.WEBHOOK,
+        webhook.url,
+        item.transition,
+        item.alert.id,
+        _payload(item, at),
+        at,
+        secret=webhook.secret,
+    )
+
+
+def new_channel_message(item: Notification, channel: NotifyChannel, at: datetime) -> OutboxMessage:
     """Return a message to a channel; the delivery log shows its secret masked."""
     return new_outbox_message(
-        workspace_id,
+        item.workspace_id,
         Channel(channel.type),
         channel.masked_secret,
-        payload["type"],
-        subject,
-        {"channel": channel.model_dump(mode="json", by_alias=False), "event": payload},
+        item.transition,
+        item.alert.id,
+        {"channel": channel.model_dump(mode="json", by_alias=False), "event": _payload(item, at)},
+        at,
+    )
+
+
+def new_mail_message(items: Sequence[Notification], address: str, at: datetime) -> OutboxMessage:
+    """Return one mail about alerts of the same workspace."""
+    first = items[0]
+    return new_outbox_message(
+        first.workspace_id,
+        Channel.MAIL,
+        address,
+        first.transition,
+        first.alert.id,
+        {"alerts": [_mail_entry(item) for item in items]},
         at,
     )
 

@@ -1,10 +1,9 @@
-/** Slack, Teams and PagerDuty: adds and removes channels, and sends a test. */
-import { useMutation } from "@tanstack/react-query";
-import { Send, X } from "lucide-react";
-import { api, type Schemas, unwrap } from "@/lib/api";
+/** Slack, Teams and PagerDuty: adds and removes channels. */
+import { X } from "lucide-react";
 import { Button } from "../Button";
 import { Input, Select } from "../Field";
 import type { Channel } from "./ruleDraft";
+import { WithTest } from "./WithTest";
 
 const TYPES: Record<Channel["type"], { label: string; placeholder: string }> = {
   slack: { label: "Slack", placeholder: "https://hooks.slack.com/services/…" },
@@ -60,21 +59,22 @@ function ChannelRow({ agentId, channel, onChange, onRemove }: RowProps) {
   const { label, placeholder } = TYPES[channel.type];
   const isKey = channel.type === "pagerduty";
   const secret = (isKey ? channel.routingKey : channel.url) ?? "";
-  const test = useMutation({
-    mutationFn: () =>
-      unwrap(
-        agentId === null
-          ? api.POST("/api/alerts/test", { body: channel })
-          : api.POST("/api/agents/{agentId}/alerts/test", {
-              params: { path: { agentId } },
-              body: channel,
-            }),
-      ),
-  });
   return (
     <div className="flex flex-col gap-1">
       <span className="text-sm text-muted">{label}</span>
-      <div className="flex gap-1">
+      <WithTest
+        agentId={agentId}
+        label={label}
+        receivers={secret ? [channel] : []}
+        actions={
+          <Button
+            kind="quiet"
+            aria-label={`Remove ${label}`}
+            onClick={onRemove}
+            icon={<X className="size-3.5" />}
+          />
+        }
+      >
         <Input
           aria-label={isKey ? "Routing key for PagerDuty" : `Address for ${label}`}
           value={secret}
@@ -83,33 +83,7 @@ function ChannelRow({ agentId, channel, onChange, onRemove }: RowProps) {
             onChange({ ...channel, [isKey ? "routingKey" : "url"]: target.value })
           }
         />
-        <Button
-          aria-label={`Send a test to ${label}`}
-          busy={test.isPending}
-          disabled={!secret}
-          onClick={() => test.mutate()}
-          icon={<Send className="size-3.5" />}
-        />
-        <Button
-          kind="quiet"
-          aria-label={`Remove ${label}`}
-          onClick={onRemove}
-          icon={<X className="size-3.5" />}
-        />
-      </div>
-      {test.error && <p className="text-sm text-bad">{test.error.message}</p>}
-      {test.data && <Answer delivery={test.data} />}
+      </WithTest>
     </div>
-  );
-}
-
-function Answer({ delivery }: { delivery: Schemas["Delivery"] }) {
-  const isDelivered = delivery.status === "delivered";
-  const said = delivery.responseStatus ? `Answered ${delivery.responseStatus}` : delivery.error;
-  return (
-    <p role="status" className={isDelivered ? "text-sm text-good" : "text-sm text-bad"}>
-      {said}
-      {delivery.response && <>: {delivery.response}</>}
-    </p>
   );
 }

@@ -8,7 +8,8 @@ import { Dialog } from "../Dialog";
 import { Field, Input } from "../Field";
 import { Panel } from "../Panel";
 import { Channels } from "./Channels";
-import type { Draft } from "./ruleDraft";
+import { type Draft, splitAddresses } from "./ruleDraft";
+import { WithTest } from "./WithTest";
 
 export function RuleList({
   rules,
@@ -65,22 +66,34 @@ export function Notify({
       <div className="flex flex-col gap-3">
         <Field label="E-mail" hint="Separate addresses with commas" error={about("emails")}>
           {(props) => (
-            <Input
-              {...props}
-              value={draft.emails}
-              placeholder="oncall@example.com"
-              onChange={(event) => onChange({ ...draft, emails: event.target.value })}
-            />
+            <WithTest
+              agentId={agentId}
+              label="e-mail"
+              receivers={splitAddresses(draft.emails).map((email) => ({ type: "mail", email }))}
+            >
+              <Input
+                {...props}
+                value={draft.emails}
+                placeholder="oncall@example.com"
+                onChange={(event) => onChange({ ...draft, emails: event.target.value })}
+              />
+            </WithTest>
           )}
         </Field>
         <Field label="Webhooks" hint="Separate addresses with commas" error={about("webhooks")}>
           {(props) => (
-            <Input
-              {...props}
-              value={draft.webhooks}
-              placeholder="https://hooks.example.com/…"
-              onChange={(event) => onChange({ ...draft, webhooks: event.target.value })}
-            />
+            <WithTest
+              agentId={agentId}
+              label="webhooks"
+              receivers={splitAddresses(draft.webhooks).map((url) => ({ type: "webhook", url }))}
+            >
+              <Input
+                {...props}
+                value={draft.webhooks}
+                placeholder="https://hooks.example.com/…"
+                onChange={(event) => onChange({ ...draft, webhooks: event.target.value })}
+              />
+            </WithTest>
           )}
         </Field>
         <Channels

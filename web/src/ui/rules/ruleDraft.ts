@@ -40,7 +40,7 @@ export function draftOf(settings: Settings): Draft {
   };
 }
 
-function split(text: string): string[] {
+export function splitAddresses(text: string): string[] {
   return text
     .split(/[\s,]+/)
     .map((part) => part.trim())
@@ -62,8 +62,8 @@ export function useSaveRules(agentId: string | null, onSaved: (settings: Setting
         enabled: draft.enabled,
         rules: draft.rules.map(toRule),
         notify: {
-          emails: split(draft.emails),
-          webhooks: split(draft.webhooks).map((url) => ({ url })),
+          emails: splitAddresses(draft.emails),
+          webhooks: splitAddresses(draft.webhooks).map((url) => ({ url })),
           channels: draft.channels,
         },
       };
