@@ -7,7 +7,6 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.prices import TOOL, PriceKey
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import (
@@ -24,8 +23,9 @@ from spanwise.storage.telemetry.traces.aggregates import recompute_traces
 RANGE_SPANS = 50_000
 
 _IS_ERROR = "(status = 'error')"
-# Spans that carry a cost keep it; a negative cost counts as none.
-_DEPENDS_ON_PRICE = f"given_cost <= 0 AND kind IN {USAGE_KINDS}"
+# Spans that carry a cost keep it; a negative cost counts as none. Agents that repeat the usage of
+# their calls have a cost, too, which no sum contains.
+_DEPENDS_ON_PRICE = "given_cost <= 0 AND kind != 'tool'"
 # A workspace's own price applies to any provider; a list price to one provider's model.
 _MATCHES_MODEL = f"""model = {{model:String}}
     AND ({{workspace:String}} = '' OR workspace = {{workspace:String}})
@@ -113,10 +113,10 @@ def find_providers(client: Client, key: PriceKey) -> list[str]:
 
 def find_unpriced(client: Client, limit: int) -> list[tuple[str, str]]:
     """Return provider and name of models without a price, at most `limit` per workspace."""
-    sql = f"""SELECT DISTINCT provider, model FROM (
+    sql = """SELECT DISTINCT provider, model FROM (
             SELECT DISTINCT workspace, provider, model FROM spans
-            WHERE NOT is_priced AND model != '' AND kind IN {USAGE_KINDS}
-            LIMIT {{limit:UInt32}} BY workspace)"""
+            WHERE NOT is_priced AND model != '' AND kind != 'tool'
+            LIMIT {limit:UInt32} BY workspace)"""
     return [(row["provider"], row["model"]) for row in query_rows(client, sql, {"limit": limit})]
 
 

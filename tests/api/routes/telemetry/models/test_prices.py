@@ -111,6 +111,28 @@ async def test_an_unknown_model_costs_nothing_until_its_price_appears(service: S
     assert price["repricing"]["monthsTotal"] == price["repricing"]["monthsDone"] == 3
 
 
+async def test_an_agent_that_repeats_the_usage_of_its_call_is_priced_like_it(
+    service: Service,
+) -> None:
+    person = await service.sign_up()
+    agent = {**llm_call(MODEL, "acme", TOKENS), "kind": "agent"}
+    ids = {"trace_id": agent["traceId"], "parent": agent["spanId"]}
+    # Stored before and after the model has a price.
+    await send(person, agent, llm_call(MODEL, "acme", TOKENS, **ids))
+    await service.services.pipeline.wait_until_visible()
+    await person.data("PUT", "/models/prices", json=PRICE)
+    await repriced(person)
+    later = {**llm_call(MODEL, "acme", TOKENS), "kind": "agent"}
+    await send(person, later)
+    expected = pytest.approx((10_000 * 2 + 2000 * 10) / 1e6)
+    trace = await person.data("GET", f"/spans/traces/{agent['traceId']}")
+    assert [span["cost"] for span in trace["spans"]] == [expected, expected]
+    assert trace["cost"] == expected
+    trace = await person.data("GET", f"/spans/traces/{later['traceId']}")
+    assert [span["cost"] for span in trace["spans"]] == [expected]
+    assert trace["cost"] == 0
+
+
 async def test_a_reported_cost_survives_repricing(service: Service) -> None:
     person = await service.sign_up()
     await send(person, llm_call(MODEL, "acme", {"input": 1000}, cost=7.5))
