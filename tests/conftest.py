@@ -16,6 +16,7 @@ import structlog
 from spanwise.jobs.rollup_maintenance import RollupMaintenance
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migrate
+from support.accounts import lower_hash_cost
 from support.demo import FilledDemo, fill_demo_once
 from support.servers import run_redis
 from support.service import OPERATOR, Service, migrated_catalog, start_service
@@ -122,6 +123,12 @@ def filled_demo(tmp_path_factory: pytest.TempPathFactory) -> FilledDemo:
     return fill_demo_once(tmp_path_factory)
 
 
+@pytest.fixture
+def cheap_hashes() -> Iterator[None]:
+    with lower_hash_cost():
+        yield
+
+
 @pytest.fixture(scope="session")
 async def shared_service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """One service for all tests of this process; each test has its own workspaces on it."""
@@ -143,7 +150,7 @@ async def own_service(tmp_path: Path) -> AsyncIterator[Service]:
 
 
 @pytest.fixture
-def service(request: pytest.FixtureRequest) -> Service:
+def service(request: pytest.FixtureRequest, cheap_hashes: None) -> Service:
     """The whole service on embedded stores, in this process, without rate limits.
 
     It is shared, except by tests marked `own_service`, which change it or read all of its data.

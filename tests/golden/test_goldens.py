@@ -1,5 +1,6 @@
 """Recorded exports of real instrumentations become the expected spans in the whole service."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from support.accounts import lower_hash_cost
 from support.service import Person, Service
 
 FOLDER = Path(__file__).parent
@@ -152,10 +154,20 @@ def trace_differences(wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
     return [f"trace {wanted['name']} {line}" for line in found]
 
 
+@pytest.fixture(scope="module")
+async def senders(shared_service: Service) -> dict[Golden, Person]:
+    """One user per export; sent at once, all exports are stored in a few batches."""
+    with lower_hash_cost():
+        people = {golden: await shared_service.sign_up() for golden in WITH_SPANS}
+    await asyncio.gather(*(send(person, golden) for golden, person in people.items()))
+    return people
+
+
 @pytest.mark.parametrize("golden", WITH_SPANS, ids=_id)
-async def test_an_export_becomes_the_expected_spans(service: Service, golden: Golden) -> None:
-    person = await service.sign_up()
-    await send(person, golden)
+async def test_an_export_becomes_the_expected_spans(
+    senders: dict[Golden, Person], golden: Golden
+) -> None:
+    person = senders[golden]
     expected = golden.expected
     spans: dict[str, dict[str, Any]] = {}
     found = []
