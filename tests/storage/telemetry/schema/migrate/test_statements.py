@@ -1,6 +1,7 @@
 """The schema on a cluster, and repeated migrations."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import dictionary_ddl
 from spanwise.storage.telemetry.schema import apply_schema
+from spanwise.storage.telemetry.schema.landing_tables import LANDING_TABLES
 from spanwise.storage.telemetry.schema.migrate import (
     on_cluster,
     schema_statements,
@@ -79,6 +81,28 @@ def test_applying_the_schema_again_changes_nothing(engine: Engine) -> None:
         )
     assert versions
     assert {row["n"] for row in versions} == {1}
+
+
+def test_a_missing_view_is_created_and_existing_ones_are_not_analyzed_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = f"{LANDING_TABLES['logs'].name}_view"
+    with engine.client() as client:
+        apply_schema(client, engine.address)
+        client.command(f"DROP VIEW {view}")
+        sent: list[str] = []
+        command = client.command
+
+        def record(statement: str, **options: Any) -> object:
+            sent.append(statement)
+            return command(statement, **options)
+
+        monkeypatch.setattr(client, "command", record)
+        apply_schema(client, engine.address)
+        [created] = [statement for statement in sent if "MATERIALIZED VIEW" in statement]
+        assert view in created
+        [row] = query_rows(client, f"EXISTS TABLE {view}", {})
+        assert row["result"] == 1
 
 
 def test_comments_and_semicolons_split_as_statements() -> None:
