@@ -64,6 +64,25 @@ def test_a_query_is_built_and_its_link_shows_the_same(tab: Tab) -> None:
     expect(rows).to_contain_text("support-assistant")
 
 
+def test_the_table_has_a_total_per_group_in_the_order_of_its_columns(tab: Tab) -> None:
+    page = tab.open("/explore?range=30d&measures=count,p95&by=agent")
+    rows = page.get_by_role("table", name="Rows")
+    head = rows.get_by_role("columnheader")
+    expect(head).to_have_text(["Agent", "Count", "p95 latency"])
+    groups = rows.get_by_role("row").nth(1).get_by_role("cell").first
+    largest = groups.inner_text()
+    assert rows.get_by_text(largest, exact=True).count() == 1
+    assert [one.get_attribute("aria-sort") for one in head.all()] == [None, "descending", None]
+    expect(head.nth(1).locator("svg")).to_be_visible()
+    rows.get_by_role("button", name="Count").click()
+    expect(head.nth(1)).to_have_attribute("aria-sort", "ascending")
+    expect(groups).not_to_have_text(largest)
+    page.get_by_role("tab", name="Groups over time").click()
+    expect(head).to_have_text(["Time", "Agent", "Count", "p95 latency"])
+    assert "rows=steps" in page.url
+    assert rows.get_by_text(groups.inner_text(), exact=True).count() >= 1
+
+
 def test_a_query_is_saved_as_a_view(tab: Tab, demo: Site) -> None:
     page = tab.open("/explore?range=7d&chart=bar&measures=cost&by=model")
     page.get_by_role("button", name="Saved views").click()

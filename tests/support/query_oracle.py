@@ -426,7 +426,7 @@ def answer(data: Data, query: Body) -> Body:
     ordered = [*present, *(key for key in keys if sort_value(key) is None)]
     labels = _labels(start, end, query.get("granularity"))
     shown = ordered[: min(query["limit"], 10_000 // max(1, len(labels)))]
-    found = []
+    found, totals = [], []
     for key in shown:
         names = dict(zip(query["groupBy"], key, strict=True))
         parts: list[tuple[Body, list[Row]]] = [({}, groups[key])]
@@ -435,10 +435,17 @@ def answer(data: Data, query: Body) -> Body:
             for row in groups[key]:
                 by_label[_label(row.start, query["granularity"])].append(row)
             parts = [({"date": label}, part) for label, part in by_label.items()]
+            whole = {name: _measure(groups[key], name) for name in query["measures"]}
+            totals.append({**names, **whole})
         for date, part in parts:
             values = {name: _measure(part, name) for name in query["measures"]}
             found.append({**date, **names, **values})
-    return {"rows": found, "truncated": len(ordered) > len(shown), "total": len(ordered)}
+    return {
+        "rows": found,
+        "totals": totals,
+        "truncated": len(ordered) > len(shown),
+        "total": len(ordered),
+    }
 
 
 def _labels(start: datetime, end: datetime, granularity: str | None) -> list[str]:

@@ -67,7 +67,7 @@ test("each unit has its own chart, and bars are stacked only if they can be adde
     { ...NEW_DRAFT, measures: ["count", "p50", "p95"], groupBy: ["agent"] },
     "daily",
   );
-  const { charts } = buildCharts({ rows, total: 2, truncated: false }, query, "bar");
+  const { charts } = buildCharts({ rows, totals: [], total: 2, truncated: false }, query, "bar");
   expect(charts.map((one) => one.unit)).toEqual(["count", "duration"]);
   expect(charts[0]?.series.map((one) => [one.name, one.stack])).toEqual([
     ["a", "all"],

@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import { SERIES } from "@/lib/series";
 import { buildCharts } from "@/ui/query/querySeries";
 
-const result = (row: Record<string, unknown>) => ({ rows: [row], truncated: false, total: 1 });
+const result = (row: Record<string, unknown>) => ({
+  rows: [row],
+  totals: [],
+  truncated: false,
+  total: 1,
+});
 
 test("a query draws measures in the colours of the other pages", () => {
   const query = { of: "spans", measures: ["p50", "p95", "inputTokens", "cost"] } as never;
@@ -19,7 +24,7 @@ test("a query by status draws successes and errors as the other pages do", () =>
     { date: "2026-01-01", status: "success", count: 3 },
     { date: "2026-01-01", status: "error", count: 1 },
   ];
-  const { charts } = buildCharts({ rows, truncated: false, total: 2 }, query, "bar");
+  const { charts } = buildCharts({ rows, totals: [], truncated: false, total: 2 }, query, "bar");
   expect(charts[0]?.series.map((series) => series.colour)).toEqual([
     SERIES.success.colour,
     SERIES.errors.colour,

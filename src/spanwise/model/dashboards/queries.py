@@ -103,10 +103,13 @@ class AnalyticsQuery(ApiModel):
 class QueryResult(ApiModel):
     """A row has its `date` if the query has a granularity, its dimensions and its measures.
 
-    `total` is the number of groups; `truncated` says that some are not in `rows`.
+    `totals` has a row for each group over the whole period if the query has a granularity: rates,
+    percentiles and distinct users of steps cannot be added up. `total` is the number of groups;
+    `truncated` says that some are not in `rows`.
     """
 
     rows: list[dict[str, Any]]
+    totals: list[dict[str, Any]]
     truncated: bool
     total: int
 

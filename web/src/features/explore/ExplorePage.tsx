@@ -4,7 +4,6 @@ import { useCallback, useMemo, useState } from "react";
 import { measureOf, type Query, type Result } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
 import { fieldInfo } from "@/lib/conditions";
-import { formatCount } from "@/lib/format";
 import { type Draft, describeDraft, draftToSearch, readDraft, STEPS } from "@/lib/queryDraft";
 import { useResult } from "@/lib/runQuery";
 import { useSetUrl, useUrl } from "@/lib/url";
@@ -13,14 +12,12 @@ import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { PageBody, Panel } from "@/ui/Panel";
 import { QueryChart } from "@/ui/query/QueryChart";
 import { QueryForm } from "@/ui/query/QueryForm";
-import { ResultTable } from "@/ui/query/ResultTable";
 import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, QueryResult } from "@/ui/states";
+import { ResultRows } from "./ResultRows";
 import { SaveDialog } from "./SaveDialog";
 
 const CHART_HEIGHT = 320;
-const TABLE_HEIGHT = 360;
-const ROW_HEIGHT = 32;
 
 function useDraft(): [Draft, (draft: Draft) => void] {
   const { chart, of, measures, by, filters, step, order, limit } = useUrl();
@@ -119,9 +116,8 @@ interface ShownProps {
   granularity: Granularity | null;
 }
 
-function Shown({ title, draft, onChange, query, result, granularity }: ShownProps) {
-  const { field, order } = query.orderBy ?? { field: query.measures[0] ?? "", order: "desc" };
-  const tableHeight = Math.min(TABLE_HEIGHT, (result.rows.length + 1) * ROW_HEIGHT + 2);
+function Shown(props: ShownProps) {
+  const { title, draft, query, result, granularity } = props;
   return (
     <>
       {draft.chart !== "table" && (
@@ -134,29 +130,9 @@ function Shown({ title, draft, onChange, query, result, granularity }: ShownProp
           height={draft.chart === "number" ? CHART_HEIGHT / 2 : CHART_HEIGHT}
         />
       )}
-      <div className="-mx-3.5 mt-3 border-t" style={{ height: tableHeight }}>
-        <ResultTable
-          label="Rows"
-          query={query}
-          result={result}
-          granularity={granularity}
-          sorting={{
-            by: field,
-            order,
-            onChange: (by, next) => onChange({ ...draft, orderBy: { field: by, order: next } }),
-          }}
-        />
-      </div>
-      <p className="pt-2 text-sm text-muted">{countText(query, result)}</p>
+      <ResultRows {...props} />
     </>
   );
-}
-
-function countText(query: Query, { rows, total, truncated }: Result): string {
-  const lines = rows.length === 1 ? "1 row" : `${formatCount(rows.length)} rows`;
-  if ((query.groupBy ?? []).length === 0) return lines;
-  const groups = total === 1 ? "1 group" : `${formatCount(total)} groups`;
-  return truncated ? `${lines}: the first of ${groups}` : `${lines} of ${groups}`;
 }
 
 function NothingFound({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {

@@ -32,7 +32,7 @@ export function QueryChart(props: Props) {
   if (chart === "table") {
     return (
       <div style={{ height }}>
-        <ResultTable label={title} query={query} result={result} granularity={granularity} />
+        <ResultTable label={title} query={query} rows={result.rows} granularity={granularity} />
       </div>
     );
   }

@@ -1,13 +1,6 @@
 /** The rows of a query in a table. */
 import { useMemo } from "react";
-import {
-  columnLabel,
-  formatMeasure,
-  groupValue,
-  type Query,
-  type Result,
-  type Row,
-} from "@/lib/analyticsQuery";
+import { columnLabel, formatMeasure, groupValue, type Query, type Row } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
 import { pointLabel } from "../chart/series";
 import { type Column, type Sorting, Table } from "../Table";
@@ -15,22 +8,20 @@ import { type Column, type Sorting, Table } from "../Table";
 interface Props {
   label: string;
   query: Query;
-  result: Result;
+  rows: Row[];
+  /** Without it, the rows have no dates. */
   granularity: Granularity | null;
   sorting?: Sorting;
 }
 
-export function ResultTable({ label, query, result, granularity, sorting }: Props) {
+export function ResultTable({ label, query, rows, granularity, sorting }: Props) {
   const columns = useMemo(() => toColumns(query, granularity), [query, granularity]);
-  const keys = useMemo(
-    () => new Map(result.rows.map((row, index) => [row, String(index)])),
-    [result],
-  );
+  const keys = useMemo(() => new Map(rows.map((row, index) => [row, String(index)])), [rows]);
   return (
     <Table
       label={label}
       columns={columns}
-      rows={result.rows}
+      rows={rows}
       rowKey={(row) => keys.get(row) ?? ""}
       sorting={sorting}
       minWidth={`${columns.length * 6.5 + 4}rem`}

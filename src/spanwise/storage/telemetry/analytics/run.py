@@ -51,8 +51,13 @@ async def run_query(
             groups = _first_groups(query, aggregates, limit)
     if groups is None:
         groups = await _read_groups(engine, workspace, query, question, limit)
-    rows = _to_rows(query, question, groups, buckets)
-    return QueryResult(rows=rows, truncated=groups.total > len(groups.found), total=groups.total)
+    totals = [_name_row(query, key, values) for key, values in groups.found.items()]
+    return QueryResult(
+        rows=_to_series(query, question, groups, buckets) if query.granularity else totals,
+        totals=totals if query.granularity else [],
+        truncated=groups.total > len(groups.found),
+        total=groups.total,
+    )
 
 
 async def _read_groups(
@@ -176,31 +181,29 @@ def _first_groups(
     return Groups({key: totals[key] for key in shown}, len(totals), series)
 
 
-def _to_rows(
+def _to_series(
     query: AnalyticsQuery, question: Question, groups: Groups, buckets: Sequence[datetime]
 ) -> list[dict[str, Any]]:
+    """Return a row for each group and bucket."""
     empty = [empty_value(measure) for measure in query.measures]
     rows: list[dict[str, Any]] = []
-    for key, totals in groups.found.items():
-        names = dict(zip(query.group_by, (value or None for value in key), strict=True))
-        if not query.granularity:
-            rows.append({**names, **_name_values(query, totals)})
-            continue
+    for key in groups.found:
         series = groups.series.get(key, {})
         rows += (
             {
                 "date": question.label(bucket),
-                **names,
-                **_name_values(query, series.get(int(bucket.timestamp()), empty)),
+                **_name_row(query, key, series.get(int(bucket.timestamp()), empty)),
             }
             for bucket in buckets
         )
     return rows
 
 
-def _name_values(query: AnalyticsQuery, values: Values) -> dict[str, Value]:
+def _name_row(query: AnalyticsQuery, key: Key, values: Values) -> dict[str, Value | str]:
+    names = zip(query.group_by, (value or None for value in key), strict=True)
     # A rate or an average of no rows is not a number.
-    return {
-        measure: empty_value(measure) if value != value else value  # noqa: PLR0124
+    measures = (
+        (measure, empty_value(measure) if value != value else value)  # noqa: PLR0124
         for measure, value in zip(query.measures, values, strict=True)
-    }
+    )
+    return {**dict(names), **dict(measures)}
