@@ -35,16 +35,36 @@ def test_two_releases_are_compared(tab: Tab, demo: Site) -> None:
     expect(page.get_by_label("Baseline", exact=True)).to_have_value("9.1")
     expect(page.get_by_label("Candidate", exact=True)).to_have_value("9.2")
     measures = page.get_by_role("table", name="Measures")
-    expect(measures.get_by_role("row", name="Latency p50")).to_contain_text("Worse")
+    expect(measures.get_by_role("row", name="p50 latency")).to_contain_text("Worse")
     expect(measures.get_by_role("row", name="Cost per trace")).to_contain_text("Better")
     expect(measures.get_by_role("row", name="Error rate 60 traces")).to_contain_text("Unclear")
     contributors = page.get_by_role("table", name="Contributors")
     expect(contributors).to_contain_text("Mean latency with model zz-hive")
+    expect(contributors).to_contain_text("with agent slow-hornet")
     assert tab.find_violations() == []
     page.get_by_role("button", name="Swap").click()
-    expect(measures.get_by_role("row", name="Latency p50")).to_contain_text("Better")
+    expect(measures.get_by_role("row", name="p50 latency")).to_contain_text("Better")
     page.get_by_role("link", name="Both sides: candidate traces").click()
     expect(page.get_by_text("release is 9.1")).to_be_visible()
+
+
+def test_a_filtered_comparison_names_its_boxes_and_does_not_repeat_the_agent(
+    tab: Tab, demo: Site
+) -> None:
+    spans = [*make_release("9.1", 800, 0.02), *make_release("9.2", 1600, 0.01)]
+    for span in spans[-6:]:
+        span |= {"status": "error", "errorType": "timeout"}
+    demo.send("/spans", {"spans": spans})
+    page = tab.open(f"{RELEASES}&agent=slow-hornet")
+    form = page.get_by_role("main")
+    for name in ("Baseline", "Candidate"):
+        expect(form.locator("label", has_text=name)).to_be_visible()
+    errors = page.get_by_role("table", name="Measures").get_by_role("row", name="Error rate ")
+    expect(errors.first).to_contain_text(" pts")
+    contributors = page.get_by_role("table", name="Contributors")
+    expect(contributors).to_contain_text("with model zz-hive")
+    expect(contributors).not_to_contain_text("with agent slow-hornet")
+    assert tab.find_violations() == []
 
 
 def test_periods_are_compared_and_few_traces_say_so(tab: Tab) -> None:

@@ -7,6 +7,7 @@ import {
   formatLift,
   liftTone,
   type MetricResult,
+  pointsOf,
   type Results,
 } from "@/features/experiments/labels";
 
@@ -91,6 +92,16 @@ describe("a lift", () => {
     expect(formatLift(-0.0456)).toBe("−4.6%");
     expect(formatLift(0.0001)).toBe("±0%");
     expect(formatLift(null)).toBe("–");
+  });
+
+  it("of a rate has points beside it", () => {
+    const metric = metricOf(0.1, true);
+    const [control, variant] = metric.variants.map((one, at) => ({ ...one, mean: 0.5 + at / 20 }));
+    const variants = [control, variant] as MetricResult["variants"];
+    const of = (name: "successRate" | "cost") =>
+      pointsOf({ metric: name }, { ...metric, variants }, variants[1] as never);
+    expect(of("successRate")).toBe("+5.0 pts");
+    expect(of("cost")).toBeNull();
   });
 
   it("is good or bad by its direction, and only when it is significant", () => {

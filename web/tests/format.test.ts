@@ -7,6 +7,7 @@ import {
   formatCost,
   formatDuration,
   formatPercent,
+  formatPoints,
 } from "@/lib/format";
 
 describe("durations", () => {
@@ -57,6 +58,13 @@ test("a change has a sign and needs an earlier value", () => {
   expect(formatChange(112, 100)).toBe("+12%");
   expect(formatChange(88, 100)).toBe("−12%");
   expect(formatChange(5, 0)).toBeNull();
+});
+
+test("the difference of two rates is in points", () => {
+  expect(formatPoints(0.0123)).toBe("+1.2 pts");
+  expect(formatPoints(-0.00456)).toBe("−0.46 pts");
+  expect(formatPoints(0.00001)).toBe("±0 pts");
+  expect(formatPoints(null)).toBe("–");
 });
 
 test("ids are cut in the middle", () => {

@@ -1,6 +1,6 @@
 """Compares the sums of two sides: all measures, and what contributes to the differences."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,13 +47,21 @@ _MEANS = {
 }
 # Values of each dimension that are compared: those with the most traces.
 MAX_VALUES = 10
+# What only the value itself says: all other measures of a value that every trace has repeat those
+# of all traces.
+_OWN_MEASURES = {("model", "costPerTrace"), ("tool", "toolErrorRate")}
 
 Pair = tuple[Observed, Observed]
 
 
-def compare_sides(dimension: str | None, baseline: SideSums, candidate: SideSums) -> Changes:
-    """Compare two sides; groups by other dimensions are the possible contributors."""
-    contributors, tested = _find_contributors(dimension, baseline, candidate)
+def compare_sides(
+    dimension: str | None, wanted: Set[GroupKey], baseline: SideSums, candidate: SideSums
+) -> Changes:
+    """Compare two sides; groups by other dimensions are the possible contributors.
+
+    `wanted` are the values that a filter requires of every trace.
+    """
+    contributors, tested = _find_contributors(dimension, wanted, baseline, candidate)
     return Changes(
         dimension=dimension,
         baseline=_describe(baseline),
@@ -172,7 +180,7 @@ class _Possible:
 
 
 def _find_contributors(
-    dimension: str | None, baseline: SideSums, candidate: SideSums
+    dimension: str | None, wanted: Set[GroupKey], baseline: SideSums, candidate: SideSums
 ) -> tuple[list[Contributor], int]:
     """Return the most significant contributors, and how many were tested.
 
@@ -185,7 +193,8 @@ def _find_contributors(
         for key in _choose_groups(baseline, candidate)
         if key[0] != dimension
         for one in _list_possible(key, baseline, candidate)
-        if min(one.baseline.units, one.candidate.units) >= MIN_OBSERVATIONS
+        if (key not in wanted or (key[0], one.measure) in _OWN_MEASURES)
+        and min(one.baseline.units, one.candidate.units) >= MIN_OBSERVATIONS
         and (found := estimate(one.baseline, one.candidate)) is not None
     ]
     discoveries = count_discoveries([p_value(found) for _, found in possible])

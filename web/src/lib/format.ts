@@ -100,6 +100,15 @@ export function formatChange(now: Maybe, before: Maybe): string | null {
   return `${percent > 0 ? "+" : "−"}${shown}%`;
 }
 
+/** The difference of two rates in percentage points: +1.2 pts; a percentage would be ambiguous. */
+export function formatPoints(difference: Maybe): string {
+  if (isMissing(difference)) return NONE;
+  const points = Math.abs(difference * 100);
+  const shown = points.toFixed(points < 1 ? 2 : 1);
+  if (Number(shown) === 0) return "±0 pts";
+  return `${difference > 0 ? "+" : "−"}${shown} pts`;
+}
+
 function formatCountWith(value: number, digits: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: digits });
 }

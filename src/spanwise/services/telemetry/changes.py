@@ -4,7 +4,14 @@ import asyncio
 from dataclasses import replace
 
 from spanwise.analysis.change_report import compare_sides
-from spanwise.model.dashboards.changes import Changes, ChangesQuery, SideQuery, SideSums
+from spanwise.model.dashboards.changes import (
+    Changes,
+    ChangesQuery,
+    GroupKey,
+    SideQuery,
+    SideSums,
+)
+from spanwise.model.telemetry.filters import Operator, TraceFilter
 from spanwise.model.times import TimeRange
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.telemetry.analytics.side_sums import read_side
@@ -18,15 +25,31 @@ class ChangeFinder:
         self._agents = agents
 
     async def find(self, workspace: str, query: ChangesQuery) -> Changes:
-        """Compare two sides; what a dimension compares is no contributor."""
+        """Compare two sides; what is compared or filtered by is no contributor."""
+        sides = query.baseline, query.candidate
+        filters = [await self._agents.resolve_filter(workspace, side.wanted) for side in sides]
         baseline, candidate = await asyncio.gather(
-            *(self._read(workspace, side) for side in (query.baseline, query.candidate))
+            *(
+                self._read(workspace, side, wanted)
+                for side, wanted in zip(sides, filters, strict=True)
+            )
         )
+        required = _required_values(filters[0]) & _required_values(filters[1])
         # Sorting the latencies of millions of traces takes a second.
-        return await asyncio.to_thread(compare_sides, query.dimension, baseline, candidate)
+        return await asyncio.to_thread(
+            compare_sides, query.dimension, required, baseline, candidate
+        )
 
-    async def _read(self, workspace: str, side: SideQuery) -> SideSums:
-        wanted = await self._agents.resolve_filter(workspace, side.wanted)
+    async def _read(self, workspace: str, side: SideQuery, wanted: TraceFilter) -> SideSums:
         period = clamp(side.period)
         wanted = replace(wanted, period=TimeRange(period.start, period.end))
         return await read_side(self._engine, workspace, side, wanted)
+
+
+def _required_values(wanted: TraceFilter) -> set[GroupKey]:
+    """Return the values that every trace of a filter has."""
+    return {
+        (condition.field, str(condition.values[0]))
+        for condition in wanted.conditions
+        if condition.op in {Operator.EQ, Operator.IN} and len(condition.values) == 1
+    }

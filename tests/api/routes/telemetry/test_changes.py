@@ -196,6 +196,27 @@ async def test_filters_and_the_compared_dimension_are_respected(service: Service
     assert all(row["dimension"] != "model" for row in found["contributors"])
 
 
+async def test_the_agent_that_is_filtered_by_is_no_contributor(service: Service) -> None:
+    ada = await service.sign_up()
+    await fill(service, ada, 6)
+    everything = await ask(ada, **RELEASES)
+    assert ("agent", "planner") in named(everything)
+    [agent] = await ada.data("GET", "/agents")
+    for one in ("planner", agent["id"]):
+        found = await ask(ada, **RELEASES, agentId=one)
+        assert found["measures"] == everything["measures"]
+        assert "agent" not in {dimension for dimension, _ in named(found)}
+        assert found["tested"] < everything["tested"]
+    model = '[{"field": "model", "op": "eq", "value": "zz-large"}]'
+    found = await ask(ada, **RELEASES, filters=model)
+    large = [row for row in found["contributors"] if row["value"] == "zz-large"]
+    assert [row["measure"] for row in large] == ["costPerTrace"]
+
+
+def named(found: Any) -> set[tuple[str, str]]:
+    return {(row["dimension"], row["value"]) for row in found["contributors"]}
+
+
 async def test_too_few_traces_have_no_verdict(service: Service) -> None:
     ada = await service.sign_up()
     await fill(service, ada, 4, 20)

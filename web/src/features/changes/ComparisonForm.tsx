@@ -20,6 +20,9 @@ export function ComparisonForm({ comparison, names, onChange }: Props) {
   const { dimension, baseline, candidate, shift } = comparison;
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2 rounded-lg border bg-surface p-3.5">
+      <span aria-hidden className="text-muted">
+        Compare
+      </span>
       <FieldPicker
         label="Compare"
         value={dimension}
@@ -46,7 +49,7 @@ export function ComparisonForm({ comparison, names, onChange }: Props) {
         <>
           <SuggestInput
             label="Baseline"
-            placeholder="Baseline"
+            isLabelShown
             value={baseline}
             suggestions={names}
             onChange={(value) => onChange({ baseline: value || undefined, candidate })}
@@ -58,7 +61,7 @@ export function ComparisonForm({ comparison, names, onChange }: Props) {
           />
           <SuggestInput
             label="Candidate"
-            placeholder="Candidate"
+            isLabelShown
             value={candidate}
             suggestions={names}
             onChange={(value) => onChange({ baseline, candidate: value || undefined })}

@@ -9,6 +9,7 @@ import {
   formatDuration,
   formatNumber,
   formatPercent,
+  formatPoints,
 } from "@/lib/format";
 import type { IntervalTone } from "@/ui/IntervalBar";
 
@@ -27,8 +28,8 @@ const SIGNAL = "signal:";
 const MEASURES: Record<string, Measure> = {
   tracesPerDay: { label: "Traces per day", format: formatCompact, samples: "trace" },
   errorRate: { label: "Error rate", format: formatPercent, samples: "trace" },
-  p50: { label: "Latency p50", format: formatDuration, samples: "trace" },
-  p95: { label: "Latency p95", format: formatDuration, samples: "trace" },
+  p50: { label: "p50 latency", format: formatDuration, samples: "trace" },
+  p95: { label: "p95 latency", format: formatDuration, samples: "trace" },
   avgLatency: { label: "Mean latency", format: formatDuration, samples: "trace" },
   costPerTrace: { label: "Cost per trace", format: formatCost, samples: "trace" },
   tokensPerTrace: { label: "Tokens per trace", format: formatCompact, samples: "trace" },
@@ -45,9 +46,10 @@ export function formatValue(name: string, value: number | null): string {
   return value === null ? "–" : measureInfo(name).format(value);
 }
 
-/** With a sign: +120 ms, −0.5 %. */
+/** With a sign: +120 ms, −0.50 pts. */
 export function formatDifference(name: string, value: number | null): string {
   if (value === null) return "–";
+  if (measureInfo(name).format === formatPercent) return formatPoints(value);
   const sign = value > 0 ? "+" : value < 0 ? "−" : "±";
   return sign + measureInfo(name).format(Math.abs(value));
 }

@@ -10,6 +10,7 @@ import {
   type MetricResult,
   metricFormat,
   metricLabel,
+  pointsOf,
   type Results,
   type VariantResult,
 } from "./labels";
@@ -57,10 +58,12 @@ export function ResultsTable({
         </table>
       </section>
       <p className="mt-2 max-w-prose text-sm text-muted">
-        <b className="font-medium">Chance to win</b> is the probability that the variant is better
-        at all, from this data alone. <b className="font-medium">p</b> is stricter: it stays valid
-        however often you look, and counts every comparison in the table. A high chance beside a
-        high p means promising, not proven: keep running.
+        <b className="font-medium">Lift</b> is relative to the control&apos;s mean; for rates, the
+        difference in percentage points is beside it. <b className="font-medium">Chance to win</b>{" "}
+        is the probability that the variant is better at all, from this data alone.{" "}
+        <b className="font-medium">p</b> is stricter: it stays valid however often you look, and
+        counts every comparison in the table. A high chance beside a high p means promising, not
+        proven: keep running.
       </p>
     </Panel>
   );
@@ -90,13 +93,24 @@ function Row({ experiment, metric, variant, isControl }: RowProps) {
       <td className={cx(CELL, "text-left", isControl && "text-muted")}>{variant.variant}</td>
       <td className={cx(CELL, RIGHT)}>{formatCount(variant.units)}</td>
       <td className={cx(CELL, RIGHT)}>{metricFormat(known)(variant.mean)}</td>
-      <td className={cx(CELL, RIGHT)}>{isControl ? "" : formatLift(variant.lift)}</td>
+      <td className={cx(CELL, RIGHT)}>
+        {!isControl && <Lift points={pointsOf(known, metric, variant)} lift={variant.lift} />}
+      </td>
       <td className={cx(CELL, RIGHT)}>{isControl ? "" : formatPercent(variant.chanceToWin)}</td>
       <td className={cx(CELL, RIGHT)}>{isControl ? "" : formatP(variant.adjustedPValue)}</td>
       <td className={cx(CELL, "text-left")}>
         {!isControl && <MetricVerdict metric={metric} variant={variant} />}
       </td>
     </tr>
+  );
+}
+
+function Lift({ points, lift }: { points: string | null; lift: number | null }) {
+  return (
+    <>
+      {formatLift(lift)}
+      {points && <span className="ml-1.5 text-muted">{points}</span>}
+    </>
   );
 }
 

@@ -6,6 +6,7 @@ import {
   formatDuration,
   formatNumber,
   formatPercent,
+  formatPoints,
 } from "@/lib/format";
 import type { Tone } from "@/ui/Badge";
 
@@ -59,6 +60,22 @@ export function formatLift(lift: number | null | undefined): string {
   const shown = percent.toFixed(percent < 10 ? 1 : 0);
   if (Number(shown) === 0) return "±0%";
   return `${lift > 0 ? "+" : "−"}${shown}%`;
+}
+
+/**
+ * The difference to the control in percentage points, for a rate: its lift is a percentage of a
+ * percentage.
+ */
+export function pointsOf(
+  known: Pick<Metric, "metric"> | undefined,
+  metric: MetricResult,
+  variant: VariantResult,
+): string | null {
+  const control = metric.variants[0]?.mean ?? null;
+  if (metricFormat(known) !== formatPercent || control === null || variant.mean === null) {
+    return null;
+  }
+  return formatPoints(variant.mean - control);
 }
 
 /** Good or bad only when the lift is significant. */

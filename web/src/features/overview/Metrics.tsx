@@ -7,6 +7,7 @@ import {
   formatCount,
   formatDuration,
   formatPercent,
+  formatPoints,
 } from "@/lib/format";
 import { SERIES } from "@/lib/series";
 import { cx } from "@/ui/cx";
@@ -58,7 +59,7 @@ function figures({ metrics, requests, percentiles, tokens, costs, errorRate }: O
       colour: "var(--good)",
     },
     {
-      label: "Latency p95",
+      label: "p95 latency",
       value: now?.totalTraces ? now.p95Latency : undefined,
       before: hadTraffic?.p95Latency,
       show: formatDuration,
@@ -145,8 +146,10 @@ function Tile({ figure, isLoading }: { figure: Figure; isLoading: boolean }) {
 
 function Change({ figure }: { figure: Figure }) {
   const { value, before, meaning, show } = figure;
-  const change = formatChange(value, before);
-  if (!change || value === undefined || before === undefined) return null;
+  if (value === undefined || before === undefined) return null;
+  const isRate = show === formatPercent;
+  const change = isRate ? formatPoints(value - before) : formatChange(value, before);
+  if (!change) return null;
   const isRise = value > before;
   const isGood = meaning === "high is good" ? isRise : !isRise;
   const isNoise = meaning === "neutral" || change.startsWith("±");

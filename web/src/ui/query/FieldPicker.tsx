@@ -48,12 +48,14 @@ interface SuggestProps {
   value: string;
   suggestions: readonly string[];
   placeholder?: string;
+  /** Where nothing beside the field says what it is. */
+  isLabelShown?: boolean;
   onChange: (value: string) => void;
 }
 
 /** A text field with suggestions that reports its value when typing pauses. */
 export function SuggestInput(props: SuggestProps) {
-  const { label, value, suggestions, placeholder, onChange } = props;
+  const { label, value, suggestions, placeholder, isLabelShown, onChange } = props;
   const id = useId();
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
@@ -63,8 +65,14 @@ export function SuggestInput(props: SuggestProps) {
     return () => clearTimeout(timer);
   }, [text, value, onChange]);
   return (
-    <>
+    <span className="flex grow items-center gap-2 sm:grow-0">
+      {isLabelShown && (
+        <label htmlFor={`${id}-field`} className="text-muted">
+          {label}
+        </label>
+      )}
       <Input
+        id={`${id}-field`}
         aria-label={label}
         list={id}
         value={text}
@@ -77,6 +85,6 @@ export function SuggestInput(props: SuggestProps) {
           <option key={one} value={one} />
         ))}
       </datalist>
-    </>
+    </span>
   );
 }
