@@ -53,6 +53,14 @@ test("signing in redirects only to paths of this site", () => {
   }
 });
 
+test("more names than hues get a second shade", () => {
+  const names = Array.from({ length: 20 }, (_, i) => `agent-${i}`);
+  const assigned = Object.values(assignColours(names, {}));
+  expect(new Set(assigned).size).toBe(20);
+  const first = assignColours(names.slice(0, 10), {});
+  expect(Math.max(...Object.values(first))).toBe(9);
+});
+
 test("ten names get ten colours and keep them", () => {
   const names = Array.from({ length: 10 }, (_, i) => `agent-${i}`);
   const first = assignColours(names, {});

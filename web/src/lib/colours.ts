@@ -1,11 +1,15 @@
-/** Assigns each agent and model one colour, the same in every chart and on every visit. */
+/** Assigns each agent, model and tool one colour, the same in every chart and on every visit. */
 import { useSyncExternalStore } from "react";
 import { isDark } from "./theme";
 
-const SLOTS = 10;
+/** Hues, and a second shade of each for the names beyond them. */
+const HUES = 10;
+const SLOTS = 2 * HUES;
 const KEY = "spanwise.colours";
 const OTHER = "var(--series-other)";
 const MAX_NAMES = 500;
+/** The rest of a chart, and groups without a value. */
+const UNNAMED = new Set(["other", "unknown", "(none)"]);
 
 type Slots = Record<string, number>;
 
@@ -32,8 +36,8 @@ const listeners = new Set<() => void>();
 
 /**
  * Assigns a colour slot to each name. Names are processed in alphabetical order, so that everyone
- * with the same names gets the same colours. The hash chooses the slot; if it is taken, the next
- * least used slot is chosen. A name keeps its slot.
+ * with the same names gets the same colours. The hash chooses the hue; if it is taken, the next
+ * least used slot is chosen, a second shade after all hues. A name keeps its slot.
  */
 export function assignColours(names: string[], taken: Slots): Slots {
   const next = { ...taken };
@@ -43,8 +47,11 @@ export function assignColours(names: string[], taken: Slots): Slots {
   };
   for (const name of names) if (next[name] !== undefined) use(next[name]);
   for (const name of names.filter((one) => next[one] === undefined).toSorted()) {
-    const first = hash(name) % SLOTS;
-    const order = Array.from({ length: SLOTS }, (_, step) => (first + step) % SLOTS);
+    const first = hash(name) % HUES;
+    const order = Array.from(
+      { length: SLOTS },
+      (_, step) => ((first + step) % HUES) + (step < HUES ? 0 : HUES),
+    );
     const least = Math.min(...uses);
     const slot = order.find((one) => uses[one] === least) ?? first;
     next[name] = slot;
@@ -53,7 +60,7 @@ export function assignColours(names: string[], taken: Slots): Slots {
   return next;
 }
 
-/** Registers the known agents and models; each kind uses the full palette. */
+/** Registers the known names of a kind, such as agents; each kind uses the full palette. */
 export function registerNames(...kinds: string[][]) {
   const next = kinds.reduce(
     (taken, names) => assignColours(names.slice(0, MAX_NAMES), taken),
@@ -82,8 +89,28 @@ function publish() {
 if (typeof document !== "undefined") publish();
 
 export function colourOf(name: string): string {
-  if (name === "other" || name === "unknown") return OTHER;
-  return `var(${variableOf(name)}, var(--series-${hash(name) % SLOTS}))`;
+  if (UNNAMED.has(name)) return OTHER;
+  return `var(${variableOf(name)}, var(--series-${hash(name) % HUES}))`;
+}
+
+/**
+ * The colours of the series of one chart: those that their names have everywhere, unless two of
+ * them would look the same.
+ */
+export function coloursOf(names: readonly string[]): string[] {
+  const named = names.filter((name) => !UNNAMED.has(name));
+  const own: Slots = {};
+  for (const name of named.toSorted()) {
+    const slot = slots[name];
+    if (slot !== undefined && !Object.values(own).includes(slot)) own[name] = slot;
+  }
+  const all = assignColours(named, own);
+  return names.map((name) => {
+    if (UNNAMED.has(name) || own[name] !== undefined) return colourOf(name);
+    const colour = `var(--series-${all[name]})`;
+    // A name that is registered later takes its own colour.
+    return slots[name] === undefined ? `var(${variableOf(name)}, ${colour})` : colour;
+  });
 }
 
 /** Changes when colours are reassigned; for drawing on a canvas. */

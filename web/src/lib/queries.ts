@@ -78,6 +78,9 @@ export function useFilterValues() {
       registerNames(
         values.agents.map((agent) => agent.name),
         values.models,
+        values.tools,
+        values.providers,
+        values.environments,
       );
       return values;
     },

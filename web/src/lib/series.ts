@@ -21,10 +21,24 @@ export const SERIES = {
   output: { name: "output", colour: "var(--series-1)" },
   tokens: { name: "tokens", colour: "var(--series-4)" },
   cost: { name: "cost", colour: "var(--series-5)" },
+  count: { name: "count", colour: "var(--accent)" },
+  users: { name: "users", colour: "var(--series-2)" },
+  sessions: { name: "sessions", colour: "var(--series-3)" },
+  meanLatency: { name: "mean", colour: "var(--series-1)" },
+  meanFirstToken: { name: "mean time to first token", colour: "var(--series-5)" },
+  p50FirstToken: { name: "p50 time to first token", colour: "var(--series-3)" },
+  p95FirstToken: { name: "p95 time to first token", colour: "var(--series-8)" },
 } as const satisfies Record<string, SeriesStyle>;
 
-/** The measures of queries that are drawn elsewhere too. */
+/** The measures of queries; those of one unit share a chart. */
 const MEASURES: Record<string, SeriesStyle> = {
+  count: SERIES.count,
+  users: SERIES.users,
+  sessions: SERIES.sessions,
+  avgLatency: SERIES.meanLatency,
+  avgTimeToFirstToken: SERIES.meanFirstToken,
+  p50TimeToFirstToken: SERIES.p50FirstToken,
+  p95TimeToFirstToken: SERIES.p95FirstToken,
   errors: SERIES.errors,
   errorRate: SERIES.errorRate,
   p50: SERIES.p50,
@@ -43,8 +57,9 @@ const STATUSES: Record<string, SeriesStyle> = {
   error: SERIES.errors,
 };
 
-export function measureColour(measure: string): string | undefined {
-  return MEASURES[measure]?.colour;
+/** The series of a measure; signals have none. */
+export function measureSeries(measure: string): SeriesStyle | undefined {
+  return MEASURES[measure];
 }
 
 export function statusColour(status: string): string | undefined {

@@ -30,7 +30,7 @@ const KINDS: Record<Span["kind"], { icon: LucideIcon; colour: string }> = {
 };
 
 export function kindColour(kind: Span["kind"]): string {
-  return KINDS[kind].colour;
+  return (KINDS[kind] ?? KINDS.other).colour;
 }
 
 export function KindIcon({ kind }: { kind: Span["kind"] }) {

@@ -1,6 +1,5 @@
 /** Cost and tokens by day. */
 import { useMemo } from "react";
-import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost } from "@/lib/format";
 import { SERIES, type SeriesStyle } from "@/lib/series";
 import { type Series, topSeries } from "@/ui/chart/series";
@@ -15,10 +14,11 @@ export function DayCharts({ report }: { report: Report }) {
   const dates = useMemo(() => days.map((day) => day.date), [days]);
   const cost = useMemo<Series[]>(
     () =>
-      topSeries(
-        days.map((day) => day.costByAgent),
-        colourOf,
-      ).map((series) => ({ ...series, type: "bar", stack: "cost" })),
+      topSeries(days.map((day) => day.costByAgent)).map((series) => ({
+        ...series,
+        type: "bar",
+        stack: "cost",
+      })),
     [days],
   );
   const tokens = useMemo<Series[]>(

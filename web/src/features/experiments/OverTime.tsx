@@ -1,5 +1,6 @@
 /** The lift and its interval per day. */
 import { useMemo } from "react";
+import { coloursOf } from "@/lib/colours";
 import type { Series } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
@@ -33,11 +34,13 @@ export function OverTime({ experiment, metric }: { experiment: Experiment; metri
 
 function toSeries(metric: MetricResult): Series[] {
   const isOnly = metric.variants.length === 2;
-  return metric.variants.slice(1).flatMap(({ variant }, index) => {
+  const tested = metric.variants.slice(1);
+  const colours = coloursOf(tested.map(({ variant }) => variant));
+  return tested.flatMap(({ variant }, index) => {
     const points = metric.trend.map((point) =>
       point.variants.find((one) => one.variant === variant),
     );
-    const colour = isOnly ? "var(--accent)" : `var(--series-${index})`;
+    const colour = isOnly ? "var(--accent)" : (colours[index] ?? "");
     return [
       { name: variant, colour, values: points.map((point) => clip(point?.lift)) },
       {

@@ -1,5 +1,6 @@
 /** One metric: its chart over time and its groups. */
 import { useMemo } from "react";
+import { coloursOf } from "@/lib/colours";
 import { formatCount } from "@/lib/format";
 import { autoGranularity, useRange } from "@/lib/range";
 import { useUrlState } from "@/lib/url";
@@ -139,19 +140,15 @@ interface ChartProps {
 function Chart({ metric, result, aggregation, step }: ChartProps) {
   const isAdded = aggregation === "sum" || aggregation === "count";
   const dates = useMemo(() => result.rows[0]?.points?.map((one) => one.date) ?? [], [result]);
-  const series = useMemo<Series[]>(
-    () =>
-      result.rows.slice(0, SHOWN_SERIES).map((row, index) => {
-        const name = groupName(row.group, LABELS[aggregation]);
-        return {
-          name,
-          colour: colourAt(index, result),
-          values: row.points?.map((point) => point.value) ?? [],
-          ...(isAdded ? { type: "bar" as const, stack: "all" } : {}),
-        };
-      }),
-    [result, aggregation, isAdded],
-  );
+  const series = useMemo<Series[]>(() => {
+    const colours = rowColours(result);
+    return result.rows.slice(0, SHOWN_SERIES).map((row, index) => ({
+      name: groupName(row.group, LABELS[aggregation]),
+      colour: colours[index] ?? "",
+      values: row.points?.map((point) => point.value) ?? [],
+      ...(isAdded ? { type: "bar" as const, stack: "all" } : {}),
+    }));
+  }, [result, aggregation, isAdded]);
   const format = useMemo(
     () => formatterOf(result.unit, aggregation, isHistogram(result)),
     [result, aggregation],
@@ -172,10 +169,11 @@ function Chart({ metric, result, aggregation, step }: ChartProps) {
   );
 }
 
-/** By rank: groups are any text, so colours by name would often be the same. */
-function colourAt(index: number, result: Result): string {
-  if (result.rows.length === 1) return "var(--accent)";
-  return index < SHOWN_SERIES ? `var(--series-${index})` : "var(--series-other)";
+/** The groups that the chart does not show are grey. */
+function rowColours({ rows }: Result): string[] {
+  if (rows.length === 1) return ["var(--accent)"];
+  const shown = coloursOf(rows.slice(0, SHOWN_SERIES).map(({ group }) => groupName(group, "")));
+  return rows.map((_, index) => shown[index] ?? "var(--series-other)");
 }
 
 function isHistogram(result: Result): boolean {
@@ -184,6 +182,7 @@ function isHistogram(result: Result): boolean {
 
 function Groups({ result, aggregation }: { result: Result; aggregation: Aggregation }) {
   const format = formatterOf(result.unit, aggregation, isHistogram(result));
+  const colours = rowColours(result);
   return (
     <BarList
       bars={result.rows.map((row, index) => {
@@ -193,7 +192,7 @@ function Groups({ result, aggregation }: { result: Result; aggregation: Aggregat
           label: name,
           value: Math.max(row.value ?? 0, 0),
           shown: row.value === null ? "–" : format(row.value),
-          colour: colourAt(index, result),
+          colour: colours[index],
         };
       })}
     />

@@ -4,7 +4,6 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Granularity } from "@/lib/api";
-import { colourOf } from "@/lib/colours";
 import {
   formatCompact,
   formatCost,
@@ -93,10 +92,7 @@ function PointsChart<T extends { date: string }>(props: PointsProps<T>) {
 type Point<K extends keyof Overview> = Overview[K] extends UseQueryResult<(infer T)[]> ? T : never;
 
 function byAgent(points: Point<"requests">[]): Series[] {
-  const tops = topSeries(
-    points.map((point) => point.byAgent),
-    colourOf,
-  );
+  const tops = topSeries(points.map((point) => point.byAgent));
   return tops.map((one) => ({ ...one, type: "bar", stack: "agents" }));
 }
 

@@ -1,7 +1,8 @@
 /** The spans of a grouping over time. */
 import { useMemo } from "react";
+import { groupValue } from "@/lib/analyticsQuery";
 import type { Span } from "@/lib/api";
-import { colourOf } from "@/lib/colours";
+import { coloursOf } from "@/lib/colours";
 import { type Condition, useConditions } from "@/lib/conditions";
 import { type Group, numberOf, pageConditions, useGroups } from "@/lib/groups";
 import { autoGranularity, useRange } from "@/lib/range";
@@ -61,23 +62,18 @@ export function SpanChart({ grouping }: { grouping: Grouping }) {
 /** One series per group; its measure is the last one of the chart. */
 function groupSeries(rows: Group[], field: string, { measures, type }: Chart): Series[] {
   const measure = measures.at(-1) ?? "";
-  const names = [...new Set(rows.map((row) => String(row[field])))];
+  const names = [...new Set(rows.map((row) => groupValue(row[field])))];
+  const colours = coloursOf(names);
   return names.map((name, index) => ({
     name,
     type,
     ...(type === "bar" && { stack: "all" }),
-    colour: groupColour(field, name, index),
+    colour: field === "kind" ? kindColour(name as Span["kind"]) : (colours[index] ?? ""),
     values: rows
-      .filter((row) => String(row[field]) === name)
+      .filter((row) => groupValue(row[field]) === name)
       .sort((a, b) => String(a.date).localeCompare(String(b.date)))
       .map((row) => numberOf(row, measure)),
   }));
-}
-
-/** Tools have no colours of their own. */
-function groupColour(field: string, name: string, index: number): string {
-  if (field === "kind") return kindColour(name as Span["kind"]);
-  return field === "model" ? colourOf(name) : `var(--series-${index})`;
 }
 
 /** Cached tokens are part of the input, so the rest of it is a class of its own. */

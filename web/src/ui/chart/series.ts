@@ -1,5 +1,6 @@
 /** The input of a time chart, and the labels of its buckets. */
 import type { Granularity } from "@/lib/api";
+import { coloursOf } from "@/lib/colours";
 import { bucketEnd, isShorterThanDay } from "@/lib/range";
 import { startOfDay, zonedFormat } from "@/lib/timeZone";
 
@@ -73,11 +74,7 @@ export function pointLabel(date: string, granularity: Granularity): string {
 }
 
 /** The largest series by their sum; the rest is combined into "other". */
-export function topSeries(
-  points: Record<string, number>[],
-  colour: (name: string) => string,
-  most = 5,
-): Series[] {
+export function topSeries(points: Record<string, number>[], most = 5): Series[] {
   const sums = new Map<string, number>();
   for (const point of points) {
     for (const [name, value] of Object.entries(point)) {
@@ -87,9 +84,10 @@ export function topSeries(
   const names = [...sums].sort((a, b) => b[1] - a[1]).map(([name]) => name);
   // A single remaining name takes the place that "other" would.
   const shown = names.length <= most + 1 ? names : names.slice(0, most);
-  const series = shown.map((name) => ({
+  const colours = coloursOf(shown);
+  const series = shown.map((name, index) => ({
     name,
-    colour: colour(name),
+    colour: colours[index] ?? "var(--series-other)",
     values: points.map((point) => point[name] ?? 0),
   }));
   const rest = names.slice(shown.length);

@@ -10,11 +10,10 @@ import {
   type Result,
 } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
-import { colourOf } from "@/lib/colours";
 import { formatCount } from "@/lib/format";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { BarList } from "../BarList";
-import { buildCharts } from "./querySeries";
+import { buildCharts, groupColours } from "./querySeries";
 import { ResultTable } from "./ResultTable";
 
 interface Props {
@@ -91,6 +90,7 @@ function TimeCharts(
 /** One list of bars per measure, side by side. */
 function Bars({ title, query, result, height }: Props) {
   const groupBy = query.groupBy ?? [];
+  const colours = groupColours(result, groupBy);
   return (
     <div
       role="region"
@@ -116,8 +116,7 @@ function Bars({ title, query, result, height }: Props) {
                 label: name,
                 value: typeof value === "number" ? Math.max(value, 0) : 0,
                 shown: formatMeasure(measure, value),
-                colour:
-                  groupBy[0] === "agent" || groupBy[0] === "model" ? colourOf(name) : undefined,
+                colour: colours[index],
               };
             })}
           />

@@ -1,13 +1,13 @@
 /** Turns the rows of a query into the series of charts, one chart per unit. */
 import { groupName, measureOf, type Query, type Result } from "@/lib/analyticsQuery";
-import { colourOf } from "@/lib/colours";
-import { measureColour, statusColour } from "@/lib/series";
+import type { Span } from "@/lib/api";
+import { coloursOf } from "@/lib/colours";
+import { measureSeries, statusColour } from "@/lib/series";
 import type { Series } from "@/ui/chart/series";
+import { kindColour } from "../kinds";
 
-/** As many as there are colours. */
-export const MOST_SERIES = 10;
-/** Names of these have one colour on all pages. */
-const COLOURED = new Set(["agent", "model"]);
+/** More cannot be told apart. */
+const MOST_SERIES = 10;
 export interface UnitChart {
   unit: ReturnType<typeof measureOf>["unit"];
   label: string;
@@ -52,13 +52,14 @@ export function buildCharts(result: Result, query: Query, type: Type): ChartData
         values: allDates.map((date) => toNumber(points.get(date)?.[measure])),
       })),
     );
+    const byName = coloursOf(series.map(({ name }) => name));
     return {
       unit,
       label: measures.map((one) => measureOf(one).label).join(", "),
       series: series.map(({ name, group, measure, values }, index) => ({
         name,
         values,
-        colour: seriesColour(group, groupBy, index, series.length, measure),
+        colour: ownColour(name, group, groupBy, measure) ?? byName[index] ?? "var(--accent)",
         ...drawnAs(type, measures, series.length),
       })),
     };
@@ -71,26 +72,34 @@ const sizes = (units: Map<string, string[]>) => [...units.values()].map((one) =>
 const toNumber = (value: unknown) => (typeof value === "number" ? value : null);
 
 function seriesName(group: string, measure: string, hasSeveral: boolean): string {
-  const { label } = measureOf(measure);
-  if (group === "") return label;
-  return hasSeveral ? `${group} · ${label}` : group;
+  const name = measureSeries(measure)?.name ?? measureOf(measure).label;
+  if (group === "") return name;
+  return hasSeveral ? `${group} · ${name}` : group;
 }
 
-function seriesColour(
+/** Measures, statuses and kinds have fixed colours; all other series have one by their name. */
+function ownColour(
+  name: string,
   group: string,
   groupBy: string[],
-  index: number,
-  count: number,
   measure: string,
-): string {
-  if (group === "")
-    return measureColour(measure) ?? (count === 1 ? "var(--accent)" : byIndex(index));
-  if (count === 1) return measureColour(measure) ?? "var(--accent)";
-  if (groupBy.length === 1 && COLOURED.has(groupBy[0] ?? "")) return colourOf(group);
-  return (groupBy[0] === "status" && statusColour(group)) || byIndex(index);
+): string | undefined {
+  if (group === "") return measureSeries(measure)?.colour;
+  if (groupBy.length > 1 || name !== group) return undefined;
+  if (groupBy[0] === "status") return statusColour(group);
+  return groupBy[0] === "kind" ? kindColour(group as Span["kind"]) : undefined;
 }
 
-const byIndex = (index: number) => `var(--series-${index % MOST_SERIES})`;
+/** Other groups, such as users, are too many for colours. */
+const COLOURED = new Set(["agent", "model", "tool", "provider", "environment", "kind", "status"]);
+
+/** The colour of each row's group, as in a chart over time. */
+export function groupColours({ rows }: Result, groupBy: string[]): (string | undefined)[] {
+  if (groupBy.length !== 1 || !COLOURED.has(groupBy[0] ?? "")) return [];
+  const names = rows.map((row) => groupName(row, groupBy));
+  const byName = coloursOf(names);
+  return names.map((name, index) => ownColour(name, name, groupBy, "") ?? byName[index]);
+}
 
 /** Bars are stacked if their sum means something; others would hide each other and become lines. */
 function drawnAs(type: Type, measures: string[], count: number): Pick<Series, "type" | "stack"> {
