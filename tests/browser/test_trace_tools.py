@@ -251,6 +251,17 @@ def test_the_distribution_of_a_signal_covers_all_values(tab: Tab, demo: Site) ->
 
 
 def test_the_time_to_the_first_token_is_measured_by_model(tab: Tab, demo: Site) -> None:
+def test_a_trace_row_says_the_name_of_the_exception(tab: Tab, demo: Site) -> None:
+    attributes = {"error.type": "openai.ContentFiltered"}
+    send_trace(demo, name="blocked", agentName="blocked", status="error", attributes=attributes)
+    page = tab.open("/traces?agent=blocked")
+    row = page.get_by_role("row", name="blocked")
+    expect(row.get_by_text("ContentFiltered", exact=True)).to_be_visible()
+    expect(row).not_to_contain_text("other")
+    row.get_by_role("link", name="blocked").click()
+    expect(page.get_by_role("main")).to_contain_text("ContentFiltered · other")
+
+
     calls = [
         {
             "name": "chat",

@@ -10,6 +10,7 @@ from spanwise.model.errors import NotFound
 from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.conventions import USAGE_KINDS
+from spanwise.model.telemetry.conversation.messages import EXCEPTION_EVENTS
 from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import (
     Neighbours,
@@ -33,6 +34,7 @@ from spanwise.storage.telemetry.spans import logs as stored_logs
 from spanwise.storage.telemetry.spans import span_queries as stored_spans
 from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
 from spanwise.storage.telemetry.traces import trace_queries as stored
+from spanwise.storage.telemetry.traces.error_names import NO_NAME
 from spanwise.storage.telemetry.traces.filter_values import filter_values
 from spanwise.storage.telemetry.traces.neighbours import find_neighbours
 from spanwise.storage.telemetry.traces.trace_search import search_spans
@@ -85,7 +87,10 @@ class Traces:
             raise NotFound("no such trace")
         if trace is not None and trace.experiment_id is None:
             trace = bind_to_experiment(trace, spans)
-        return WholeTrace(trace or describe_rootless_trace(spans), spans, signals, log_count)
+        trace = trace or describe_rootless_trace(spans)
+        if trace.status is TraceStatus.ERROR:
+            trace = trace.model_copy(update={"error_name": find_error_name(spans)})
+        return WholeTrace(trace, spans, signals, log_count)
 
     async def find_neighbours(
         self, workspace: str, trace_id: str, wanted: TraceFilter, sort: TraceSort, order: Order
@@ -141,6 +146,20 @@ def bind_to_experiment(trace: Trace, spans: list[SpanFields]) -> Trace:
     return trace
 
 
+def find_error_name(spans: list[SpanFields]) -> str | None:
+    """Return the first name of an exception, as `find_error_names` does for a list of traces."""
+    for span in spans:
+        if span["status"] != SpanStatus.ERROR:
+            continue
+        events = (event for event in span["events"] if event["name"] in EXCEPTION_EVENTS)
+        for attributes in (*(event["attributes"] for event in events), span["attributes"]):
+            for key in ("exception.type", "error.type"):
+                name = attributes.get(key)
+                if isinstance(name, str) and name not in {"", NO_NAME}:
+                    return name
+    return None
+
+
 def describe_rootless_trace(spans: list[SpanFields]) -> Trace:
     """Build a trace without a root span from its earliest span and its first agent."""
     first = spans[0]
@@ -155,6 +174,7 @@ def describe_rootless_trace(spans: list[SpanFields]) -> Trace:
         agent_name=agent["agentName"],
         status=TraceStatus.ERROR if first["status"] == SpanStatus.ERROR else TraceStatus.SUCCESS,
         error_type=first["errorType"],
+        error_name=None,
         start_time=first["startTime"],
         end_time=end,
         duration_ms=(end - first["startTime"]).total_seconds() * 1000,

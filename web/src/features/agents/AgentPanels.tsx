@@ -7,6 +7,7 @@ import type { Agent, Trace } from "@/lib/api";
 import { formatCost, formatDuration } from "@/lib/format";
 import { previewText } from "@/lib/messages";
 import { Badge } from "@/ui/Badge";
+import { ErrorBadge } from "@/ui/ErrorBadge";
 import { Panel } from "@/ui/Panel";
 import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, QueryResult } from "@/ui/states";
@@ -49,7 +50,7 @@ function RecentTrace({ trace }: { trace: Trace }) {
         <span className="min-w-0 flex-1 truncate">
           {previewText(trace.inputPreview) || trace.name}
         </span>
-        {trace.status === "error" && <Badge tone="bad">{trace.errorType ?? "error"}</Badge>}
+        {trace.status === "error" && <ErrorBadge trace={trace} />}
         <span className="w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
         <span className="w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
       </Link>

@@ -77,9 +77,14 @@ const ERRORS = "errorType";
 /** What a contributor measures: "Cost per trace of zz-large", "Traces that failed with timeout". */
 export function contributorLabel({ dimension, value, measure }: Contributor): string {
   const { label } = measureInfo(measure);
-  if (dimension === ERRORS) return `Traces that failed with ${value || "an unknown error"}`;
+  if (dimension === ERRORS) return `Traces that failed with ${errorWords(value)}`;
   const of = measure === "share" ? "Share of traces with" : `${label} with`;
   return `${of} ${fieldInfo(dimension).label.toLowerCase()} ${value}`;
+}
+
+function errorWords(type: string): string {
+  if (type === "") return "an unknown error";
+  return type === "other" ? "another type of error" : type.replace("_", " ");
 }
 
 /** Better first would hide problems, so the list of words begins with what got worse. */

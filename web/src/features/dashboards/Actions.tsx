@@ -13,9 +13,9 @@ import {
 import { useCan } from "@/lib/roles";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
+import { NameDialog } from "@/ui/NameDialog";
 import { RoleButton } from "@/ui/RoleButton";
 import { toast } from "@/ui/Toast";
-import { NameDialog } from "./NameDialog";
 
 const onError = (error: Error) => toast(error.message, "bad");
 

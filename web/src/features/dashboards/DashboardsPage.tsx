@@ -6,12 +6,12 @@ import { type Dashboard, useDashboards } from "@/lib/dashboards";
 import { OVERVIEW_PANELS } from "@/lib/overviewPanels";
 import { useMembers, useProfile } from "@/lib/queries";
 import { Badge } from "@/ui/Badge";
+import { NameDialog } from "@/ui/NameDialog";
 import { PageBody } from "@/ui/Panel";
 import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { Actions, useCreate } from "./Actions";
-import { NameDialog } from "./NameDialog";
 
 const ROW =
   "relative flex flex-wrap items-center gap-x-4 gap-y-1 border-b px-3.5 py-2 last:border-0 hover:bg-hover";

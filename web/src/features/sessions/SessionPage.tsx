@@ -6,10 +6,11 @@ import { type ReactNode, useState } from "react";
 import { api, type Span, type Trace, unwrap } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
-import { Badge, Dot } from "@/ui/Badge";
+import { Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Conversation } from "@/ui/Conversation";
 import { CopyId } from "@/ui/Copy";
+import { ErrorBadge } from "@/ui/ErrorBadge";
 import { PageBody } from "@/ui/Panel";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
@@ -113,9 +114,7 @@ function Turn({ trace, number, spans }: TurnProps) {
           </span>
         )}
         <Time at={trace.startTime} as="full" />
-        {trace.status === "error" && (
-          <Badge tone="bad">{(trace.errorType ?? "error").replace("_", " ")}</Badge>
-        )}
+        {trace.status === "error" && <ErrorBadge trace={trace} />}
         <span className="ml-auto">{formatDuration(trace.durationMs)}</span>
         <span>{formatCost(trace.cost)}</span>
         <Link

@@ -1,6 +1,7 @@
 /** Input and output, as a conversation if possible. */
 import { CircleAlert } from "lucide-react";
 import type { Span } from "@/lib/api";
+import { errorTypeLabel } from "@/lib/errors";
 import { type Message, readJson } from "@/lib/messages";
 import { Conversation, Value } from "@/ui/Conversation";
 import { PromptTemplate } from "./PromptTemplate";
@@ -58,7 +59,7 @@ function Failure({ span }: { span: Span }) {
     <section className="rounded-md border border-bad bg-bad-soft p-3">
       <h3 className="flex items-center gap-1.5 font-medium text-bad">
         <CircleAlert className="size-4" aria-hidden />
-        {typeof type === "string" ? type : (span.errorType ?? "Error").replace("_", " ")}
+        {typeof type === "string" ? type : errorTypeLabel(span.errorType)}
       </h3>
       {typeof message === "string" && (
         <p className="mt-1 [overflow-wrap:anywhere] whitespace-pre-wrap">{message}</p>

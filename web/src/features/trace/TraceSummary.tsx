@@ -4,12 +4,12 @@ import { Info } from "lucide-react";
 import type { ReactNode } from "react";
 import type { TraceWithSpans } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
+import { errorTypeLabel, shortErrorName } from "@/lib/errors";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
 import { Badge, Dot } from "@/ui/Badge";
 import { CopyId } from "@/ui/Copy";
 import { Time } from "@/ui/Time";
 import { UserLink } from "@/ui/UserLink";
-import { errorName } from "./errors";
 import { FilterLink } from "./FilterLink";
 import { Neighbours } from "./Neighbours";
 import { TraceActions } from "./TraceActions";
@@ -35,10 +35,8 @@ export function TraceSummary({ trace }: { trace: TraceWithSpans }) {
 
 function Status({ trace }: { trace: TraceWithSpans }) {
   if (trace.status !== "error") return <Badge tone="good">success</Badge>;
-  const failed = trace.spans.filter((span) => span.status === "error");
-  // The root often repeats the error of the span below that failed.
-  const name = failed.map(errorName).find(Boolean);
-  const type = (trace.errorType ?? "error").replace("_", " ");
+  const name = shortErrorName(trace.errorName, trace.errorType);
+  const type = errorTypeLabel(trace.errorType);
   return <Badge tone="bad">{name ? `${name} · ${type}` : type}</Badge>;
 }
 

@@ -2,8 +2,10 @@
 import { Link } from "@tanstack/react-router";
 import type { Trace } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
+import { formatCounted } from "@/lib/format";
 import { previewText } from "@/lib/messages";
 import { Badge, Dot } from "@/ui/Badge";
+import { ErrorBadge } from "@/ui/ErrorBadge";
 import { RowLink } from "@/ui/Table";
 
 export function Name({ trace, search }: { trace: Trace; search: string }) {
@@ -17,11 +19,9 @@ export function Name({ trace, search }: { trace: Trace; search: string }) {
       >
         {shortName(trace)}
       </RowLink>
-      {trace.status === "error" && (
-        <Badge tone="bad">{(trace.errorType ?? "error").replace("_", " ")}</Badge>
-      )}
+      {trace.status === "error" && <ErrorBadge trace={trace} />}
       {trace.status !== "error" && trace.errorCount > 0 && (
-        <span title={`${trace.errorCount} failed spans in a successful trace`}>
+        <span title={`${formatCounted(trace.errorCount, "failed span")} in a successful trace`}>
           <Badge tone="warning">{trace.errorCount}</Badge>
         </span>
       )}

@@ -7,6 +7,7 @@ import { formatCost, formatCounted, formatDuration, formatNumber } from "@/lib/f
 import { previewText } from "@/lib/messages";
 import { rangeQuery, useFilterQuery, useRange } from "@/lib/range";
 import { Badge } from "@/ui/Badge";
+import { ErrorBadge } from "@/ui/ErrorBadge";
 import { Panel } from "@/ui/Panel";
 import { SignalLabel } from "@/ui/SignalLabel";
 import { QueryResult } from "@/ui/states";
@@ -50,9 +51,7 @@ function TraceRow({ trace }: { trace: Trace }) {
         <span className="min-w-0 flex-1 truncate">
           {previewText(trace.inputPreview) || trace.name}
         </span>
-        {trace.status === "error" && (
-          <Badge tone="bad">{(trace.errorType ?? "error").replace("_", " ")}</Badge>
-        )}
+        {trace.status === "error" && <ErrorBadge trace={trace} />}
         <span className="w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
         <span className="w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
       </Link>

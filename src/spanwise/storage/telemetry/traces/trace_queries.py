@@ -17,6 +17,7 @@ from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
 from spanwise.storage.telemetry.spans.locations import TRACES_AT_LOCATION, TraceLocation
+from spanwise.storage.telemetry.traces.error_names import find_error_names
 
 COLUMNS = """lower(hex(trace_id)) AS id, start, name, agent_name, status, error_type, duration_ns,
     span_count, error_count, models, tools, input_tokens, output_tokens, cost, session_id, user_id,
@@ -68,14 +69,21 @@ async def find_traces(
     if wanted.search is not None and is_latest:
         total = await counting
         rows = await _search_latest(engine, workspace, wanted, page, total)
-        return Listing([to_trace(row, agent_ids) for row in rows], total)
+        return Listing(await _to_traces(engine, workspace, rows, agent_ids), total)
     reading = (
         _read_latest(engine, workspace, wanted, page, busy_since)
         if is_latest
         else _read_page(engine, where, page, f"{SORTS[sort]} {order}, start {order}")
     )
     total, rows = await asyncio.gather(counting, reading)
-    return Listing([to_trace(row, agent_ids) for row in rows], total)
+    return Listing(await _to_traces(engine, workspace, rows, agent_ids), total)
+
+
+async def _to_traces(
+    engine: Engine, workspace: str, rows: Rows, agent_ids: AgentIds
+) -> list[Trace]:
+    names = await find_error_names(engine, workspace, rows)
+    return [to_trace(row, agent_ids, names.get(row["id"])) for row in rows]
 
 
 async def _count_traces(engine: Engine, where: Conditions) -> int:
@@ -242,7 +250,7 @@ async def is_known_trace(engine: Engine, workspace: str, trace_id: str) -> bool:
     return bool(rows[0]["is_known"])
 
 
-def to_trace(row: Mapping[str, Any], agent_ids: AgentIds) -> Trace:
+def to_trace(row: Mapping[str, Any], agent_ids: AgentIds, error_name: str | None = None) -> Trace:
     start = in_utc(row["start"])
     return Trace(
         trace_id=row["id"],
@@ -251,6 +259,7 @@ def to_trace(row: Mapping[str, Any], agent_ids: AgentIds) -> Trace:
         agent_name=or_none(row["agent_name"]),
         status=row["status"],
         error_type=or_none(row["error_type"]),
+        error_name=error_name,
         start_time=start,
         end_time=start + timedelta(microseconds=row["duration_ns"] / 1000),
         duration_ms=row["duration_ns"] / 1e6,

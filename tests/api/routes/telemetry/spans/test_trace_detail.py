@@ -1,6 +1,7 @@
 """The trace detail beside its spans: signals, log count, contents from logs."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from spanwise.model.telemetry.spans import TraceWithSpans
 from support.ids import new_trace_id
 from support.service import Person, Service
+from support.spans import child_of, iso, new_span, send
 from support.telemetry import make_span
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "otel-genai"
@@ -35,6 +37,30 @@ async def test_a_trace_shows_its_signals_and_counts_its_logs(service: Service, a
     assert trace["logCount"] == 2
     other = await bob.data("GET", f"/spans/traces/{trace_id}")
     assert (other["signals"], other["logCount"]) == ([], 0)
+
+
+async def test_a_failed_trace_has_the_name_of_its_first_exception(ann: Person) -> None:
+    now = datetime.now(UTC) - timedelta(hours=4)
+    raised = {"name": "exception", "attributes": {"exception.type": "openai.ContentFiltered"}}
+    root = new_span(now, 7_200_000, status="error", sessionId="s")
+    late = now + timedelta(hours=1)
+    spans = [
+        root,
+        child_of(root, startTime=iso(late), endTime=iso(late), status="error", events=[raised]),
+        child_of(root, attributes={"error.type": "fine"}),
+        new_span(now, status="error", attributes={"error.type": "_OTHER"}),
+        new_span(now, events=[raised]),
+    ]
+    await send(ann, *spans)
+    traces = {one["traceId"]: one for one in await ann.data("GET", "/spans/traces")}
+    ids = root["traceId"], spans[3]["traceId"], spans[4]["traceId"]
+    expected = ["openai.ContentFiltered", None, None]
+    assert [traces[trace_id]["errorName"] for trace_id in ids] == expected
+    details = [await ann.data("GET", f"/spans/traces/{trace_id}") for trace_id in ids]
+    assert [one["errorName"] for one in details] == expected
+    assert traces[root["traceId"]]["errorType"] == details[0]["errorType"] == "other"
+    session = await ann.data("GET", "/spans/sessions/s")
+    assert session["traces"][0]["errorName"] == "openai.ContentFiltered"
 
 
 async def test_a_trace_of_the_last_second_of_an_hour_is_complete(ann: Person) -> None:

@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { Button } from "@/ui/Button";
-import { Dialog } from "@/ui/Dialog";
-import { TextField } from "@/ui/Field";
+import { Button } from "./Button";
+import { Dialog } from "./Dialog";
+import { TextField } from "./Field";
 
 const MOST_NAME = 200;
 
@@ -14,7 +14,7 @@ interface Props {
   onSave: (name: string) => void;
 }
 
-/** Asks for the name of a dashboard. */
+/** Asks for the name of a dashboard or a view. */
 export function NameDialog({ title, action, name: initial, isBusy, onClose, onSave }: Props) {
   const [name, setName] = useState(initial);
   const isComplete = name.trim() !== "";
