@@ -29,7 +29,10 @@ def test_the_inbox_is_navigated_and_filtered(tab: Tab, demo: Site) -> None:
     page = tab.open("/alerts")
     page.get_by_role("tab", name=re.compile("^Active")).click()
     expect(page).to_have_url(re.compile("status=active"))
-    expect(page.get_by_role("list", name="Alerts")).to_contain_text("busy-ant")
+    row = page.get_by_role("listitem").filter(has_text="busy-ant").first
+    # What the number is, and when it was measured to the second.
+    expect(row).to_contain_text(re.compile(r"Requests \d+"))
+    expect(row.locator("time")).to_have_attribute("title", re.compile(r"\d\d:\d\d:\d\d"))
     page.keyboard.press("j")
     expect(page).to_have_url(re.compile("alert=alr_"))
     page.get_by_label("Severity").select_option("info")
@@ -45,6 +48,8 @@ def test_a_rule_is_replayed_on_two_weeks_before_it_is_saved(tab: Tab, demo: Site
     page.get_by_label("Threshold").fill("1")
     page.get_by_label("Minimum samples").fill("1")
     expect(page.get_by_text(re.compile("would have fired"))).to_be_visible()
+    fired = page.get_by_role("main").locator("li time").first
+    expect(fired).to_have_attribute("title", re.compile(r"\d\d:\d\d:\d\d"))
     page.get_by_label("Threshold").fill("99999999")
     expect(page.get_by_text("would not have fired")).to_be_visible()
     page.get_by_label("Name").fill("Far too slow")

@@ -94,6 +94,12 @@ def test_a_query_is_saved_as_a_view(tab: Tab, demo: Site) -> None:
     page.get_by_role("button", name="Cost by model", exact=True).click()
     expect(page).to_have_url(re.compile("by=model"))
     expect(page.get_by_role("heading", name="Cost by model")).to_be_visible()
+    page.get_by_role("button", name="Saved views").click()
+    page.get_by_role("button", name="Rename view Cost by model").click()
+    page.get_by_label("Name", exact=True).fill("Spend")
+    page.get_by_role("button", name="Rename", exact=True).click()
+    expect(page.get_by_text("View renamed.")).to_be_visible()
+    assert [view["name"] for view in demo.call("GET", "/views?page=explore")] == ["Spend"]
     for view in demo.call("GET", "/views?page=explore"):
         demo.call("DELETE", f"/views/{view['id']}")
 
@@ -191,6 +197,10 @@ def test_a_viewer_reads_but_changes_nothing(path: str, demo: Site, chromium: Bro
         assert buttons.count() >= 1
         for button in buttons.all():
             expect(button).to_be_disabled()
+        if path.startswith("/explore"):
+            page.get_by_role("button", name="Saved views").click()
+            expect(page.get_by_text("only editors of this workspace save them")).to_be_visible()
+            expect(page.get_by_label("Name of the view")).to_have_count(0)
         if path == "dashboard":
             page.get_by_role("button", name="Actions of Traces").click()
             expect(page.get_by_role("menuitem")).to_have_count(1)

@@ -83,6 +83,23 @@ def test_words_are_found_in_a_trace_of_thousands_of_spans(tab: Tab, demo: Site) 
     expect(page.locator("[data-match]")).to_have_count(0)
 
 
+def test_a_match_in_the_attributes_opens_their_tab(tab: Tab, demo: Site) -> None:
+    told = {"name": "told", "output": "strudel"}
+    root = send_trace(demo, {"name": "kept", "attributes": {"app.dish": "strudel"}}, told)
+    page = tab.open(f"/traces/{root['traceId']}")
+    box = page.get_by_label("Search in this trace")
+    box.fill("strudel")
+    expect(page.get_by_text("2 matches")).to_be_visible()
+    panel = page.get_by_label("Selected span")
+    for _ in range(2):
+        box.press("Enter")
+        expect(panel.get_by_role("heading", level=2)).to_have_text(re.compile("told|kept"))
+        is_kept = panel.get_by_role("heading", level=2).inner_text() == "kept"
+        opened = panel.get_by_role("tab", name="Attributes" if is_kept else "Content")
+        expect(opened).to_have_attribute("aria-selected", "true")
+        expect(panel.get_by_role("tabpanel")).to_contain_text("strudel")
+
+
 def test_words_are_found_in_contents_that_the_trace_truncates(tab: Tab, demo: Site) -> None:
     long = {"name": "long answer", "spanId": "00f067aa0ba902bd", "output": "x " * 50_000 + "tail"}
     root = send_trace(demo, long, {"name": "short", "output": "head"})
@@ -184,6 +201,14 @@ def test_a_call_and_a_trace_are_copied_as_curl(tab: Tab, demo: Site) -> None:
         "provider": "openai",
         "spanId": "00f067aa0ba902b9",
         "input": [{"role": "user", "content": 'It\'s "quoted"'}],
+        "output": [
+            {
+                "role": "assistant",
+                "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+                ],
+            }
+        ],
         "attributes": {"gen_ai.request.temperature": 0.3},
     }
     root = send_trace(demo, call)
@@ -191,6 +216,8 @@ def test_a_call_and_a_trace_are_copied_as_curl(tab: Tab, demo: Site) -> None:
     page.evaluate(COPY)
     panel = page.get_by_label("Selected span")
     panel.get_by_role("button", name="Copy model call as cURL").click()
+    # The model called a tool, but the span does not list its tools.
+    expect(page.get_by_text("Its tools are missing")).to_be_visible()
     command = copied(page)
     assert command.startswith('curl "https://api.openai.com/v1/chat/completions"')
     body = json.loads(command.partition("<<'JSON'\n")[2].removesuffix("\nJSON"))
@@ -224,6 +251,17 @@ def test_values_of_a_trace_lead_to_the_traces_that_share_them(tab: Tab, demo: Si
     expect(page.get_by_text("1 trace", exact=True)).to_be_visible()
 
 
+def test_a_trace_row_says_the_name_of_the_exception(tab: Tab, demo: Site) -> None:
+    attributes = {"error.type": "openai.ContentFiltered"}
+    send_trace(demo, name="blocked", agentName="blocked", status="error", attributes=attributes)
+    page = tab.open("/traces?agent=blocked")
+    row = page.get_by_role("row", name="blocked")
+    expect(row.get_by_text("ContentFiltered", exact=True)).to_be_visible()
+    expect(row).not_to_contain_text("other")
+    row.get_by_role("link", name="blocked").click()
+    expect(page.get_by_role("main")).to_contain_text("ContentFiltered · other")
+
+
 def test_usage_that_is_counted_elsewhere_says_where(tab: Tab, demo: Site) -> None:
     root = send_trace(
         demo,
@@ -251,17 +289,6 @@ def test_the_distribution_of_a_signal_covers_all_values(tab: Tab, demo: Site) ->
 
 
 def test_the_time_to_the_first_token_is_measured_by_model(tab: Tab, demo: Site) -> None:
-def test_a_trace_row_says_the_name_of_the_exception(tab: Tab, demo: Site) -> None:
-    attributes = {"error.type": "openai.ContentFiltered"}
-    send_trace(demo, name="blocked", agentName="blocked", status="error", attributes=attributes)
-    page = tab.open("/traces?agent=blocked")
-    row = page.get_by_role("row", name="blocked")
-    expect(row.get_by_text("ContentFiltered", exact=True)).to_be_visible()
-    expect(row).not_to_contain_text("other")
-    row.get_by_role("link", name="blocked").click()
-    expect(page.get_by_role("main")).to_contain_text("ContentFiltered · other")
-
-
     calls = [
         {
             "name": "chat",

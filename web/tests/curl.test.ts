@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { curlOfCall, curlOfTrace, quote } from "@/features/trace/curl";
+import { lacksTools } from "@/features/trace/modelRequest";
 import type { Span } from "@/lib/api";
 import type { Message } from "@/lib/messages";
 
@@ -136,4 +137,18 @@ test("a span without messages or of another kind has no command", () => {
 test("a trace is fetched with a key", () => {
   const { args } = run(curlOfTrace("http://localhost:8787", "abc"));
   expect(args).toEqual(["http://localhost:8787/api/spans/traces/abc", "-H", "x-api-key: k-3"]);
+});
+
+test("a call with tools that the span does not list lacks them", () => {
+  const called: Message = {
+    role: "assistant",
+    parts: [{ type: "toolCall", id: "1", name: "search", arguments: {} }],
+  };
+  const tools = JSON.stringify([{ type: "function", function: { name: "search" } }]);
+  expect(lacksTools(call({}))).toBe(false);
+  expect(lacksTools(call({ messages: { input: [], output: [called] } }))).toBe(true);
+  expect(lacksTools(call({}, [called]))).toBe(true);
+  expect(lacksTools(call({ attributes: { "gen_ai.tool.definitions": tools } }, [called]))).toBe(
+    false,
+  );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findMatches, stepMatch } from "@/features/trace/search";
+import { findMatches, isInAttributes, stepMatch } from "@/features/trace/search";
 import { buildTree, visibleNodes } from "@/features/trace/tree";
 import type { Span } from "@/lib/api";
 
@@ -34,6 +34,16 @@ test.each([
   ["  ", []],
 ])("%s is found in names, contents and attributes", (text, expected) => {
   expect(findMatches(nodes, text)).toEqual(expected);
+});
+
+test.each([
+  ["acme", true],
+  ["burst acme", true],
+  ["burst", false],
+  ["", false],
+])("%s is in the attributes only: %s", (text, expected) => {
+  const attributes = { "app.tenant": "acme", message: "it burst" };
+  expect(isInAttributes(span("d", { attributes, statusMessage: "it burst" }), text)).toBe(expected);
 });
 
 test("matches that only the service knows are among the others, in order", () => {

@@ -1,7 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { api, unwrap } from "@/lib/api";
-import { formatBytes, formatCount, formatDuration, formatNumber } from "@/lib/format";
+import {
+  formatBytes,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatNumber,
+} from "@/lib/format";
 import { Badge } from "@/ui/Badge";
 import { ErrorState, Skeleton } from "@/ui/states";
 
@@ -37,7 +43,7 @@ export function Stats() {
           .filter((table) => table.rows > 0)
           .map((table) => (
             <Fact key={table.table} name={table.table}>
-              {formatCount(table.rows)} rows
+              {formatCounted(table.rows, "row")}
               <span className="ml-3 inline-block w-16 text-right text-muted">
                 {formatBytes(table.bytes)}
               </span>

@@ -150,12 +150,13 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
 }
 
 function Facts({ alert }: { alert: Alert }) {
+  const { label, format } = displayOf(alert);
   const lasted =
     new Date(alert.resolvedAt ?? Date.now()).getTime() - new Date(alert.triggeredAt).getTime();
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5">
       <Fact name="Latest value">
-        <span className="font-medium">{displayOf(alert).format(alert.value)}</span>{" "}
+        {label} <span className="font-medium">{format(alert.value)}</span>{" "}
         <span className="text-muted">{against(alert)}</span>
       </Fact>
       <Fact name="Agent">

@@ -17,6 +17,7 @@ interface RowProps {
 
 export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
   const isActive = alert.status === "active";
+  const { label, format } = displayOf(alert);
   return (
     <li
       className={cx(
@@ -47,9 +48,9 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
             )}
           </span>
         </span>
-        <span className="hidden w-36 shrink-0 text-right xl:block">
-          <span className={cx("block font-medium", isActive && "text-bad")}>
-            {displayOf(alert).format(alert.value)}
+        <span className="hidden w-48 shrink-0 text-right xl:block">
+          <span className={cx("block truncate font-medium", isActive && "text-bad")}>
+            <span className="text-sm font-normal text-muted">{label}</span> {format(alert.value)}
           </span>
           <span className="block text-sm text-muted">{against(alert)}</span>
         </span>

@@ -3,6 +3,7 @@ import {
   formatCompact,
   formatCost,
   formatCount,
+  formatCounted,
   formatDuration,
   formatPercent,
 } from "@/lib/format";
@@ -21,10 +22,7 @@ function figures({ totals, notSent }: Report): Figure[] {
   const sent = (name: string, value: string) => (notSent.includes(name) ? "–" : value);
   const note = (name: string, text: string) => (notSent.includes(name) ? NOT_SENT : text);
   const perSession = totals.sessions > 0 ? totals.cost / totals.sessions : undefined;
-  const merged =
-    totals.pullRequests === 1
-      ? "1 pull request"
-      : `${formatCount(totals.pullRequests)} pull requests`;
+  const merged = formatCounted(totals.pullRequests, "pull request");
   return [
     {
       label: "Cost",
@@ -49,7 +47,7 @@ function figures({ totals, notSent }: Report): Figure[] {
     {
       label: "Edits accepted",
       value: edits > 0 ? formatPercent(totals.editsAccepted / edits) : "–",
-      note: note("edits", `of ${formatCount(edits)} decisions`),
+      note: note("edits", `of ${formatCounted(edits, "decision")}`),
     },
     {
       label: "Lines",

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { api, unwrap } from "@/lib/api";
-import { formatCount, formatPercent } from "@/lib/format";
+import { formatCounted, formatPercent } from "@/lib/format";
 import { useUrlState } from "@/lib/url";
 import { Badge } from "@/ui/Badge";
 import { CopyId } from "@/ui/Copy";
@@ -119,7 +119,7 @@ function Outcome({ experiment }: { experiment: Experiment }) {
       <Panel
         title="Lift against the control"
         unit="95% intervals, valid at any time"
-        actions={<span className="max-sm:hidden">{formatCount(data.units)} units</span>}
+        actions={<span className="max-sm:hidden">{formatCounted(data.units, "unit")}</span>}
       >
         <IntervalPlot
           experiment={experiment}

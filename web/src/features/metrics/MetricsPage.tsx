@@ -1,7 +1,7 @@
 /** Any OTLP metric: pick one, group it by attributes, choose an aggregation. */
 import { ChartLine } from "lucide-react";
 import { useMemo, useState } from "react";
-import { formatCount } from "@/lib/format";
+import { formatCount, formatCounted } from "@/lib/format";
 import { useUrlState } from "@/lib/url";
 import { CodeBlock } from "@/ui/CodeBlock";
 import { cx } from "@/ui/cx";
@@ -63,7 +63,7 @@ function Names({ metrics, current, onPick }: NamesProps) {
         <Input
           type="search"
           aria-label="Search metrics"
-          placeholder={`Search ${formatCount(metrics.length)} metrics`}
+          placeholder={`Search ${formatCounted(metrics.length, "metric")}`}
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Coins, Plus } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas, unwrap, unwrapPage } from "@/lib/api";
-import { formatCompact, formatCount } from "@/lib/format";
+import { formatCompact, formatCounted } from "@/lib/format";
 import { useCan } from "@/lib/roles";
 import { useUrlState } from "@/lib/url";
 import { RoleButton } from "@/ui/RoleButton";
@@ -147,7 +147,7 @@ function PriceListNote() {
   const source = list.source === "file" ? "Price list from a file" : "Built-in price list";
   return (
     <span className="text-sm text-muted" title={list.error ?? undefined}>
-      {source} of {list.date}, {formatCount(list.models)} models
+      {source} of {list.date}, {formatCounted(list.models, "model")}
       {list.error && <span className="text-warning"> (the latest file was refused)</span>}
     </span>
   );

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
-import { formatCompact, formatCost, formatPercent } from "@/lib/format";
+import { formatCompact, formatCost, formatCounted, formatPercent } from "@/lib/format";
 import { Badge, Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Panel } from "@/ui/Panel";
@@ -63,7 +63,10 @@ function Unpriced({ costs }: { costs: Schemas["Costs"] }) {
       title={models.length ? `No price for ${models.join(", ")}` : "Calls without a model"}
     >
       <Badge tone="warning">
-        {tokens ? `${formatCompact(tokens)} tokens have` : `${models.length} models have`} no price
+        {tokens
+          ? `${formatCompact(tokens)} ${tokens === 1 ? "token has" : "tokens have"}`
+          : `${formatCounted(models.length, "model")} ${models.length === 1 ? "has" : "have"}`}{" "}
+        no price
       </Badge>
     </Link>
   );

@@ -160,7 +160,7 @@ function HeatMap({ heatmap }: { heatmap: Record<string, Record<string, number>> 
       </table>
       {byCount.length > tools.length && (
         <p className="mt-1 text-sm text-muted">
-          and {byCount.length - tools.length} tools with fewer calls
+          and {formatCounted(byCount.length - tools.length, "tool")} with fewer calls
         </p>
       )}
     </div>

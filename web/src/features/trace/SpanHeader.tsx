@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import type { Span, TraceWithSpans } from "@/lib/api";
+import { errorTypeLabel } from "@/lib/errors";
 import { formatCost, formatCount, formatDuration } from "@/lib/format";
 import { Badge } from "@/ui/Badge";
 import { CopyId } from "@/ui/Copy";
@@ -10,8 +11,12 @@ import { UserLink } from "@/ui/UserLink";
 import { curlOfCall } from "./curl";
 import { errorName } from "./errors";
 import { FilterLink } from "./FilterLink";
+import { lacksTools } from "./modelRequest";
 import { CopyCurl } from "./TraceActions";
 import { whyUncounted } from "./usage";
+
+const MISSING_TOOLS =
+  "Its tools are missing: the span does not list them, so add them before you run it.";
 
 interface Props {
   span: Span;
@@ -30,7 +35,13 @@ export function SpanHeader({ span, trace, onSelect }: Props) {
         </h2>
         {span.status === "error" && <ErrorBadge span={span} />}
         <span className="ml-auto flex items-center gap-1">
-          {command && <CopyCurl what="model call" command={command} />}
+          {command && (
+            <CopyCurl
+              what="model call"
+              command={command}
+              warning={lacksTools(span) ? MISSING_TOOLS : undefined}
+            />
+          )}
           <CopyId id={span.spanId} ends={4} />
         </span>
       </div>
@@ -59,7 +70,7 @@ export function SpanHeader({ span, trace, onSelect }: Props) {
 
 /** The exception's own name beside its type. */
 function ErrorBadge({ span }: { span: Span }) {
-  const type = (span.errorType ?? "error").replace("_", " ");
+  const type = errorTypeLabel(span.errorType);
   const name = errorName(span);
   return <Badge tone="bad">{name ? `${name} · ${type}` : type}</Badge>;
 }

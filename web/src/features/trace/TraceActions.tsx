@@ -36,15 +36,24 @@ export function TraceActions({ trace }: { trace: TraceWithSpans }) {
   );
 }
 
+interface CopyProps {
+  what: string;
+  command: string;
+  /** What the command lacks. */
+  warning?: string | undefined;
+}
+
 /** Copies a command for the shell. */
-export function CopyCurl({ what, command }: { what: string; command: string }) {
+export function CopyCurl({ what, command, warning }: CopyProps) {
   return (
     <Button
       kind="quiet"
       size="small"
       aria-label={`Copy ${what} as cURL`}
       onClick={() =>
-        void copyText(command).then((isDone) => isDone && toast("cURL command copied."))
+        void copyText(command).then(
+          (isDone) => isDone && toast(["cURL command copied.", warning].filter(Boolean).join(" ")),
+        )
       }
       icon={<SquareTerminal className="size-3.5" />}
     />

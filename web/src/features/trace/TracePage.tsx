@@ -11,6 +11,7 @@ import { ErrorState, Skeleton, SkeletonRows } from "@/ui/states";
 import { toast } from "@/ui/Toast";
 import { SpanPanel } from "./SpanPanel";
 import { SpanSearch } from "./SpanSearch";
+import { isInAttributes } from "./search";
 import { TraceSummary } from "./TraceSummary";
 import { buildTree, nextError, revealed, visibleNodes } from "./tree";
 import { useTraceSearch } from "./useTraceSearch";
@@ -57,13 +58,19 @@ function TraceView({ trace }: { trace: TraceWithSpans }) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => visibleNodes(tree.roots, folded), [tree, folded]);
   const search = useTraceSearch(tree, trace.traceId);
-  const { span: spanId } = useUrl();
+  const { span: spanId, tab } = useUrl();
   const setUrl = useSetUrl();
   const selected = tree.nodes.get(spanId ?? "") ?? tree.roots[0];
   const selectedId = selected?.span.spanId;
   const select = (span: string | undefined) => {
     setFolded(revealed(folded, tree.nodes.get(span ?? "")));
-    setUrl({ span });
+    setUrl({ span, tab: span && search.found.has(span) ? tabOfMatch(span) : tab });
+  };
+  /** Opens the tab in which the match is, unless another one is open. */
+  const tabOfMatch = (spanId: string) => {
+    const found = tree.nodes.get(spanId)?.span;
+    if (!found || (tab && tab !== "attributes")) return tab;
+    return isInAttributes(found, search.text) ? "attributes" : undefined;
   };
   const fold = (spanId: string) => {
     const next = new Set(folded);

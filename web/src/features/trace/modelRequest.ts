@@ -58,6 +58,15 @@ function toolsOf({ attributes }: Span): Tool[] {
   });
 }
 
+/** The model called a tool, or could, but the span does not say which tools it had. */
+export function lacksTools(span: Span): boolean {
+  const messages = [...(span.messages.input ?? []), ...(span.messages.output ?? [])];
+  const hasCalls = messages.some(({ parts }) =>
+    parts.some(({ type }) => type === "toolCall" || type === "toolResult"),
+  );
+  return (hasCalls || "tool_choice" in parametersOf(span)) && toolsOf(span).length === 0;
+}
+
 const asText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Inline media is not in the messages. */

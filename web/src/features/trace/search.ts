@@ -8,9 +8,19 @@ const texts = new WeakMap<Span, string>();
 function textOf(span: Span): string {
   const known = texts.get(span);
   if (known !== undefined) return known;
+  const text = [...contentsOf(span), span.attributes].map(collectText).join("\n");
+  texts.set(span, text);
+  return text;
+}
+
+function contentsOf({ name, statusMessage, input, output }: Span): unknown[] {
+  return [name, statusMessage, input, output];
+}
+
+/** All keys and values in lower case. */
+function collectText(value: unknown): string {
   const parts: string[] = [];
-  const { name, statusMessage, input, output, attributes } = span;
-  const waiting: unknown[] = [name, statusMessage, input, output, attributes];
+  const waiting: unknown[] = [value];
   for (let at = 0; at < waiting.length; at++) {
     const value = waiting[at];
     if (typeof value === "string") parts.push(value);
@@ -20,9 +30,14 @@ function textOf(span: Span): string {
       for (const [key, item] of Object.entries(value)) waiting.push(key, item);
     }
   }
-  const text = parts.join("\n").toLowerCase();
-  texts.set(span, text);
-  return text;
+  return parts.join("\n").toLowerCase();
+}
+
+/** Whether a word of the search is in the attributes only, which have a tab of their own. */
+export function isInAttributes(span: Span, search: string): boolean {
+  const contents = collectText(contentsOf(span));
+  const attributes = collectText(span.attributes);
+  return wordsOf(search).some((word) => !contents.includes(word) && attributes.includes(word));
 }
 
 /** The words of a search; all of them must occur in a span. */

@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, type Schemas, unwrap, type Workspace } from "@/lib/api";
-import { formatCount } from "@/lib/format";
+import { formatCount, formatCounted } from "@/lib/format";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
 import { TextField } from "@/ui/Field";
@@ -150,9 +150,12 @@ function asText(days: number | null): string {
 /** One sentence about what goes. */
 export function describe({ rows, spansWithoutContents }: Preview): string {
   const kinds = Object.entries(rows).filter(([, count]) => count > 0);
-  const gone = kinds.map(([kind, count]) => `${formatCount(count)} ${kind}`).join(", ");
+  const gone = kinds
+    .map(([kind, count]) => formatCounted(count, kind.replace(/s$/, "")))
+    .join(", ");
+  const verb = kinds.length === 1 && kinds[0]?.[1] === 1 ? "is" : "are";
   const emptied = spansWithoutContents
-    ? `The contents of ${formatCount(spansWithoutContents)} spans are removed.`
+    ? `The contents of ${formatCounted(spansWithoutContents, "span")} are removed.`
     : "";
-  return [gone && `${gone} are deleted.`, emptied].filter(Boolean).join(" ") || "Nothing.";
+  return [gone && `${gone} ${verb} deleted.`, emptied].filter(Boolean).join(" ") || "Nothing.";
 }

@@ -10,7 +10,7 @@ import {
   type Result,
 } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
-import { formatCount } from "@/lib/format";
+import { formatCounted } from "@/lib/format";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { BarList } from "../BarList";
 import { buildCharts, groupColours } from "./querySeries";
@@ -80,7 +80,7 @@ function TimeCharts(
       ))}
       {isPartial && (
         <p className="text-sm text-muted">
-          The first {data.shown} of {formatCount(data.groups)} groups
+          The first {data.shown} of {formatCounted(data.groups, "group")}
         </p>
       )}
     </div>

@@ -11,6 +11,7 @@ import {
   signalMeasure,
 } from "@/lib/analyticsQuery";
 import { ATTRIBUTE } from "@/lib/conditions";
+import { formatCounted } from "@/lib/format";
 import { useSignalNames } from "@/lib/queries";
 import {
   CHARTS,
@@ -212,7 +213,7 @@ function Ordering({ draft, change }: PartProps) {
         aria-label="Limit"
         value={String(limit)}
         onChange={(value) => change({ limit: Number(value) })}
-        options={limits.map((one) => ({ value: String(one), label: `${one} groups` }))}
+        options={limits.map((one) => ({ value: String(one), label: formatCounted(one, "group") }))}
       />
     </>
   );

@@ -3,12 +3,13 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type AlertRule, displayOf } from "@/lib/alerts";
 import { api, type Schemas, unwrap } from "@/lib/api";
-import { formatCount, formatDuration, formatShortTime } from "@/lib/format";
+import { formatCount, formatDuration } from "@/lib/format";
 import { Badge } from "../Badge";
 import type { Level, Period, Series } from "../chart/series";
 import { TimeChart } from "../chart/TimeChart";
 import { Panel } from "../Panel";
 import { ErrorState, Skeleton } from "../states";
+import { Time } from "../Time";
 import { toRule } from "./ruleDraft";
 
 type Replay = Schemas["RuleBacktest"];
@@ -123,7 +124,7 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
         {replay.firings.map((firing) => (
           <li key={firing.start} className="flex items-center gap-1.5">
             <span aria-hidden className="size-2 rounded-sm bg-bad opacity-60" />
-            {formatShortTime(firing.start)}
+            <Time at={firing.start} as="short" />
             <span className="text-muted">
               {firing.end
                 ? `for ${formatDuration(new Date(firing.end).getTime() - new Date(firing.start).getTime())}`
