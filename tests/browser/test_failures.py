@@ -1,12 +1,13 @@
-"""Failures: a new one is seen, opened and muted."""
+"""Failures: a new one is seen, opened and muted; its traces and users are reached."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from playwright.sync_api import expect
 
 from support.browser import Site, Tab
-from support.spans import new_span
+from support.spans import child_of, new_span
 
 
 def test_a_new_failure_is_opened_and_muted(tab: Tab, demo: Site) -> None:
@@ -26,3 +27,40 @@ def test_a_new_failure_is_opened_and_muted(tab: Tab, demo: Site) -> None:
     page.get_by_role("tab", name="Muted").click()
     page.get_by_role("button", name="Unmute").click()
     expect(page.get_by_text("No failures with this status")).to_be_visible()
+
+
+def test_a_failure_leads_to_its_spans_traces_and_users(tab: Tab, demo: Site) -> None:
+    start = datetime.now(UTC) - timedelta(seconds=5)
+    roots = [
+        new_span(start, name="outing", agentName="lost-hiker", status=status, userId=user)
+        for status, user in (("error", "hiker 1"), ("error", "hiker 2"), ("ok", "hiker 3"))
+    ]
+    steps = [
+        child_of(root, name=f"walk {n}", toolName="walk", status="error", statusMessage=message)
+        for n, (root, message) in enumerate(
+            zip(roots, ("no path after 12 km", "no path after 7 km"), strict=False)
+        )
+    ]
+    demo.send("/spans", {"spans": [*roots, *steps]})
+    page = tab.open("/failures?agent=lost-hiker")
+    row = page.get_by_role("button", name="walk: no path after … km")
+    row.click()
+    details = page.get_by_role("listitem").filter(has=row)
+    # What was reported, not what the group has in common.
+    expect(details).to_contain_text("no path after 12 km")
+    expect(details).to_contain_text("no path after 7 km")
+    assert tab.find_violations() == []
+    details.get_by_role("link", name=steps[0]["traceId"][:8]).click()
+    selected = page.get_by_role("complementary", name="Selected span")
+    expect(selected.get_by_role("heading", name="walk 0")).to_be_visible()
+    # The trace page steps through the traces of the group.
+    page.get_by_role("link", name="Back to the list").click()
+    expect(page.get_by_role("link", name="outing")).to_have_count(2)
+    page = tab.open("/failures?agent=lost-hiker")
+    row.click()
+    details.get_by_role("link", name="All its traces").click()
+    expect(page.get_by_text(re.compile("^Failure is flr_"))).to_be_visible()
+    expect(page.get_by_role("link", name="outing")).to_have_count(2)
+    page.go_back()
+    details.get_by_role("link", name="hiker 2").click()
+    expect(page.get_by_role("heading", name="hiker 2", level=1)).to_be_visible()

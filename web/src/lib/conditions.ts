@@ -32,6 +32,7 @@ export const FIELDS: readonly FieldInfo[] = [
   { id: "variant", label: "Variant", type: "choice" },
   { id: "name", label: "Name", type: "text" },
   { id: "traceId", label: "Trace id", type: "text" },
+  { id: "failure", label: "Failure", type: "text" },
   { id: "durationMs", label: "Duration", type: "number", unit: "ms" },
   { id: "cost", label: "Cost", type: "number", unit: "$" },
   { id: "inputTokens", label: "Input tokens", type: "number" },

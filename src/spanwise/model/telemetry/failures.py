@@ -28,10 +28,19 @@ class FailurePoint(ApiModel):
     count: int
 
 
+class FailureExample(ApiModel):
+    """A failed span with its own message."""
+
+    trace_id: str
+    span_id: str
+    message: str
+
+
 class FailureGroup(ApiModel):
     """Spans of an agent in which the same tool or model failed with the same error and message.
 
-    Quoted values, ids and numbers are left out of the message.
+    Quoted values, ids and numbers are left out of the message; the examples, the latest first,
+    have theirs. `user_ids` are those with the most failures.
     """
 
     id: str
@@ -44,11 +53,12 @@ class FailureGroup(ApiModel):
     count: int
     traces: int
     users: int
+    user_ids: list[str]
     first_seen_at: UtcTime
     last_seen_at: UtcTime
     trend: list[FailurePoint]
     status: FailureStatus
-    example_trace_ids: list[str]
+    examples: list[FailureExample]
 
 
 class FailureMark(ApiModel):

@@ -25,8 +25,10 @@ DIMENSIONS = (
     *("agent", "model", "provider", "tool", "kind", "status", "errorType", "environment", "userId"),
     *("sessionId", "serviceVersion", "experiment", "variant"),
 )
+# The group of failures that a span belongs to; a trace belongs to those of all its spans.
+FAILURE = "failure"
 NUMBER_FIELDS = ("durationMs", "cost", "inputTokens", "outputTokens", "totalTokens")
-TEXT_FIELDS = (*DIMENSIONS, "name", "traceId")
+TEXT_FIELDS = (*DIMENSIONS, "name", "traceId", FAILURE)
 MAX_CONDITIONS = 20
 MAX_VALUES = 100
 # A key has no control characters: PostgreSQL cannot store all of them in a view.

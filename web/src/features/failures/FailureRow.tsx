@@ -1,12 +1,10 @@
-import { Link } from "@tanstack/react-router";
-import { BellOff, BellRing, Check } from "lucide-react";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCount } from "@/lib/format";
 import { Badge, Dot, type Tone } from "@/ui/Badge";
 import { cx } from "@/ui/cx";
-import { RoleButton } from "@/ui/RoleButton";
 import { Sparkline } from "@/ui/Sparkline";
 import { Time } from "@/ui/Time";
+import { FailureDetails } from "./FailureDetails";
 import type { Failure, FailureStatus, Mark } from "./useFailures";
 
 const TONES: Record<FailureStatus, Tone> = {
@@ -66,7 +64,7 @@ export function FailureRow({ failure, isOpen, isBusy, onOpen, onMark }: Props) {
           <Figure noun="user" value={failure.users} />
         </span>
       </button>
-      {isOpen && <Details failure={failure} isBusy={isBusy} onMark={onMark} />}
+      {isOpen && <FailureDetails failure={failure} isBusy={isBusy} onMark={onMark} />}
     </li>
   );
 }
@@ -77,72 +75,5 @@ function Figure({ noun, value }: { noun: string; value: number }) {
       <span className="block font-medium">{formatCompact(value)}</span>
       <span className="block text-sm text-muted">{value === 1 ? noun : `${noun}s`}</span>
     </span>
-  );
-}
-
-type DetailsProps = Pick<Props, "failure" | "isBusy" | "onMark">;
-
-function Details({ failure, isBusy, onMark }: DetailsProps) {
-  const { status } = failure;
-  return (
-    <div className="flex flex-col gap-3 px-4 pt-1 pb-4">
-      <p className="rounded-md bg-raised p-2 font-mono text-sm [overflow-wrap:anywhere]">
-        {failure.message || "No message was sent."}
-      </p>
-      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1 text-sm">
-        <dt className="text-muted">First seen</dt>
-        <dd>
-          <Time at={failure.firstSeenAt} as="full" />
-        </dd>
-        <dt className="text-muted">Last seen</dt>
-        <dd>
-          <Time at={failure.lastSeenAt} as="full" />
-        </dd>
-        <dt className="text-muted">Example traces</dt>
-        <dd className="flex flex-wrap gap-x-3">
-          {failure.exampleTraceIds.map((traceId) => (
-            <Link
-              key={traceId}
-              to="/traces/$traceId"
-              params={{ traceId } as never}
-              className="font-mono text-accent hover:underline"
-            >
-              {traceId.slice(0, 8)}
-            </Link>
-          ))}
-        </dd>
-      </dl>
-      <div className="flex flex-wrap gap-2">
-        {(status === "new" || status === "regressed") && (
-          <RoleButton
-            needs="editor"
-            busy={isBusy}
-            onClick={() => onMark("known")}
-            icon={<Check className="size-3.5" />}
-          >
-            Mark as known
-          </RoleButton>
-        )}
-        {status === "muted" ? (
-          <RoleButton
-            needs="editor"
-            busy={isBusy}
-            onClick={() => onMark("known")}
-            icon={<BellRing className="size-3.5" />}
-          >
-            Unmute
-          </RoleButton>
-        ) : (
-          <RoleButton
-            needs="editor"
-            busy={isBusy}
-            onClick={() => onMark("muted")}
-            icon={<BellOff className="size-3.5" />}
-          >
-            Mute
-          </RoleButton>
-        )}
-      </div>
-    </div>
   );
 }

@@ -124,7 +124,7 @@ def _span_rows(
     inherited = [c for c in wanted.conditions if c.field in INHERITED]
     for condition in wanted.conditions:
         if condition.field not in INHERITED:
-            where.add(compile_own_condition(where, condition))
+            where.add(compile_own_condition(where, wanted.period, condition))
     own = {
         f"d{number}": _own_column(where, dimension).sql
         for number, dimension in enumerate(query.group_by)

@@ -7,6 +7,7 @@ from typing import Any
 
 from spanwise.model.page import Listing
 from spanwise.model.telemetry.failures import (
+    FailureExample,
     FailureGroup,
     FailureMark,
     FailurePoint,
@@ -18,23 +19,27 @@ from spanwise.model.telemetry.failures import (
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
+from spanwise.storage.telemetry.failures.examples import (
+    SELECT_LATEST,
+    choose_examples,
+    read_examples,
+)
 from spanwise.storage.telemetry.spans.decoding import in_utc
 
 NEW_FOR = timedelta(days=1)
 SILENT_DAYS = 7
 TREND_POINTS = 24
-EXAMPLES = 5
+MAX_USERS = 10
 
-_LATEST_SPANS = 20
 _GROUP = f"""
 group_id, any(agent_name) AS agent_name, any(operation) AS operation, any(kind) AS kind,
     any(error_type) AS error_type, max(message) AS message, count() AS count,
     uniqExact(trace_id) AS traces, uniqExactIf(user_id, user_id != '') AS users,
+    topKIf({MAX_USERS})(user_id, user_id != '') AS user_ids,
     max(start) AS last_seen,
     sumMap([toUInt32(intDiv(toUnixTimestamp(start) - {{from:UInt32}}, {{width:UInt32}}))],
         [toUInt64(1)]) AS trend,
-    groupArraySorted({_LATEST_SPANS})((-toUnixTimestamp64Nano(start), lower(hex(trace_id))))
-        AS latest"""
+    {SELECT_LATEST} AS latest"""
 # The days on which each group of the period failed, at any time.
 _SELECT_DAYS = """
 SELECT group_id, min(began) AS first_seen,
@@ -91,7 +96,13 @@ async def list_failures(
     }
     rows = await engine.fetch(sql, parameters, tag="list_failures")
     times = [datetime.fromtimestamp(at, UTC) for at in range(start, end, width)]
-    return Listing([_to_failure(row, times) for row in rows], rows[0]["total"] if rows else 0)
+    chosen = [choose_examples(row["latest"]) for row in rows]
+    examples = await read_examples(engine, workspace, [key for keys in chosen for key in keys])
+    groups = [
+        _to_failure(row, times, [examples[key] for key in keys])
+        for row, keys in zip(rows, chosen, strict=True)
+    ]
+    return Listing(groups, rows[0]["total"] if rows else 0)
 
 
 async def has_failure(engine: Engine, workspace: str, group: int) -> bool:
@@ -113,9 +124,10 @@ def bind_marks(marks: Sequence[FailureMark]) -> dict[str, Any]:
     }
 
 
-def _to_failure(row: dict[str, Any], times: Sequence[datetime]) -> FailureGroup:
+def _to_failure(
+    row: dict[str, Any], times: Sequence[datetime], examples: list[FailureExample]
+) -> FailureGroup:
     counts = dict(zip(*row["trend"], strict=True))
-    examples = dict.fromkeys(trace_id for _, trace_id in row["latest"])
     return FailureGroup(
         id=failure_id(row["group_id"]),
         title=f"{row['operation']}: {row['message'] or row['error_type']}",
@@ -131,5 +143,6 @@ def _to_failure(row: dict[str, Any], times: Sequence[datetime]) -> FailureGroup:
         last_seen_at=in_utc(row["last_seen"]),
         trend=[FailurePoint(time=at, count=counts.get(n, 0)) for n, at in enumerate(times)],
         status=FailureStatus(row["status"]),
-        example_trace_ids=list(examples)[:EXAMPLES],
+        user_ids=row["user_ids"],
+        examples=examples,
     )

@@ -92,6 +92,11 @@ def mark_heavy(where: Conditions, period: TimeRange) -> None:
 def spans_of_traces(where: Conditions, period: TimeRange) -> str:
     """SQL condition on `spans` for the hours in which traces of a period have spans."""
     mark_heavy(where, period)
+    return hours_of_traces(where, period)
+
+
+def hours_of_traces(where: Conditions, period: TimeRange) -> str:
+    """SQL condition on the hours in which traces of a period have spans, in any table."""
     hours = Conditions(where.workspace)
     if period.start is not None:
         first = where.bind_once("spans_after", to_engine_time(period.start - MAX_BEFORE_ROOT))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from spanwise.model.telemetry.filters import FilterCondition, TraceFilter
+from spanwise.model.telemetry.filters import FAILURE, FilterCondition, TraceFilter
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.conditions import (
     SEARCH_WORDS,
@@ -17,7 +17,7 @@ from spanwise.storage.telemetry.filters.operators import (
     is_negative,
     to_positive,
 )
-from spanwise.storage.telemetry.filters.span_filters import compile_own_condition
+from spanwise.storage.telemetry.filters.span_filters import compile_own_condition, failures_where
 
 _TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
 
@@ -52,10 +52,13 @@ def _any_span(where: Conditions, period: TimeRange, condition: FilterCondition) 
     """Match traces of which a span meets a condition, or for a negative one, no span does."""
     negative = is_negative(condition)
     positive = to_positive(condition) if negative else condition
+    if condition.field == FAILURE:
+        spans = failures_where(where, period, positive)
+    else:
+        spans = f"""spans FINAL WHERE {spans_of_traces(where, period)}
+        AND {compile_own_condition(where, period, positive)}"""
     # Without `identity` the engine sorts all ids for the primary key, where the id comes last.
-    return f"""{"NOT " if negative else ""}identity(trace_id) IN (
-        SELECT trace_id FROM spans FINAL WHERE {spans_of_traces(where, period)}
-        AND {compile_own_condition(where, positive)})"""
+    return f"{'NOT ' if negative else ''}identity(trace_id) IN (SELECT trace_id FROM {spans})"
 
 
 def _search(where: Conditions, period: TimeRange, text: str) -> str:

@@ -1,5 +1,6 @@
 """Failures: grouping, status, marks."""
 
+import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
@@ -49,10 +50,51 @@ async def test_messages_differ_only_by_ids_and_numbers(service: Service) -> None
     assert first["title"] == "search: no flight … after … ms (request …)"
     assert (first["agentName"], first["operation"], first["kind"]) == ("planner", "search", "tool")
     assert (first["count"], first["traces"], first["users"], first["status"]) == (2, 2, 2, "new")
-    assert set(first["exampleTraceIds"]) == {spans[0]["traceId"], spans[2]["traceId"]}
+    # The examples are the spans in which it began, with what they reported.
+    assert {(e["traceId"], e["spanId"], e["message"]) for e in first["examples"]} == {
+        (span["traceId"], span["spanId"], span["statusMessage"]) for span in (spans[1], spans[3])
+    }
+    assert set(first["userIds"]) == {"u0", "u1"}
     assert sum(point["count"] for point in first["trend"]) == 2
     # The roots failed because of their tools and form no group.
     assert (second["count"], second["message"]) == (1, "no flight after … ms")
+
+
+async def test_traces_and_spans_of_a_failure_are_filtered(service: Service) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    fine = make_span("planner")
+    slow = make_span("planner", status="error", statusMessage="slow")
+    down = make_span("planner")
+    step = child(down, toolName="search", status="error", statusMessage="down after 3 s")
+    again = {**step, "spanId": new_span_id(), "statusMessage": "down after 4 s"}
+    await send_traces(ann, [fine, slow, down, step, again])
+    groups = {group["message"]: group["id"] for group in await find(ann)}
+    group = groups["down after … s"]
+
+    async def traces(person: Person, **condition: Any) -> set[str]:
+        filters = json.dumps([{"field": "failure", **condition}])
+        found = await person.data("GET", "/spans/traces", params={"filters": filters})
+        return {trace["traceId"] for trace in found}
+
+    assert await traces(ann, value=group) == {down["traceId"]}
+    assert await traces(ann, op="ne", value=group) == {fine["traceId"], slow["traceId"]}
+    assert await traces(ann, op="in", value=list(groups.values())) == {
+        slow["traceId"],
+        down["traceId"],
+    }
+    assert await traces(ann, op="exists", value=False) == {fine["traceId"]}
+    assert await traces(ann, value="flr_0") == set()
+    assert await traces(bob, value=group) == set()
+    for of, count in (("traces", 1), ("spans", 2)):
+        query = {
+            "of": of,
+            "measures": ["count"],
+            "filters": [{"field": "failure", "value": group}],
+            "startDate": (datetime.now(UTC) - timedelta(days=1)).isoformat(),
+            "endDate": (datetime.now(UTC) + timedelta(days=1)).isoformat(),
+        }
+        answer = await ann.data("POST", "/analytics/query", json=query)
+        assert answer["rows"] == [{"count": count}]
 
 
 async def test_the_name_of_an_exception_is_the_error_type(service: Service) -> None:
