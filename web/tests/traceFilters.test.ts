@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listQuery, readList, traceSearch, writeList } from "@/lib/traceFilters";
+import { isOfFailures, listQuery, readList, traceSearch, writeList } from "@/lib/traceFilters";
 import { parseSearch } from "@/lib/url";
 
 const list = {
@@ -31,4 +31,17 @@ test("a link to a trace keeps the filters and the order of its list", () => {
 test("a list without filters adds nothing to the link", () => {
   expect(writeList({ range: "24h", cols: "time" })).toBeUndefined();
   expect(listQuery(readList({}), {})).toMatchObject({ sort: "startTime", order: "desc" });
+});
+
+test("a list of failed traces is recognized", () => {
+  const filtered = (condition: object) => isOfFailures({ filters: JSON.stringify([condition]) });
+  expect(isOfFailures({ status: "error" })).toBe(true);
+  expect(isOfFailures({ errorType: "timeout" })).toBe(true);
+  expect(filtered({ field: "failure", op: "eq", value: "flr_1" })).toBe(true);
+  expect(filtered({ field: "errorType", op: "in", value: ["timeout"] })).toBe(true);
+  expect(filtered({ field: "errorType", op: "ne", value: "timeout" })).toBe(false);
+  expect(filtered({ field: "failure", op: "exists", value: false })).toBe(false);
+  expect(filtered({ field: "status", op: "eq", value: "success" })).toBe(false);
+  expect(isOfFailures({ status: "success" })).toBe(false);
+  expect(isOfFailures({})).toBe(false);
 });

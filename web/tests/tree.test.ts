@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildTree, nextError, toMs, visibleNodes } from "@/features/trace/tree";
+import { buildTree, findFailure, nextError, toMs, visibleNodes } from "@/features/trace/tree";
 import type { Span } from "@/lib/api";
 
 const ZERO = Date.parse("2026-01-01T00:00:00Z");
@@ -92,4 +92,15 @@ test("the next error follows the selected span and wraps around", () => {
   expect(nextError(shown, "a")).toBe("c");
   expect(nextError(shown, "c")).toBe("a");
   expect(nextError(shown.slice(1, 2), "b")).toBeUndefined();
+});
+
+test("a failure is the span in which it began", () => {
+  const failure = (spans: Span[]) =>
+    findFailure(visibleNodes(buildTree(spans).roots, new Set()))?.span.spanId;
+  const root = span("root", null, 0, 9, "error");
+  const step = span("step", "root", 1, 8, "error");
+  expect(failure([root, span("fine", "root", 0, 1), step])).toBe("step");
+  expect(failure([root, step, span("call", "step", 2, 7, "error")])).toBe("call");
+  expect(failure([root, span("fine", "root", 0, 1)])).toBe("root");
+  expect(failure([span("fine", null, 0, 1)])).toBeUndefined();
 });

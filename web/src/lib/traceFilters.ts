@@ -1,5 +1,6 @@
-/** The filters of the trace list: URL parameters and the query they form. */
+/** The filters of the lists of traces and sessions: URL parameters and the query they form. */
 import type { Schemas } from "./api";
+import { readConditions } from "./conditions";
 import { GLOBAL_KEYS } from "./range";
 import { parseSearch, type Search, stringifySearch } from "./url";
 
@@ -64,17 +65,27 @@ export function exportPath(url: Search, dates: Dates, format: string): string {
 const pick = (url: Search, keys: readonly string[]): Search =>
   Object.fromEntries(keys.map((key) => [key, url[key]]));
 
-/** The filters and order of a list as one parameter, for the links to its traces. */
+/** The filters and order of a list as one parameter, for the links to its rows. */
 export function writeList(url: Search): string | undefined {
   return stringifySearch(pick(url, [...FILTER_KEYS, "sort", "order"])).slice(1) || undefined;
 }
 
-/** The query string of links from a list to its traces. */
+/** The query string of links from a list to its rows. */
 export function traceSearch(url: Search): string {
   return stringifySearch({ ...pick(url, GLOBAL_KEYS), list: writeList(url) });
 }
 
-/** The list from which a trace was opened: its own parameters, and those that all pages share. */
+/** The list from which a trace or a session was opened: its own parameters, and those that all pages share. */
 export function readList(url: Search): Search {
   return { ...parseSearch(url.list ?? ""), ...pick(url, GLOBAL_KEYS) };
+}
+
+/** Whether a list has failed traces only. */
+export function isOfFailures(list: Search): boolean {
+  const isOfFailure = readConditions(list.filters).some(
+    ({ field, op = "eq", value }) =>
+      (field === "status" && op === "eq" && value === "error") ||
+      (["errorType", "failure"].includes(field) && op !== "ne" && value !== false),
+  );
+  return list.status === "error" || Boolean(list.errorType) || isOfFailure;
 }

@@ -8,6 +8,7 @@ import { BarList } from "@/ui/BarList";
 import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
 import { HEIGHT, useTraces } from "./distributions";
+import { ExploreLink } from "./ExploreLink";
 import type { Overview } from "./queries";
 
 export function ModelShares({ overview }: { overview: Overview }) {
@@ -16,7 +17,12 @@ export function ModelShares({ overview }: { overview: Overview }) {
     <Panel
       title="Cost by model"
       unit="USD"
-      actions={overview.costs.data && <Unpriced costs={overview.costs.data} />}
+      actions={
+        <>
+          {overview.costs.data && <Unpriced costs={overview.costs.data} />}
+          <ExploreLink title="Cost by model" step="daily" />
+        </>
+      }
     >
       <QueryResult query={overview.costs} height={HEIGHT}>
         {({ byModel, byTool, totalCost }) => {

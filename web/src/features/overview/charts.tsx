@@ -17,6 +17,7 @@ import { type Series, topSeries } from "@/ui/chart/series";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
+import { ExploreLink } from "./ExploreLink";
 import type { Overview } from "./queries";
 
 const HEIGHT = 190;
@@ -45,7 +46,7 @@ interface ChartProps<T> {
 function ChartPanel<T extends { date: string }>(props: ChartProps<T>) {
   const { query, granularity, title, unit, format, className } = props;
   return (
-    <Panel title={title} unit={unit} className={className}>
+    <Panel title={title} unit={unit} className={className} actions={<ExploreLink title={title} />}>
       <QueryResult query={query} height={HEIGHT + LEGEND_HEIGHT}>
         {(points) => (
           <PointsChart

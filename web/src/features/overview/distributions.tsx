@@ -15,6 +15,7 @@ import { Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
+import { ExploreLink } from "./ExploreLink";
 import type { Overview } from "./queries";
 
 export const HEIGHT = 200;
@@ -63,7 +64,11 @@ export function LatencyShares({ overview }: { overview: Overview }) {
 export function ErrorShares({ overview }: { overview: Overview }) {
   const open = useTraces();
   return (
-    <Panel title="Errors by type" unit="failed traces">
+    <Panel
+      title="Errors by type"
+      unit="failed traces"
+      actions={<ExploreLink title="Errors by type" />}
+    >
       <QueryResult query={overview.errors} height={HEIGHT}>
         {({ errors }) => (
           <BarList
@@ -90,7 +95,12 @@ const MAX_AGENTS = 10;
 /** Tool calls per agent; a deeper colour means more calls. */
 export function ToolMap({ overview }: { overview: Overview }) {
   return (
-    <Panel title="Tools" unit="calls by agent" className="col-span-full">
+    <Panel
+      title="Tools"
+      unit="calls by agent"
+      className="col-span-full"
+      actions={<ExploreLink title="Tools" />}
+    >
       <QueryResult query={overview.tools} height={120}>
         {({ heatmap }) => <HeatMap heatmap={heatmap} />}
       </QueryResult>

@@ -4,26 +4,38 @@ import { ThumbsUp } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import { ApiError, api, type TraceWithSpans, unwrap } from "@/lib/api";
 import { useSignalNames } from "@/lib/queries";
-import { useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Field, Select, TextArea, TextField } from "@/ui/Field";
 import { RoleButton } from "@/ui/RoleButton";
 import { toast } from "@/ui/Toast";
 
-export function AddSignalButton({ traceId }: { traceId: string }) {
+interface ButtonProps {
+  traceId: string;
+  /** The selected span. */
+  spanId: string | undefined;
+  /** What the signal applies to, unless another choice is made. */
+  of: Draft["of"];
+}
+
+/** The one of a span is an icon. */
+export function AddSignalButton({ traceId, spanId, of }: ButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <RoleButton
         needs="editor"
         size="small"
+        kind={of === "span" ? "quiet" : "plain"}
         icon={<ThumbsUp className="size-3.5" />}
         onClick={() => setOpen(true)}
+        {...(of === "span" && { "aria-label": "Add a signal to this span" })}
       >
-        Add signal
+        {of === "trace" ? "Add signal" : undefined}
       </RoleButton>
-      {isOpen && <AddSignal traceId={traceId} onClose={() => setOpen(false)} />}
+      {isOpen && (
+        <AddSignal traceId={traceId} spanId={spanId} of={of} onClose={() => setOpen(false)} />
+      )}
     </>
   );
 }
@@ -35,9 +47,8 @@ interface Draft {
   comment: string;
 }
 
-function useSave(traceId: string, onSaved: () => void) {
+function useSave(traceId: string, spanId: string | undefined, onSaved: () => void) {
   const queries = useQueryClient();
-  const { span: spanId } = useUrl();
   const [error, setError] = useState<ApiError>();
   const [isSaving, setSaving] = useState(false);
   const save = async ({ of, signalName, value, comment }: Draft) => {
@@ -69,18 +80,17 @@ function useSave(traceId: string, onSaved: () => void) {
   return { save, error, isSaving };
 }
 
-function AddSignal({ traceId, onClose }: { traceId: string; onClose: () => void }) {
-  const { span: spanId } = useUrl();
+function AddSignal({ traceId, spanId, of, onClose }: ButtonProps & { onClose: () => void }) {
   const names = useSignalNames();
   const suggestions = useId();
   const [draft, setDraft] = useState<Draft>({
-    of: "trace",
+    of,
     signalName: "",
     value: "",
     comment: "",
   });
   const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
-  const { save, error, isSaving } = useSave(traceId, onClose);
+  const { save, error, isSaving } = useSave(traceId, spanId, onClose);
   const isComplete = draft.signalName.trim() !== "" && isNumber(draft.value);
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -8,6 +8,7 @@ import { Badge } from "@/ui/Badge";
 import { CopyId } from "@/ui/Copy";
 import { KindIcon } from "@/ui/kinds";
 import { UserLink } from "@/ui/UserLink";
+import { AddSignalButton } from "./AddSignal";
 import { curlOfCall } from "./curl";
 import { errorName } from "./errors";
 import { FilterLink } from "./FilterLink";
@@ -35,6 +36,7 @@ export function SpanHeader({ span, trace, onSelect }: Props) {
         </h2>
         {span.status === "error" && <ErrorBadge span={span} />}
         <span className="ml-auto flex items-center gap-1">
+          <AddSignalButton traceId={trace.traceId} spanId={span.spanId} of="span" />
           {command && (
             <CopyCurl
               what="model call"

@@ -73,7 +73,7 @@ export function SpanPanel({ span: given, trace, onSelect }: Props) {
         {tab === "attributes" && <Attributes span={span} />}
         {tab === "events" && <Events span={span} />}
         {tab === "logs" && <Logs span={span} />}
-        {tab === "signals" && <Signals signals={signals} traceId={trace.traceId} />}
+        {tab === "signals" && <Signals signals={signals} span={span} />}
         {tab === "raw" && <Raw span={span} />}
       </div>
     </div>

@@ -88,12 +88,12 @@ export function Logs({ span }: { span: Span }) {
   );
 }
 
-export function Signals({ signals, traceId }: { signals: Signal[]; traceId: string }) {
+export function Signals({ signals, span }: { signals: Signal[]; span: Span }) {
   if (signals.length === 0) {
     return (
       <div className="flex flex-col items-center pb-8">
         <Nothing>No signals for this span or its trace</Nothing>
-        <AddSignalButton traceId={traceId} />
+        <AddSignalButton traceId={span.traceId} spanId={span.spanId} of="trace" />
       </div>
     );
   }

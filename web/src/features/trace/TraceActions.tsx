@@ -13,11 +13,17 @@ import { toast } from "@/ui/Toast";
 import { AddSignalButton } from "./AddSignal";
 import { curlOfTrace } from "./curl";
 
-export function TraceActions({ trace }: { trace: TraceWithSpans }) {
+interface Props {
+  trace: TraceWithSpans;
+  /** The selected span. */
+  spanId: string | undefined;
+}
+
+export function TraceActions({ trace, spanId }: Props) {
   const navigate = useNavigate();
   return (
     <div className="flex gap-1">
-      <AddSignalButton traceId={trace.traceId} />
+      <AddSignalButton traceId={trace.traceId} spanId={spanId} of="trace" />
       <Button
         size="small"
         icon={<GitCompareArrows className="size-3.5" />}

@@ -4,6 +4,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { api, type TraceWithSpans, unwrap } from "@/lib/api";
 import { useShortcuts } from "@/lib/shortcuts";
+import { isOfFailures, readList } from "@/lib/traceFilters";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { copyText } from "@/ui/Copy";
 import { SplitPane } from "@/ui/SplitPane";
@@ -13,7 +14,7 @@ import { SpanPanel } from "./SpanPanel";
 import { SpanSearch } from "./SpanSearch";
 import { isInAttributes } from "./search";
 import { TraceSummary } from "./TraceSummary";
-import { buildTree, nextError, revealed, visibleNodes } from "./tree";
+import { buildTree, findFailure, nextError, revealed, visibleNodes } from "./tree";
 import { useTraceSearch } from "./useTraceSearch";
 import { Waterfall } from "./Waterfall";
 
@@ -58,9 +59,12 @@ function TraceView({ trace }: { trace: TraceWithSpans }) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => visibleNodes(tree.roots, folded), [tree, folded]);
   const search = useTraceSearch(tree, trace.traceId);
-  const { span: spanId, tab } = useUrl();
+  const url = useUrl();
+  const { tab } = url;
   const setUrl = useSetUrl();
-  const selected = tree.nodes.get(spanId ?? "") ?? tree.roots[0];
+  // Who looks for failures wants to see what failed.
+  const first = isOfFailures(readList(url)) ? findFailure(search.nodes) : undefined;
+  const selected = tree.nodes.get(url.span ?? "") ?? first ?? tree.roots[0];
   const selectedId = selected?.span.spanId;
   const select = (span: string | undefined) => {
     setFolded(revealed(folded, tree.nodes.get(span ?? "")));
@@ -106,7 +110,7 @@ function TraceView({ trace }: { trace: TraceWithSpans }) {
   ]);
   return (
     <div className="flex h-full flex-col">
-      <TraceSummary trace={trace} />
+      <TraceSummary trace={trace} spanId={selectedId} />
       <div className="min-h-0 flex-1">
         <SplitPane
           name="trace"

@@ -16,7 +16,7 @@ import { TraceActions } from "./TraceActions";
 import { explainUncounted } from "./usage";
 
 /** The totals stay visible while the tree and the details scroll. */
-export function TraceSummary({ trace }: { trace: TraceWithSpans }) {
+export function TraceSummary({ trace, spanId }: { trace: TraceWithSpans; spanId?: string }) {
   return (
     <header className="flex flex-wrap items-center gap-x-5 gap-y-1.5 border-b px-4 py-2.5">
       <div className="min-w-0 flex-1 basis-96">
@@ -28,7 +28,7 @@ export function TraceSummary({ trace }: { trace: TraceWithSpans }) {
         <Facts trace={trace} />
       </div>
       <Totals trace={trace} />
-      <TraceActions trace={trace} />
+      <TraceActions trace={trace} spanId={spanId} />
     </header>
   );
 }

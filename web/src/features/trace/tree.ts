@@ -116,6 +116,12 @@ export function findCriticalPath(roots: Node[]): Set<string> {
   return path;
 }
 
+/** The first span that failed by itself and not because a child of it failed. */
+export function findFailure(shown: Node[]): Node | undefined {
+  const isFailed = ({ span }: Node) => span.status === "error";
+  return shown.find((node) => isFailed(node) && !node.children.some(isFailed));
+}
+
 /** The id of the next failed span, wrapping around at the end. */
 export function nextError(shown: Node[], after: string | undefined): string | undefined {
   const from = shown.findIndex((node) => node.span.spanId === after);

@@ -1,5 +1,5 @@
 /** Chooses a dimension or an attribute by its name. */
-import { useEffect, useId, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { ATTRIBUTE, fieldInfo } from "@/lib/conditions";
 import { Input, Select } from "../Field";
 import { useAttributeKeys } from "../filters/useSuggestions";
@@ -36,6 +36,7 @@ export function FieldPicker({ label, value, names, none, onChange }: Props) {
           value={value.slice(ATTRIBUTE.length)}
           suggestions={attributes.data?.map(({ name }) => name) ?? []}
           placeholder="Attribute key"
+          startsFocused={value === ATTRIBUTE}
           onChange={(key) => onChange(ATTRIBUTE + key)}
         />
       )}
@@ -50,13 +51,20 @@ interface SuggestProps {
   placeholder?: string;
   /** Where nothing beside the field says what it is. */
   isLabelShown?: boolean;
+  /** It appears because of a click, and is filled next. */
+  startsFocused?: boolean;
   onChange: (value: string) => void;
 }
 
 /** A text field with suggestions that reports its value when typing pauses. */
 export function SuggestInput(props: SuggestProps) {
-  const { label, value, suggestions, placeholder, isLabelShown, onChange } = props;
+  const { label, value, suggestions, placeholder, isLabelShown, startsFocused, onChange } = props;
   const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const initialFocus = useRef(startsFocused);
+  useEffect(() => {
+    if (initialFocus.current) field.current?.focus();
+  }, []);
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   useEffect(() => {
@@ -73,8 +81,11 @@ export function SuggestInput(props: SuggestProps) {
       )}
       <Input
         id={`${id}-field`}
+        ref={field}
         aria-label={label}
         list={id}
+        // Typing replaces the value.
+        onFocus={(event) => event.target.select()}
         value={text}
         placeholder={placeholder}
         onChange={(event) => setText(event.target.value)}

@@ -1,0 +1,115 @@
+"""Frequent tasks take at most five clicks from the overview."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from playwright.sync_api import Locator, expect
+
+from support.browser import Site, Tab
+from support.spans import child_of, new_span
+
+MOST = 5
+COPY = """() => { window.copied = [];
+    navigator.clipboard.writeText = async (text) => { window.copied.push(text); }; }"""
+
+
+@dataclass
+class Mouse:
+    """Counts clicks; typing into a focused field takes none."""
+
+    clicks: int = 0
+
+    def click(self, target: Locator) -> None:
+        target.click()
+        self.clicks += 1
+
+    def choose(self, select: Locator, label: str) -> None:
+        """Open a native select and click an option."""
+        select.select_option(label=label)
+        self.clicks += 2
+
+
+def test_two_values_of_an_attribute_are_compared(tab: Tab, demo: Site) -> None:
+    start = datetime.now(UTC) - timedelta(hours=1)
+    frequency = {"globex": 12, "initech": 9, "acme": 6}
+    demo.send(
+        "/spans",
+        {
+            "spans": [
+                new_span(start, agentName="clerk", attributes={"tenant.name": tenant})
+                for tenant, count in frequency.items()
+                for _ in range(count)
+            ]
+        },
+    )
+    page, mouse = tab.open("/?range=24h"), Mouse()
+    mouse.click(page.get_by_role("link", name="Changes"))
+    mouse.choose(page.get_by_label("Compare", exact=True), "Attribute …")
+    expect(page.get_by_label("Compare: attribute")).to_be_focused()
+    page.keyboard.type("tenant.name")
+    # The two most frequent values are compared at once; others are typed.
+    expect(page.get_by_label("Baseline", exact=True)).to_have_value("globex")
+    mouse.click(page.get_by_label("Baseline", exact=True))
+    page.keyboard.type("acme")
+    expect(page.get_by_text("Baseline: acme (6 traces)")).to_be_visible()
+    mouse.click(page.get_by_label("Candidate", exact=True))
+    page.keyboard.type("globex")
+    expect(page.get_by_text("Candidate: globex (12 traces)")).to_be_visible()
+    assert mouse.clicks <= MOST
+
+
+def test_the_cost_of_models_per_day_is_put_on_a_dashboard(tab: Tab, demo: Site) -> None:
+    made = demo.call("POST", "/dashboards", json={"name": "Finance", "panels": []})["id"]
+    page, mouse = tab.open("/?range=30d&agent=support-assistant"), Mouse()
+    mouse.click(page.get_by_role("link", name="Explore Cost by model"))
+    expect(page.get_by_text("Agent is support-assistant")).to_be_visible()
+    mouse.click(page.get_by_role("button", name="Save to dashboard"))
+    mouse.choose(page.get_by_label("Dashboard", exact=True), "Finance")
+    mouse.click(page.get_by_role("button", name="Save", exact=True))
+    expect(page.get_by_role("heading", name="Cost by model")).to_be_visible()
+    assert mouse.clicks <= MOST
+    [panel] = demo.call("GET", f"/dashboards/{made}")["panels"]
+    demo.call("DELETE", f"/dashboards/{made}")
+    query = panel["query"]
+    assert (panel["chart"], query["of"], query["measures"]) == ("bar", "spans", ["cost"])
+    assert (query["groupBy"], query["granularity"]) == (["model"], "daily")
+
+
+def test_a_failed_call_is_scored_and_copied(tab: Tab, demo: Site) -> None:
+    start = datetime.now(UTC) - timedelta(minutes=2)
+    root = new_span(start, 900, name="haste", agentName="hasty", status="error")
+    call = child_of(
+        root,
+        name="chat gpt-5",
+        kind="llm",
+        model="gpt-5",
+        provider="openai",
+        status="error",
+        errorType="rate_limit",
+        statusMessage="429 too many requests",
+        input=[{"role": "user", "content": "Hurry up"}],
+    )
+    demo.send("/spans", {"spans": [root, call]})
+    page, mouse = tab.open("/?range=1h&agent=hasty"), Mouse()
+    errors = page.locator("section").filter(has=page.get_by_role("heading", name="Errors by type"))
+    mouse.click(errors.get_by_role("button").first)
+    mouse.click(page.get_by_role("link", name="haste"))
+    # A list of failed traces opens the span that failed.
+    selected = page.get_by_role("complementary", name="Selected span")
+    expect(selected.get_by_role("heading", name="chat gpt-5")).to_be_visible()
+    page.evaluate(COPY)
+    mouse.click(selected.get_by_role("button", name="Copy model call as cURL"))
+    assert "Hurry up" in json.dumps(page.evaluate("window.copied"))
+    mouse.click(selected.get_by_role("button", name="Add a signal to this span"))
+    dialog = page.get_by_role("dialog", name="Add a signal")
+    expect(dialog.get_by_label("Name")).to_be_focused()
+    page.keyboard.type("severity")
+    page.keyboard.press("Tab")
+    page.keyboard.type("3")
+    mouse.click(dialog.get_by_role("button", name="Add", exact=True))
+    expect(page.get_by_text("Signal added.")).to_be_visible()
+    assert mouse.clicks <= MOST
+    [signal] = demo.call("GET", f"/signals/trace/{root['traceId']}")
+    assert (signal["signalName"], signal["value"]) == ("severity", 3)
+    assert signal["spanId"] == call["spanId"]
