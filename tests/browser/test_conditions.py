@@ -1,7 +1,8 @@
-"""Conditions, saved views, users, spans and time zones: built on the page, kept in the URL."""
+"""Conditions, views, sessions, users, spans and time zones: built on the page, kept in the URL."""
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
 from support.browser import OpenTab, Site, Tab, open_tab
 from support.site_data import sign_in_as
+from support.spans import new_span
 
 
 def conditions(page: Page) -> list[dict[str, Any]]:
@@ -126,6 +128,44 @@ def test_sessions_are_sorted_and_searched(tab: Tab, demo: Site) -> None:
     page.get_by_label("Search sessions").fill("nobody at all")
     page.get_by_role("button", name="Clear filters").click()
     expect(row).to_contain_text(costliest["sessionId"])
+
+
+def test_a_session_shows_its_user_and_times_and_leads_back(tab: Tab, demo: Site) -> None:
+    first = datetime.now(UTC) - timedelta(hours=3)
+    turns = [
+        new_span(first + timedelta(hours=n), name="turn", sessionId="long walk", userId="walker")
+        for n in range(2)
+    ]
+    demo.send("/spans", {"spans": turns})
+    page = tab.open("/sessions?range=24h&search=long+walk")
+    page.get_by_role("link", name="long walk").click()
+    expect(page.get_by_role("heading", name="Session", level=1)).to_be_visible()
+    for turn in turns:
+        moment = datetime.fromisoformat(turn["startTime"]).strftime("%Y-%m-%dT%H:%M")
+        expect(page.locator(f"main p time[datetime^='{moment}']")).to_be_visible()
+    assert tab.find_violations() == []
+    page.get_by_role("link", name="Back to the list").click()
+    expect(page.get_by_label("Search sessions")).to_have_value("long walk")
+    page.get_by_role("link", name="long walk").click()
+    page.get_by_role("link", name="walker").click()
+    expect(page.get_by_role("heading", name="walker", level=1)).to_be_visible()
+
+
+def test_the_menu_leads_to_the_slowest_tools(tab: Tab, demo: Site) -> None:
+    start = datetime.now(UTC) - timedelta(minutes=2)
+    calls = [
+        new_span(start, ms, agentName="smith", kind="tool", toolName=name)
+        for name, ms in (("quick-hammer", 20), ("slow-forge", 9_000))
+    ]
+    demo.send("/spans", {"spans": calls})
+    page = tab.open("/?range=1h&agent=smith")
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Tools").click()
+    expect(page.get_by_role("heading", name="Tools", level=1)).to_be_visible()
+    rows = page.get_by_role("table", name="Tools").get_by_role("link")
+    expect(rows).to_have_text(["slow-forge", "quick-hammer"])
+    assert tab.find_violations() == []
+    rows.first.click()
+    expect(page.get_by_text("Tool is slow-forge")).to_be_visible()
 
 
 def test_a_view_is_saved_applied_and_deleted(tab: Tab) -> None:

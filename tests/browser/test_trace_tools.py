@@ -165,6 +165,24 @@ def test_a_signal_is_added_to_a_span_and_appears_at_once(tab: Tab, demo: Site) -
     assert signal["spanId"] == call["spanId"]
 
 
+def test_a_copied_link_opens_the_selected_span_in_its_workspace(
+    tab: Tab, chromium: Browser, demo: Site
+) -> None:
+    root = send_trace(demo, {"name": "the step that matters"})
+    page = tab.open(f"/traces/{root['traceId']}?tab=raw")
+    page.evaluate(COPY)
+    page.get_by_label("Spans", exact=True).get_by_text("the step that matters").click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_text("Link copied.")).to_be_visible()
+    [link] = page.evaluate("window.copied")
+    assert re.search(r"[?&]ws=wsp_", link)
+    with open_tab(chromium, demo.url, demo.token) as other:
+        opened = other.open(link.removeprefix(demo.url))
+        selected = opened.get_by_role("complementary", name="Selected span")
+        expect(selected.get_by_role("heading", name="the step that matters")).to_be_visible()
+        expect(selected.get_by_role("tab", name="Raw")).to_have_attribute("aria-selected", "true")
+
+
 def test_a_viewer_adds_no_signals(chromium: Browser, demo: Site) -> None:
     root = send_trace(demo)
     viewer = sign_in_as(demo.url, "joel@example.com", DEMO_PASSWORD)

@@ -1,5 +1,5 @@
-/** The pages that list traces, sessions, spans and users, and show one of them. */
-import { Layers, ListTree, MessagesSquare, UserRound } from "lucide-react";
+/** The pages that list traces, sessions, spans, tools and users, and show one of them. */
+import { Layers, ListTree, MessagesSquare, UserRound, Wrench } from "lucide-react";
 import type { Page } from "./publicPages";
 
 const ALL = ["range", "environment", "agent"] as const;
@@ -38,6 +38,15 @@ export const TRACE_PAGES: readonly Page[] = [
     group: "observe",
     uses: ALL,
     load: () => import("@/features/spans/SpansPage"),
+  },
+  {
+    path: "/tools",
+    title: "Tools",
+    icon: Wrench,
+    key: "r",
+    group: "observe",
+    uses: ALL,
+    load: () => import("@/features/spans/ToolsPage"),
   },
   {
     path: "/users",

@@ -1,11 +1,13 @@
 /** One conversation: its traces as turns, oldest first. */
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { ArrowUpRight } from "lucide-react";
+import { ArrowLeft, ArrowUpRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { api, type Span, type Trace, unwrap } from "@/lib/api";
+import { api, type Session, type Span, type Trace, unwrap } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
+import { readList } from "@/lib/traceFilters";
+import { useUrl } from "@/lib/url";
 import { Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Conversation } from "@/ui/Conversation";
@@ -14,6 +16,7 @@ import { ErrorBadge } from "@/ui/ErrorBadge";
 import { PageBody } from "@/ui/Panel";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
+import { UserLink } from "@/ui/UserLink";
 import { turnMessages } from "./turnMessages";
 
 const TURNS_AT_ONCE = 20;
@@ -38,11 +41,21 @@ export default function SessionPage() {
     );
   }
   return (
-    <PageBody title="Session" isNarrow actions={<CopyId id={sessionId} ends={16} />}>
+    <PageBody
+      title={
+        <span className="flex items-center gap-1">
+          <BackLink />
+          Session
+        </span>
+      }
+      isNarrow
+      actions={<CopyId id={sessionId} ends={16} />}
+    >
       {!data ? (
         <Skeleton className="h-40" />
       ) : (
         <>
+          <Facts session={data} />
           <dl className="mb-4 grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-line sm:grid-cols-5">
             <Total name="Turns">{formatCount(data.traceCount)}</Total>
             <Total name="Failed">
@@ -71,6 +84,40 @@ export default function SessionPage() {
         </>
       )}
     </PageBody>
+  );
+}
+
+/** Back to the list from which the session was opened, with its filters. */
+function BackLink() {
+  const list = readList(useUrl());
+  return (
+    <Link
+      to="/sessions"
+      search={list as never}
+      aria-label="Back to the list"
+      title="Back to the list"
+      className="-ml-1.5 inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg"
+    >
+      <ArrowLeft className="size-3.5" aria-hidden />
+    </Link>
+  );
+}
+
+function Facts({ session: { userId, firstAt, lastAt } }: { session: Session }) {
+  return (
+    <p className="mb-3 flex flex-wrap gap-x-4 text-sm text-muted">
+      {userId && (
+        <span className="max-w-full truncate">
+          User{" "}
+          <span className="text-accent">
+            <UserLink userId={userId} />
+          </span>
+        </span>
+      )}
+      <span>
+        <Time at={firstAt} as="full" /> – <Time at={lastAt} as="full" />
+      </span>
+    </p>
   );
 }
 

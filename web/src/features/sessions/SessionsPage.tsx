@@ -6,6 +6,7 @@ import { api, type Schemas, unwrapPage } from "@/lib/api";
 import { queries } from "@/lib/client";
 import { formatCounted } from "@/lib/format";
 import { currentRange, filterQuery, type Range, useKeptSearch, useRange } from "@/lib/range";
+import { traceSearch, writeList } from "@/lib/traceFilters";
 import { type Search, useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { UrlChips } from "@/ui/filters/Chips";
@@ -19,7 +20,8 @@ import { sessionColumns } from "./columns";
 
 function useColumns() {
   const kept = useKeptSearch();
-  return useMemo(() => sessionColumns(kept), [kept]);
+  const search = traceSearch(useUrl());
+  return useMemo(() => sessionColumns(kept, search), [kept, search]);
 }
 
 const SORTS: readonly string[] = ["time", "cost", "traces", "duration", "errors"];
@@ -98,7 +100,10 @@ export default function SessionsPage() {
             rows={rows}
             rowKey={(one) => one.sessionId}
             onOpen={(one) =>
-              void navigate({ to: `/sessions/${encodeURIComponent(one.sessionId)}` })
+              void navigate({
+                to: `/sessions/${encodeURIComponent(one.sessionId)}`,
+                search: { list: writeList(url) } as never,
+              })
             }
             onEnd={onEnd}
             minWidth="70rem"

@@ -7,8 +7,8 @@ import { type Column, RowLink } from "@/ui/Table";
 import { Time } from "@/ui/Time";
 import { UserLink } from "@/ui/UserLink";
 
-/** `kept` is the part of the query string that links preserve. */
-export const sessionColumns = (kept: string): Column<Session>[] => [
+/** `kept` is the query string that links preserve; `search` has the list, too. */
+export const sessionColumns = (kept: string, search: string): Column<Session>[] => [
   {
     id: "last",
     header: "Last turn",
@@ -20,7 +20,7 @@ export const sessionColumns = (kept: string): Column<Session>[] => [
     id: "id",
     header: "Session",
     width: "minmax(9rem, 1fr)",
-    cell: (one) => <SessionName session={one} kept={kept} />,
+    cell: (one) => <SessionName session={one} search={search} />,
   },
   {
     id: "agents",
@@ -81,10 +81,10 @@ export const sessionColumns = (kept: string): Column<Session>[] => [
   },
 ];
 
-function SessionName({ session, kept }: { session: Session; kept: string }) {
+function SessionName({ session, search }: { session: Session; search: string }) {
   return (
     <RowLink
-      href={`/sessions/${encodeURIComponent(session.sessionId)}${kept}`}
+      href={`/sessions/${encodeURIComponent(session.sessionId)}${search}`}
       className="font-mono text-sm hover:text-accent"
     >
       {session.sessionId}

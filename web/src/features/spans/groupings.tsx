@@ -39,28 +39,30 @@ const TIMES = ["count", "errors", "errorRate", "p50", "p95", "p99"];
 const FIRST_TOKEN = ["p50TimeToFirstToken", "p95TimeToFirstToken"];
 const TOKENS = ["inputTokens", "cachedTokens", "outputTokens", "cost"];
 
-export const GROUPINGS: readonly Grouping[] = [
-  {
-    id: "tools",
-    label: "Tools",
-    noun: "tool",
-    groupBy: ["tool"],
-    measures: TIMES,
-    sort: "p95",
-    chart: {
-      title: "p95 of the most used tools",
-      measures: ["count", "p95"],
-      isByGroup: true,
-      type: "line",
-      format: formatDuration,
-    },
-    filters: [
-      { field: "kind", op: "eq", value: "tool" },
-      { field: "tool", op: "exists" },
-    ],
-    empty: "No tool calls in this period",
-    hint: "Spans of tools appear here, the slowest first.",
+export const TOOLS: Grouping = {
+  id: "tools",
+  label: "Tools",
+  noun: "tool",
+  groupBy: ["tool"],
+  measures: TIMES,
+  sort: "p95",
+  chart: {
+    title: "p95 of the most used tools",
+    measures: ["count", "p95"],
+    isByGroup: true,
+    type: "line",
+    format: formatDuration,
   },
+  filters: [
+    { field: "kind", op: "eq", value: "tool" },
+    { field: "tool", op: "exists" },
+  ],
+  empty: "No tool calls in this period",
+  hint: "Spans of tools appear here, the slowest first.",
+};
+
+export const GROUPINGS: readonly Grouping[] = [
+  TOOLS,
   {
     id: "models",
     label: "Models",

@@ -1,10 +1,11 @@
 /** What can be done with a trace. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { GitCompareArrows, SquareTerminal, Trash2 } from "lucide-react";
+import { GitCompareArrows, Link2, SquareTerminal, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api, type TraceWithSpans, unwrap } from "@/lib/api";
 import { formatCounted } from "@/lib/format";
+import { stringifySearch, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { copyText } from "@/ui/Copy";
 import { Dialog } from "@/ui/Dialog";
@@ -22,7 +23,7 @@ interface Props {
 export function TraceActions({ trace, spanId }: Props) {
   const navigate = useNavigate();
   return (
-    <div className="flex gap-1">
+    <div className="flex flex-wrap gap-1">
       <AddSignalButton traceId={trace.traceId} spanId={spanId} of="trace" />
       <Button
         size="small"
@@ -36,9 +37,25 @@ export function TraceActions({ trace, spanId }: Props) {
       >
         Compare
       </Button>
+      <CopyLink traceId={trace.traceId} spanId={spanId} />
       <CopyCurl what="API request" command={curlOfTrace(location.origin, trace.traceId)} />
       <DeleteTrace trace={trace} />
     </div>
+  );
+}
+
+/** Names the workspace, so that the link works for a member who is in another one. */
+function CopyLink({ traceId, spanId }: { traceId: string; spanId: string | undefined }) {
+  const { ws, tab } = useUrl();
+  const link = `${location.origin}/traces/${traceId}${stringifySearch({ ws, span: spanId, tab })}`;
+  return (
+    <Button
+      size="small"
+      icon={<Link2 className="size-3.5" />}
+      onClick={() => void copyText(link).then((isDone) => isDone && toast("Link copied."))}
+    >
+      Copy link
+    </Button>
   );
 }
 
