@@ -1,10 +1,12 @@
 """Dialogs, menus, popovers and the palette: focus, keys and closing."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import expect
 
-from support.browser import OpenTab, Tab
+from support.browser import OpenTab, Site, Tab
+from support.spans import new_span
 
 
 def test_a_dialog_keeps_the_focus_inside_and_returns_it(tab: Tab) -> None:
@@ -76,6 +78,36 @@ def test_a_filter_is_added_with_the_keyboard_and_the_focus_returns(tab: Tab) -> 
     opener.click()
     page.keyboard.press("Escape")
     expect(opener).to_be_focused()
+
+
+def test_the_palette_finds_users_and_sessions(tab: Tab, demo: Site) -> None:
+    now = datetime.now(UTC)
+    spans = [
+        new_span(now - timedelta(minutes=3), userId="zelda-7", sessionId="zelda-talk/1"),
+        new_span(now - timedelta(days=20), userId="long-gone-zoe"),
+    ]
+    demo.send("/spans", {"spans": spans})
+    page = tab.open("/agents")
+
+    def search(text: str) -> None:
+        page.keyboard.press("Control+k")
+        page.get_by_label("Search and commands").last.fill(text)
+
+    search("zelda")
+    expect(page.get_by_role("option", name="zelda-7")).to_contain_text("user")
+    session = page.get_by_role("option", name="zelda-talk/1")
+    expect(session).to_contain_text("session")
+    assert tab.find_violations() == []
+    session.click()
+    expect(page.get_by_role("heading", name="Session", level=1)).to_be_visible()
+    search("ZELDA-7")
+    page.get_by_role("option", name=re.compile("^zelda-7")).click()
+    expect(page.get_by_role("heading", name="zelda-7", level=1)).to_be_visible()
+    # Not in the range of the page: the user opens with one that shows something.
+    search("long-gone")
+    page.get_by_role("option", name="long-gone-zoe").click()
+    expect(page.get_by_role("heading", name="long-gone-zoe", level=1)).to_be_visible()
+    expect(page).to_have_url(re.compile("range=90d"))
 
 
 def test_the_palette_is_used_with_the_arrow_keys(tab: Tab) -> None:

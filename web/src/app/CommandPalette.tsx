@@ -1,14 +1,24 @@
-/** Ctrl/⌘ K: finds pages, agents, traces and workspaces, and switches the theme. */
+/** Ctrl/⌘ K: finds pages, agents, traces, users, sessions and workspaces, and switches the theme. */
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { ArrowLeftRight, Bot, CornerDownLeft, ListTree, Search, SunMoon } from "lucide-react";
+import {
+  ArrowLeftRight,
+  Bot,
+  CornerDownLeft,
+  ListTree,
+  MessagesSquare,
+  Search,
+  SunMoon,
+  UserRound,
+} from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useFilterValues, workspacesQuery } from "@/lib/queries";
 import { isDark, setTheme } from "@/lib/theme";
 import { useWorkspaceId } from "@/lib/workspace";
 import { Dialog } from "@/ui/Dialog";
 import { PAGES } from "./pages";
+import { type FoundId, useFoundIds, useTyped } from "./useFoundIds";
 import { useSwitchWorkspace } from "./useSwitchWorkspace";
 
 interface Command {
@@ -18,6 +28,9 @@ interface Command {
   icon: ReactNode;
   run: () => void;
 }
+
+const MOST = 12;
+const MOST_IDS = 4;
 
 interface Props {
   isOpen: boolean;
@@ -53,11 +66,38 @@ function useWorkspaceCommands(): Command[] {
     }));
 }
 
+function useIdCommands(words: string): Command[] {
+  const navigate = useNavigate();
+  const typed = useTyped(words);
+  const open = (path: string, { id, range }: FoundId) =>
+    void navigate({
+      to: `/${path}/${encodeURIComponent(id)}`,
+      search: (range ? { range, from: undefined, to: undefined } : {}) as never,
+    });
+  const users = useFoundIds("userId", typed, MOST_IDS).map((found) => ({
+    id: `user ${found.id}`,
+    label: found.id,
+    hint: "user",
+    icon: <UserRound className="size-4" />,
+    run: () => open("users", found),
+  }));
+  const sessions = useFoundIds("sessionId", typed, MOST_IDS).map((found) => ({
+    id: `session ${found.id}`,
+    label: found.id,
+    hint: "session",
+    icon: <MessagesSquare className="size-4" />,
+    run: () => open("sessions", { id: found.id }),
+  }));
+  // Until typing pauses, these are the matches of an earlier text.
+  return [...users, ...sessions].filter((one) => one.label.toLowerCase().includes(words));
+}
+
 function useCommands(text: string): Command[] {
   const navigate = useNavigate();
   const workspaces = useWorkspaceCommands();
   const { data } = useFilterValues();
   const words = text.trim().toLowerCase();
+  const ids = useIdCommands(words);
   const go = (to: string, search?: Record<string, string>) => () =>
     void navigate({ to, search: search as never });
   const fixed: Command[] = [
@@ -84,7 +124,9 @@ function useCommands(text: string): Command[] {
       run: () => setTheme(isDark() ? "light" : "dark"),
     },
   ];
-  const found = fixed.filter((one) => one.label.toLowerCase().includes(words));
+  const named = fixed.filter((one) => one.label.toLowerCase().includes(words));
+  // One place is left for the search below.
+  const found = [...named.slice(0, MOST - ids.length - (words ? 1 : 0)), ...ids];
   if (/^[0-9a-f]{32}$/.test(words)) {
     found.unshift({
       id: "trace",
@@ -102,7 +144,7 @@ function useCommands(text: string): Command[] {
       run: go("/traces", { search: text.trim() }),
     });
   }
-  return found.slice(0, 12);
+  return found.slice(0, MOST);
 }
 
 function Palette({ onClose }: { onClose: () => void }) {
@@ -124,7 +166,7 @@ function Palette({ onClose }: { onClose: () => void }) {
         <Search className="size-4 text-muted" aria-hidden />
         <Autocomplete.Input
           aria-label="Search and commands"
-          placeholder="Page, agent, workspace, trace id, or words in traces"
+          placeholder="Page, agent, user, session, trace id, or words in traces"
           className="h-11 flex-1 bg-transparent text-lg outline-none"
         />
       </div>

@@ -24,7 +24,7 @@ export function pageConditions({ agent, env }: Search): Condition[] {
   ];
 }
 
-function groupsOf(query: GroupQuery) {
+export function groupsOf(query: GroupQuery) {
   const body: Schemas["AnalyticsQuery"] = {
     of: "traces",
     groupBy: [],
