@@ -164,6 +164,9 @@ def test_the_menu_leads_to_the_slowest_tools(tab: Tab, demo: Site) -> None:
     rows = page.get_by_role("table", name="Tools").get_by_role("link")
     expect(rows).to_have_text(["slow-forge", "quick-hammer"])
     assert tab.find_violations() == []
+    # A phone shows how slow they are without scrolling.
+    page.set_viewport_size({"width": 390, "height": 900})
+    expect(page.get_by_role("columnheader", name="p95")).to_be_in_viewport(ratio=1)
     rows.first.click()
     expect(page.get_by_text("Tool is slow-forge")).to_be_visible()
 

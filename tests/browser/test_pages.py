@@ -32,6 +32,7 @@ PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
         "support-assistant",
     ),
     "spans": ("/spans?range=30d", "search_flights"),
+    "tools": ("/tools?range=30d", "search_flights"),
     "models of spans": ("/spans?range=30d&tab=models", "Cached tokens"),
     "users": ("/users?range=30d", "user-0"),
     "user": ("/users/user-00001?range=30d", "Latest sessions"),

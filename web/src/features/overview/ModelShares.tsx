@@ -16,7 +16,7 @@ export function ModelShares({ overview }: { overview: Overview }) {
   return (
     <Panel
       title="Cost by model"
-      unit="USD"
+      unit={<span className="max-sm:hidden">USD</span>}
       actions={
         <>
           {overview.costs.data && <Unpriced costs={overview.costs.data} />}

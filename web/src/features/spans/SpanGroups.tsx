@@ -72,7 +72,7 @@ export function SpanGroups({ grouping }: { grouping: Grouping }) {
             rows={rows}
             rowKey={(row) => nameOf(row, grouping)}
             onOpen={(row) => void navigate({ href: hrefOf(row) })}
-            minWidth={grouping.id === "models" ? "77rem" : "64rem"}
+            minWidth={grouping.minWidth}
             sorting={{
               by: sort,
               order: url.order === "asc" ? "asc" : "desc",

@@ -28,6 +28,8 @@ export interface Grouping {
   noun: string;
   groupBy: string[];
   measures: string[];
+  /** The width below which the table scrolls. */
+  minWidth: string;
   sort: string;
   chart: Chart;
   filters: Condition[];
@@ -35,7 +37,8 @@ export interface Grouping {
   hint: string;
 }
 
-const TIMES = ["count", "errors", "errorRate", "p50", "p95", "p99"];
+const LATENCY = ["p50", "p95", "p99"];
+const OUTCOMES = ["count", "errors", "errorRate"];
 const FIRST_TOKEN = ["p50TimeToFirstToken", "p95TimeToFirstToken"];
 const TOKENS = ["inputTokens", "cachedTokens", "outputTokens", "cost"];
 
@@ -44,7 +47,9 @@ export const TOOLS: Grouping = {
   label: "Tools",
   noun: "tool",
   groupBy: ["tool"],
-  measures: TIMES,
+  // On a phone only the first columns are visible without scrolling.
+  measures: [...LATENCY, ...OUTCOMES],
+  minWidth: "44rem",
   sort: "p95",
   chart: {
     title: "p95 of the most used tools",
@@ -68,6 +73,7 @@ export const GROUPINGS: readonly Grouping[] = [
     label: "Models",
     noun: "model",
     groupBy: ["model", "provider"],
+    minWidth: "77rem",
     measures: ["count", "errorRate", "p50", "p95", ...FIRST_TOKEN, ...TOKENS],
     sort: "cost",
     chart: {
@@ -86,7 +92,8 @@ export const GROUPINGS: readonly Grouping[] = [
     label: "Kinds",
     noun: "kind",
     groupBy: ["kind"],
-    measures: [...TIMES, "cost"],
+    measures: [...OUTCOMES, ...LATENCY, "cost"],
+    minWidth: "64rem",
     sort: "count",
     chart: {
       title: "Spans by kind",
@@ -132,7 +139,7 @@ export function spanColumns(grouping: Grouping, hrefOf: (row: Group) => string):
     {
       id: "name",
       header: grouping.label.replace(/s$/, ""),
-      width: "minmax(14rem, 3fr)",
+      width: "minmax(10rem, 3fr)",
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-2">
           {first === "model" && <Dot colour={colourOf(String(row[first]))} />}

@@ -34,7 +34,6 @@ export function SpanHeader({ span, trace, onSelect }: Props) {
         <h2 className="truncate text-lg font-medium" title={span.name}>
           {span.name}
         </h2>
-        {span.status === "error" && <ErrorBadge span={span} />}
         <span className="ml-auto flex items-center gap-1">
           <AddSignalButton traceId={trace.traceId} spanId={span.spanId} of="span" />
           {command && (
@@ -47,6 +46,8 @@ export function SpanHeader({ span, trace, onSelect }: Props) {
           <CopyId id={span.spanId} ends={4} />
         </span>
       </div>
+      {/* Not beside the name, which it would truncate. */}
+      {span.status === "error" && <ErrorBadge span={span} />}
       <dl className="mt-1 flex flex-wrap gap-x-4 gap-y-0.5 text-sm">
         <Fact name="duration">{formatDuration(span.durationMs)}</Fact>
         {span.timeToFirstTokenMs !== null && (

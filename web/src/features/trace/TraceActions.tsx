@@ -54,7 +54,7 @@ function CopyLink({ traceId, spanId }: { traceId: string; spanId: string | undef
       icon={<Link2 className="size-3.5" />}
       onClick={() => void copyText(link).then((isDone) => isDone && toast("Link copied."))}
     >
-      Copy link
+      <span className="max-sm:sr-only">Copy link</span>
     </Button>
   );
 }
