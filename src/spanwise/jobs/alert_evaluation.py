@@ -163,7 +163,7 @@ class AlertEvaluator:
         for watched in (*fired, *(watched for _, _, watched in planned.breached)):
             if watched.rule.metric is AlertMetric.NEW_FAILURE_GROUP:
                 groups = await self._windows.find_new_failures(watched, now)
-                ids = [one.trace_id for one in groups[0].examples] if groups else []
+                ids = groups[0].example_trace_ids if groups else []
                 evidence[watched.key] = Evidence(ids, groups)
         return evidence
 

@@ -58,6 +58,7 @@ class FailureGroup(ApiModel):
     last_seen_at: UtcTime
     trend: list[FailurePoint]
     status: FailureStatus
+    example_trace_ids: list[str]
     examples: list[FailureExample]
 
 

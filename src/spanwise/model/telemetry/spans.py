@@ -165,7 +165,8 @@ class Trace(ApiModel):
     agent_name: str | None
     status: TraceStatus
     error_type: ErrorType | None
-    # Of the first exception, if the trace failed and a span has one, such as `ContentFiltered`.
+    # Of the first exception, if the trace failed and a span has one, such as `ContentFiltered`. A
+    # list has it on request only.
     error_name: str | None
     start_time: UtcTime
     end_time: UtcTime

@@ -61,6 +61,8 @@ class Traces:
         page: PageRequest,
         sort: TraceSort,
         order: Order,
+        *,
+        with_error_names: bool = False,
     ) -> Listing[Trace]:
         ids = await self._agents.ids_by_name(workspace)
         wanted = await self._agents.resolve_filter(workspace, wanted)
@@ -69,7 +71,16 @@ class Traces:
         question = Question(wanted.period.or_all(), wanted)
         counting = self._rollup.answer(workspace, question, TRACE_COUNT)
         return await stored.find_traces(
-            self._engine, workspace, wanted, page, ids, sort, order, counting, busy_since
+            self._engine,
+            workspace,
+            wanted,
+            page,
+            ids,
+            sort,
+            order,
+            counting,
+            busy_since,
+            with_error_names=with_error_names,
         )
 
     async def get(self, workspace: str, trace_id: str) -> WholeTrace:

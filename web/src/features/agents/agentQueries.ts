@@ -11,7 +11,7 @@ export function agentQueries(agent: string, { env }: Search, range: Range) {
   const query = { ...rangeQuery(range), agentId: agent, environment: env };
   const inTotal = { params: { query } };
   const overTime = { params: { query: { ...query, granularity } } };
-  const recent = { params: { query: { ...query, limit: RECENT } } };
+  const recent = { params: { query: { ...query, errorNames: true, limit: RECENT } } };
   const shared = { placeholderData: keepPreviousData };
   return {
     granularity,

@@ -29,7 +29,7 @@ function tracesOf(url: Search, range: Range) {
     queryFn: ({ pageParam }) =>
       unwrapPage(
         api.GET("/api/spans/traces", {
-          params: { query: { ...query, limit: PAGE, skip: pageParam } },
+          params: { query: { ...query, errorNames: true, limit: PAGE, skip: pageParam } },
         }),
       ),
     initialPageParam: 0,

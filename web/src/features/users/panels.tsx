@@ -22,7 +22,7 @@ interface OfUser {
 }
 
 export function LatestTraces({ userId }: OfUser) {
-  const query = { ...useFilterQuery(), userId, limit: MOST };
+  const query = { ...useFilterQuery(), userId, errorNames: true, limit: MOST };
   const traces = useQuery({
     queryKey: ["users", "traces", query],
     queryFn: () => unwrapPage(api.GET("/api/spans/traces", { params: { query } })),

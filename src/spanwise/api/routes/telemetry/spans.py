@@ -62,9 +62,13 @@ async def list_traces(
     _fresh: Fresh,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
+    error_names: Annotated[bool, Query(alias="errorNames")] = False,
 ) -> SuccessPage[Trace]:
-    """List traces, newest first unless sorted otherwise."""
-    listing = await use.traces.find(caller.workspace_id, wanted, page, sort, order)
+    """List traces, newest first unless sorted otherwise. With `errorNames`, failed ones have the
+    name of their exception."""
+    listing = await use.traces.find(
+        caller.workspace_id, wanted, page, sort, order, with_error_names=error_names
+    )
     return succeed_page(page, listing)
 
 

@@ -144,5 +144,6 @@ def _to_failure(
         trend=[FailurePoint(time=at, count=counts.get(n, 0)) for n, at in enumerate(times)],
         status=FailureStatus(row["status"]),
         user_ids=row["user_ids"],
+        example_trace_ids=[one.trace_id for one in examples],
         examples=examples,
     )

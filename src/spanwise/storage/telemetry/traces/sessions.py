@@ -141,7 +141,9 @@ async def find_session(
         return None
     wanted = TraceFilter(conditions=equal(session_id=session_id))
     page = PageRequest(limit=MAX_TRACES)
-    traces = await find_traces(engine, workspace, wanted, page, agent_ids, order=Order.ASC)
+    traces = await find_traces(
+        engine, workspace, wanted, page, agent_ids, order=Order.ASC, with_error_names=True
+    )
     session = _to_session(rows[0])
     return SessionWithTraces(**session.model_dump(), traces=list(traces.items))
 

@@ -56,9 +56,12 @@ async def find_traces(
     order: Order = Order.DESC,
     counting: Awaitable[int] | None = None,
     busy_since: datetime | None = None,
+    *,
+    with_error_names: bool = False,
 ) -> Listing[Trace]:
     """Return one page of traces and the total.
 
+    Reading the names of exceptions takes about as long as the page, so it is left to the caller.
     `counting` supplies the total when the caller already counts. `busy_since` is a hint that many
     traces started after that time; the first page is then searched there first.
     """
@@ -69,21 +72,20 @@ async def find_traces(
     if wanted.search is not None and is_latest:
         total = await counting
         rows = await _search_latest(engine, workspace, wanted, page, total)
-        return Listing(await _to_traces(engine, workspace, rows, agent_ids), total)
+        names = await find_error_names(engine, workspace, rows) if with_error_names else {}
+        return Listing([to_trace(row, agent_ids, names.get(row["id"])) for row in rows], total)
     reading = (
         _read_latest(engine, workspace, wanted, page, busy_since)
         if is_latest
         else _read_page(engine, where, page, f"{SORTS[sort]} {order}, start {order}")
     )
-    total, rows = await asyncio.gather(counting, reading)
-    return Listing(await _to_traces(engine, workspace, rows, agent_ids), total)
 
+    async def read_with_names() -> tuple[Rows, dict[str, str]]:
+        rows = await reading
+        return rows, await find_error_names(engine, workspace, rows) if with_error_names else {}
 
-async def _to_traces(
-    engine: Engine, workspace: str, rows: Rows, agent_ids: AgentIds
-) -> list[Trace]:
-    names = await find_error_names(engine, workspace, rows)
-    return [to_trace(row, agent_ids, names.get(row["id"])) for row in rows]
+    total, (rows, names) = await asyncio.gather(counting, read_with_names())
+    return Listing([to_trace(row, agent_ids, names.get(row["id"])) for row in rows], total)
 
 
 async def _count_traces(engine: Engine, where: Conditions) -> int:

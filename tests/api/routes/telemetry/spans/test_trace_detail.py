@@ -52,7 +52,9 @@ async def test_a_failed_trace_has_the_name_of_its_first_exception(ann: Person) -
         new_span(now, events=[raised]),
     ]
     await send(ann, *spans)
-    traces = {one["traceId"]: one for one in await ann.data("GET", "/spans/traces")}
+    assert {one["errorName"] for one in await ann.data("GET", "/spans/traces")} == {None}
+    listed = await ann.data("GET", "/spans/traces?errorNames=true")
+    traces = {one["traceId"]: one for one in listed}
     ids = root["traceId"], spans[3]["traceId"], spans[4]["traceId"]
     expected = ["openai.ContentFiltered", None, None]
     assert [traces[trace_id]["errorName"] for trace_id in ids] == expected
