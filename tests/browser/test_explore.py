@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
 from support.browser import Site, Tab, add_filter, open_tab
@@ -113,6 +113,18 @@ def test_attributes_are_suggested_and_a_refused_query_is_reported(tab: Tab) -> N
     tab.open(f"/explore?range=30d&by=attribute:{300 * 'x'}")
     expect(page.get_by_role("alert")).to_contain_text("The query is not valid")
     tab.troubles = [one for one in tab.troubles if "400" not in one]
+
+
+def test_a_slow_query_says_how_long_it_runs_and_why(tab: Tab) -> None:
+    page = tab.page
+    held: list[Route] = []
+    page.route("**/api/analytics/query", held.append)
+    page.goto("/explore?range=30d&chart=table&by=attribute:app.plan")
+    expect(page.get_by_text(re.compile(r"Loading, [1-9]\d* s"))).to_be_visible()
+    expect(page.get_by_text("Attributes are read from every span.")).to_be_visible()
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("table", name="Rows")).to_contain_text("enterprise")
 
 
 def test_a_query_becomes_a_panel_which_is_changed_and_saved(tab: Tab, demo: Site) -> None:

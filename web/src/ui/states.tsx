@@ -1,7 +1,7 @@
 /** Loading, empty and error states. */
 import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { ApiError } from "@/lib/api";
 import { Button } from "./Button";
 import { cx } from "./cx";
@@ -81,11 +81,14 @@ interface QueryResultProps<T> {
   height: number;
   /** The heading when the service rejects the request, which a retry does not change. */
   rejected?: string;
+  /** Why it may take seconds. */
+  slow?: string | undefined;
   children: (data: T) => ReactNode;
 }
 
 /** Shows the skeleton, error or content of a query at the same height. */
-export function QueryResult<T>({ query, height, rejected, children }: QueryResultProps<T>) {
+export function QueryResult<T>(props: QueryResultProps<T>) {
+  const { query, height, rejected, slow, children } = props;
   const { data, error, refetch } = query;
   const isRejected = rejected && error instanceof ApiError && error.status === 400;
   return (
@@ -97,10 +100,27 @@ export function QueryResult<T>({ query, height, rejected, children }: QueryResul
       ) : error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : (
-        <div style={{ height }}>
+        <div className="relative" style={{ height }}>
           <Skeleton className="h-full" />
+          <Elapsed slow={slow} />
         </div>
       )}
     </div>
+  );
+}
+
+/** Counts the seconds of a query that takes longer than one. */
+function Elapsed({ slow }: { slow: string | undefined }) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((before) => before + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  if (seconds === 0) return null;
+  return (
+    <p className="absolute inset-0 flex flex-col items-center justify-center gap-1 p-3 text-center text-muted">
+      <span className="tabular-nums">Loading, {seconds} s</span>
+      {slow && <span className="text-sm">{slow}</span>}
+    </p>
   );
 }

@@ -57,7 +57,12 @@ export default function ExplorePage() {
       </div>
       <Panel title={title} unit={unitText(draft, granularity)}>
         <SharedSums draft={draft} onChange={setDraft} />
-        <QueryResult query={answer} rejected="The query is not valid" height={CHART_HEIGHT}>
+        <QueryResult
+          query={answer}
+          rejected="The query is not valid"
+          slow={readsAttributes(query) ? "Attributes are read from every span." : undefined}
+          height={CHART_HEIGHT}
+        >
           {(result) =>
             result.rows.length === 0 ? (
               <NothingFound draft={draft} onChange={setDraft} />
@@ -96,6 +101,12 @@ function SharedSums({ draft, onChange }: { draft: Draft; onChange: (draft: Draft
         Measure spans instead
       </button>
     </p>
+  );
+}
+
+function readsAttributes({ groupBy = [], filters = [] }: Query): boolean {
+  return [...groupBy, ...filters.map((one) => one.field)].some((name) =>
+    name.startsWith("attribute:"),
   );
 }
 
