@@ -66,7 +66,7 @@ PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
     "new experiment": ("/experiments/new", "Hypothesis"),
     "events": ("/events", "concise-answers"),
     "webhooks": ("/events?tab=webhooks", "New webhook"),
-    "deliveries": ("/events?tab=deliveries", "No deliveries"),
+    "deliveries": ("/events?tab=deliveries", "Deliveries"),
     "workspace": ("/workspace", "Require an expiry date"),
     "workspace members": ("/workspace?tab=members", "sam@example.com"),
     "workspace audit": ("/workspace?tab=audit", "Mara Lind joined as an admin"),
