@@ -3,6 +3,7 @@
 import json
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -43,6 +44,22 @@ def test_a_chunked_body_is_bounded_too(running: Running) -> None:
     )
     assert answer.status_code == 400
     assert "larger than" in answer.text
+
+
+def test_a_connection_outlives_the_interval_of_an_exporter(running: Running) -> None:
+    limits = httpx.Limits(keepalive_expiry=60)
+    with httpx.Client(base_url=running.url, limits=limits) as http:
+        [first, second] = [_ask_for_health(http, after) for after in (0, 6)]
+    assert first == second
+
+
+def _ask_for_health(http: httpx.Client, after_seconds: float) -> object:
+    """Return the local address of the connection that was used."""
+    time.sleep(after_seconds)
+    with http.stream("GET", "/api/health") as response:
+        response.read()
+        assert response.status_code == 200
+        return response.extensions["network_stream"].get_extra_info("client_addr")
 
 
 def test_a_websocket_request_gets_the_normal_response(running: Running) -> None:

@@ -31,6 +31,9 @@ from spanwise.wiring.services import open_services
 log = structlog.get_logger()
 
 SHUTDOWN_SECONDS = 30
+# Exporters send every 5 s by default. With uvicorn's 5 s, connections closed as the next request
+# arrived, which then got no response.
+KEEP_ALIVE_SECONDS = 75
 # Python switches threads every 5 ms by default, which delays the journal thread and with it every
 # request that waits for a commit. This value gave 25 % more first assignments per second
 # during ingest.
@@ -100,6 +103,7 @@ def new_server(
             # WebSockets are not supported; a request for one gets the normal HTTP response.
             ws="none",
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
         )
     )
 
