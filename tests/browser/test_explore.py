@@ -118,7 +118,11 @@ def test_attributes_are_suggested_and_a_refused_query_is_reported(tab: Tab) -> N
 def test_a_slow_query_says_how_long_it_runs_and_why(tab: Tab) -> None:
     page = tab.page
     held: list[Route] = []
-    page.route("**/api/analytics/query", held.append)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/analytics/query", hold)
     page.goto("/explore?range=30d&chart=table&by=attribute:app.plan")
     expect(page.get_by_text(re.compile(r"Loading, [1-9]\d* s"))).to_be_visible()
     expect(page.get_by_text("Attributes are read from every span.")).to_be_visible()

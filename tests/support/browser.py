@@ -26,7 +26,11 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The headless shell runs the tests in about half the time of the others.
+_BROWSERS = (
+    *("chromium-headless-shell", "chromium", "chromium-browser"),
+    *("google-chrome", "google-chrome-stable"),
+)
 WAIT_MS = 30_000
 # The page has a heading and shows no skeleton.
 _SETTLED = """() => document.querySelector('h1, h2')
