@@ -98,6 +98,8 @@ def test_a_page_is_complete_fits_and_is_accessible(name: str, reused_tab: Tab, d
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        # The page scrolls inside its frame, never the frame itself.
+        assert page.evaluate("document.documentElement.scrollHeight") <= 844
 
 
 def test_no_click_waits_for_code(tab: Tab) -> None:

@@ -26,7 +26,8 @@ export interface Row {
 
 export function ChangeRows({ label, rows }: { label: string; rows: readonly Row[] }) {
   const scale = makeScale(rows.flatMap(({ change }) => change.relativeInterval ?? []));
-  const ticks = ticksOf(scale, 5);
+  // More labels would overlap at 1024 px.
+  const ticks = ticksOf(scale, 4);
   // The label of a tick at the edge would overlap the next column.
   const hasRoom = (tick: number) =>
     Math.min(tick - scale.low, scale.high - tick) > 0.08 * (scale.high - scale.low);
