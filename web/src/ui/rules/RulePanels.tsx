@@ -9,7 +9,7 @@ import { Field, Input } from "../Field";
 import { Panel } from "../Panel";
 import { Channels } from "./Channels";
 import { type Draft, splitAddresses } from "./ruleDraft";
-import { WithTest } from "./WithTest";
+import { type Receiver, WithTest } from "./WithTest";
 
 export function RuleList({
   rules,
@@ -64,38 +64,24 @@ export function Notify({
   return (
     <Panel title="Notify">
       <div className="flex flex-col gap-3">
-        <Field label="E-mail" hint="Separate addresses with commas" error={about("emails")}>
-          {(props) => (
-            <WithTest
-              agentId={agentId}
-              label="e-mail"
-              receivers={splitAddresses(draft.emails).map((email) => ({ type: "mail", email }))}
-            >
-              <Input
-                {...props}
-                value={draft.emails}
-                placeholder="oncall@example.com"
-                onChange={(event) => onChange({ ...draft, emails: event.target.value })}
-              />
-            </WithTest>
-          )}
-        </Field>
-        <Field label="Webhooks" hint="Separate addresses with commas" error={about("webhooks")}>
-          {(props) => (
-            <WithTest
-              agentId={agentId}
-              label="webhooks"
-              receivers={splitAddresses(draft.webhooks).map((url) => ({ type: "webhook", url }))}
-            >
-              <Input
-                {...props}
-                value={draft.webhooks}
-                placeholder="https://hooks.example.com/…"
-                onChange={(event) => onChange({ ...draft, webhooks: event.target.value })}
-              />
-            </WithTest>
-          )}
-        </Field>
+        <Addresses
+          label="E-mail"
+          placeholder="oncall@example.com"
+          agentId={agentId}
+          value={draft.emails}
+          toReceiver={(email) => ({ type: "mail", email })}
+          onChange={(emails) => onChange({ ...draft, emails })}
+          error={about("emails")}
+        />
+        <Addresses
+          label="Webhooks"
+          placeholder="https://hooks.example.com/…"
+          agentId={agentId}
+          value={draft.webhooks}
+          toReceiver={(url) => ({ type: "webhook", url })}
+          onChange={(webhooks) => onChange({ ...draft, webhooks })}
+          error={about("webhooks")}
+        />
         <Channels
           agentId={agentId}
           channels={draft.channels}
@@ -104,6 +90,38 @@ export function Notify({
         />
       </div>
     </Panel>
+  );
+}
+
+interface AddressesProps {
+  label: string;
+  placeholder: string;
+  agentId: string | null;
+  value: string;
+  toReceiver: (address: string) => Receiver;
+  onChange: (value: string) => void;
+  error: string | undefined;
+}
+
+function Addresses(props: AddressesProps) {
+  const { label, placeholder, agentId, value, toReceiver, onChange, error } = props;
+  return (
+    <Field label={label} hint="Separate addresses with commas" error={error}>
+      {(field) => (
+        <WithTest
+          agentId={agentId}
+          label={label.toLowerCase()}
+          receivers={splitAddresses(value).map(toReceiver)}
+        >
+          <Input
+            {...field}
+            value={value}
+            placeholder={placeholder}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        </WithTest>
+      )}
+    </Field>
   );
 }
 

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { api, type Schemas, unwrap } from "@/lib/api";
 import { Button } from "../Button";
 
-type Receiver = Schemas["Receiver"];
+export type Receiver = Schemas["Receiver"];
 
 interface Props {
   agentId: string | null;

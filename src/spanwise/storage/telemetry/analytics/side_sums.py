@@ -131,7 +131,7 @@ class _Reading:
         self._clusters = np.asarray(found.get("cluster", ()), np.int64)
 
     def to_side(self, query: SideQuery) -> SideSums:
-        clusters = self._places("cluster")
+        clusters = self._indexes_of("cluster")
         names = {
             "traces": "traces",
             "errors": "errors",
@@ -140,58 +140,58 @@ class _Reading:
             "tokens": "tokens",
             "tool_calls": "calls",
         }
-        failed = self._places("failed_tool")
+        failed = self._indexes_of("failed_tool")
         return SideSums(
             query,
             {name: self._spread(column, clusters) for name, column in names.items()},
             self._latencies(clusters),
             self._groups(),
-            {self._value(place): int(self._found["calls"][place]) for place in failed},
+            {self._value(index): int(self._found["calls"][index]) for index in failed},
             self._signals(),
         )
 
-    def _places(self, kind: str) -> Sequence[int]:
-        return [int(place) for place in np.flatnonzero(self._kinds == _KINDS.index(kind))]
+    def _indexes_of(self, kind: str) -> Sequence[int]:
+        return [int(index) for index in np.flatnonzero(self._kinds == _KINDS.index(kind))]
 
-    def _value(self, place: int) -> str:
-        text: bytes = self._found["value"][place]
+    def _value(self, index: int) -> str:
+        text: bytes = self._found["value"][index]
         return text.decode(errors="replace")
 
-    def _spread(self, column: str, places: Sequence[int]) -> Array:
+    def _spread(self, column: str, indexes: Sequence[int]) -> Array:
         """Return a column by cluster; clusters without rows have zeros."""
         sums = np.zeros(CLUSTERS)
-        for place in places:
-            sums[self._clusters[place]] = self._found[column][place]
+        for index in indexes:
+            sums[self._clusters[index]] = self._found[column][index]
         return sums
 
-    def _latencies(self, places: Sequence[int]) -> Latencies:
-        texts = [self._found["latencies"][place] for place in places]
+    def _latencies(self, indexes: Sequence[int]) -> Latencies:
+        texts = [self._found["latencies"][index] for index in indexes]
         values = np.frombuffer(b"".join(texts), np.uint64) ^ np.uint64(_HIGHEST_BIT)
         sizes = [len(text) // 8 for text in texts]
-        return Latencies(values / 1e6, np.repeat(self._clusters[places], sizes))
+        return Latencies(values / 1e6, np.repeat(self._clusters[indexes], sizes))
 
     def _groups(self) -> dict[GroupKey, GroupSums]:
         found = self._found
         return {
-            (dimension, self._value(place)): GroupSums(
-                int(found["traces"][place]),
-                int(found["errors"][place]),
-                int(found["calls"][place]),
-                (found["latency_1"][place], found["latency_2"][place], found["latency_3"][place]),
-                (found["amount_1"][place], found["amount_2"][place], found["amount_3"][place]),
+            (dimension, self._value(index)): GroupSums(
+                int(found["traces"][index]),
+                int(found["errors"][index]),
+                int(found["calls"][index]),
+                (found["latency_1"][index], found["latency_2"][index], found["latency_3"][index]),
+                (found["amount_1"][index], found["amount_2"][index], found["amount_3"][index]),
             )
             for dimension in DIMENSIONS
-            for place in self._places(dimension)
+            for index in self._indexes_of(dimension)
         }
 
     def _signals(self) -> dict[str, Sums]:
         by_name: dict[str, list[int]] = {}
-        for place in self._places("signal"):
-            by_name.setdefault(self._value(place), []).append(place)
+        for index in self._indexes_of("signal"):
+            by_name.setdefault(self._value(index), []).append(index)
         return {
             name: {
-                "signals": self._spread("calls", places),
-                "values": self._spread("amount_1", places),
+                "signals": self._spread("calls", indexes),
+                "values": self._spread("amount_1", indexes),
             }
-            for name, places in by_name.items()
+            for name, indexes in by_name.items()
         }

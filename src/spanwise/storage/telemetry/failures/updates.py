@@ -26,7 +26,7 @@ from spanwise.storage.telemetry.traces.aggregates import (
     find_long_traces,
     trace_rows_condition,
 )
-from spanwise.storage.telemetry.traces.error_names import ERROR_NAMES
+from spanwise.storage.telemetry.traces.error_names import error_name_or
 
 MAX_MESSAGE_CHARACTERS = 300
 _CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
@@ -57,9 +57,7 @@ _VARYING = "|".join(
 _MESSAGE = """replaceRegexpAll(
     substringUTF8(status_message, 1, {max_message:UInt32}), {varying:String}, '…')"""
 # The name of the exception says more than its class.
-_ERROR_TYPE = f"""multiIf(
-    {", ".join(f"attributes['{name}'] != '', attributes['{name}']" for name in ERROR_NAMES)},
-    error_type != '', toString(error_type), 'other')"""
+_ERROR_TYPE = error_name_or("error_type != ''", "toString(error_type)", "'other'")
 _OPERATION = "multiIf(tool_name != '', tool_name, model != '', model, name)"
 _COLUMNS = """workspace, hour, trace_id, span_id, version, is_deleted, start, group_id, agent_name,
     operation, kind, error_type, message, user_id, environment"""

@@ -11,13 +11,17 @@ from spanwise.storage.telemetry.spans.locations import binary_trace_id
 from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
 
 # Where spans have it: the first is derived from their events.
-ERROR_NAMES = ("spanwise.exception.type", "exception.type", "error.type")
+_ATTRIBUTES = ("spanwise.exception.type", "exception.type", "error.type")
 # What OpenTelemetry sends for an error without a name.
 NO_NAME = "_OTHER"
 # Names of later spans of a long trace are not read.
 _MAX_HOURS = 24
-_NAME = f"""multiIf({", ".join(f"attributes['{n}'] != '', attributes['{n}']" for n in ERROR_NAMES)},
-    '')"""
+
+
+def error_name_or(*otherwise: str) -> str:
+    """SQL for the name of a span's exception, else what further arguments of `multiIf` say."""
+    names = (f"attributes['{name}'] != '', attributes['{name}']" for name in _ATTRIBUTES)
+    return f"multiIf({', '.join((*names, *otherwise))})"
 
 
 async def find_error_names(
@@ -33,7 +37,7 @@ async def find_error_names(
     rows = await engine.fetch(
         f"""SELECT lower(hex(trace_id)) AS id, argMin(name, (start, span_id)) AS first_name
         FROM (
-            SELECT trace_id, span_id, start, {_NAME} AS name FROM spans FINAL
+            SELECT trace_id, span_id, start, {error_name_or("''")} AS name FROM spans FINAL
             PREWHERE workspace = {{workspace:String}} AND hour IN {{hours:Array(DateTime('UTC'))}}
                 AND trace_id IN (
                     SELECT {binary_trace_id("id")} FROM (

@@ -72,19 +72,14 @@ async def find_traces(
     if wanted.search is not None and is_latest:
         total = await counting
         rows = await _search_latest(engine, workspace, wanted, page, total)
-        names = await find_error_names(engine, workspace, rows) if with_error_names else {}
-        return Listing([to_trace(row, agent_ids, names.get(row["id"])) for row in rows], total)
-    reading = (
-        _read_latest(engine, workspace, wanted, page, busy_since)
-        if is_latest
-        else _read_page(engine, where, page, f"{SORTS[sort]} {order}, start {order}")
-    )
-
-    async def read_with_names() -> tuple[Rows, dict[str, str]]:
-        rows = await reading
-        return rows, await find_error_names(engine, workspace, rows) if with_error_names else {}
-
-    total, (rows, names) = await asyncio.gather(counting, read_with_names())
+    else:
+        reading = (
+            _read_latest(engine, workspace, wanted, page, busy_since)
+            if is_latest
+            else _read_page(engine, where, page, f"{SORTS[sort]} {order}, start {order}")
+        )
+        total, rows = await asyncio.gather(counting, reading)
+    names = await find_error_names(engine, workspace, rows) if with_error_names else {}
     return Listing([to_trace(row, agent_ids, names.get(row["id"])) for row in rows], total)
 
 
