@@ -15,6 +15,7 @@ from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.rollup.queries import REQUESTS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.schema.migrate import schema_statements
+from spanwise.storage.telemetry.spans.content_retention import remove_contents
 from spanwise.storage.telemetry.spans.locations import find_location
 from spanwise.storage.telemetry.spans.retention import EXPIRING_TABLES, remove_expired
 from spanwise.storage.telemetry.traces.trace_queries import find_traces
@@ -63,6 +64,27 @@ async def test_whole_months_and_days_before_the_cutoff_are_removed(store: Worksp
         assert remove_expired(client, LIMIT) == {}
     assert await names(store) == ["later", "that very day"]
     assert await find_location(store.engine, store.workspace, ids["long ago"]) is None
+
+
+async def test_contents_are_gone_before_parts_are_rewritten(store: WorkspaceStore) -> None:
+    """The engine visits every part of a table for an update: minutes, with much data."""
+    for month in range(1, 7):
+        moment = LIMIT - timedelta(days=30 * month)
+        store.send(span(name="old", start=moment, kind="llm", input="an ancient question"))
+    store.send(span(name="new", start=LIMIT, kind="llm", input="a fresh question"))
+    search = TraceFilter(period=TimeRange(), search="question")
+    with store.engine.client() as client:
+        client.command("SYSTEM STOP MERGES")
+        try:
+            removed = remove_contents(client, LIMIT, store.workspace)
+            assert removed == {"spans": 6, "traces": 6}
+            assert remove_contents(client, LIMIT, store.workspace) == {}
+            found = await find_traces(store.engine, store.workspace, search, PageRequest(100), {})
+        finally:
+            client.command("SYSTEM START MERGES")
+    assert [(trace.name, trace.input_preview) for trace in found.items] == [
+        ("new", "a fresh question")
+    ]
 
 
 async def test_monthly_rollups_match_remaining_days_after_retention(

@@ -263,13 +263,14 @@ class Engine:
             client.close()
 
 
-# Limits for every query. Lightweight deletes are visible at once; parts are rewritten later.
+# Limits for every query. Deletes and updates are visible at once; parts are rewritten later.
 _SETTINGS: dict[str, Any] = {
     "max_execution_time": QUERY_SECONDS,
     "max_threads": 2,
     "do_not_merge_across_partitions_select_final": 1,
     "session_timezone": "UTC",
     "lightweight_deletes_sync": 0,
+    "mutations_sync": 0,
     "apply_mutations_on_fly": 1,
     # Queries read a few columns per part: handing each to a thread costs more than reading it.
     "merge_tree_use_prefixes_deserialization_thread_pool": 0,
