@@ -12,6 +12,7 @@ from spanwise.storage.telemetry.rollup import aggregate_cache
 from spanwise.storage.telemetry.rollup.maintenance.runs import merge_quiet_month
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rollup.source import Source
+from spanwise.storage.telemetry.rollup.watermarks import to_engine_milliseconds
 from support.service import Person, Service
 from support.slices import slice_everything
 from support.spans import child_of, new_span, send
@@ -163,6 +164,8 @@ async def test_monthly_rollups_follow_changes(
     assert row["traces"] == sum(counts)
 
 
+# Rebuilding the rollup of the shared service would take ten times as long with these months.
+@pytest.mark.own_service
 async def test_spans_of_many_months_are_stored_and_aggregated(
     service: Service, ada: Person, slices: Rollup
 ) -> None:
@@ -398,6 +401,33 @@ async def test_traces_written_while_slices_are_updated_are_not_lost(
         await rollup.maintenance.update_slices()
         today = {"startDate": "2026-01-01", "endDate": "2099-01-01", "granularity": "monthly"}
         assert (await get(ada, "/metrics", **today))["totalTraces"] == sent
+
+
+async def test_traces_that_become_visible_after_an_update_are_not_lost(
+    service: Service, ada: Person
+) -> None:
+    """The engine sets `written_at` when it starts to insert a row."""
+    await send(ada, new_span(DAY, agentName="planner"))
+    await service.services.pipeline.wait_until_visible()
+    started = datetime.now(UTC)
+    eager = Rollup(service.services.engine, 0, lambda: started - timedelta(milliseconds=1))
+    assert await eager.maintenance.update() > 0
+    _insert_copy(service, written_at=started)
+    # As after a restart, when recent changes are no longer known.
+    service.services.analytics._rollup = Rollup(service.services.engine)
+    assert (await get(ada, "/metrics"))["totalTraces"] == 2
+
+
+def _insert_copy(service: Service, written_at: datetime) -> None:
+    """Insert a copy of the latest trace, as of a statement that started at that time."""
+    with service.services.engine.client() as client:
+        client.command(
+            """INSERT INTO traces (workspace, start, trace_id, version, agent_name, written_at)
+            SELECT workspace, start, MD5(trace_id), version, agent_name, {at:DateTime64(3, 'UTC')}
+            FROM traces ORDER BY version DESC LIMIT 1""",
+            parameters={"at": to_engine_milliseconds(written_at)},
+            settings={"insert_allow_materialized_columns": 1},
+        )
 
 
 async def test_a_quiet_month_becomes_one_part(service: Service, ada: Person) -> None:

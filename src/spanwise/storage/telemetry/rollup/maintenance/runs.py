@@ -147,6 +147,8 @@ class Maintenance:
             client = self._client("hours")
             watermarks = self._watermarks.read_uncached(client)
             until = read_clock(client) - timedelta(seconds=quiet_seconds)
+            if visible := self._visible_until():
+                until = min(until, visible)
             since = watermarks.hours if watermarks else BEGINNING
             written = {
                 "since": to_engine_milliseconds(since),
