@@ -2,7 +2,8 @@
 
 BENCH_QUICK=1 measures less. BENCH_PARTS=writes,alerts runs only those parts. `--save-baseline`
 replaces the baselines of the parts that ran. BENCH_SPANS=1000000,100000000 sets the sizes of the
-stores, and BENCH_FOLDER=path keeps them: an interrupted run continues to grow them.
+stores, and BENCH_FOLDER=path keeps them: an interrupted run continues to grow them. BENCH_REPEATS=5
+repeats each read only that often.
 """
 
 import argparse
@@ -94,6 +95,8 @@ def choose_scale(*, is_quick: bool) -> Scale:
     if sizes := os.environ.get("BENCH_SPANS"):
         spans = tuple(int(size) for size in sizes.split(","))
         scale = replace(scale, store_spans=spans, growth_spans=spans)
+    if repeats := os.environ.get("BENCH_REPEATS"):
+        scale = replace(scale, read_repeats=int(repeats))
     return scale
 
 

@@ -1,6 +1,7 @@
 """Traces: list, read and delete."""
 
 import asyncio
+from dataclasses import replace
 
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.deletions import prepare_deletion
@@ -11,7 +12,7 @@ from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.conversation.messages import EXCEPTION_EVENTS
-from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
+from spanwise.model.telemetry.filters import Operator, Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import (
     Neighbours,
     Span,
@@ -27,8 +28,9 @@ from spanwise.model.telemetry.spans import (
 from spanwise.model.times import TimeRange
 from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.rollup.queries import TRACE_COUNT
+from spanwise.storage.telemetry.rollup.queries import STATUS_COUNTS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.rollup.source import can_use_rollup
 from spanwise.storage.telemetry.signals import signal_queries as stored_signals
 from spanwise.storage.telemetry.spans import logs as stored_logs
 from spanwise.storage.telemetry.spans import span_queries as stored_spans
@@ -67,9 +69,6 @@ class Traces:
         ids = await self._agents.ids_by_name(workspace)
         wanted = await self._agents.resolve_filter(workspace, wanted)
         busy_since = self._rollup.busy_since(workspace, wanted, _MANY_PAGES * page.limit)
-        # The rollup counts: counting millions of traces one by one would take most of the time.
-        question = Question(wanted.period.or_all(), wanted)
-        counting = self._rollup.answer(workspace, question, TRACE_COUNT)
         return await stored.find_traces(
             self._engine,
             workspace,
@@ -78,9 +77,26 @@ class Traces:
             ids,
             sort,
             order,
-            counting,
+            self._count(workspace, wanted),
             busy_since,
             with_error_names=with_error_names,
+        )
+
+    async def _count(self, workspace: str, wanted: TraceFilter) -> int:
+        """Count with the rollup: millions of traces one by one would take most of the time."""
+        others = replace(
+            wanted, conditions=tuple(c for c in wanted.conditions if c.field != "status")
+        )
+        statuses = [c for c in wanted.conditions if c.field == "status"]
+        # The rollup has no traces by status, but it knows how many failed.
+        is_by_status = can_use_rollup(others) and all(c.op is Operator.EQ for c in statuses)
+        counted = others if is_by_status else wanted
+        question = Question(counted.period.or_all(), counted)
+        counts = await self._rollup.answer(workspace, question, STATUS_COUNTS)
+        if not is_by_status:
+            return sum(counts.values())
+        return sum(
+            count for status, count in counts.items() if all(c.value == status for c in statuses)
         )
 
     async def get(self, workspace: str, trace_id: str) -> WholeTrace:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from spanwise.model.analytics import MAX_NAMES, NO_NAME, OTHER_NAMES, Question
-from spanwise.model.telemetry.spans import ErrorType
+from spanwise.model.telemetry.spans import ErrorType, TraceStatus
 from spanwise.model.times import Granularity
 from spanwise.storage.telemetry.rollup.aggregation import Aggregates, Aggregation, Query
 from spanwise.storage.telemetry.rollup.measures import LATENCY_BOUNDS_MS
@@ -87,12 +87,18 @@ TOTALS = Query(
 )
 
 
-def _count_sql(rows: Source, _: Question) -> str:
-    return f"SELECT sum(row.traces) AS total FROM ({rows.select(('traces',))}) AS row"
+def _status_sql(rows: Source, _: Question) -> str:
+    return f"SELECT {_sum(('traces', 'errors'))} FROM ({rows.select(('traces', 'errors'))}) AS row"
 
 
-TRACE_COUNT: Query[int] = Query(
-    (Aggregation("count_traces", 0, _count_sql),), lambda _, found: int(found[0][()][0])
+def _to_status_counts(_: Question, found: Results) -> dict[str, int]:
+    traces, errors = found[0][()]
+    return {TraceStatus.SUCCESS: traces - errors, TraceStatus.ERROR: errors}
+
+
+# How many traces have which status.
+STATUS_COUNTS: Query[dict[str, int]] = Query(
+    (Aggregation("count_traces", 0, _status_sql),), _to_status_counts
 )
 
 

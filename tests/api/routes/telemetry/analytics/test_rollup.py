@@ -164,6 +164,34 @@ async def test_monthly_rollups_follow_changes(
     assert row["traces"] == sum(counts)
 
 
+async def test_traces_are_counted_by_status_from_the_rollup(
+    service: Service, ada: Person, rollup: Rollup
+) -> None:
+    service.services.traces._rollup = rollup
+    failed: dict[str, Any] = {"status": "error", "errorType": "timeout"}
+    roots = [new_span(DAY + timedelta(days=n), agentName="planner", **failed) for n in range(3)]
+    roots += [new_span(DAY, agentName="planner"), new_span(DAY, agentName="critic")]
+    await send(ada, *roots)
+
+    async def count(**filters: Any) -> int:
+        response = await ada.call("GET", "/spans/traces", params={"limit": 1, **filters})
+        total: int = response.json()["pagination"]["total"]
+        return total
+
+    for _ in range(2):
+        assert await count(status="error") == 3
+        assert await count(status="success") == 2
+        assert await count(status="success", agentId="planner") == 1
+        assert await count(status="error", errorType="timeout") == 3
+        assert await count(filters='[{"field": "status", "op": "ne", "value": "error"}]') == 2
+        await update(service, rollup)
+    # Only a count from the rollup can miss them.
+    await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
+    rollup.clear_cache()
+    assert await count(status="error") == 0
+    assert await count(status="error", errorType="timeout") == 3
+
+
 # Rebuilding the rollup of the shared service would take ten times as long with these months.
 @pytest.mark.own_service
 async def test_spans_of_many_months_are_stored_and_aggregated(
