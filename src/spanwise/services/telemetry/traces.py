@@ -77,7 +77,8 @@ class Traces:
             ids,
             sort,
             order,
-            self._count(workspace, wanted),
+            # A search counts what it has found.
+            self._count(workspace, wanted) if wanted.search is None else None,
             busy_since,
             with_error_names=with_error_names,
         )

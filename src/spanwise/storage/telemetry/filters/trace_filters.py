@@ -18,6 +18,7 @@ from spanwise.storage.telemetry.filters.operators import (
     to_positive,
 )
 from spanwise.storage.telemetry.filters.span_filters import compile_own_condition, failures_where
+from spanwise.storage.telemetry.spans.locations import binary_trace_id
 
 _TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
 
@@ -33,7 +34,8 @@ def trace_conditions(workspace: str, wanted: TraceFilter) -> Conditions:
         else:
             where.add(_any_span(where, wanted.period, condition))
     if wanted.search is not None:
-        where.add(_search(where, wanted.period, wanted.search))
+        found = search_sql(where, wanted.period, wanted.search)
+        where.add(f"identity(trace_id) IN ({found})")
     return where
 
 
@@ -61,20 +63,25 @@ def _any_span(where: Conditions, period: TimeRange, condition: FilterCondition) 
     return f"{'NOT ' if negative else ''}identity(trace_id) IN (SELECT trace_id FROM {spans})"
 
 
-def _search(where: Conditions, period: TimeRange, text: str) -> str:
-    """Match traces by id, user or session, or with a span that contains all words."""
+def search_sql(where: Conditions, period: TimeRange, text: str) -> str:
+    """SQL for the ids of traces with this id, user or session, or a span that has all words.
+
+    It reads outdated rows too: without deduplication, the engine remembers where nothing matches.
+    """
     part = where.bind(text.strip())
-    found = [
+    of_workspace = "workspace = {workspace:String}"
+    starts = " AND start >= {after:DateTime64(9, 'UTC')}" if period.start else ""
+    named = " OR ".join(
         f"positionCaseInsensitiveUTF8({column}, {part}) > 0" for column in ("user_id", "session_id")
-    ]
+    )
+    found = [f"SELECT trace_id FROM traces WHERE {of_workspace}{starts} AND ({named})"]
     if _TRACE_ID.fullmatch(text.strip()):
-        found.append(f"trace_id = unhex({part})")
+        found.append(f"SELECT {binary_trace_id(part)}")
     if words := split_words(text):
         hours = " AND hour >= toStartOfHour({after:DateTime64(9, 'UTC')})" if period.start else ""
         where.parameters[SEARCH_WORDS] = words
         found.append(
-            f"""identity(trace_id) IN (
-            SELECT trace_id FROM spans WHERE workspace = {{workspace:String}}{hours}
-            AND hasAllTokens({WORDS}, {{{SEARCH_WORDS}:Array(String)}}))"""
+            f"""SELECT trace_id FROM spans WHERE {of_workspace}{hours}
+            AND hasAllTokens({WORDS}, {{{SEARCH_WORDS}:Array(String)}})"""
         )
-    return f"({' OR '.join(found)})"
+    return " UNION ALL ".join(found)

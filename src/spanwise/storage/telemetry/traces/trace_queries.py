@@ -14,9 +14,14 @@ from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.engine.query import Rows
-from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
+from spanwise.storage.telemetry.filters.trace_filters import search_sql, trace_conditions
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
-from spanwise.storage.telemetry.spans.locations import TRACES_AT_LOCATION, TraceLocation
+from spanwise.storage.telemetry.spans.locations import (
+    TRACES_AT_LOCATION,
+    TraceLocation,
+    binary_trace_id,
+    trace_starts_condition,
+)
 from spanwise.storage.telemetry.traces.error_names import find_error_names
 
 COLUMNS = """lower(hex(trace_id)) AS id, start, name, agent_name, status, error_type, duration_ns,
@@ -36,8 +41,8 @@ SORTS = {
 # Ranges tried first for the first page: each further month makes the query slower.
 _FIRST_PAGE_DAYS = (1, 30)
 
-# A search that matches fewer pages is not tried on recent days first.
-_RARE_PAGES = 20
+# A search that matches at most this many traces reads them by key, instead of all others too.
+MAX_FEW = 1000
 
 # Extra keys per page: some may belong to deleted or outdated rows.
 _SPARE_KEYS = 10
@@ -66,21 +71,57 @@ async def find_traces(
     traces started after that time; the first page is then searched there first.
     """
     where = trace_conditions(workspace, wanted)
-    if counting is None:
-        counting = _count_traces(engine, where)
+    by = f"{SORTS[sort]} {order}, start {order}"
     is_latest = sort is TraceSort.START_TIME and order is Order.DESC
-    if wanted.search is not None and is_latest:
-        total = await counting
-        rows = await _search_latest(engine, workspace, wanted, page, total)
+    if wanted.search is not None:
+        total, rows = await _search(engine, workspace, wanted, page, by, is_latest=is_latest)
     else:
         reading = (
             _read_latest(engine, workspace, wanted, page, busy_since)
             if is_latest
-            else _read_page(engine, where, page, f"{SORTS[sort]} {order}, start {order}")
+            else _read_page(engine, where, page, by)
         )
-        total, rows = await asyncio.gather(counting, reading)
+        total, rows = await asyncio.gather(counting or _count_traces(engine, where), reading)
     names = await find_error_names(engine, workspace, rows) if with_error_names else {}
     return Listing([to_trace(row, agent_ids, names.get(row["id"])) for row in rows], total)
+
+
+async def _search(
+    engine: Engine,
+    workspace: str,
+    wanted: TraceFilter,
+    page: PageRequest,
+    by: str,
+    *,
+    is_latest: bool,
+) -> tuple[int, Rows]:
+    """Return the total and one page of the traces that match a text search."""
+    few = await _find_few(engine, workspace, wanted)
+    where = few or trace_conditions(workspace, wanted)
+    if few is None and is_latest:
+        total = await _count_traces(engine, where)
+        return total, await _search_latest(engine, workspace, wanted, page, total)
+    rows = await _read_page(engine, where, page, by)
+    if page.skip == 0 and len(rows) < page.limit:
+        return len(rows), rows
+    return await _count_traces(engine, where), rows
+
+
+async def _find_few(engine: Engine, workspace: str, wanted: TraceFilter) -> Conditions | None:
+    """Return conditions that find the traces of a search by key; None if they are too many."""
+    where = trace_conditions(workspace, replace(wanted, search=None))
+    found = search_sql(where, wanted.period, wanted.search or "")
+    rows = await engine.fetch(
+        f"SELECT DISTINCT lower(hex(trace_id)) AS id FROM ({found}) LIMIT {MAX_FEW + 1}",
+        where.parameters,
+        tag="search",
+    )
+    if len(rows) > MAX_FEW:
+        return None
+    ids = where.bind([row["id"] for row in rows], "Array(String)")
+    traces = f"SELECT {{workspace:String}}, {binary_trace_id(f'arrayJoin({ids})')}"
+    where.add(trace_starts_condition(traces) if rows else "0")
+    return where
 
 
 async def _count_traces(engine: Engine, where: Conditions) -> int:
@@ -133,9 +174,7 @@ async def _search_latest(
     rows: Rows = []
     if total <= page.skip:
         return rows
-    # Few matches are hardly all recent.
-    is_rare = total <= _RARE_PAGES * page.limit
-    for part in [wanted] if is_rare else _recent_ranges_first(wanted):
+    for part in _recent_ranges_first(wanted):
         rows = await _read_page(engine, trace_conditions(workspace, part), page, "start desc")
         if len(rows) == page.limit:
             break

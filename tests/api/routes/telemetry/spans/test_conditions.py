@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from spanwise.storage.telemetry.traces import trace_queries
 from support.service import Person, Service, assert_error
 from support.spans import child_of, new_span, send
 
@@ -100,6 +101,14 @@ async def test_downloads_and_analytics_take_the_same_filters(ada: Person) -> Non
     assert (await ada.data("GET", "/analytics/metrics", params=params))["totalTraces"] == 1
 
 
+@pytest.fixture(params=["few", "many"])
+def _limit(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few matches are read by key, many are not."""
+    if request.param == "many":
+        monkeypatch.setattr(trace_queries, "MAX_FEW", -1)
+
+
+@pytest.mark.usefixtures("_limit")
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -118,6 +127,22 @@ async def test_search_finds_words_users_and_sessions(
     assert await find(ada, search=text) == found
 
 
+@pytest.mark.usefixtures("_limit")
+async def test_search_is_sorted_filtered_and_paged(ada: Person) -> None:
+    slow = {"search": "run", "sort": "duration", "order": "desc"}
+    traces = await ada.data("GET", "/spans/traces", params=slow)
+    assert [trace["name"] for trace in traces] == ["acme run", "globex run", "plain run"]
+    second = await ada.call("GET", "/spans/traces", params={**slow, "limit": 1, "skip": 1})
+    assert [trace["name"] for trace in second.json()["data"]] == ["globex run"]
+    assert second.json()["pagination"]["total"] == 3
+    by_coder = await ada.call("GET", "/spans/traces", params={"search": "run", "agentId": "coder"})
+    assert by_coder.json()["pagination"]["total"] == 2
+    late = {"search": "run", "startDate": (NOW + timedelta(minutes=1)).isoformat()}
+    [plain] = await ada.data("GET", "/spans/traces", params=late)
+    assert plain["name"] == "plain run"
+
+
+@pytest.mark.usefixtures("_limit")
 async def test_search_finds_a_trace_by_its_id(ada: Person) -> None:
     [trace] = await ada.data("GET", "/spans/traces", params={"search": "plain"})
     assert await find(ada, search=trace["traceId"].upper()) == ["plain"]
