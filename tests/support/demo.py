@@ -80,4 +80,4 @@ def read(http: httpx.Client, path: str) -> Any:
 
 def count_traces(http: httpx.Client) -> int:
     """Count all traces; the default range would exclude the oldest of the month."""
-    return int(read(http, "/analytics/metrics?startTime=2020-01-01T00:00:00Z")["totalTraces"])
+    return int(read(http, "/analytics/metrics?startDate=2020-01-01")["totalTraces"])
