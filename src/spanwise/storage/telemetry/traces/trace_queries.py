@@ -109,15 +109,17 @@ async def _search(
 
 async def _find_few(engine: Engine, workspace: str, wanted: TraceFilter) -> Conditions | None:
     """Return conditions that find the traces of a search by key; None if they are too many."""
-    where = trace_conditions(workspace, replace(wanted, search=None))
-    found = search_sql(where, wanted.period, wanted.search or "")
+    within = trace_conditions(workspace, TraceFilter(wanted.period))
+    found = search_sql(within, wanted.period, wanted.search or "")
     rows = await engine.fetch(
         f"SELECT DISTINCT lower(hex(trace_id)) AS id FROM ({found}) LIMIT {MAX_FEW + 1}",
-        where.parameters,
+        within.parameters,
         tag="search",
     )
     if len(rows) > MAX_FEW:
         return None
+    # Without the words: what remains is as fast as any list.
+    where = trace_conditions(workspace, replace(wanted, search=None))
     ids = where.bind([row["id"] for row in rows], "Array(String)")
     traces = f"SELECT {{workspace:String}}, {binary_trace_id(f'arrayJoin({ids})')}"
     where.add(trace_starts_condition(traces) if rows else "0")
