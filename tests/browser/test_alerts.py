@@ -163,3 +163,10 @@ def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, demo: Site) -> No
     assert tab.find_violations() == []
     row.get_by_role("button", name="End now").click()
     expect(row).to_contain_text("over")
+    page.get_by_label("Add a silence").select_option("busy-moth")
+    expect(page.get_by_role("dialog", name="Silence busy-moth")).to_be_visible()
+    page.get_by_role("dialog").get_by_role("button", name="Silence").click()
+    active = page.get_by_role("listitem").filter(has_text="active").filter(has_text="busy-moth")
+    expect(active).to_contain_text("No reason given")
+    active.get_by_role("button", name="End now").click()
+    expect(active).to_have_count(0)

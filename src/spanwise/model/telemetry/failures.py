@@ -77,6 +77,7 @@ class FailureQuery:
     agent_name: str | None = None
     environment: str | None = None
     status: FailureStatus | None = None
+    group: int | None = None
     now: datetime | None = None
 
 

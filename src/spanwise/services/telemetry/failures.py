@@ -51,6 +51,15 @@ class Failures:
         query = replace(query, now=self._clock())
         return await list_failures(self._engine, workspace, query, marks)
 
+    async def get(self, workspace: str, failure_id: str, query: FailureQuery) -> FailureGroup:
+        """Return one failure; raises NotFound when it did not happen in the period."""
+        group = parse_failure_id(failure_id)
+        if group is not None:
+            found = await self.find(workspace, replace(query, group=group))
+            if found.items:
+                return found.items[0]
+        raise NotFound("no such failure in this period")
+
     async def mark(
         self, caller: Principal, failure_id: str, status: FailureStatus, address: str | None
     ) -> FailureMark:

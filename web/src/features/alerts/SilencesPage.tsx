@@ -3,7 +3,10 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { BellOff } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas, unwrap, unwrapPage } from "@/lib/api";
+import { useFilterValues } from "@/lib/queries";
+import { useCan } from "@/lib/roles";
 import { Badge } from "@/ui/Badge";
+import { Select } from "@/ui/Field";
 import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
@@ -13,7 +16,6 @@ import { SilenceDialog, type SilenceScope } from "./SilenceDialog";
 import { usePersonName } from "./usePersonName";
 
 type Silence = Schemas["Silence"];
-const EVERYTHING: SilenceScope = { agentId: null, ruleId: null, label: "the whole workspace" };
 
 export default function SilencesPage() {
   const [scope, setScope] = useState<SilenceScope | null>(null);
@@ -22,7 +24,8 @@ export default function SilencesPage() {
     queryFn: () =>
       unwrapPage(api.GET("/api/alerts/silences", { params: { query: { limit: 100 } } })),
   });
-  // Names the rules and agents of silences.
+  const values = useFilterValues();
+  // Names the rules of silences.
   const rules = useQuery({
     queryKey: ["alerts", "rules", "names"],
     queryFn: () => unwrapPage(api.GET("/api/alerts/rules", { params: { query: { limit: 100 } } })),
@@ -30,30 +33,24 @@ export default function SilencesPage() {
   const nameOf = ({ agentId, ruleId }: Silence) => {
     if (!agentId && !ruleId) return "Whole workspace";
     const entries = rules.data?.items ?? [];
-    const agent = entries.find((one) => one.agentId === agentId)?.agentName ?? agentId;
+    const agent =
+      values.data?.agents.find((one) => one.id === agentId)?.name ??
+      entries.find((one) => one.agentId === agentId)?.agentName ??
+      agentId;
     if (!ruleId) return agent;
     const rule = entries.find((one) => one.agentId === agentId && one.rule.id === ruleId)?.rule;
     return `${rule?.name ?? ruleId} (${agent ?? "All agents"})`;
   };
-  const silence = (
-    <RoleButton
-      needs="editor"
-      onClick={() => setScope(EVERYTHING)}
-      icon={<BellOff className="size-4" />}
-    >
-      Silence the workspace
-    </RoleButton>
-  );
   return (
     <div className="flex h-full flex-col">
-      <AlertsTitle page="/alerts/silences" actions={silence} />
+      <AlertsTitle page="/alerts/silences" actions={<AddSilence onChoose={setScope} />} />
       <div className="min-h-0 flex-1 overflow-auto border-t" tabIndex={0}>
         {list.isPending && <SkeletonRows rows={4} />}
         {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
         {list.data?.items.length === 0 && (
           <EmptyState icon={<BellOff className="size-6" />} title="No silences">
             Mute notifications during maintenance, or while a known problem is being fixed: of a
-            rule in the list of rules, or of the whole workspace here.
+            rule in the list of rules, of an agent or of the whole workspace here.
           </EmptyState>
         )}
         <ul aria-label="Silences">
@@ -64,6 +61,32 @@ export default function SilencesPage() {
       </div>
       <SilenceDialog scope={scope} onClose={() => setScope(null)} />
     </div>
+  );
+}
+
+/** Chooses the agent, or the workspace, whose notifications are muted. */
+function AddSilence({ onChoose }: { onChoose: (scope: SilenceScope) => void }) {
+  const isEditor = useCan()("editor");
+  const { data } = useFilterValues();
+  // A new agent has no id until it is in the catalog.
+  const agents = (data?.agents ?? []).flatMap(({ id, name }) => (id ? [{ id, name }] : []));
+  if (!isEditor) return null;
+  const choose = (id: string) => {
+    if (id === "all") onChoose({ agentId: null, ruleId: null, label: "the whole workspace" });
+    const agent = agents.find((one) => one.id === id);
+    if (agent) onChoose({ agentId: agent.id, ruleId: null, label: agent.name });
+  };
+  return (
+    <Select
+      aria-label="Add a silence"
+      value=""
+      onChange={choose}
+      options={[
+        { value: "", label: "+ Silence" },
+        { value: "all", label: "The whole workspace" },
+        ...agents.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+    />
   );
 }
 

@@ -1,15 +1,15 @@
 /** The text of a filter, which opens the form that changes it. */
-import { type Condition, describeCondition, fieldInfo } from "@/lib/conditions";
+import { type Condition, fieldInfo } from "@/lib/conditions";
 import { Popover } from "../Popover";
 import { ConditionForm } from "./ConditionForm";
 
 interface Props {
   condition: Condition;
+  text: string;
   onChange: (next: Condition[]) => void;
 }
 
-export default function ChipPopover({ condition, onChange }: Props) {
-  const text = describeCondition(condition);
+export default function ChipPopover({ condition, text, onChange }: Props) {
   return (
     <Popover
       ariaLabel="Change filter"

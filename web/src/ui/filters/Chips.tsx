@@ -1,9 +1,10 @@
 /** The active filters, each with a form that changes it and a button that removes it. */
 import { X } from "lucide-react";
 import { lazy, type ReactNode, Suspense } from "react";
-import { type Condition, describeCondition, useConditions } from "@/lib/conditions";
+import { type Condition, useConditions } from "@/lib/conditions";
 import { useSetUrl } from "@/lib/url";
 import { Button } from "../Button";
+import { useConditionText } from "./useConditionText";
 
 const ChipPopover = lazy(() => import("./ChipPopover"));
 
@@ -16,12 +17,24 @@ export function Chips({ conditions, onChange }: Props) {
   const replace = (index: number, next: readonly Condition[]) =>
     onChange(conditions.flatMap((one, other) => (other === index ? next : [one])));
   return conditions.map((condition, index) => (
-    <Chip key={index} text={describeCondition(condition)} onRemove={() => replace(index, [])}>
-      <Suspense fallback={describeCondition(condition)}>
-        <ChipPopover condition={condition} onChange={(next) => replace(index, next)} />
+    <ConditionChip key={index} condition={condition} onChange={(next) => replace(index, next)} />
+  ));
+}
+
+interface ConditionChipProps {
+  condition: Condition;
+  onChange: (next: readonly Condition[]) => void;
+}
+
+function ConditionChip({ condition, onChange }: ConditionChipProps) {
+  const text = useConditionText(condition);
+  return (
+    <Chip text={text} onRemove={() => onChange([])}>
+      <Suspense fallback={text}>
+        <ChipPopover condition={condition} text={text} onChange={onChange} />
       </Suspense>
     </Chip>
-  ));
+  );
 }
 
 export interface ParameterChip {

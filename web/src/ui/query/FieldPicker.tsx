@@ -65,13 +65,13 @@ export function SuggestInput(props: SuggestProps) {
   useEffect(() => {
     if (initialFocus.current) field.current?.focus();
   }, []);
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  // What is being typed; it starts empty, because the browser suggests only what matches the text.
+  const [typed, setTyped] = useState<string>();
   useEffect(() => {
-    if (text === value) return;
-    const timer = setTimeout(() => onChange(text), TYPING_MS);
+    if (!typed || typed === value) return;
+    const timer = setTimeout(() => onChange(typed), TYPING_MS);
     return () => clearTimeout(timer);
-  }, [text, value, onChange]);
+  }, [typed, value, onChange]);
   return (
     <span className="flex grow items-center gap-2 sm:grow-0">
       {isLabelShown && (
@@ -84,11 +84,14 @@ export function SuggestInput(props: SuggestProps) {
         ref={field}
         aria-label={label}
         list={id}
-        // Typing replaces the value.
-        onFocus={(event) => event.target.select()}
-        value={text}
-        placeholder={placeholder}
-        onChange={(event) => setText(event.target.value)}
+        onFocus={() => setTyped("")}
+        onBlur={() => {
+          if (typed && typed !== value) onChange(typed);
+          setTyped(undefined);
+        }}
+        value={typed ?? value}
+        placeholder={value || placeholder}
+        onChange={(event) => setTyped(event.target.value)}
         className="!w-44 grow sm:grow-0"
       />
       <datalist id={id}>

@@ -11,11 +11,13 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel, utc_now
+from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.failures import FailureGroup, FailureMark, FailureQuery, FailureStatus
 
 router = PrefixRouter("analytics", "/analytics/failures")
 
 DEFAULT_DAYS = 30
+FailureId = Annotated[str, Path(alias="failureId", max_length=40)]
 
 
 class NewFailureStatus(ApiModel):
@@ -42,9 +44,18 @@ async def list_failures(
     return succeed_page(page, await use.failures.find(caller.workspace_id, query))
 
 
+@router.get("/{failureId}")
+async def get_failure(
+    failure_id: FailureId, caller: Reader, use: Use, period: Period, _fresh: Fresh
+) -> Success[FailureGroup]:
+    """Return one group of failed spans, as it is in the list."""
+    query = FailureQuery(period.or_last_days(DEFAULT_DAYS, utc_now()), PageRequest(limit=1))
+    return succeed(await use.failures.get(caller.workspace_id, failure_id, query))
+
+
 @router.put("/{failureId}")
 async def mark_failure(
-    failure_id: Annotated[str, Path(alias="failureId", max_length=40)],
+    failure_id: FailureId,
     body: NewFailureStatus,
     caller: Writer,
     use: Use,

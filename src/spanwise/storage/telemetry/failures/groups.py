@@ -72,6 +72,8 @@ async def list_failures(
     where.within_hours("hour", period)
     where.equals("agent_name", query.agent_name)
     where.equals("environment", query.environment)
+    if query.group is not None:
+        where.add("group_id = {group:UInt64}", group=query.group)
     start, end = int(query.period.start.timestamp()), math.ceil(query.period.end.timestamp())
     width = max(1, -(-(end - start) // TREND_POINTS))
     only = "status = {status:String}" if query.status else "1"

@@ -188,6 +188,21 @@ async def test_marks_and_regressions(desk: tuple[Person, Clock]) -> None:
     assert (await statuses())["rare"] == "new"
 
 
+async def test_one_failure_is_as_in_the_list(service: Service) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    for message in ("down", "slow"):
+        await send_traces(ann, [make_span("planner", status="error", statusMessage=message)])
+    period = {"startDate": "2020-01-01T00:00:00Z", "endDate": "2100-01-01T00:00:00Z"}
+    for failure in await find(ann, **period):
+        path = f"/analytics/failures/{failure['id']}"
+        assert await ann.data("GET", path, params=period) == failure
+        assert_error(await bob.call("GET", path, params=period), 404)
+        past = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+        assert_error(await ann.call("GET", path, params={"endDate": past}), 404)
+    for other in ("flr_0000000000000000", "flr_x", "x"):
+        assert_error(await ann.call("GET", f"/analytics/failures/{other}"), 404)
+
+
 async def test_invalid_marks(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     await send_traces(ann, [make_span("planner", status="error")])
