@@ -152,7 +152,7 @@ def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, demo: Site) -> No
     expect(panel.get_by_role("list", name="History")).to_contain_text("A crawler, not a person.")
     panel.get_by_role("button", name="Silence").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("For").select_option("4")
+    dialog.get_by_label("4 hours").check()
     dialog.get_by_label("Reason").fill("known crawler")
     dialog.get_by_role("button", name="Silence").click()
     expect(panel.get_by_text("silenced", exact=True)).to_be_visible()

@@ -113,3 +113,36 @@ def test_a_failed_call_is_scored_and_copied(tab: Tab, demo: Site) -> None:
     [signal] = demo.call("GET", f"/signals/trace/{root['traceId']}")
     assert (signal["signalName"], signal["value"]) == ("severity", 3)
     assert signal["spanId"] == call["spanId"]
+
+
+def test_an_attribute_is_filtered_and_the_view_shared(tab: Tab, demo: Site) -> None:
+    start = datetime.now(UTC) - timedelta(minutes=2)
+    demo.send(
+        "/spans",
+        {
+            "spans": [
+                new_span(start, name=f"order {n}", agentName="shop", attributes={"shop.tier": tier})
+                for n, tier in enumerate(("golden", "golden", "silver"))
+            ]
+        },
+    )
+    page, mouse = tab.open("/?range=24h"), Mouse()
+    mouse.click(page.get_by_role("link", name="Traces", exact=True))
+    mouse.click(page.get_by_role("button", name="Filter"))
+    expect(page.get_by_label("Search fields and attributes")).to_be_focused()
+    page.keyboard.type("shop.t")
+    expect(page.get_by_role("button", name="shop.tier")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Search values")).to_be_focused()
+    # The only value that matches, at once.
+    page.keyboard.type("gol")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("shop.tier is golden")).to_be_visible()
+    expect(page.get_by_role("link", name="order ")).to_have_count(2)
+    mouse.click(page.get_by_role("button", name="Views"))
+    mouse.click(page.get_by_label("Share with the workspace"))
+    mouse.click(page.get_by_label("Name of the view"))
+    page.keyboard.type("Golden orders")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("View saved.")).to_be_visible()
+    assert mouse.clicks <= MOST

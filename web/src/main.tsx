@@ -3,8 +3,12 @@ import { RouterProvider } from "@tanstack/react-router";
 import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { router } from "./app/router";
+import { onRateLimit } from "./lib/api";
 import { queries } from "./lib/client";
+import { toast } from "./ui/Toast";
 import "./styles.css";
+
+onRateLimit((seconds) => toast(`Too many requests. The page continues in ${seconds} s.`));
 
 const Toasts = lazy(() => import("./ui/Toasts"));
 

@@ -3,6 +3,7 @@ import { Autocomplete } from "@base-ui/react/autocomplete";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import {
+  AppWindow,
   ArrowLeftRight,
   Bot,
   CornerDownLeft,
@@ -25,6 +26,8 @@ interface Command {
   id: string;
   label: string;
   hint: string;
+  /** Other words by which it is found. */
+  words?: string | undefined;
   icon: ReactNode;
   run: () => void;
 }
@@ -101,11 +104,12 @@ function useCommands(text: string): Command[] {
   const go = (to: string, search?: Record<string, string>) => () =>
     void navigate({ to, search: search as never });
   const fixed: Command[] = [
-    ...PAGES.filter((page) => page.icon).map((page) => ({
+    ...PAGES.filter((page) => page.icon || page.words).map((page) => ({
       id: page.path,
       label: page.title,
       hint: page.key ? `g ${page.key}` : "page",
-      icon: page.icon ? <page.icon className="size-4" /> : null,
+      icon: page.icon ? <page.icon className="size-4" /> : <AppWindow className="size-4" />,
+      words: page.words,
       run: go(page.path),
     })),
     ...(data?.agents ?? []).map((agent) => ({
@@ -124,7 +128,12 @@ function useCommands(text: string): Command[] {
       run: () => setTheme(isDark() ? "light" : "dark"),
     },
   ];
-  const named = fixed.filter((one) => one.label.toLowerCase().includes(words));
+  const named = [
+    ...fixed.filter((one) => one.label.toLowerCase().includes(words)),
+    ...fixed.filter(
+      (one) => !one.label.toLowerCase().includes(words) && one.words?.includes(words),
+    ),
+  ];
   // One place is left for the search below.
   const found = [...named.slice(0, MOST - ids.length - (words ? 1 : 0)), ...ids];
   if (/^[0-9a-f]{32}$/.test(words)) {

@@ -125,21 +125,25 @@ const TABLE: readonly Page[] = [
   {
     path: "/alerts/rules",
     title: "All alert rules",
+    words: "thresholds",
     load: () => import("@/features/alerts/RulesPage"),
   },
   {
     path: "/alerts/rules/workspace",
     title: "Alert rules of the workspace",
+    words: "add a rule for all agents, notify, slack, e-mail",
     load: () => import("@/features/alerts/WorkspaceRulesPage"),
   },
   {
     path: "/alerts/silences",
     title: "Silences",
+    words: "mute notifications",
     load: () => import("@/features/alerts/SilencesPage"),
   },
   {
     path: "/failures",
     title: "Failures",
+    words: "errors, exceptions",
     icon: Bug,
     key: "f",
     group: "improve",
@@ -152,6 +156,7 @@ const TABLE: readonly Page[] = [
     icon: ArrowLeftRight,
     key: "h",
     group: "improve",
+    words: "compare releases, versions, models, periods",
     uses: ALL,
     load: () => import("@/features/changes/ChangesPage"),
   },

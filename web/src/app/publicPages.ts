@@ -17,6 +17,8 @@ export interface Page {
   icon?: LucideIcon;
   key?: string;
   group?: "observe" | "improve" | "settings";
+  /** Other words by which the palette finds the page. */
+  words?: string;
   /** The top bar controls that the page uses. */
   uses?: readonly ("range" | "environment" | "agent")[];
   /** Accessible without signing in, and shown without the frame. */

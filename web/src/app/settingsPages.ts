@@ -9,6 +9,7 @@ export const SETTINGS_PAGES: readonly Page[] = [
     icon: Building2,
     key: "w",
     group: "settings",
+    words: "members, invite a colleague, retention, masking, settings",
     load: () => import("@/features/workspace/WorkspacePage"),
   },
   {
@@ -38,6 +39,7 @@ export const SETTINGS_PAGES: readonly Page[] = [
   {
     path: "/profile",
     title: "Profile",
+    words: "password, time zone, theme",
     load: () => import("@/features/profile/ProfilePage"),
   },
   {

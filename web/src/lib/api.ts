@@ -52,6 +52,20 @@ function sleep(seconds: number, signal?: AbortSignal | null): Promise<void> {
   });
 }
 
+let announce: (seconds: number) => void = () => {};
+let waitsUntil = 0;
+
+/** Sets what is called when requests wait for the rate limit, once for all that wait together. */
+export function onRateLimit(listener: (seconds: number) => void): void {
+  announce = listener;
+}
+
+function announceOnce(seconds: number) {
+  if (Date.now() < waitsUntil) return;
+  waitsUntil = Date.now() + seconds * 1000;
+  announce(seconds);
+}
+
 /** Retries after a rate limit as the service asks, and signs out when the token is invalid. */
 export async function patientFetch(request: Request): Promise<Response> {
   const token = session.token();
@@ -71,6 +85,7 @@ export async function patientFetch(request: Request): Promise<Response> {
     const wait = Number(response.headers.get("Retry-After") ?? 0);
     const mayWait = response.status === 429 && wait > 0 && wait <= MAX_WAIT_SECONDS;
     if (mayWait && attempt < MAX_ATTEMPTS) {
+      announceOnce(wait);
       await sleep(wait, request.signal);
       continue;
     }

@@ -102,3 +102,40 @@ export function Checkbox({
     </label>
   );
 }
+
+export interface Option<T extends string = string> {
+  value: T;
+  label: string;
+}
+
+interface ChoicesProps<T extends string> {
+  label: string;
+  options: readonly Option<T>[];
+  value: T;
+  onChange: (value: T) => void;
+}
+
+/** A few choices that are all visible: one click instead of the two of a select. */
+export function Choices<T extends string>({ label, options, value, onChange }: ChoicesProps<T>) {
+  const name = useId();
+  return (
+    <fieldset>
+      <legend className="mb-1 font-medium">{label}</legend>
+      <div className="flex flex-wrap gap-x-4 gap-y-1.5">
+        {options.map((option) => (
+          <label key={option.value} className="flex cursor-pointer items-center gap-2">
+            <input
+              type="radio"
+              name={name}
+              value={option.value}
+              checked={option.value === value}
+              onChange={() => onChange(option.value)}
+              className="size-3.5 accent-accent"
+            />
+            {option.label}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,14 +1,16 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { MouseEvent } from "react";
+import { cx } from "./cx";
 
 interface Props {
   userId: string | null | undefined;
   /** The part of the query string that links preserve. */
   kept?: string;
+  className?: string;
 }
 
 /** Links to the page of a user, also inside a row that opens something else. */
-export function UserLink({ userId, kept = "" }: Props) {
+export function UserLink({ userId, kept = "", className }: Props) {
   const navigate = useNavigate();
   if (!userId) return null;
   const path = `/users/${encodeURIComponent(userId)}`;
@@ -23,7 +25,7 @@ export function UserLink({ userId, kept = "" }: Props) {
       href={path + kept}
       onClick={open}
       title={userId}
-      className="hover:text-accent hover:underline"
+      className={cx("hover:text-accent hover:underline", className)}
     >
       {userId}
     </a>

@@ -140,7 +140,12 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
       <SilenceDialog
         scope={
           isSilencing
-            ? { agentId: data.agentId, ruleId: data.ruleId, label: `the rule of “${data.title}”` }
+            ? {
+                agentId: data.agentId,
+                ruleId: data.ruleId,
+                agentName: data.agentName,
+                ruleName: `the rule of “${data.title}”`,
+              }
             : null
         }
         onClose={() => setSilencing(false)}

@@ -54,7 +54,8 @@ export default function RulesPage() {
                 setScope({
                   agentId: entry.agentId,
                   ruleId: entry.rule.id ?? null,
-                  label: `${entry.rule.name ?? "Rule"} (${entry.agentName})`,
+                  agentName: entry.agentName,
+                  ruleName: `${entry.rule.name ?? "Rule"} (${entry.agentName})`,
                 })
               }
             />

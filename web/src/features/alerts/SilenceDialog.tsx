@@ -4,13 +4,27 @@ import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
-import { Field, Input, Select, TextField } from "@/ui/Field";
+import { Choices, Field, Input, type Option, TextField } from "@/ui/Field";
 import { toast } from "@/ui/Toast";
 
 export interface SilenceScope {
   agentId: string | null;
+  /** Without a rule, all rules of the agent; without an agent too, the whole workspace. */
   ruleId: string | null;
-  label: string;
+  agentName: string | null;
+  ruleName?: string;
+}
+
+type Part = "rule" | "agent" | "workspace";
+
+/** What can be muted from here: the rule and everything that contains it. */
+function partsOf({ agentId, ruleId, agentName }: SilenceScope): Option<Part>[] {
+  const parts: (Option<Part> | false)[] = [
+    ruleId !== null && { value: "rule", label: "This rule" },
+    agentId !== null && { value: "agent", label: `All rules of ${agentName}` },
+    { value: "workspace", label: "The whole workspace" },
+  ];
+  return parts.filter((part) => part !== false);
 }
 
 const HOUR = 3_600_000;
@@ -29,6 +43,9 @@ interface Props {
 
 export function SilenceDialog({ scope, onClose }: Props) {
   const queries = useQueryClient();
+  const parts = scope ? partsOf(scope) : [];
+  const [chosen, setChosen] = useState<Part>();
+  const part = parts.find(({ value }) => value === chosen)?.value ?? parts[0]?.value ?? "workspace";
   const [duration, setDuration] = useState("1");
   const [until, setUntil] = useState("");
   const [reason, setReason] = useState("");
@@ -36,7 +53,8 @@ export function SilenceDialog({ scope, onClose }: Props) {
     mutationFn: () => {
       const end =
         duration === "until" ? new Date(until) : new Date(Date.now() + Number(duration) * HOUR);
-      const { agentId = null, ruleId = null } = scope ?? {};
+      const agentId = part === "workspace" ? null : (scope?.agentId ?? null);
+      const ruleId = part === "rule" ? (scope?.ruleId ?? null) : null;
       return unwrap(
         api.POST("/api/alerts/silences", {
           body: { agentId, ruleId, reason: reason || null, endsAt: end.toISOString() },
@@ -58,7 +76,7 @@ export function SilenceDialog({ scope, onClose }: Props) {
     <Dialog
       isOpen={scope !== null}
       onClose={onClose}
-      title={`Silence ${scope?.label ?? ""}`}
+      title={`Silence ${scope?.ruleName ?? scope?.agentName ?? "the whole workspace"}`}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -76,12 +94,17 @@ export function SilenceDialog({ scope, onClose }: Props) {
       <div className="flex flex-col gap-4">
         <p className="text-muted">
           Nobody is notified for this time. Alerts are still raised and marked as silenced.
+          {part === "agent" && " Rules for all agents are not silenced."}
         </p>
-        <Field label="For" error={problem}>
-          {(props) => (
-            <Select {...props} value={duration} onChange={setDuration} options={DURATIONS} />
-          )}
-        </Field>
+        {parts.length > 1 && (
+          <Choices label="What" options={parts} value={part} onChange={setChosen} />
+        )}
+        <Choices label="For" options={DURATIONS} value={duration} onChange={setDuration} />
+        {problem && (
+          <p role="alert" className="text-bad">
+            {problem}
+          </p>
+        )}
         {duration === "until" && (
           <Field label="Until">
             {(props) => (

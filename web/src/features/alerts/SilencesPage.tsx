@@ -72,9 +72,9 @@ function AddSilence({ onChoose }: { onChoose: (scope: SilenceScope) => void }) {
   const agents = (data?.agents ?? []).flatMap(({ id, name }) => (id ? [{ id, name }] : []));
   if (!isEditor) return null;
   const choose = (id: string) => {
-    if (id === "all") onChoose({ agentId: null, ruleId: null, label: "the whole workspace" });
+    if (id === "all") onChoose({ agentId: null, ruleId: null, agentName: null });
     const agent = agents.find((one) => one.id === id);
-    if (agent) onChoose({ agentId: agent.id, ruleId: null, label: agent.name });
+    if (agent) onChoose({ agentId: agent.id, ruleId: null, agentName: agent.name });
   };
   return (
     <Select

@@ -132,15 +132,27 @@ function TraceLinks({ changes, label, more }: LinksProps) {
   );
 }
 
+/** By the number of values: none, one, several. */
+const CHOICES = [
+  {
+    title: "No values in this period",
+    hint: "No trace of this period has a value to compare. Choose a longer time range, or send it: a release is the resource attribute service.version.",
+  },
+  {
+    title: "Only one value in this period",
+    hint: "There is nothing to compare it with. Choose a longer time range, or remove a filter.",
+  },
+  {
+    title: "Choose two values",
+    hint: "Name the baseline and the candidate to compare their traces.",
+  },
+];
+
 function ChooseValues({ found }: { found: number }) {
+  const choice = CHOICES[Math.min(found, 2)];
   return (
-    <EmptyState
-      icon={<ArrowLeftRight className="size-6" />}
-      title={found === 0 ? "No values in this period" : "Choose two values"}
-    >
-      {found === 0
-        ? "No trace of this period has a value to compare. Choose a longer time range, or send it: a release is the resource attribute service.version."
-        : "Name the baseline and the candidate to compare their traces."}
+    <EmptyState icon={<ArrowLeftRight className="size-6" />} title={choice?.title ?? ""}>
+      {choice?.hint}
     </EmptyState>
   );
 }

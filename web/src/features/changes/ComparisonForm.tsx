@@ -1,6 +1,6 @@
 /** Chooses what is compared: two periods, or two values of a dimension. */
 import { ArrowLeftRight } from "lucide-react";
-import type { Search } from "@/lib/url";
+import { type Search, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { Select } from "@/ui/Field";
 import { UrlChips } from "@/ui/filters/Chips";
@@ -18,6 +18,7 @@ interface Props {
 
 export function ComparisonForm({ comparison, names, onChange }: Props) {
   const { dimension, baseline, candidate, shift } = comparison;
+  const { agent } = useUrl();
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2 rounded-lg border bg-surface p-3.5">
       <span aria-hidden className="text-muted">
@@ -72,6 +73,12 @@ export function ComparisonForm({ comparison, names, onChange }: Props) {
         <UrlChips />
         <UrlFilterButton />
       </div>
+      {dimension === "serviceVersion" && !agent && (
+        <p className="w-full text-sm text-muted">
+          Versions of different agents may have equal names. Choose an agent above to compare its
+          releases.
+        </p>
+      )}
     </div>
   );
 }

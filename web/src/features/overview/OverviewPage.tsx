@@ -17,17 +17,9 @@ import { Metrics } from "./Metrics";
 import { ModelShares } from "./ModelShares";
 import { type Step, useMetrics, useOverview, useStep } from "./queries";
 
-const STEPS: { value: Step; label: string }[] = [
-  { value: "auto", label: "Interval: auto" },
-  { value: "hourly", label: "Hourly" },
-  { value: "daily", label: "Daily" },
-  { value: "weekly", label: "Weekly" },
-  { value: "monthly", label: "Monthly" },
-];
-
 export default function OverviewPage() {
   const { data: known } = useFilterValues();
-  const { step, setStep } = useStep();
+  const { step, setStep, steps } = useStep();
   if (known && known.agents.length === 0 && known.kinds.length === 0) return <NothingYet />;
   return (
     <PageBody
@@ -39,7 +31,7 @@ export default function OverviewPage() {
             aria-label="Interval"
             value={step}
             onChange={(value) => setStep(value as Step)}
-            options={STEPS}
+            options={[{ value: "auto", label: "Interval: auto" }, ...steps]}
           />
           <CopyToDashboard />
         </>

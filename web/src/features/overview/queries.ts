@@ -2,15 +2,19 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { api, type Granularity, unwrap } from "@/lib/api";
 import { afterPaint } from "@/lib/idle";
+import { granularityOf, STEPS } from "@/lib/queryDraft";
 import { autoGranularity, useFilterQuery, useRange } from "@/lib/range";
 import { useUrlState } from "@/lib/url";
 
 export type Step = "auto" | Granularity;
 
-export function useStep(): { step: Step; setStep: (step: Step) => void; granularity: Granularity } {
+/** The interval of the charts, and those that the range allows. */
+export function useStep() {
   const [step, setStep] = useUrlState<Step>("step", "auto");
   const range = useRange();
-  return { step, setStep, granularity: step === "auto" ? autoGranularity(range) : step };
+  const granularity = granularityOf(step, range) ?? autoGranularity(range);
+  const steps = STEPS.filter(({ value }) => granularityOf(value, range) === value);
+  return { step, setStep, granularity, steps };
 }
 
 type Filter = ReturnType<typeof useFilterQuery>;

@@ -1,8 +1,8 @@
 /** What can be done with a trace. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { GitCompareArrows, Link2, SquareTerminal, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { CodeXml, GitCompareArrows, Link2, SquareTerminal, Trash2 } from "lucide-react";
+import { type ReactNode, useState } from "react";
 import { api, type TraceWithSpans, unwrap } from "@/lib/api";
 import { formatCounted } from "@/lib/format";
 import { stringifySearch, useUrl } from "@/lib/url";
@@ -38,7 +38,11 @@ export function TraceActions({ trace, spanId }: Props) {
         Compare
       </Button>
       <CopyLink traceId={trace.traceId} spanId={spanId} />
-      <CopyCurl what="API request" command={curlOfTrace(location.origin, trace.traceId)} />
+      <CopyCurl
+        what="API request"
+        icon={<CodeXml className="size-3.5" />}
+        command={curlOfTrace(location.origin, trace.traceId)}
+      />
       <DeleteTrace trace={trace} />
     </div>
   );
@@ -61,24 +65,22 @@ function CopyLink({ traceId, spanId }: { traceId: string; spanId: string | undef
 
 interface CopyProps {
   what: string;
+  icon?: ReactNode;
   command: string;
   /** What the command lacks. */
   warning?: string | undefined;
 }
 
 /** Copies a command for the shell. */
-export function CopyCurl({ what, command, warning }: CopyProps) {
+export function CopyCurl({ what, icon, command, warning }: CopyProps) {
+  const done = [`Copied the ${what} as cURL.`, warning].filter(Boolean).join(" ");
   return (
     <Button
       kind="quiet"
       size="small"
       aria-label={`Copy ${what} as cURL`}
-      onClick={() =>
-        void copyText(command).then(
-          (isDone) => isDone && toast(["cURL command copied.", warning].filter(Boolean).join(" ")),
-        )
-      }
-      icon={<SquareTerminal className="size-3.5" />}
+      onClick={() => void copyText(command).then((isDone) => isDone && toast(done))}
+      icon={icon ?? <SquareTerminal className="size-3.5" />}
     />
   );
 }

@@ -68,7 +68,7 @@ function Facts({ trace }: { trace: TraceWithSpans }) {
       )}
       {userId && (
         <span className="min-w-0 truncate">
-          user <UserLink userId={userId} />
+          user <UserLink userId={userId} className="text-accent" />
         </span>
       )}
       {variant && (

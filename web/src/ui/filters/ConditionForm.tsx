@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import {
   ATTRIBUTE,
   COMPARISONS,
@@ -32,20 +32,27 @@ export function ConditionForm({ field, before, onDone }: Props) {
   const [chosen, setChosen] = useState<string[]>(isChosen ? (initial?.values ?? []) : []);
   const [text, setText] = useState(isChosen ? "" : (initial?.values[0] ?? ""));
   const [upper, setUpper] = useState("");
+  const suggested = useValues(field, text, type === "choice");
+  const [isWaiting, setWaiting] = useState(false);
   const needsNothing = comparison === "exists" || comparison === "missing";
   const isChoice = type === "choice" && (comparison === "eq" || comparison === "ne");
-  // Text that was typed but not chosen from the list counts as a value.
   const values = isChoice
     ? chosen.length > 0
       ? chosen
-      : text.trim()
-        ? [text.trim()]
-        : []
+      : typedValues(text, suggested.data?.map(({ name }) => name) ?? [])
     : comparison === "between"
       ? [text, upper]
       : [text];
   const isComplete =
     needsNothing || (values.length > 0 && values.every((one) => isValid(one, field, comparison)));
+  const finish = () => onDone(toConditions(field, comparison, values));
+  // The values that match the typed text are not known yet.
+  const isUnknown = isChoice && chosen.length === 0 && suggested.isPending;
+  useEffect(() => {
+    if (!isWaiting || isUnknown) return;
+    setWaiting(false);
+    finish();
+  });
   return (
     <form
       className="flex flex-col gap-2"
@@ -53,7 +60,8 @@ export function ConditionForm({ field, before, onDone }: Props) {
         event.preventDefault();
         // The form may be opened from another one.
         event.stopPropagation();
-        if (isComplete) onDone(toConditions(field, comparison, values));
+        if (isComplete && isUnknown) setWaiting(true);
+        else if (isComplete) finish();
       }}
     >
       <Select
@@ -96,6 +104,14 @@ export function ConditionForm({ field, before, onDone }: Props) {
   );
 }
 
+/** What typed text means without a choice: the only value that it matches, or itself. */
+function typedValues(text: string, suggested: readonly string[]): string[] {
+  const typed = text.trim();
+  if (!typed) return [];
+  const [only] = suggested;
+  return suggested.length === 1 && only !== undefined ? [only] : [typed];
+}
+
 function isValid(text: string, field: string, comparison: Comparison): boolean {
   return text.trim() !== "" && (!takesNumber(field, comparison) || Number.isFinite(Number(text)));
 }
@@ -116,6 +132,7 @@ function Value({ label, field, comparison, text, set }: ValueProps) {
       step="any"
       aria-label={label}
       placeholder={unit ?? (takesNumber(field, comparison) ? "Number" : "Text")}
+      autoFocus={!label.includes("upper")}
       value={text}
       onChange={(event) => set(event.target.value)}
     />
@@ -145,6 +162,8 @@ function Choices({ field, chosen, onChoose, search, onSearch }: ChoicesProps) {
         type="search"
         aria-label="Search values"
         placeholder="Search or type a value"
+        // The form appears because of a click, and a value is typed next.
+        autoFocus
         value={search}
         onChange={(event) => onSearch(event.target.value)}
       />

@@ -58,7 +58,15 @@ function Builder({ onAdd }: { onAdd: Parameters<typeof ConditionForm>[0]["onDone
 function FieldList({ onPick }: { onPick: (field: string) => void }) {
   const [search, setSearch] = useState("");
   const attributes = useAttributeKeys(search);
-  const fields = FIELDS.filter(({ label }) => label.toLowerCase().includes(search.toLowerCase()));
+  const isWanted = (name: string) => name.toLowerCase().includes(search.toLowerCase());
+  const fields = FIELDS.filter(({ label }) => isWanted(label));
+  // Until the answer arrives, the data is that of an earlier search.
+  const keys = attributes.data?.filter(({ name }) => isWanted(name));
+  const pickFirst = () => {
+    const attribute = keys?.[0]?.name;
+    const first = fields[0]?.id ?? (attribute && ATTRIBUTE + attribute);
+    if (search && first) onPick(first);
+  };
   return (
     <div className="flex flex-col gap-1">
       <Input
@@ -67,6 +75,11 @@ function FieldList({ onPick }: { onPick: (field: string) => void }) {
         placeholder="Search fields and attributes"
         value={search}
         onChange={(event) => setSearch(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          event.preventDefault();
+          pickFirst();
+        }}
       />
       <div className="max-h-80 overflow-auto" tabIndex={-1}>
         {fields.map(({ id, label }) => (
@@ -75,12 +88,12 @@ function FieldList({ onPick }: { onPick: (field: string) => void }) {
           </Item>
         ))}
         <h3 className="px-2 pt-2 pb-1 text-xs text-muted">Attributes of spans</h3>
-        {attributes.data?.map(({ name, count }) => (
+        {keys?.map(({ name, count }) => (
           <Item key={name} onClick={() => onPick(ATTRIBUTE + name)} count={count}>
             <span className="font-mono text-sm">{name}</span>
           </Item>
         ))}
-        {attributes.data?.length === 0 && <Note>No attributes in this period</Note>}
+        {keys?.length === 0 && <Note>No attributes in this period</Note>}
         {attributes.isPending && <Note>Loading…</Note>}
         {attributes.error && <Note>{attributes.error.message}</Note>}
       </div>

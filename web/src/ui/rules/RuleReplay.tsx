@@ -129,7 +129,7 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
               {firing.end
                 ? `for ${formatDuration(new Date(firing.end).getTime() - new Date(firing.start).getTime())}`
                 : "until now"}
-              , {format(firing.value)}
+              , {format(firing.value)} at first
             </span>
           </li>
         ))}
