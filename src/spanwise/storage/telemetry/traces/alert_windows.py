@@ -210,7 +210,7 @@ async def _find_group_examples(
     sql = (
         _signal_examples(period, agents, is_low=is_low)
         if rule.metric is AlertMetric.SIGNAL
-        else _trace_examples(rule.metric, period, agents)
+        else _trace_examples(rule.metric, period, agents, is_low=is_low)
     )
     parameters = {
         "workspaces": sorted({watched.workspace_id for watched in rules}),
@@ -240,11 +240,17 @@ def _only(agents: Sequence[str] | None) -> str:
     return "1" if agents is None else "agent_name IN {agents:Array(String)}"
 
 
+def example_condition(metric: AlertMetric, *, is_low: bool) -> str:
+    """SQL condition on the traces that are examples; a trace that succeeded is none for errors."""
+    return "status = 'error'" if metric is AlertMetric.ERROR_RATE and not is_low else "1"
+
+
 def _trace_examples(
-    metric: AlertMetric, period: tuple[int, int], agents: Sequence[str] | None
+    metric: AlertMetric, period: tuple[int, int], agents: Sequence[str] | None, *, is_low: bool
 ) -> str:
     return f"""SELECT workspace, {_agent_column(agents)} AS agent, lower(hex(trace_id)) AS id
         FROM traces FINAL WHERE {ended_within([period])} AND {_only(agents)}
+            AND {example_condition(metric, is_low=is_low)}
         ORDER BY {TRACE_ORDER[metric]} LIMIT {EXAMPLES} BY workspace, agent"""
 
 

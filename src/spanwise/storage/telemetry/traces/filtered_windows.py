@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from spanwise.model.alerts import AlertMetric, AlertRule, WatchedRule, Window
+from spanwise.model.alerts import AlertMetric, AlertRule, Condition, WatchedRule, Window
 from spanwise.model.dashboards.queries import AnalyticsQuery
 from spanwise.model.telemetry.failures import FailureMark
 from spanwise.model.telemetry.filters import FilterCondition, TraceFilter, equal
@@ -21,6 +21,7 @@ from spanwise.storage.telemetry.traces.alert_windows import (
     TRACE_ORDER,
     Buckets,
     ended_within,
+    example_condition,
     to_window,
 )
 
@@ -140,10 +141,12 @@ async def find_filtered_examples(
     until = int(end.timestamp()) + 1
     period = until - watched.rule.window_minutes * 60, until
     where = trace_conditions(watched.workspace_id, _filter_of(watched, conditions, [period]))
+    metric, is_low = _ordering_metric(watched.rule), watched.rule.condition is Condition.BELOW
     rows = await engine.fetch(
         f"""SELECT lower(hex(trace_id)) AS id FROM traces FINAL
         WHERE {ended_within([period])} AND {where.sql}
-        ORDER BY {TRACE_ORDER[_ordering_metric(watched.rule)]} LIMIT {EXAMPLES}""",
+            AND {example_condition(metric, is_low=is_low)}
+        ORDER BY {TRACE_ORDER[metric]} LIMIT {EXAMPLES}""",
         {**where.parameters, "workspaces": [watched.workspace_id]},
         tag="find_filtered_examples",
     )
