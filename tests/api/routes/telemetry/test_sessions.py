@@ -1,5 +1,6 @@
 """Conversations: lists, details and workspace isolation."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -129,6 +130,33 @@ async def test_conversations_are_sorted(ann: Person) -> None:
     [second] = await ann.data("GET", "/spans/sessions", params=params)
     assert (second["sessionId"], second["traceCount"]) == ("busy", 3)
     assert_error(await ann.call("GET", "/spans/sessions", params={"sort": "name"}), 400, "sort")
+
+
+async def test_the_conversation_that_ended_last_is_first(ann: Person) -> None:
+    now = datetime.now(UTC)
+
+    def turn(session: str, hours: float, duration: timedelta) -> dict[str, Any]:
+        start = now - timedelta(hours=hours)
+        milliseconds = duration / timedelta(milliseconds=1)
+        return make_span(sessionId=session, startTime=start.isoformat(), durationMs=milliseconds)
+
+    minute = timedelta(minutes=1)
+    turns = [
+        *(turn(f"short {n}", n, minute) for n in range(1, 6)),
+        turn("slow", 3.5, timedelta(hours=2)),
+        # Longer than the range that is searched first.
+        turn("days", 60, timedelta(hours=57.4)),
+    ]
+    await ann.data("POST", "/spans", json={"spans": turns})
+    listed = [
+        session
+        for skip in (0, 2, 4)
+        for session in await ann.data("GET", "/spans/sessions", params={"limit": 2, "skip": skip})
+    ]
+    assert [session["sessionId"] for session in listed] == [
+        *("short 1", "slow", "short 2", "days", "short 3", "short 4")
+    ]
+    assert [s["lastAt"] for s in listed] == sorted((s["lastAt"] for s in listed), reverse=True)
 
 
 async def test_conversations_are_found_by_session_and_user(ann: Person) -> None:

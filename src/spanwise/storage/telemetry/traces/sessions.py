@@ -1,13 +1,14 @@
 """Reads sessions: traces that share a session id."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import Order, SessionSort, TraceFilter, equal
 from spanwise.model.telemetry.spans import Session, SessionWithTraces
+from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.engine.query import Rows
@@ -32,13 +33,13 @@ _COLUMNS = """session_id, argMaxIf(user_id, start, user_id != '') AS user,
     argMax(output_preview, (start, trace_id)) AS last_output"""
 
 
+_END = "(toUnixTimestamp64Nano(start) + toInt64(duration_ns))"
 # Sort -> SQL for the traces of a session.
 _SORTS = {
-    SessionSort.TIME: "max(start)",
+    SessionSort.TIME: f"max({_END})",
     SessionSort.COST: "sum(cost)",
     SessionSort.TRACES: "count()",
-    SessionSort.DURATION: "max(toUnixTimestamp64Nano(start) + toInt64(duration_ns)) "
-    "- min(toUnixTimestamp64Nano(start))",
+    SessionSort.DURATION: f"max({_END}) - min(toUnixTimestamp64Nano(start))",
     SessionSort.ERRORS: "countIf(status = 'error')",
 }
 
@@ -59,12 +60,16 @@ async def find_sessions(
         where.parameters,
         tag="count_sessions",
     )
-    # A session of the last days is among the latest ones; a search looks at earlier traces too.
-    is_latest = (sort, order, search) == (SessionSort.TIME, Order.DESC, None)
-    periods = recent_periods_first(wanted.period) if is_latest else [wanted.period]
-    parts = [_conditions(workspace, replace(wanted, period=part), search) for part in periods]
     ordering = f"{_SORTS[sort]} {order}, session_id {order}"
-    counted, ids = await asyncio.gather(counting, _find_ids(engine, parts, page, ordering))
+    # The latest sessions are mostly those of the last days; a search looks at earlier ones too.
+    is_latest = (sort, order, search) == (SessionSort.TIME, Order.DESC, None)
+    finding = (
+        _find_latest(engine, workspace, wanted, page, ordering)
+        if is_latest
+        else _find_page(engine, where, page, ordering)
+    )
+    counted, found = await asyncio.gather(counting, finding)
+    ids = [row["session_id"] for row in found]
     rows = await _read_sessions(engine, where, ids, ordering)
     return Listing([_to_session(row) for row in rows], int(counted[0]["total"]))
 
@@ -83,22 +88,39 @@ def _conditions(workspace: str, wanted: TraceFilter, search: str | None) -> Cond
     return where
 
 
-async def _find_ids(
-    engine: Engine, parts: Iterable[Conditions], page: PageRequest, ordering: str
-) -> list[str]:
-    """Return the ids of a page's sessions from the first part that fills it, else the last."""
-    ids: list[str] = []
-    for where in parts:
-        rows = await engine.fetch(
-            f"""SELECT session_id FROM traces FINAL WHERE {where.sql} GROUP BY session_id
-            ORDER BY {ordering} LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
-            {**where.parameters, "limit": page.limit, "skip": page.skip},
-            tag="find_session_ids",
-        )
-        ids = [row["session_id"] for row in rows]
-        if len(ids) == page.limit:
+async def _find_page(engine: Engine, where: Conditions, page: PageRequest, ordering: str) -> Rows:
+    """Return the ids of a page's sessions, and when their last traces ended."""
+    return await engine.fetch(
+        f"""SELECT session_id, max({_END}) AS ended FROM traces FINAL WHERE {where.sql}
+        GROUP BY session_id
+        ORDER BY {ordering} LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
+        {**where.parameters, "limit": page.limit, "skip": page.skip},
+        tag="find_session_ids",
+    )
+
+
+async def _find_latest(
+    engine: Engine, workspace: str, wanted: TraceFilter, page: PageRequest, ordering: str
+) -> Rows:
+    """Find a page of the latest sessions in the last days, if these fill it."""
+    rows: Rows = []
+    for period in recent_periods_first(wanted.period):
+        where = _conditions(workspace, replace(wanted, period=period), None)
+        rows = await _find_page(engine, where, page, ordering)
+        if len(rows) < page.limit:
+            continue
+        earlier = replace(wanted, period=TimeRange(wanted.period.start, period.start))
+        before = _conditions(workspace, earlier, None)
+        if period == wanted.period or not await _has_end_after(engine, before, rows[-1]["ended"]):
             break
-    return ids
+    return rows
+
+
+async def _has_end_after(engine: Engine, where: Conditions, nano: int) -> bool:
+    """Return whether a trace may have ended after a time; the index skips most of them."""
+    where.add(f"intDiv({_END}, 1000000000) >= {where.bind(nano // 10**9, 'Int64')}")
+    sql = f"SELECT 1 FROM traces WHERE {where.sql} LIMIT 1"
+    return bool(await engine.fetch(sql, where.parameters, tag="has_end_after"))
 
 
 async def _read_sessions(
