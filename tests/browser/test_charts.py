@@ -1,10 +1,12 @@
 """Charts: legend, values under the pointer, range selection and links to traces."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import Locator, expect
 
-from support.browser import Tab
+from support.browser import Site, Tab
+from support.spans import new_span
 
 REQUESTS = "Requests by agent over time"
 LATENCY = "Latency over time"
@@ -18,11 +20,11 @@ def open_chart(tab: Tab, query: str = "range=30d") -> Locator:
     return chart
 
 
-def move_to(chart: Locator, share: float) -> None:
-    """Move the pointer to a share of the chart's width."""
+def move_to(chart: Locator, share: float, height: float = 0.5) -> None:
+    """Move the pointer to a share of the chart's width, and of its height from above."""
     box = chart.bounding_box()
     assert box
-    chart.page.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
+    chart.page.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] * height)
 
 
 def test_a_legend_entry_hides_and_shows_its_series(tab: Tab) -> None:
@@ -70,6 +72,28 @@ def test_a_click_opens_the_traces_of_the_bucket(tab: Tab) -> None:
     tab.page.mouse.down()
     tab.page.mouse.up()
     expect(tab.page).to_have_url(re.compile(r"/traces\?.*from=.*&to="))
+
+
+def test_a_click_on_a_part_of_a_stack_opens_its_traces(tab: Tab, demo: Site) -> None:
+    start = datetime.now(UTC) - timedelta(minutes=30)
+    spans = [
+        new_span(start, agentName="glass-frog", status="error" if n < 6 else "ok")
+        for n in range(10)
+    ]
+    demo.send("/spans", {"spans": spans})
+    # The four that succeeded are drawn below the six that failed.
+    for height, status, count in ((0.67, "success", 4), (0.25, "error", 6)):
+        page = tab.open("/?range=1h&agent=glass-frog&step=15m")
+        chart = page.get_by_role("img", name="Success and failure over time")
+        expect(chart.locator("canvas")).to_be_visible()
+        for share in range(10, 100, 5):
+            move_to(chart, share / 100, height)
+            if "Total\n10" in chart.inner_text():
+                break
+        page.mouse.down()
+        page.mouse.up()
+        expect(page).to_have_url(re.compile(f"status={status}"))
+        expect(page.get_by_text(f"{count} traces", exact=True)).to_be_visible()
 
 
 def test_a_chart_follows_its_data_and_the_theme(tab: Tab) -> None:

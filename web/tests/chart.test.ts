@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { topSeries } from "@/ui/chart/series";
-import { findLonePoints, stackSeries } from "@/ui/chart/stack";
+import { findLonePoints, stackedAt, stackSeries } from "@/ui/chart/stack";
 
 const bars = { type: "bar", stack: "all", colour: "red" } as const;
 
@@ -28,6 +28,22 @@ test("a zero on top of a stack has no height", () => {
     { ...bars, name: "b", values: [0] },
   ]);
   expect([zero?.bases, zero?.tops]).toEqual([[7], [7]]);
+});
+
+test("a click is on the stacked series that is drawn there", () => {
+  const series = [
+    { ...bars, name: "a", values: [1, null] },
+    { ...bars, name: "b", values: [10, 20] },
+    { name: "line", colour: "red", values: [99, 99] },
+  ];
+  expect([0.5, 1, 10.9, 11, -1].map((value) => stackedAt(series, 0, value))).toEqual([
+    "a",
+    "b",
+    "b",
+    undefined,
+    undefined,
+  ]);
+  expect(stackedAt(series, 1, 0)).toBe("b");
 });
 
 test("only points between two gaps are drawn as dots", () => {

@@ -44,7 +44,9 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
             <Time at={alert.triggeredAt} />
             {alert.silencedUntil && <Badge>silenced</Badge>}
             {alert.occurrences > 1 && (
-              <span className="max-md:hidden">· {formatCount(alert.occurrences)} occurrences</span>
+              <span className="min-w-0 shrink-[9] truncate max-md:hidden">
+                · {formatCount(alert.occurrences)} occurrences
+              </span>
             )}
           </span>
         </span>

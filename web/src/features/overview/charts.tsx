@@ -13,7 +13,7 @@ import {
 } from "@/lib/format";
 import { bucketEnd } from "@/lib/range";
 import { SERIES } from "@/lib/series";
-import { type Series, topSeries } from "@/ui/chart/series";
+import { OTHER, type Series, topSeries } from "@/ui/chart/series";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
@@ -22,13 +22,17 @@ import type { Overview } from "./queries";
 
 const HEIGHT = 190;
 
+/** The URL parameters for the traces of a clicked series, if it is one of several in a stack. */
+type FilterOf = (stacked: string | undefined) => Record<string, string>;
+
 /** Opens the traces of a clicked bucket. */
-function usePick(granularity: Granularity, filter: Record<string, string> = {}) {
+function usePick(granularity: Granularity, filterOf?: FilterOf) {
   const navigate = useNavigate();
-  return (date: string) => {
+  return (date: string, stacked?: string) => {
     const from = new Date(date).toISOString();
     const to = new Date(bucketEnd(date, granularity)).toISOString();
-    void navigate({ to: "/traces", search: { ...filter, from, to, range: undefined } as never });
+    const search = { ...filterOf?.(stacked), from, to, range: undefined };
+    void navigate({ to: "/traces", search: search as never });
   };
 }
 
@@ -39,7 +43,7 @@ interface ChartProps<T> {
   unit?: string;
   build: (points: T[]) => Series[];
   format: (value: number) => string;
-  filter?: Record<string, string>;
+  filterOf?: FilterOf;
   className?: string;
 }
 
@@ -55,7 +59,7 @@ function ChartPanel<T extends { date: string }>(props: ChartProps<T>) {
             granularity={granularity}
             label={`${title} over time`}
             format={format}
-            filter={props.filter}
+            filterOf={props.filterOf}
           />
         )}
       </QueryResult>
@@ -69,14 +73,14 @@ interface PointsProps<T> {
   granularity: Granularity;
   label: string;
   format: (value: number) => string;
-  filter?: Record<string, string> | undefined;
+  filterOf?: FilterOf | undefined;
 }
 
 function PointsChart<T extends { date: string }>(props: PointsProps<T>) {
   const { points, build, granularity, label, format } = props;
   const dates = useMemo(() => points.map((point) => point.date), [points]);
   const series = useMemo(() => build(points), [points, build]);
-  const pick = usePick(granularity, props.filter);
+  const pick = usePick(granularity, props.filterOf);
   return (
     <TimeChart
       label={label}
@@ -95,6 +99,15 @@ type Point<K extends keyof Overview> = Overview[K] extends UseQueryResult<(infer
 function byAgent(points: Point<"requests">[]): Series[] {
   const tops = topSeries(points.map((point) => point.byAgent));
   return tops.map((one) => ({ ...one, type: "bar", stack: "agents" }));
+}
+
+function ofAgent(stacked: string | undefined): Record<string, string> {
+  return stacked && stacked !== OTHER ? { agent: stacked } : {};
+}
+
+function ofOutcome(stacked: string | undefined): Record<string, string> {
+  if (stacked === SERIES.errors.name) return { status: "error" };
+  return stacked === SERIES.success.name ? { status: "success" } : {};
 }
 
 function outcomes(points: Point<"errorRate">[]): Series[] {
@@ -160,6 +173,7 @@ export function Charts({ overview }: { overview: Overview }) {
         query={overview.requests}
         granularity={granularity}
         build={byAgent}
+        filterOf={ofAgent}
         format={formatCompact}
       />
       <ChartPanel
@@ -176,6 +190,7 @@ export function Charts({ overview }: { overview: Overview }) {
         query={overview.errorRate}
         granularity={granularity}
         build={outcomes}
+        filterOf={ofOutcome}
         format={formatCount}
       />
       <ChartPanel
@@ -185,7 +200,7 @@ export function Charts({ overview }: { overview: Overview }) {
         granularity={granularity}
         build={errorRates}
         format={formatPercent}
-        filter={{ status: "error" }}
+        filterOf={() => ({ status: "error" })}
       />
       <ChartPanel
         title="Tokens"

@@ -8,12 +8,13 @@ import "uplot/dist/uPlot.min.css";
 import { ChartTip } from "./ChartTip";
 import { createPlot, type Handlers } from "./options";
 import type { ChartInput } from "./series";
+import { stackedAt } from "./stack";
 
 interface Props {
   input: ChartInput;
   height: number;
   label: string;
-  onPick?: ((date: string) => void) | undefined;
+  onPick?: ((date: string, stacked?: string) => void) | undefined;
 }
 
 export function Plot({ input, height, label, onPick }: Props) {
@@ -28,9 +29,9 @@ export function Plot({ input, height, label, onPick }: Props) {
   const handlers = useRef<Handlers>(null);
   handlers.current = {
     onHover: setHover,
-    onClick: (index) => {
+    onClick: (index, value) => {
       const date = dates[index];
-      if (date) onPick?.(date);
+      if (date) onPick?.(date, stackedAt(input.series, index, value));
     },
     onSelect: (first, last) => {
       const [from, to] = [dates[first], dates[last]];
@@ -78,7 +79,7 @@ export function Plot({ input, height, label, onPick }: Props) {
 function forwardTo(latest: { current: Handlers | null }): Handlers {
   return {
     onHover: (hover) => latest.current?.onHover(hover),
-    onClick: (index) => latest.current?.onClick(index),
+    onClick: (index, value) => latest.current?.onClick(index, value),
     onSelect: (first, last) => latest.current?.onSelect(first, last),
   };
 }

@@ -11,8 +11,11 @@ interface Props extends ChartInput {
   label: string;
   height?: number;
   hasLegend?: boolean;
-  /** Called with the date of the bucket that was clicked. Dragging always selects the time range. */
-  onPick?: (date: string) => void;
+  /**
+   * Called with the date of the bucket that was clicked, and the name of the stacked series there.
+   * Dragging always selects the time range.
+   */
+  onPick?: (date: string, stacked?: string) => void;
 }
 
 export function TimeChart({ label, height = 180, hasLegend = true, onPick, ...rest }: Props) {

@@ -25,7 +25,8 @@ export interface Handlers {
   /** Called with the bucket under the pointer, and with null when the pointer leaves. */
   onHover: (hover: { index: number; x: number } | null) => void;
   onSelect: (first: number, last: number) => void;
-  onClick: (index: number) => void;
+  /** Called with the bucket and the value under the pointer. */
+  onClick: (index: number, value: number) => void;
 }
 
 /** `cursorLeft` restores the crosshair of the plot that this one replaces. */
@@ -163,7 +164,8 @@ function toHooks(
           hasSelected = false;
         });
         over.addEventListener("click", () => {
-          if (!hasSelected && typeof cursor.idx === "number") handlers.onClick(cursor.idx);
+          if (hasSelected || typeof cursor.idx !== "number") return;
+          handlers.onClick(cursor.idx, plot.posToVal(cursor.top ?? 0, "y"));
         });
       },
     ],

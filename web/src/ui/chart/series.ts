@@ -73,6 +73,9 @@ export function pointLabel(date: string, granularity: Granularity): string {
   }
 }
 
+/** The name of the series of all that are not among the largest. */
+export const OTHER = "other";
+
 /** The largest series by their sum; the rest is combined into "other". */
 export function topSeries(points: Record<string, number>[], most = 5): Series[] {
   const sums = new Map<string, number>();
@@ -94,7 +97,7 @@ export function topSeries(points: Record<string, number>[], most = 5): Series[] 
   if (rest.length > 0) {
     const sum = (point: Record<string, number>) =>
       rest.reduce((total, name) => total + (point[name] ?? 0), 0);
-    series.push({ name: "other", colour: "var(--series-other)", values: points.map(sum) });
+    series.push({ name: OTHER, colour: "var(--series-other)", values: points.map(sum) });
   }
   return series;
 }

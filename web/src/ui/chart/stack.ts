@@ -25,6 +25,14 @@ export function stackSeries(series: Series[]): Layer[] {
   });
 }
 
+/** The name of the stacked series that is drawn at a value of a bucket, if one is. */
+export function stackedAt(series: Series[], index: number, value: number): string | undefined {
+  return stackSeries(series).find(
+    ({ stack, bases, tops }) =>
+      stack && (bases[index] ?? 0) <= value && value < (tops[index] ?? Number.NEGATIVE_INFINITY),
+  )?.name;
+}
+
 /** Points with a gap on both sides: they are drawn as dots. */
 export function findLonePoints(values: (number | null)[]): number[] {
   const isGap = (index: number) => (values[index] ?? null) === null;
