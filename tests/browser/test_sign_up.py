@@ -48,6 +48,22 @@ def test_a_wrong_password_is_reported(chromium: Browser, demo: Site) -> None:
         tab.troubles = [one for one in tab.troubles if "401" not in one]
 
 
+def test_a_link_that_does_not_work_says_so(chromium: Browser, demo: Site) -> None:
+    problem = "This link is unknown, already used or expired"
+    with open_tab(chromium, demo.url) as tab:
+        page = tab.open("/verify-email?token=old")
+        expect(page.get_by_role("alert")).to_contain_text(problem)
+        page = tab.open("/reset-password?token=old")
+        page.get_by_label("New password").fill("short")
+        page.get_by_role("button", name="Set password").click()
+        expect(page.get_by_text("must have 8 to 128 characters")).to_be_visible()
+        page.get_by_label("New password").fill(PASSWORD)
+        page.get_by_role("button", name="Set password").click()
+        expect(page.get_by_role("alert").first).to_contain_text(problem)
+        # The browser logs the expected 400s.
+        tab.troubles = [one for one in tab.troubles if "400" not in one]
+
+
 def test_an_expired_session_leads_to_the_sign_in_page_and_back(
     chromium: Browser, demo: Site
 ) -> None:

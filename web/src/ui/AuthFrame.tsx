@@ -40,12 +40,18 @@ export function AuthForm({ onSubmit, children }: { onSubmit: () => void; childre
   );
 }
 
-/** An error that belongs to no field. */
+/** The fields of these forms, which show what is wrong with them. */
+const FIELDS = ["name", "email", "password"];
+
+/** An error that belongs to no field: also one of the token in the link that was opened. */
 export function FormError({ error }: { error: Error | null }) {
-  if (!error || (error instanceof ApiError && error.details.length > 0)) return null;
+  const details = error instanceof ApiError ? error.details : [];
+  const others = details.filter(({ field }) => !FIELDS.includes(field));
+  if (!error || (details.length > 0 && others.length === 0)) return null;
+  const token = others.find(({ field }) => field === "token");
   return (
     <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
-      {error.message}
+      {token ? `This link ${token.message}.` : error.message}
     </p>
   );
 }

@@ -38,9 +38,9 @@ export function ModelShares({ overview }: { overview: Overview }) {
               bars={parts.slice(0, 6).map(({ name, cost, tool }) => ({
                 key: name,
                 label: (
-                  <span className="inline-flex items-center gap-1.5">
+                  <span className="flex min-w-0 items-center gap-1.5" title={name}>
                     <Dot colour={colourOf(name)} />
-                    {name}
+                    <span className="truncate">{name}</span>
                   </span>
                 ),
                 value: cost,

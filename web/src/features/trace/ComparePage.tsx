@@ -178,8 +178,8 @@ function Side({ trace, other, param }: SideProps) {
 
 function Title({ trace }: { trace: TraceWithSpans }): ReactNode {
   return (
-    <header className="flex h-10 items-center gap-2 border-b px-3">
-      <h2 className="truncate font-medium">
+    <header className="flex min-h-10 flex-wrap items-center gap-x-2 border-b px-3 py-1">
+      <h2 className="min-w-0 truncate font-medium">
         <Link to={`/traces/${trace.traceId}`} className="hover:text-accent">
           {trace.name}
         </Link>
