@@ -153,6 +153,8 @@ class Rows:
             request = make_request(f"metric {number}", [Point(time.time_ns(), 1)])
             body = json_format.MessageToDict(request)
             await self.person.call("POST", "/otlp/v1/metrics", json=body)
+        [failure, *_] = await make("GET", "/analytics/failures")
+        self._keep("failureId", failure)
 
 
 def rows_in(answer: Any) -> int:
