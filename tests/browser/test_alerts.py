@@ -1,12 +1,14 @@
 """Alerts: acknowledging with one key, and rules that are replayed before they are saved."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import expect
 
-from support.browser import Site, Tab, add_filter
+from support.browser import OpenTab, Site, Tab, add_filter
 from support.receivers import hook_server
 from support.site_data import raise_alert
+from support.spans import new_span
 
 
 def test_an_alert_is_acknowledged_with_one_key_and_reopened(tab: Tab, demo: Site) -> None:
@@ -68,6 +70,25 @@ def test_an_error_rate_is_typed_in_percent(tab: Tab) -> None:
     expect(page.get_by_label("Threshold")).to_have_value("20")
     page.get_by_label("Threshold").fill("12.5")
     expect(page.get_by_role("list", name="Rules")).to_contain_text("above 12.5%")
+
+
+def test_a_long_list_of_firings_scrolls_by_keyboard(opener: OpenTab, demo: Site) -> None:
+    now = datetime.now(UTC)
+    hours = [
+        new_span(
+            now - timedelta(hours=h), agentName="busy-hornet", status="error" if h % 2 else "ok"
+        )
+        for h in range(1, 24)
+    ]
+    demo.send("/spans", {"spans": hours})
+    with opener(width=390) as tab:
+        page = tab.open("/agents/busy-hornet/rules")
+        page.get_by_role("button", name="Add a rule").first.click()
+        page.get_by_label("Minimum samples").fill("1")
+        firings = page.get_by_role("list", name="Times that the rule would have fired")
+        expect(firings.get_by_role("listitem").nth(8)).to_be_attached()
+        assert firings.evaluate("list => list.scrollHeight > list.clientHeight")
+        assert tab.find_violations() == []
 
 
 def test_an_alert_shows_its_course_and_its_traces(tab: Tab, demo: Site) -> None:
@@ -164,8 +185,13 @@ def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, demo: Site) -> No
     row.get_by_role("button", name="End now").click()
     expect(row).to_contain_text("over")
     page.get_by_label("Add a silence").select_option("busy-moth")
-    expect(page.get_by_role("dialog", name="Silence busy-moth")).to_be_visible()
-    page.get_by_role("dialog").get_by_role("button", name="Silence").click()
+    dialog = page.get_by_role("dialog", name="Silence busy-moth")
+    dialog.get_by_label("The whole workspace").check()
+    dialog.get_by_role("button", name="Cancel").click()
+    # It starts with the agent again, not with what was chosen and cancelled.
+    page.get_by_label("Add a silence").select_option("busy-moth")
+    expect(dialog.get_by_label("All rules of busy-moth")).to_be_checked()
+    dialog.get_by_role("button", name="Silence").click()
     active = page.get_by_role("listitem").filter(has_text="active").filter(has_text="busy-moth")
     expect(active).to_contain_text("No reason given")
     active.get_by_role("button", name="End now").click()

@@ -20,6 +20,9 @@ function blocks(text: string): ReactNode[] {
       out.push(
         <pre
           key={`code-${index}`}
+          role="region"
+          tabIndex={0}
+          aria-label="Code"
           className="overflow-x-auto rounded-md border bg-bg p-2.5 font-mono text-sm leading-5"
         >
           {code}

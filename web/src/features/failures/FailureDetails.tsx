@@ -20,7 +20,12 @@ export function FailureDetails({ failure, isBusy, onMark }: Props) {
   const filters = writeConditions([{ field: "failure", op: "eq", value: failure.id }]);
   return (
     <div className="flex flex-col gap-3 px-4 pt-1 pb-4">
-      <p className="max-h-60 overflow-auto rounded-md bg-raised p-2 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">
+      <p
+        role="region"
+        tabIndex={0}
+        aria-label="Message"
+        className="max-h-60 overflow-auto rounded-md bg-raised p-2 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap"
+      >
         {failure.examples[0]?.message || failure.message || "No message was sent."}
       </p>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 text-sm">

@@ -120,7 +120,11 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
           shown.
         </p>
       )}
-      <ul className="mt-2 flex max-h-24 flex-wrap gap-x-5 gap-y-1 overflow-auto text-sm">
+      <ul
+        aria-label="Times that the rule would have fired"
+        tabIndex={0}
+        className="mt-2 flex max-h-24 flex-wrap gap-x-5 gap-y-1 overflow-auto text-sm"
+      >
         {replay.firings.map((firing) => (
           <li key={firing.start} className="flex items-center gap-1.5">
             <span aria-hidden className="size-2 rounded-sm bg-bad opacity-60" />
