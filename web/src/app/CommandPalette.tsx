@@ -27,7 +27,7 @@ interface Command {
   label: string;
   hint: string;
   /** Other words by which it is found. */
-  words?: string | undefined;
+  keywords?: string | undefined;
   icon: ReactNode;
   run: () => void;
 }
@@ -104,12 +104,12 @@ function useCommands(text: string): Command[] {
   const go = (to: string, search?: Record<string, string>) => () =>
     void navigate({ to, search: search as never });
   const fixed: Command[] = [
-    ...PAGES.filter((page) => page.icon || page.words).map((page) => ({
+    ...PAGES.filter((page) => page.icon || page.keywords).map((page) => ({
       id: page.path,
       label: page.title,
       hint: page.key ? `g ${page.key}` : "page",
       icon: page.icon ? <page.icon className="size-4" /> : <AppWindow className="size-4" />,
-      words: page.words,
+      keywords: page.keywords,
       run: go(page.path),
     })),
     ...(data?.agents ?? []).map((agent) => ({
@@ -131,7 +131,7 @@ function useCommands(text: string): Command[] {
   const named = [
     ...fixed.filter((one) => one.label.toLowerCase().includes(words)),
     ...fixed.filter(
-      (one) => !one.label.toLowerCase().includes(words) && one.words?.includes(words),
+      (one) => !one.label.toLowerCase().includes(words) && one.keywords?.includes(words),
     ),
   ];
   // One place is left for the search below.

@@ -18,7 +18,7 @@ export interface Page {
   key?: string;
   group?: "observe" | "improve" | "settings";
   /** Other words by which the palette finds the page. */
-  words?: string;
+  keywords?: string;
   /** The top bar controls that the page uses. */
   uses?: readonly ("range" | "environment" | "agent")[];
   /** Accessible without signing in, and shown without the frame. */

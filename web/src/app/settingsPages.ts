@@ -9,7 +9,7 @@ export const SETTINGS_PAGES: readonly Page[] = [
     icon: Building2,
     key: "w",
     group: "settings",
-    words: "members, invite a colleague, retention, masking, settings",
+    keywords: "members, invite a colleague, retention, masking, settings",
     load: () => import("@/features/workspace/WorkspacePage"),
   },
   {
@@ -39,7 +39,7 @@ export const SETTINGS_PAGES: readonly Page[] = [
   {
     path: "/profile",
     title: "Profile",
-    words: "password, time zone, theme",
+    keywords: "password, time zone, theme",
     load: () => import("@/features/profile/ProfilePage"),
   },
   {

@@ -137,19 +137,17 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
       <AlertChart alert={data} />
       <ExampleTraces ids={data.exampleTraceIds} />
       <AlertHistory alert={data} />
-      <SilenceDialog
-        scope={
-          isSilencing
-            ? {
-                agentId: data.agentId,
-                ruleId: data.ruleId,
-                agentName: data.agentName,
-                ruleName: `the rule of “${data.title}”`,
-              }
-            : null
-        }
-        onClose={() => setSilencing(false)}
-      />
+      {isSilencing && (
+        <SilenceDialog
+          scope={{
+            agentId: data.agentId,
+            ruleId: data.ruleId,
+            agentName: data.agentName,
+            ruleName: `the rule of “${data.title}”`,
+          }}
+          onClose={() => setSilencing(false)}
+        />
+      )}
     </div>
   );
 }

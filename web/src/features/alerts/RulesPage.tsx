@@ -69,7 +69,7 @@ export default function RulesPage() {
           </div>
         )}
       </div>
-      <SilenceDialog scope={scope} onClose={() => setScope(null)} />
+      {scope && <SilenceDialog scope={scope} onClose={() => setScope(null)} />}
     </div>
   );
 }

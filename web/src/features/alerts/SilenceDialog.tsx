@@ -36,16 +36,15 @@ const DURATIONS = [
 ];
 
 interface Props {
-  /** What is muted; null closes the dialog. */
-  scope: SilenceScope | null;
+  scope: SilenceScope;
   onClose: () => void;
 }
 
+/** Mount it when it opens, so that it starts with the narrowest choice. */
 export function SilenceDialog({ scope, onClose }: Props) {
   const queries = useQueryClient();
-  const parts = scope ? partsOf(scope) : [];
-  const [chosen, setChosen] = useState<Part>();
-  const part = parts.find(({ value }) => value === chosen)?.value ?? parts[0]?.value ?? "workspace";
+  const parts = partsOf(scope);
+  const [part, setPart] = useState<Part>(parts[0]?.value ?? "workspace");
   const [duration, setDuration] = useState("1");
   const [until, setUntil] = useState("");
   const [reason, setReason] = useState("");
@@ -53,8 +52,8 @@ export function SilenceDialog({ scope, onClose }: Props) {
     mutationFn: () => {
       const end =
         duration === "until" ? new Date(until) : new Date(Date.now() + Number(duration) * HOUR);
-      const agentId = part === "workspace" ? null : (scope?.agentId ?? null);
-      const ruleId = part === "rule" ? (scope?.ruleId ?? null) : null;
+      const agentId = part === "workspace" ? null : scope.agentId;
+      const ruleId = part === "rule" ? scope.ruleId : null;
       return unwrap(
         api.POST("/api/alerts/silences", {
           body: { agentId, ruleId, reason: reason || null, endsAt: end.toISOString() },
@@ -64,7 +63,6 @@ export function SilenceDialog({ scope, onClose }: Props) {
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ["alerts"] });
       toast("Silenced. Alerts are still raised.", "good");
-      setReason("");
       onClose();
     },
   });
@@ -74,9 +72,9 @@ export function SilenceDialog({ scope, onClose }: Props) {
       : create.error?.message;
   return (
     <Dialog
-      isOpen={scope !== null}
+      isOpen
       onClose={onClose}
-      title={`Silence ${scope?.ruleName ?? scope?.agentName ?? "the whole workspace"}`}
+      title={`Silence ${scope.ruleName ?? scope.agentName ?? "the whole workspace"}`}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -97,7 +95,7 @@ export function SilenceDialog({ scope, onClose }: Props) {
           {part === "agent" && " Rules for all agents are not silenced."}
         </p>
         {parts.length > 1 && (
-          <Choices label="What" options={parts} value={part} onChange={setChosen} />
+          <Choices label="What" options={parts} value={part} onChange={setPart} />
         )}
         <Choices label="For" options={DURATIONS} value={duration} onChange={setDuration} />
         {problem && (

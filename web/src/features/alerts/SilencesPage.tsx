@@ -59,7 +59,7 @@ export default function SilencesPage() {
           ))}
         </ul>
       </div>
-      <SilenceDialog scope={scope} onClose={() => setScope(null)} />
+      {scope && <SilenceDialog scope={scope} onClose={() => setScope(null)} />}
     </div>
   );
 }

@@ -75,8 +75,7 @@ export function ComparisonForm({ comparison, names, onChange }: Props) {
       </div>
       {dimension === "serviceVersion" && !agent && (
         <p className="w-full text-sm text-muted">
-          Versions of different agents may have equal names. Choose an agent above to compare its
-          releases.
+          This compares versions of all agents. Choose an agent above to compare its releases.
         </p>
       )}
     </div>

@@ -82,7 +82,13 @@ export function ConditionForm({ field, before, onDone }: Props) {
       ) : (
         !needsNothing && (
           <div className="flex items-center gap-2">
-            <Value label={`${label} value`} {...{ field, comparison }} text={text} set={setText} />
+            <Value
+              label={`${label} value`}
+              {...{ field, comparison }}
+              text={text}
+              set={setText}
+              startsFocused
+            />
             {comparison === "between" && (
               <>
                 <span className="text-muted">and</span>
@@ -122,9 +128,10 @@ interface ValueProps {
   comparison: Comparison;
   text: string;
   set: (text: string) => void;
+  startsFocused?: boolean;
 }
 
-function Value({ label, field, comparison, text, set }: ValueProps) {
+function Value({ label, field, comparison, text, set, startsFocused }: ValueProps) {
   const { unit } = fieldInfo(field);
   return (
     <Input
@@ -132,7 +139,7 @@ function Value({ label, field, comparison, text, set }: ValueProps) {
       step="any"
       aria-label={label}
       placeholder={unit ?? (takesNumber(field, comparison) ? "Number" : "Text")}
-      autoFocus={!label.includes("upper")}
+      autoFocus={startsFocused}
       value={text}
       onChange={(event) => set(event.target.value)}
     />

@@ -241,7 +241,7 @@ def _only(agents: Sequence[str] | None) -> str:
 
 
 def example_condition(metric: AlertMetric, *, is_low: bool) -> str:
-    """SQL condition on the traces that are examples; a trace that succeeded is none for errors."""
+    """SQL condition on example traces: only failed ones explain a high error rate."""
     return "status = 'error'" if metric is AlertMetric.ERROR_RATE and not is_low else "1"
 
 
