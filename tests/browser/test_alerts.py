@@ -194,5 +194,8 @@ def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, demo: Site) -> No
     dialog.get_by_role("button", name="Silence").click()
     active = page.get_by_role("listitem").filter(has_text="active").filter(has_text="busy-moth")
     expect(active).to_contain_text("No reason given")
+    tab.open("/agents/busy-moth")
+    expect(page.get_by_role("link", name="1 alert", exact=True)).to_be_visible()
+    page.get_by_role("link", name="silenced until").click()
     active.get_by_role("button", name="End now").click()
     expect(active).to_have_count(0)

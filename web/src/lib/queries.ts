@@ -97,6 +97,12 @@ export function useAlertSummary() {
   });
 }
 
+/** Silences, those that end last first. */
+export const silencesQuery = queryOptions({
+  queryKey: ["alerts", "silences"],
+  queryFn: () => unwrapPage(api.GET("/api/alerts/silences", { params: { query: { limit: 100 } } })),
+});
+
 /** The names of the signals of the last month. */
 export function useSignalNames(): string[] {
   const { data } = useQuery({

@@ -67,7 +67,7 @@ export function ErrorState({ error, what = "Loading failed", onRetry, children }
     >
       <CircleAlert className="mb-1 size-5 text-bad" aria-hidden />
       <h2 className="text-lg font-medium">{isMissing ? "Not found" : what}</h2>
-      <p className="break-words text-muted">{message}</p>
+      <p className="break-words text-muted first-letter:uppercase">{message}</p>
       <div className="mt-3 flex gap-2">
         {onRetry && !isMissing && <Button onClick={onRetry}>Try again</Button>}
         {children}

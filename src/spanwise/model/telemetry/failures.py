@@ -33,6 +33,7 @@ class FailureExample(ApiModel):
 
     trace_id: str
     span_id: str
+    start_time: UtcTime
     message: str
 
 

@@ -1,4 +1,4 @@
-/** One agent: its numbers over the time range, its latest traces and its alert rules. */
+/** One agent: its numbers over the time range, its latest traces, releases and alert rules. */
 import { Link } from "@tanstack/react-router";
 import { Settings2 } from "lucide-react";
 import type { Agent } from "@/lib/api";
@@ -10,7 +10,8 @@ import { Badge, Dot } from "@/ui/Badge";
 import { PageBody } from "@/ui/Panel";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Cost, Latency, Requests, Tools, Totals } from "./AgentCharts";
-import { RecentTraces, Rules } from "./AgentPanels";
+import { RecentTraces, Releases, Rules } from "./AgentPanels";
+import { AgentStatus } from "./AgentStatus";
 import { agentQueries } from "./agentQueries";
 import { useAgent, useAgentId } from "./useAgent";
 
@@ -49,6 +50,7 @@ export default function AgentPage() {
           <span className="flex flex-wrap items-center gap-2">
             <Dot colour={colourOf(agent.name)} />
             {agent.name}
+            <AgentStatus agent={agent} />
             {agent.tags.map((tag) => (
               <Badge key={tag}>{tag}</Badge>
             ))}
@@ -91,6 +93,7 @@ function Figures({ agent }: { agent: Agent }) {
       <Cost agent={agent} />
       <Tools agent={agent} />
       <RecentTraces agent={agent} />
+      <Releases agent={agent} />
       <Rules agent={agent} />
     </div>
   );

@@ -14,7 +14,7 @@ export function judge(agent: Agent, alerts: Counts | undefined): Health {
   if (alerts?.active) {
     return { tone: "bad", word: alerts.active === 1 ? "1 alert" : `${alerts.active} alerts` };
   }
-  if (agent.stats24h.traces === 0) return { tone: "neutral", word: "no traffic" };
+  if (agent.stats24h.traces === 0) return { tone: "neutral", word: "no traffic in 24 h" };
   if (agent.stats24h.errorRate > MANY_ERRORS) return { tone: "warning", word: "many errors" };
   if (alerts?.acknowledged) return { tone: "warning", word: "acknowledged" };
   return { tone: "good", word: "healthy" };

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { BellOff } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas, unwrap, unwrapPage } from "@/lib/api";
-import { useFilterValues } from "@/lib/queries";
+import { silencesQuery, useFilterValues } from "@/lib/queries";
 import { useCan } from "@/lib/roles";
 import { Badge } from "@/ui/Badge";
 import { Select } from "@/ui/Field";
@@ -19,11 +19,7 @@ type Silence = Schemas["Silence"];
 
 export default function SilencesPage() {
   const [scope, setScope] = useState<SilenceScope | null>(null);
-  const list = useQuery({
-    queryKey: ["alerts", "silences"],
-    queryFn: () =>
-      unwrapPage(api.GET("/api/alerts/silences", { params: { query: { limit: 100 } } })),
-  });
+  const list = useQuery(silencesQuery);
   const values = useFilterValues();
   // Names the rules of silences.
   const rules = useQuery({

@@ -28,7 +28,8 @@ export function SaveDialog({ draft, onClose }: { draft: Draft; onClose: () => vo
   const [chosen, setChosen] = useState<string>();
   const [name, setName] = useState("");
   const [title, setTitle] = useState(describeDraft(draft).slice(0, MOST_TITLE));
-  const target = open.find((one) => one.id === (chosen ?? open[0]?.id));
+  const latest = [...open].sort((a, b) => b.updatedAt.localeCompare(a.updatedAt))[0];
+  const target = open.find((one) => one.id === (chosen ?? latest?.id));
   const id = chosen === NEW ? NEW : (target?.id ?? NEW);
   const save = useSave(draft, onClose);
   const isComplete = title.trim() !== "" && (id !== NEW || name.trim() !== "");
@@ -80,6 +81,7 @@ export function SaveDialog({ draft, onClose }: { draft: Draft; onClose: () => vo
           {id === NEW && (
             <TextField
               label="Name of the dashboard"
+              autoFocus
               value={name}
               maxLength={MOST_TITLE}
               onChange={setName}

@@ -80,7 +80,7 @@ function Users({ failure: { userIds, users } }: { failure: Failure }) {
 function Examples({ failure, list }: { failure: Failure; list: string | undefined }) {
   return (
     <ul>
-      {failure.examples.map(({ traceId, spanId, message }) => (
+      {failure.examples.map(({ traceId, spanId, startTime, message }) => (
         <li key={traceId} className="flex gap-3">
           <Link
             to="/traces/$traceId"
@@ -90,6 +90,9 @@ function Examples({ failure, list }: { failure: Failure; list: string | undefine
           >
             {traceId.slice(0, 8)}
           </Link>
+          <span className="shrink-0">
+            <Time at={startTime} as="short" />
+          </span>
           <span className="truncate text-muted" title={message}>
             {message}
           </span>

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { api, type TraceWithSpans, unwrap } from "@/lib/api";
+import { ApiError, api, type TraceWithSpans, unwrap } from "@/lib/api";
 import { useShortcuts } from "@/lib/shortcuts";
 import { isOfFailures, readList } from "@/lib/traceFilters";
 import { useSetUrl, useUrl } from "@/lib/url";
@@ -27,12 +27,19 @@ export function useTrace(traceId: string) {
   });
 }
 
+const TRACE_ID = /^[0-9a-f]{32}$/i;
+const NO_ID = new ApiError("the id of a trace has 32 characters: 0 to 9 and a to f", 404);
+
 export default function TracePage() {
   const { traceId = "" } = useParams({ strict: false }) as { traceId?: string };
   const { data, error, refetch } = useTrace(traceId);
   if (error) {
     return (
-      <ErrorState error={error} what="The trace could not be loaded" onRetry={() => void refetch()}>
+      <ErrorState
+        error={TRACE_ID.test(traceId) ? error : NO_ID}
+        what="The trace could not be loaded"
+        onRetry={() => void refetch()}
+      >
         <Link to="/traces" className="flex h-8 items-center text-accent hover:underline">
           All traces
         </Link>

@@ -1,6 +1,7 @@
 /** One user: totals, traces and cost over time, the latest traces, sessions and signals. */
 
 import { Link, useParams } from "@tanstack/react-router";
+import { User } from "lucide-react";
 import { useMemo } from "react";
 import {
   formatCompact,
@@ -16,26 +17,38 @@ import { useUrl } from "@/lib/url";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Figure, Figures } from "@/ui/Figures";
 import { PageBody, Panel } from "@/ui/Panel";
-import { ErrorState, QueryResult } from "@/ui/states";
+import { EmptyState, ErrorState, QueryResult } from "@/ui/states";
 import { LatestSessions, LatestSignals, LatestTraces } from "./panels";
 
 const HEIGHT = 180;
 
 export default function UserPage() {
   const { userId = "" } = useParams({ strict: false }) as { userId?: string };
+  const { data } = useTotals(userId);
+  const { label } = useRange();
+  const isUnknown = data !== undefined && !numberOf(data.rows[0], "count");
   return (
     <PageBody
       title={<span className="[overflow-wrap:anywhere]">{userId}</span>}
       actions={<Links userId={userId} />}
     >
-      <div className="grid gap-3 lg:grid-cols-2">
-        <Totals userId={userId} />
-        <OverTime userId={userId} />
-        <CostOverTime userId={userId} />
-        <LatestTraces userId={userId} />
-        <LatestSessions userId={userId} />
-        <LatestSignals userId={userId} />
-      </div>
+      {isUnknown ? (
+        <EmptyState
+          title="No traces of this user in this period"
+          icon={<User className="size-6" />}
+        >
+          The period is: {label}. Choose a longer one, or check the id.
+        </EmptyState>
+      ) : (
+        <div className="grid gap-3 lg:grid-cols-2">
+          <Totals userId={userId} />
+          <OverTime userId={userId} />
+          <CostOverTime userId={userId} />
+          <LatestTraces userId={userId} />
+          <LatestSessions userId={userId} />
+          <LatestSignals userId={userId} />
+        </div>
+      )}
     </PageBody>
   );
 }
@@ -71,11 +84,12 @@ const MEASURES = [
   "p95",
 ];
 
+function useTotals(userId: string) {
+  return useGroups({ measures: MEASURES, filters: useConditionsOf(userId) });
+}
+
 function Totals({ userId }: { userId: string }) {
-  const { data, error, refetch } = useGroups({
-    measures: MEASURES,
-    filters: useConditionsOf(userId),
-  });
+  const { data, error, refetch } = useTotals(userId);
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />;
   const row = data?.rows[0];
   const errors = numberOf(row, "errors");

@@ -82,6 +82,12 @@ export function RuleEditor({ agentId, settings, title }: Props) {
       }
     >
       <UnsavedGuard isChanged={isChanged} />
+      {agentId === null && (
+        <p className="-mt-2 mb-3 text-muted">
+          A rule here measures the traces of all agents together. To watch one agent, add a rule to
+          it.
+        </p>
+      )}
       {save.error && (
         <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2 text-bad">
           {save.error.message}

@@ -61,9 +61,15 @@ export function Notify({
     error instanceof ApiError
       ? error.details.find((one) => one.field.startsWith(`notify.${field}`))?.message
       : undefined;
+  const isNobody = !draft.emails.trim() && !draft.webhooks.trim() && draft.channels.length === 0;
   return (
     <Panel title="Notify">
       <div className="flex flex-col gap-3">
+        {isNobody && (
+          <p className="rounded-md bg-warning-soft px-2.5 py-1.5 text-sm">
+            Nobody is notified: alerts are shown on the page Alerts only.
+          </p>
+        )}
         <Addresses
           label="E-mail"
           placeholder="oncall@example.com"

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from spanwise.model.telemetry.failures import FailureExample
 from spanwise.storage.telemetry.engine.client_pool import Engine
 
 EXAMPLES = 5
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_MESSAGE_CHARACTERS = 2000
 
 _LATEST_SPANS = 20
@@ -31,13 +33,14 @@ class SpanKey:
     trace_id: str
     span_id: str
     hour: int
+    start_ns: int
 
 
 def choose_examples(latest: Iterable[tuple[int, str, str, int]]) -> list[SpanKey]:
     """Return the latest span of each of the latest traces."""
     by_trace: dict[str, SpanKey] = {}
-    for _, trace_id, span_id, hour in latest:
-        by_trace.setdefault(trace_id, SpanKey(trace_id, span_id, hour))
+    for negated_start, trace_id, span_id, hour in latest:
+        by_trace.setdefault(trace_id, SpanKey(trace_id, span_id, hour, -negated_start))
     return list(by_trace.values())[:EXAMPLES]
 
 
@@ -63,6 +66,7 @@ async def read_examples(
         key: FailureExample(
             trace_id=key.trace_id,
             span_id=key.span_id,
+            start_time=_EPOCH + timedelta(microseconds=key.start_ns // 1000),
             message=messages.get((key.trace_id, key.span_id), ""),
         )
         for key in keys

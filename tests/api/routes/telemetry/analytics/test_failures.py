@@ -12,6 +12,7 @@ import pytest
 
 from support.clock import Clock
 from support.ids import new_span_id, new_trace_id
+from support.ledger import moment
 from support.service import Person, Service, assert_error, start_service
 from support.traces import make_span, send_traces
 
@@ -54,6 +55,8 @@ async def test_messages_differ_only_by_ids_and_numbers(service: Service) -> None
     assert {(e["traceId"], e["spanId"], e["message"]) for e in first["examples"]} == {
         (span["traceId"], span["spanId"], span["statusMessage"]) for span in (spans[1], spans[3])
     }
+    starts = sorted(moment(example["startTime"]) for example in first["examples"])
+    assert starts == sorted(moment(span["startTime"]) for span in (spans[1], spans[3]))
     assert set(first["userIds"]) == {"u0", "u1"}
     assert sum(point["count"] for point in first["trend"]) == 2
     # The roots failed because of their tools and form no group.
