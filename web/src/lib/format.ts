@@ -3,6 +3,8 @@ import { zonedFormat } from "./timeZone";
 
 const counts = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const NONE = "–";
+/** A hyphen is shorter than the plus sign beside it. */
+const MINUS = "−";
 
 type Maybe = number | null | undefined;
 
@@ -12,7 +14,8 @@ function isMissing(value: Maybe): value is null | undefined {
 
 /** 12,345 */
 export function formatCount(value: Maybe): string {
-  return isMissing(value) ? NONE : counts.format(value);
+  if (isMissing(value)) return NONE;
+  return value < 0 ? MINUS + formatCount(-value) : counts.format(value);
 }
 
 /** 1 trace, 12,345 traces */
@@ -27,23 +30,25 @@ function trim(value: number, digits: number): string {
 /** 999, 1.2k, 34k, 5.6M */
 export function formatCompact(value: Maybe): string {
   if (isMissing(value)) return NONE;
+  if (value < 0) return MINUS + formatCompact(-value);
   for (const [unit, size] of [
     ["G", 1e9],
     ["M", 1e6],
     ["k", 1e3],
   ] as const) {
     // A value that would round up to 1000 uses the next unit.
-    if (Math.abs(value) >= size * 0.9995) {
+    if (value >= size * 0.9995) {
       const scaled = value / size;
-      return `${trim(scaled, Math.abs(scaled) < 99.5 ? 1 : 0)}${unit}`;
+      return `${trim(scaled, scaled < 99.5 ? 1 : 0)}${unit}`;
     }
   }
-  return trim(value, Math.abs(value) < 10 && value % 1 !== 0 ? 2 : 0);
+  return trim(value, value < 10 && value % 1 !== 0 ? 2 : 0);
 }
 
 /** 0.4 ms, 812 ms, 1.24 s, 1m, 2m 03s, 1h 05m */
 export function formatDuration(ms: Maybe): string {
   if (isMissing(ms)) return NONE;
+  if (ms < 0) return MINUS + formatDuration(-ms);
   if (ms < 9.95) return `${trim(ms, ms < 0.095 ? 2 : 1)} ms`;
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 9_995) return `${(ms / 1000).toFixed(2)} s`;
@@ -63,15 +68,14 @@ function joinUnits(large: number, unit: string, small: number, smallUnit: string
 /** $0, $0.0042, $0.31, $12.31, $12.3k */
 export function formatCost(usd: Maybe): string {
   if (isMissing(usd)) return NONE;
+  if (usd < 0) return MINUS + formatCost(-usd);
   if (usd === 0) return "$0";
-  const size = Math.abs(usd);
-  const sign = usd < 0 ? "-" : "";
-  if (size >= 9_999.5) return `${sign}$${formatCompact(size)}`;
-  if (size >= 0.995) return `${sign}$${size.toLocaleString("en-US", fraction(2))}`;
-  if (size >= 0.0995) return `${sign}$${size.toFixed(2)}`;
-  if (size >= 0.001) return `${sign}$${size.toFixed(4)}`;
-  if (size < 0.0000005) return `${sign}< $0.000001`;
-  return `${sign}$${size.toFixed(6).replace(/0+$/, "")}`;
+  if (usd >= 9_999.5) return `$${formatCompact(usd)}`;
+  if (usd >= 0.995) return `$${usd.toLocaleString("en-US", fraction(2))}`;
+  if (usd >= 0.0995) return `$${usd.toFixed(2)}`;
+  if (usd >= 0.001) return `$${usd.toFixed(4)}`;
+  if (usd < 0.0000005) return "< $0.000001";
+  return `$${usd.toFixed(6).replace(/0+$/, "")}`;
 }
 
 function fraction(digits: number): Intl.NumberFormatOptions {
@@ -81,8 +85,9 @@ function fraction(digits: number): Intl.NumberFormatOptions {
 /** A ratio as 98.2%; small ones keep two digits. */
 export function formatPercent(ratio: Maybe): string {
   if (isMissing(ratio)) return NONE;
+  if (ratio < 0) return MINUS + formatPercent(-ratio);
   const percent = ratio * 100;
-  const digits = percent === 0 || percent === 100 ? 0 : Math.abs(percent) < 1 ? 2 : 1;
+  const digits = percent === 0 || percent === 100 ? 0 : percent < 1 ? 2 : 1;
   const shown = percent.toFixed(digits);
   // 99.97 must not look like all of them.
   return percent < 100 && Number(shown) === 100 ? "99.9%" : `${shown}%`;
@@ -94,10 +99,10 @@ export function formatChange(now: Maybe, before: Maybe): string | null {
   const percent = ((now - before) / Math.abs(before)) * 100;
   if (Math.abs(percent) < 0.05) return "±0%";
   // Against a tiny value the exact percentage is meaningless.
-  if (percent > 999) return "> 999%";
+  if (percent > 999) return "> +999%";
   const digits = Math.abs(percent) < 99.5 ? 1 : 0;
   const shown = formatCountWith(Math.abs(percent), digits);
-  return `${percent > 0 ? "+" : "−"}${shown}%`;
+  return `${percent > 0 ? "+" : MINUS}${shown}%`;
 }
 
 /** The difference of two rates in percentage points: +1.2 pts; a percentage would be ambiguous. */
@@ -106,7 +111,12 @@ export function formatPoints(difference: Maybe): string {
   const points = Math.abs(difference * 100);
   const shown = points.toFixed(points < 1 ? 2 : 1);
   if (Number(shown) === 0) return "±0 pts";
-  return `${difference > 0 ? "+" : "−"}${shown} pts`;
+  return `${difference > 0 ? "+" : MINUS}${shown} pts`;
+}
+
+/** An exact value, such as a threshold or a tick, needs no trailing zeros: 20%, not 20.0%. */
+export function trimZeros(shown: string): string {
+  return shown.replace(/\.0+(?=[\s%]|$)/, "");
 }
 
 function formatCountWith(value: number, digits: number): string {
@@ -128,6 +138,7 @@ export function formatBytes(bytes: Maybe): string {
 /** Any number with up to four significant digits. */
 export function formatNumber(value: Maybe): string {
   if (isMissing(value)) return NONE;
+  if (value < 0) return MINUS + formatNumber(-value);
   if (Number.isInteger(value)) return formatCount(value);
   return value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
 }

@@ -9,31 +9,30 @@ import {
   formatDifference,
   formatSamples,
   formatValue,
+  labelledTicks,
   toneOf,
   VERDICTS,
 } from "./measures";
 
 const COLUMNS =
-  "grid grid-cols-2 items-center gap-x-3 md:grid-cols-[minmax(9rem,1.2fr)_6rem_6rem_9.5rem_minmax(8rem,1.6fr)_8.5rem]";
+  "grid grid-cols-2 items-center gap-x-3 lg:grid-cols-[minmax(9rem,1.2fr)_4.5rem_4.75rem_9.5rem_minmax(8rem,1.6fr)_7rem]";
 const TEXT = { good: "text-good", bad: "text-bad", neutral: "text-fg" };
 
 export interface Row {
   key: string;
   label: string;
+  /** What its figures are, if the label does not say it. */
+  basis?: string;
   change: Change;
   links?: ReactNode;
 }
 
 export function ChangeRows({ label, rows }: { label: string; rows: readonly Row[] }) {
   const scale = makeScale(rows.flatMap(({ change }) => change.relativeInterval ?? []));
-  // More labels would overlap at 1024 px.
   const ticks = ticksOf(scale, 4);
-  // The label of a tick at the edge would overlap the next column.
-  const hasRoom = (tick: number) =>
-    Math.min(tick - scale.low, scale.high - tick) > 0.08 * (scale.high - scale.low);
   return (
     <div role="table" aria-label={label}>
-      <div role="row" className={cx(COLUMNS, "h-8 border-b text-sm text-muted max-md:sr-only")}>
+      <div role="row" className={cx(COLUMNS, "h-8 border-b text-sm text-muted max-lg:sr-only")}>
         <span role="columnheader">Measure</span>
         <span role="columnheader" className="text-right">
           Baseline
@@ -44,18 +43,9 @@ export function ChangeRows({ label, rows }: { label: string; rows: readonly Row[
         <span role="columnheader" className="text-right">
           Difference
         </span>
-        <span role="columnheader" className="relative h-5">
+        <span role="columnheader" className="h-5 px-2">
           <span className="sr-only">Relative difference with its interval</span>
-          {ticks.filter(hasRoom).map((tick) => (
-            <span
-              key={tick}
-              aria-hidden
-              className="absolute -translate-x-1/2 whitespace-nowrap"
-              style={{ left: scale.at(tick) }}
-            >
-              {tick === 0 ? "0" : formatChange(1 + tick, 1)}
-            </span>
-          ))}
+          <TickLabels scale={scale} ticks={ticks} />
         </span>
         <span role="columnheader">Verdict</span>
       </div>
@@ -63,6 +53,23 @@ export function ChangeRows({ label, rows }: { label: string; rows: readonly Row[
         <ChangeRow key={row.key} row={row} scale={scale} ticks={ticks} />
       ))}
     </div>
+  );
+}
+
+/** The label of zero, and of the ticks that have room beside it where the column is narrowest. */
+function TickLabels({ scale, ticks }: Omit<RowProps, "row">) {
+  return (
+    <span aria-hidden className="relative block h-full">
+      {labelledTicks(scale, ticks).map((tick) => (
+        <span
+          key={tick}
+          className="absolute -translate-x-1/2 whitespace-nowrap"
+          style={{ left: scale.at(tick) }}
+        >
+          {tick === 0 ? "0" : formatChange(1 + tick, 1)}
+        </span>
+      ))}
+    </span>
   );
 }
 
@@ -76,16 +83,18 @@ function ChangeRow({ row, scale, ticks }: RowProps) {
   const { measure, baseline, candidate, difference, verdict, ...change } = row.change;
   const tone = toneOf(verdict);
   const relative = change.relativeDifference;
+  const isDrawn = relative !== null && change.relativeInterval !== null;
   return (
     <div role="row" className={cx(COLUMNS, "border-b py-1.5 last:border-b-0")}>
-      <span role="rowheader" className="min-w-0 max-md:col-span-2">
+      <span role="rowheader" className="min-w-0 max-lg:col-span-2">
         <span className="block font-medium break-words">{row.label}</span>
+        {row.basis && <span className="block text-sm">{row.basis}</span>}
         <span className="block text-sm text-muted">{formatSamples(row.change)}</span>
         {row.links}
       </span>
       <Cell name="Baseline">{formatValue(measure, baseline)}</Cell>
       <Cell name="Candidate">{formatValue(measure, candidate)}</Cell>
-      <span role="cell" className="md:text-right">
+      <span role="cell" className="lg:text-right">
         <span className={cx("block font-semibold", TEXT[tone])}>
           {formatDifference(measure, difference)}
           {relative !== null && (
@@ -99,17 +108,27 @@ function ChangeRow({ row, scale, ticks }: RowProps) {
           </span>
         )}
       </span>
-      <span role="cell" className="max-md:order-last max-md:col-span-2" aria-hidden>
+      {/* The padding holds the half of a dot that is drawn beyond the end of the scale. */}
+      <span role="cell" className="relative px-2 max-lg:order-last max-lg:col-span-2" aria-hidden>
         <IntervalBar
           value={relative}
           interval={change.relativeInterval}
           tone={tone}
           scale={scale}
-          ticks={ticks}
+          // Lines would strike the note through.
+          ticks={isDrawn ? ticks : []}
           note={noteOf(row.change)}
         />
+        {isDrawn && relative > scale.high && (
+          <span className={cx("absolute -right-1 top-2", TEXT[tone])}>›</span>
+        )}
+        {isDrawn && (
+          <span className="block h-4 text-xs text-muted lg:hidden">
+            <TickLabels scale={scale} ticks={ticks} />
+          </span>
+        )}
       </span>
-      <span role="cell" className="max-md:text-right">
+      <span role="cell" className="max-lg:text-right">
         <Badge tone={tone}>{VERDICTS[verdict]}</Badge>
       </span>
     </div>
@@ -117,14 +136,14 @@ function ChangeRow({ row, scale, ticks }: RowProps) {
 }
 
 function noteOf({ verdict, interval }: Change): string {
-  if (verdict === "tooFew") return "at least 30 sessions are needed";
-  return interval ? "no interval of the ratio: the baseline is near zero" : "no difference";
+  if (verdict === "tooFew") return "needs 30 sessions";
+  return interval ? "baseline near zero" : "no difference";
 }
 
 function Cell({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <span role="cell" className="md:text-right">
-      <span className="text-sm text-muted md:hidden">{name} </span>
+    <span role="cell" className="lg:text-right">
+      <span className="text-sm text-muted lg:hidden">{name} </span>
       {children}
     </span>
   );

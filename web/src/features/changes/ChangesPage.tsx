@@ -7,7 +7,7 @@ import { PageBody, Panel } from "@/ui/Panel";
 import { EmptyState, QueryResult, Skeleton } from "@/ui/states";
 import { ChangeRows } from "./ChangeRows";
 import { ComparisonForm } from "./ComparisonForm";
-import { type Changes, contributorLabel, measureInfo, summarize } from "./measures";
+import { type Changes, contributorBasis, contributorLabel, measureInfo, summarize } from "./measures";
 import { useChanges, useComparison, useSideSearch } from "./useChanges";
 
 const HEIGHT = 480;
@@ -57,7 +57,7 @@ function Report({ changes }: { changes: Changes }) {
           }))}
         />
         <p className="pt-2 text-sm text-muted">
-          Bars are 95% intervals of the relative difference. Traces of one session count as one
+          Bars are 95% intervals of the relative difference; › marks one beyond the scale. Traces of one session count as one
           observation. A difference is unclear if its interval contains zero.
         </p>
       </Panel>
@@ -72,6 +72,7 @@ function Report({ changes }: { changes: Changes }) {
             rows={contributors.map((change) => ({
               key: `${change.dimension}:${change.value}:${change.measure}`,
               label: contributorLabel(change),
+              basis: contributorBasis(change),
               change,
               links: (
                 <TraceLinks

@@ -11,7 +11,7 @@ import {
   formatPercent,
   formatPoints,
 } from "@/lib/format";
-import type { IntervalTone } from "@/ui/IntervalBar";
+import type { IntervalTone, Scale } from "@/ui/IntervalBar";
 
 export type Changes = Schemas["Changes"];
 export type Change = Schemas["Change"];
@@ -25,6 +25,9 @@ interface Measure {
 }
 
 const SIGNAL = "signal:";
+/** The width of a label and its distance to an edge, as shares of the narrowest column. */
+const LABEL_SHARE = 0.38;
+const EDGE_SHARE = 0.1;
 const MEASURES: Record<string, Measure> = {
   tracesPerDay: { label: "Traces per day", format: formatCompact, samples: "trace" },
   errorRate: { label: "Error rate", format: formatPercent, samples: "trace" },
@@ -82,6 +85,17 @@ export function contributorLabel({ dimension, value, measure }: Contributor): st
   return `${of} ${fieldInfo(dimension).label.toLowerCase()} ${value}`;
 }
 
+/** What the figures of a contributor are: shares and means are over different traces. */
+export function contributorBasis({ dimension, measure }: Contributor): string {
+  if (measure === "share" || dimension === ERRORS) return "Share of all traces, in %";
+  if (measure === "costPerTrace") {
+    // The cost of a model is only a part of what its traces cost.
+    return dimension === "model" ? "Mean over all traces, in $" : "Mean over these traces, in $";
+  }
+  if (measure === "toolErrorRate") return "Share of its calls, in %";
+  return measure === "errorRate" ? "Share of these traces, in %" : "Mean over these traces";
+}
+
 function errorWords(type: string): string {
   if (type === "") return "an unknown error";
   return type === "other" ? "another type of error" : type.replace("_", " ");
@@ -98,4 +112,16 @@ export function summarize(measures: readonly Change[]): string {
   return parts.length > 0
     ? `${parts.join(". ")}.`
     : "Nothing got better or worse beyond what chance explains.";
+}
+
+/** The ticks with a label: zero, and those far enough from it, each other and the ends. */
+export function labelledTicks({ low, high }: Scale, ticks: readonly number[]): number[] {
+  const width = high - low;
+  const kept: number[] = ticks.filter((tick) => tick === 0);
+  for (const tick of ticks.toSorted((a, b) => Math.abs(a) - Math.abs(b))) {
+    const hasRoom = kept.every((one) => Math.abs(one - tick) >= LABEL_SHARE * width);
+    const isInside = Math.min(tick - low, high - tick) >= EDGE_SHARE * width;
+    if (hasRoom && isInside) kept.push(tick);
+  }
+  return kept.toSorted((a, b) => a - b);
 }
