@@ -128,7 +128,11 @@ function RailLink({
       activeOptions={{ exact: page.path === "/", includeSearch: false }}
       activeProps={{ className: "bg-raised text-fg font-medium" }}
       inactiveProps={{ className: "text-muted hover:bg-hover hover:text-fg" }}
-      className={cx("flex h-8 items-center gap-2.5 rounded-md px-2", isNarrow && "justify-center")}
+      // All links fit into a window of 900 px.
+      className={cx(
+        "flex h-8 items-center gap-2.5 rounded-md px-2 md:h-7.5",
+        isNarrow && "justify-center",
+      )}
     >
       {Icon && <Icon className="size-4 shrink-0" aria-hidden />}
       <span className={cx("truncate", isNarrow && "sr-only")}>{page.title}</span>

@@ -1,7 +1,15 @@
 /** Labels, formats and colours of alerts and their metrics. */
-import { axisFormat, measureOf } from "./analyticsQuery";
+import { measureOf } from "./analyticsQuery";
 import type { Schemas } from "./api";
-import { formatCompact, formatCost, formatDuration, formatNumber, formatPercent } from "./format";
+import {
+  formatCompact,
+  formatCost,
+  formatCounted,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  trimZeros,
+} from "./format";
 
 export type Alert = Schemas["Alert"];
 export type AlertRule = Schemas["AlertRule-Input"];
@@ -30,7 +38,14 @@ export const METRICS: Record<AlertMetric, MetricDisplay> = {
   query: { label: "Query", unit: "", format: formatNumber },
 };
 
-const UNITS = { share: "%", duration: "ms", USD: "$", tokens: "tokens", count: "", score: "" };
+const UNITS = {
+  share: { unit: "%", format: formatPercent },
+  duration: { unit: "ms", format: formatDuration },
+  USD: { unit: "$", format: formatCost },
+  tokens: { unit: "tokens", format: formatCompact },
+  count: { unit: "", format: formatCompact },
+  score: { unit: "", format: formatCompact },
+};
 
 interface Measured {
   metric: AlertMetric;
@@ -42,12 +57,7 @@ interface Measured {
 export function displayOf({ metric, measure, of }: Measured): MetricDisplay {
   if (metric !== "query" || !measure) return METRICS[metric];
   const { label, unit } = measureOf(measure);
-  const format = axisFormat(unit);
-  return {
-    label: of ? `${label} of ${of}` : label,
-    unit: UNITS[unit],
-    format: (value) => (value === null || value === undefined ? "–" : format(value)),
-  };
+  return { label: of ? `${label} of ${of}` : label, ...UNITS[unit] };
 }
 
 /** An error rate is typed in percent. */
@@ -71,27 +81,28 @@ export function against(alert: Alert): string {
   if (alert.condition === "anomaly") {
     return alert.baseline === null ? "unusual" : `usually ${format(alert.baseline)}`;
   }
-  return `${alert.condition} ${format(alert.threshold)}`;
+  return `${alert.condition} ${trimZeros(format(alert.threshold))}`;
 }
 
 /** A rule in one sentence. */
 export function describeRule(rule: AlertRule | Schemas["AlertRule-Output"]): string {
   const { label, format } = displayOf(rule);
   if (rule.metric === "newFailureGroup" && rule.threshold === 0) {
-    return `A failure is new or came back, over ${formatMinutes(rule.windowMinutes)}`;
+    return `A failure is new or came back within ${formatMinutes(rule.windowMinutes)}`;
   }
   const what = rule.metric === "signal" ? `Signal ${rule.signalName ?? "?"}` : label;
   const how =
     rule.condition === "anomaly"
       ? `is unusual (${rule.sensitivity ?? "medium"} sensitivity)`
-      : `is ${rule.condition} ${format(rule.threshold)}`;
+      : `is ${rule.condition} ${trimZeros(format(rule.threshold))}`;
   const lasts = rule.forMinutes ? ` for ${formatMinutes(rule.forMinutes)}` : "";
   const count = rule.filters?.length ?? 0;
   const where = count === 0 ? "" : `, ${count === 1 ? "1 filter" : `${count} filters`}`;
-  return `${what} ${how}${lasts}, over ${formatMinutes(rule.windowMinutes)}${where}`;
+  return `${what} ${how}${lasts}, measured over ${formatMinutes(rule.windowMinutes)}${where}`;
 }
 
-export function formatMinutes(minutes: number): string {
-  if (minutes % 1440 === 0) return `${minutes / 1440}d`;
-  return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
+/** 5 min, 2 h, 7 days */
+function formatMinutes(minutes: number): string {
+  if (minutes % 1440 === 0) return formatCounted(minutes / 1440, "day");
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
 }

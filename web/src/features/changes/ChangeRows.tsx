@@ -109,7 +109,11 @@ function ChangeRow({ row, scale, ticks }: RowProps) {
         )}
       </span>
       {/* The padding holds the half of a dot that is drawn beyond the end of the scale. */}
-      <span role="cell" className="relative px-2 max-lg:order-last max-lg:col-span-2" aria-hidden>
+      <span
+        role="cell"
+        className={cx("relative max-lg:order-last max-lg:col-span-2", isDrawn && "px-2")}
+        aria-hidden
+      >
         <IntervalBar
           value={relative}
           interval={change.relativeInterval}

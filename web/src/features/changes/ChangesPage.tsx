@@ -7,7 +7,13 @@ import { PageBody, Panel } from "@/ui/Panel";
 import { EmptyState, QueryResult, Skeleton } from "@/ui/states";
 import { ChangeRows } from "./ChangeRows";
 import { ComparisonForm } from "./ComparisonForm";
-import { type Changes, contributorBasis, contributorLabel, measureInfo, summarize } from "./measures";
+import {
+  type Changes,
+  contributorBasis,
+  contributorLabel,
+  measureInfo,
+  summarize,
+} from "./measures";
 import { useChanges, useComparison, useSideSearch } from "./useChanges";
 
 const HEIGHT = 480;
@@ -57,8 +63,9 @@ function Report({ changes }: { changes: Changes }) {
           }))}
         />
         <p className="pt-2 text-sm text-muted">
-          Bars are 95% intervals of the relative difference; › marks one beyond the scale. Traces of one session count as one
-          observation. A difference is unclear if its interval contains zero.
+          Bars are 95% intervals of the relative difference; › marks one beyond the scale. Traces of
+          one session count as one observation. A difference is unclear if its interval contains
+          zero.
         </p>
       </Panel>
       <Panel title="What contributes most" unit={testedText(tested)}>

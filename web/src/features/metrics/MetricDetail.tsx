@@ -14,7 +14,7 @@ import { QueryResult } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import {
   type Aggregation,
-  formatterOf,
+  displayOf,
   groupName,
   type Metric,
   type Result,
@@ -139,20 +139,17 @@ interface ChartProps {
 
 function Chart({ metric, result, aggregation, step }: ChartProps) {
   const isAdded = aggregation === "sum" || aggregation === "count";
+  const { format, factor } = displayOf(result, aggregation);
   const dates = useMemo(() => result.rows[0]?.points?.map((one) => one.date) ?? [], [result]);
   const series = useMemo<Series[]>(() => {
     const colours = rowColours(result);
     return result.rows.slice(0, SHOWN_SERIES).map((row, index) => ({
       name: groupName(row.group, LABELS[aggregation]),
       colour: colours[index] ?? "",
-      values: row.points?.map((point) => point.value) ?? [],
+      values: row.points?.map(({ value }) => (value === null ? null : value * factor)) ?? [],
       ...(isAdded ? { type: "bar" as const, stack: "all" } : {}),
     }));
-  }, [result, aggregation, isAdded]);
-  const format = useMemo(
-    () => formatterOf(result.unit, aggregation, isHistogram(result)),
-    [result, aggregation],
-  );
+  }, [result, aggregation, isAdded, factor]);
   if (dates.length === 0) {
     return <p className="py-16 text-center text-muted">No data points in this period</p>;
   }
@@ -176,12 +173,8 @@ function rowColours({ rows }: Result): string[] {
   return rows.map((_, index) => shown[index] ?? "var(--series-other)");
 }
 
-function isHistogram(result: Result): boolean {
-  return result.type === "histogram" || result.type === "exponentialHistogram";
-}
-
 function Groups({ result, aggregation }: { result: Result; aggregation: Aggregation }) {
-  const format = formatterOf(result.unit, aggregation, isHistogram(result));
+  const { format, factor } = displayOf(result, aggregation);
   const colours = rowColours(result);
   return (
     <BarList
@@ -191,7 +184,7 @@ function Groups({ result, aggregation }: { result: Result; aggregation: Aggregat
           key: name,
           label: name,
           value: Math.max(row.value ?? 0, 0),
-          shown: row.value === null ? "–" : format(row.value),
+          shown: row.value === null ? "–" : format(row.value * factor),
           colour: colours[index],
         };
       })}

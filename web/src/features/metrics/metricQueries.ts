@@ -38,16 +38,20 @@ export function useMetric(asked: Asked) {
 
 const MILLISECONDS: Record<string, number> = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000, min: 60_000 };
 
-/** A formatter for values of a unit; counts and rates have none. */
-export function formatterOf(unit: string, aggregation: Aggregation, isHistogram: boolean) {
-  if (aggregation === "count" || (isHistogram && aggregation === "rate")) return formatCompact;
+/** Shows values of a unit; times are multiplied to milliseconds, counts and rates have no unit. */
+export function displayOf({ unit, type }: Result, aggregation: Aggregation) {
+  const isHistogram = type === "histogram" || type === "exponentialHistogram";
+  const asIs = (format: (value: number) => string) => ({ format, factor: 1 });
+  if (aggregation === "count" || (isHistogram && aggregation === "rate"))
+    return asIs(formatCompact);
   const factor = MILLISECONDS[unit];
-  if (factor !== undefined && aggregation !== "rate") {
-    return (value: number) => formatDuration(value * factor);
-  }
-  if (unit === "By" && aggregation !== "rate") return formatBytes;
-  if (unit === "USD") return formatCost;
-  return (value: number) => (Math.abs(value) >= 1000 ? formatCompact(value) : formatNumber(value));
+  if (factor !== undefined && aggregation !== "rate") return { format: formatDuration, factor };
+  if (unit === "By" && aggregation !== "rate") return asIs(formatBytes);
+  return asIs(unit === "USD" ? formatCost : formatAny);
+}
+
+function formatAny(value: number): string {
+  return Math.abs(value) >= 1000 ? formatCompact(value) : formatNumber(value);
 }
 
 export function unitOf(result: Result, aggregation: Aggregation): string {

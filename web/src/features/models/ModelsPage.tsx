@@ -79,6 +79,7 @@ export default function ModelsPage() {
     <div className="flex h-full flex-col">
       <div className="flex flex-wrap items-center gap-3 px-4 pt-4 pb-3 md:px-6">
         <h1 className="mr-auto text-xl font-semibold tracking-tight">Model prices</h1>
+        <span className="text-sm text-muted">Prices in USD per 1M tokens</span>
         <PriceListNote />
         <RoleButton
           needs="editor"

@@ -59,9 +59,9 @@ export function SpanChart({ grouping }: { grouping: Grouping }) {
   );
 }
 
-/** One series per group; its measure is the last one of the chart. */
+/** One series per group. */
 function groupSeries(rows: Group[], field: string, { measures, type }: Chart): Series[] {
-  const measure = measures.at(-1) ?? "";
+  const [measure = ""] = measures;
   const names = [...new Set(rows.map((row) => groupValue(row[field])))];
   const colours = coloursOf(names);
   return names.map((name, index) => ({

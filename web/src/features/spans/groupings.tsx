@@ -31,6 +31,8 @@ export interface Grouping {
   /** The width below which the table scrolls. */
   minWidth: string;
   sort: string;
+  /** What the number of spans is called. */
+  counted: string;
   chart: Chart;
   filters: Condition[];
   empty: string;
@@ -51,9 +53,10 @@ export const TOOLS: Grouping = {
   measures: [...LATENCY, ...OUTCOMES],
   minWidth: "44rem",
   sort: "p95",
+  counted: "Calls",
   chart: {
-    title: "p95 of the most used tools",
-    measures: ["count", "p95"],
+    title: "p95 latency of the slowest tools",
+    measures: ["p95"],
     isByGroup: true,
     type: "line",
     format: formatDuration,
@@ -76,6 +79,7 @@ export const GROUPINGS: readonly Grouping[] = [
     minWidth: "77rem",
     measures: ["count", "errorRate", "p50", "p95", ...FIRST_TOKEN, ...TOKENS],
     sort: "cost",
+    counted: "Spans",
     chart: {
       title: "Tokens by class",
       measures: ["inputTokens", "cachedTokens", "outputTokens"],
@@ -95,6 +99,7 @@ export const GROUPINGS: readonly Grouping[] = [
     measures: [...OUTCOMES, ...LATENCY, "cost"],
     minWidth: "64rem",
     sort: "count",
+    counted: "Spans",
     chart: {
       title: "Spans by kind",
       measures: ["count"],
@@ -154,15 +159,15 @@ export function spanColumns(grouping: Grouping, hrefOf: (row: Group) => string):
         </span>
       ),
     },
-    ...grouping.measures.map((id) => numberColumn(id)),
+    ...grouping.measures.map((id) => numberColumn(id, grouping)),
   ];
 }
 
-function numberColumn(id: string): Column<Group> {
+function numberColumn(id: string, { counted }: Grouping): Column<Group> {
   const { header, width, show } = MEASURES[id] as Measure;
   return {
     id,
-    header,
+    header: id === "count" ? counted : header,
     width,
     align: "right",
     sort: id,

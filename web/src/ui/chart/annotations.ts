@@ -6,6 +6,8 @@ import type { Level, Period } from "./series";
 const PERIOD_ALPHA = 0.12;
 const UNFINISHED_FADE = 0.6;
 const DASH = [6, 3];
+/** The height of a label with the space to its line. */
+const LABEL_PX = 18;
 
 export function drawPeriods(plot: uPlot, periods: Period[]) {
   const toSeconds = (moment: string | number) => new Date(moment).getTime() / 1000;
@@ -16,13 +18,12 @@ export function drawPeriods(plot: uPlot, periods: Period[]) {
 
 /** Fades everything from a moment on: its bucket is still being filled. */
 export function fadeFrom(plot: uPlot, from: number) {
-  fillColumn(
-    plot,
-    from,
-    plot.scales.x?.max ?? from,
-    resolveColour("var(--surface)"),
-    UNFINISHED_FADE,
-  );
+  const { ctx } = plot;
+  ctx.save();
+  // The background shows through, whichever colour it has.
+  ctx.globalCompositeOperation = "destination-out";
+  fillColumn(plot, from, plot.scales.x?.max ?? from, "black", UNFINISHED_FADE);
+  ctx.restore();
 }
 
 function fillColumn(plot: uPlot, from: number, to: number, colour: string, alpha: number) {
@@ -37,27 +38,97 @@ function fillColumn(plot: uPlot, from: number, to: number, colour: string, alpha
   ctx.restore();
 }
 
+/** A line with its label at a place where the series leave room. */
 export function drawLevels(plot: uPlot, levels: Level[], font: string) {
+  if (levels.length === 0) return;
   const { ctx, bbox } = plot;
   const px = uPlot.pxRatio;
-  const right = bbox.left + bbox.width;
+  const area = { left: bbox.left, top: bbox.top, right: bbox.left + bbox.width };
+  const lines = pointsOf(plot);
   ctx.save();
   ctx.font = font;
-  ctx.textAlign = "right";
-  ctx.lineWidth = px;
-  ctx.setLineDash(DASH.map((part) => part * px));
-  ctx.fillStyle = resolveColour("var(--muted)");
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.lineJoin = "round";
   for (const { value, label, colour } of levels) {
     // A line between two pixels would be two pixels wide.
     const y = Math.round(plot.valToPos(value, "y", true)) + 0.5;
+    ctx.lineWidth = px;
+    ctx.setLineDash(DASH.map((part) => part * px));
     ctx.strokeStyle = resolveColour(colour);
     ctx.beginPath();
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(right, y);
+    ctx.moveTo(area.left, y);
+    ctx.lineTo(area.right, y);
     ctx.stroke();
-    const isAtTop = y < bbox.top + 16 * px;
-    ctx.textBaseline = isAtTop ? "top" : "bottom";
-    ctx.fillText(label, right - 4 * px, y + (isAtTop ? 3 : -3) * px);
+    if (!label) continue;
+    const size = { width: ctx.measureText(label).width + 8 * px, height: LABEL_PX * px };
+    const box = placeLabel(lines, y, size, { ...area, bottom: bbox.top + bbox.height });
+    const [x, middle] = [box.left + 4 * px, (box.top + box.bottom) / 2];
+    ctx.setLineDash([]);
+    ctx.lineWidth = 3 * px;
+    ctx.strokeStyle = resolveColour("var(--surface)");
+    ctx.strokeText(label, x, middle);
+    ctx.fillStyle = resolveColour("var(--muted)");
+    ctx.fillText(label, x, middle);
   }
   ctx.restore();
+}
+
+type Point = { x: number; y: number } | null;
+interface Box {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+function pointsOf({ data, valToPos }: uPlot): Point[][] {
+  const [times = [], ...series] = data;
+  return series.map((values) =>
+    Array.from(times, (time, index) => {
+      const value = values[index] ?? null;
+      return value === null
+        ? null
+        : { x: valToPos(time, "x", true), y: valToPos(value, "y", true) };
+    }),
+  );
+}
+
+/** The first place for the label of a level that no line crosses: above or below, from the right. */
+export function placeLabel(
+  lines: Point[][],
+  level: number,
+  { width, height }: { width: number; height: number },
+  area: Box,
+): Box {
+  const hasRoomAbove = level - height >= area.top;
+  const hasRoomBelow = level + height <= area.bottom;
+  const tops = [
+    ...(hasRoomAbove ? [level - height] : []),
+    ...(hasRoomBelow || !hasRoomAbove ? [level] : []),
+  ];
+  const boxes: Box[] = [];
+  for (let right = area.right; right - width >= area.left; right -= width) {
+    for (const top of tops) {
+      boxes.push({ left: right - width, top, right, bottom: top + height });
+    }
+  }
+  const [first] = boxes;
+  const free = boxes.find((box) => !lines.some((points) => crosses(points, box)));
+  return (
+    free ?? first ?? { left: area.left, top: level, right: area.right, bottom: level + height }
+  );
+}
+
+function crosses(points: Point[], box: Box): boolean {
+  return points.some((end, index) => {
+    if (!end) return false;
+    const start = points[index - 1] ?? end;
+    if (end.x < box.left || start.x > box.right) return false;
+    // The part of the segment that is as far left and right as the box.
+    const at = (x: number) =>
+      start.x === end.x ? end.y : start.y + ((end.y - start.y) * (x - start.x)) / (end.x - start.x);
+    const ys = [at(Math.max(start.x, box.left)), at(Math.min(end.x, box.right))];
+    return Math.max(...ys) >= box.top && Math.min(...ys) <= box.bottom;
+  });
 }

@@ -1,25 +1,19 @@
 /** Translates a chart's input into uPlot's options and data. */
 import uPlot from "uplot";
 import { resolveColour } from "@/lib/colours";
-import { formatCompact, formatCount } from "@/lib/format";
 import { bucketEnd, isShorterThanDay } from "@/lib/range";
 import { getTimeZone } from "@/lib/timeZone";
 import { drawLevels, drawPeriods, fadeFrom } from "./annotations";
 import { buildLines } from "./lines";
 import { axisLabel, type ChartInput } from "./series";
 import { findLonePoints, type Layer, stackSeries } from "./stack";
+import { tickLabels, tickSteps } from "./ticks";
 
 const MAX_BAR_PX = 36;
 const MANY_BARS = 60;
 const DRAG_PX = 6;
 const FONT_PX = 11;
 const AXIS_GAP_PX = 8;
-/** Round distances between ticks: 1, 2 and 5 times a power of ten. */
-const TICK_STEPS = Array.from({ length: 24 }, (_, n) => n - 9).flatMap((power) =>
-  [1, 2, 5].map((digit) => Number(`${digit}e${power}`)),
-);
-/** These formats show counts, which have no ticks between whole numbers. */
-const COUNT_FORMATS = new Set<ChartInput["format"]>([formatCount, formatCompact]);
 
 export interface Handlers {
   /** Called with the bucket under the pointer, and with null when the pointer leaves. */
@@ -122,10 +116,9 @@ function toAxes({ granularity, format }: ChartInput): uPlot.Axis[] {
       ...look,
       size: (plot, texts) => widest(plot, texts ?? []) + AXIS_GAP_PX,
       space: 30,
-      incrs: COUNT_FORMATS.has(format) ? TICK_STEPS.filter((step) => step >= 1) : TICK_STEPS,
+      incrs: tickSteps(format),
       grid: { stroke: resolveColour("var(--line)"), width: 1 },
-      // An axis needs no trailing zeros: 40 s, not 40.0 s.
-      values: (_, values) => values.map((value) => format(value).replace(/\.0+(?=\s|$)/, "")),
+      values: (_, ticks, _axis, _space, step) => tickLabels(format, ticks, step),
     },
   ];
 }

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type AlertRule, displayOf } from "@/lib/alerts";
 import { api, type Schemas, unwrap } from "@/lib/api";
-import { formatCount, formatDuration } from "@/lib/format";
+import { formatCount, formatDuration, trimZeros } from "@/lib/format";
 import { Badge } from "../Badge";
 import type { Level, Period, Series } from "../chart/series";
 import { TimeChart } from "../chart/TimeChart";
@@ -81,7 +81,13 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
     () =>
       rule.threshold == null
         ? []
-        : [{ value: rule.threshold, label: format(rule.threshold), colour: "var(--bad)" }],
+        : [
+            {
+              value: rule.threshold,
+              label: trimZeros(format(rule.threshold)),
+              colour: "var(--bad)",
+            },
+          ],
     [rule, format],
   );
   const periods = useMemo<Period[]>(
@@ -116,8 +122,8 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
       )}
       {replay.fired > replay.firings.length && (
         <p className="mt-2 text-sm text-muted">
-          The latest {formatCount(replay.firings.length)} of {formatCount(replay.fired)} times are
-          shown.
+          The chart marks and the list names only the latest {formatCount(replay.firings.length)} of{" "}
+          {formatCount(replay.fired)} times.
         </p>
       )}
       <ul
