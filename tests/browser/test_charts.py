@@ -10,6 +10,7 @@ from support.spans import new_span
 
 REQUESTS = "Requests by agent over time"
 LATENCY = "Latency over time"
+LEGEND_HEIGHT = 20
 PIXELS = "chart => chart.querySelector('canvas').toDataURL()"
 
 
@@ -40,6 +41,27 @@ def test_a_legend_entry_hides_and_shows_its_series(tab: Tab) -> None:
     entry.press("Enter")
     expect(entry).to_have_attribute("aria-pressed", "true")
     assert chart.evaluate(PIXELS) == before
+
+
+def test_a_legend_says_how_many_names_are_cut_off_and_scrolls_to_them(tab: Tab) -> None:
+    open_chart(tab)
+    tab.page.set_viewport_size({"width": 390, "height": 900})
+    more = tab.page.get_by_role("button", name=re.compile(r"^Show \d+ more series$")).first
+    expect(more).to_have_text(re.compile(r"^\+\d+$"))
+    legend = more.locator("xpath=..")
+    assert legend.evaluate("legend => legend.offsetHeight") == LEGEND_HEIGHT
+    button = legend.locator("> button")
+    for _ in range(9):
+        if button.inner_text() == "‹":
+            break
+        button.press("Enter")
+        tab.page.wait_for_timeout(100)
+    # The last name is visible, and the button leads back.
+    expect(legend.get_by_role("listitem").last).to_be_in_viewport(ratio=1)
+    expect(button).to_have_accessible_name("Back to the first series")
+    button.press("Enter")
+    expect(legend.get_by_role("listitem").first).to_be_in_viewport(ratio=1)
+    assert tab.find_violations() == []
 
 
 def test_the_crosshair_is_shared_and_shows_all_values(tab: Tab) -> None:

@@ -19,13 +19,20 @@ const RULE: AlertRule = {
 
 describe("a rule description", () => {
   it("names the threshold with its unit", () => {
-    expect(describeRule(RULE)).toBe("Error rate is above 5.0% for 5m, over 1h");
+    expect(describeRule(RULE)).toBe("Error rate is above 5% for 5 min, measured over 1 h");
   });
   it("names the signal and the sensitivity of an anomaly rule", () => {
     const rule = { ...RULE, metric: "signal" as const, signalName: "thumbs", forMinutes: 0 };
     expect(describeRule({ ...rule, condition: "anomaly", threshold: null })).toBe(
-      "Signal thumbs is unusual (medium sensitivity), over 1h",
+      "Signal thumbs is unusual (medium sensitivity), measured over 1 h",
     );
+  });
+});
+
+describe("a window of days", () => {
+  it("is named in days", () => {
+    const rule = { ...RULE, forMinutes: 1440, windowMinutes: 2880 };
+    expect(describeRule(rule)).toBe("Error rate is above 5% for 1 day, measured over 2 days");
   });
 });
 
@@ -33,7 +40,7 @@ describe("the metric query", () => {
   it("has the label, unit and format of its measure", () => {
     const rule = { ...RULE, metric: "query" as const, measure: "p99", threshold: 2000 };
     expect(describeRule({ ...rule, of: "spans" })).toBe(
-      "p99 latency of spans is above 2.00 s for 5m, over 1h",
+      "p99 latency of spans is above 2 s for 5 min, measured over 1 h",
     );
   });
 });

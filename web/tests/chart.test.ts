@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { formatBytes, formatCompact, formatDuration, formatPercent } from "@/lib/format";
+import { placeLabel } from "@/ui/chart/placeLabel";
 import { topSeries } from "@/ui/chart/series";
 import { findLonePoints, stackedAt, stackSeries } from "@/ui/chart/stack";
+import { tickLabels, tickSteps } from "@/ui/chart/ticks";
 
 const bars = { type: "bar", stack: "all", colour: "red" } as const;
 
@@ -60,4 +63,69 @@ test("all but the largest series are combined into other", () => {
     ["other", [3, 0]],
   ]);
   expect(topSeries(points, 3)).toHaveLength(4);
+});
+
+describe("an axis", () => {
+  /** The labels of an axis with room for a few ticks, as uPlot chooses them. */
+  function labels(format: (value: number) => string, most: number): string[] {
+    const step = tickSteps(format).find((one) => most / one <= 6) ?? 1;
+    const ticks = Array.from({ length: Math.floor(most / step) + 1 }, (_, index) => index * step);
+    return tickLabels(format, ticks, step);
+  }
+
+  test.each([
+    [formatDuration, 0.04, "0, 0.01 ms, 0.02 ms, 0.03 ms, 0.04 ms"],
+    [formatDuration, 900, "0, 200 ms, 400 ms, 600 ms, 800 ms"],
+    [formatDuration, 2_500, "0, 0.5 s, 1 s, 1.5 s, 2 s, 2.5 s"],
+    [formatDuration, 80_000, "0, 20 s, 40 s, 60 s, 80 s"],
+    [formatDuration, 1_740_000, "0, 5 min, 10 min, 15 min, 20 min, 25 min"],
+    [formatDuration, 5 * 3_600_000, "0, 1 h, 2 h, 3 h, 4 h, 5 h"],
+    [formatDuration, 4 * 86_400_000, "0, 1 d, 2 d, 3 d, 4 d"],
+    [formatBytes, 2 ** 30, "0, 200 MB, 400 MB, 600 MB, 800 MB, 1,000 MB"],
+    [formatPercent, 0.4, "0%, 10%, 20%, 30%, 40%"],
+    [formatCompact, 3, "0, 1, 2, 3"],
+  ])("has round ticks in one unit (%#)", (format, most, expected) => {
+    expect(labels(format, most).join(", ")).toBe(expected);
+  });
+
+  test("has ascending steps", () => {
+    for (const format of [formatDuration, formatBytes, formatPercent, formatCompact]) {
+      const steps = tickSteps(format);
+      expect(steps).toEqual(steps.toSorted((a, b) => a - b));
+    }
+  });
+});
+
+describe("the label of a threshold", () => {
+  const area = { left: 0, top: 0, right: 100, bottom: 100 };
+  const size = { width: 20, height: 10 };
+  const flat = (y: number) => [
+    { x: 0, y },
+    { x: 100, y },
+  ];
+
+  test("is above its line at the right", () => {
+    expect(placeLabel([], 50, size, area)).toEqual({ left: 80, top: 40, right: 100, bottom: 50 });
+  });
+  test("is below its line if a series is above, or at the top of the plot", () => {
+    expect(placeLabel([flat(45)], 50, size, area).top).toBe(50);
+    expect(placeLabel([], 5, size, area).top).toBe(5);
+  });
+  test("moves left to a place that no series crosses", () => {
+    const steep = [
+      { x: 60, y: 90 },
+      { x: 70, y: 10 },
+    ];
+    const box = placeLabel([steep, [{ x: 95, y: 45 }, null], [{ x: 90, y: 55 }]], 50, size, area);
+    expect(box).toEqual({ left: 40, top: 40, right: 60, bottom: 50 });
+  });
+  test("stays inside the plot if series are everywhere", () => {
+    const lines = [flat(45), flat(55)];
+    expect(placeLabel(lines, 50, size, area)).toEqual({
+      left: 80,
+      top: 40,
+      right: 100,
+      bottom: 50,
+    });
+  });
 });

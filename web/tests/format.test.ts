@@ -5,9 +5,12 @@ import {
   formatChange,
   formatCompact,
   formatCost,
+  formatCount,
   formatDuration,
+  formatNumber,
   formatPercent,
   formatPoints,
+  trimZeros,
 } from "@/lib/format";
 
 describe("durations", () => {
@@ -57,6 +60,7 @@ test("a rate below 1 never shows as 100%", () => {
 test("a change has a sign and needs an earlier value", () => {
   expect(formatChange(112, 100)).toBe("+12%");
   expect(formatChange(88, 100)).toBe("−12%");
+  expect(formatChange(500, 1)).toBe("> +999%");
   expect(formatChange(5, 0)).toBeNull();
 });
 
@@ -65,6 +69,25 @@ test("the difference of two rates is in points", () => {
   expect(formatPoints(-0.00456)).toBe("−0.46 pts");
   expect(formatPoints(0.00001)).toBe("±0 pts");
   expect(formatPoints(null)).toBe("–");
+});
+
+test("negative numbers have a minus sign, not a hyphen", () => {
+  expect(formatCount(-1200)).toBe("−1,200");
+  expect(formatCompact(-1200)).toBe("−1.2k");
+  expect(formatDuration(-12_340)).toBe("−12.3 s");
+  expect(formatCost(-0.312)).toBe("−$0.31");
+  expect(formatPercent(-0.663)).toBe("−66.3%");
+  expect(formatNumber(-1.5)).toBe("−1.5");
+});
+
+test("exact values have no trailing zeros", () => {
+  expect(["20.0%", "2.00 s", "$5.00", "10", "0.50%"].map(trimZeros)).toEqual([
+    "20%",
+    "2 s",
+    "$5",
+    "10",
+    "0.50%",
+  ]);
 });
 
 test("ids are cut in the middle", () => {

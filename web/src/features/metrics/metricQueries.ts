@@ -58,6 +58,8 @@ export function unitOf(result: Result, aggregation: Aggregation): string {
   const isHistogram = result.type === "histogram" || result.type === "exponentialHistogram";
   if (aggregation === "count") return isHistogram ? "observations" : "data points";
   if (aggregation === "rate") return isHistogram ? "observations per second" : `${result.unit}/s`;
+  // The axis chooses the unit of times.
+  if (result.unit in MILLISECONDS) return "time";
   return result.unit.replace(/[{}]/g, "");
 }
 
