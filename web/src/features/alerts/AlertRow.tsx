@@ -30,13 +30,18 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
         type="button"
         aria-expanded={isOpen}
         onClick={onOpen}
-        className="flex min-w-0 flex-1 items-center gap-3 py-2 pl-3 text-left"
+        className="flex min-w-0 flex-1 flex-wrap items-center gap-x-1.5 gap-y-1 py-2 pl-3 text-left @2xl:flex-nowrap @2xl:gap-x-3"
       >
-        <span className="flex w-[4.5rem] shrink-0 max-md:hidden">
+        <span className="flex shrink-0 @2xl:w-[4.5rem]">
           <Badge tone={severityTone(alert.severity)}>{alert.severity}</Badge>
         </span>
-        <span className="min-w-0 flex-1">
-          <span className={cx("block md:truncate", isActive && "font-medium")}>{alert.title}</span>
+        <span className="min-w-0 flex-1 @max-2xl:order-first @max-2xl:basis-full">
+          <span
+            className={cx("block @2xl:truncate", isActive && "font-medium")}
+            title={alert.title}
+          >
+            {alert.title}
+          </span>
           <span className="flex items-center gap-1.5 text-sm text-muted">
             <Dot colour={colourOf(alert.agentName)} />
             <span className="truncate">{alert.agentName}</span>
@@ -44,19 +49,21 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
             <Time at={alert.triggeredAt} />
             {alert.silencedUntil && <Badge>silenced</Badge>}
             {alert.occurrences > 1 && (
-              <span className="min-w-0 shrink-[9] truncate max-md:hidden">
+              <span className="min-w-0 shrink-[9] truncate @max-2xl:hidden">
                 · {formatCount(alert.occurrences)} occurrences
               </span>
             )}
           </span>
         </span>
-        <span className="hidden w-48 shrink-0 text-right xl:block">
-          <span className={cx("block truncate font-medium", isActive && "text-bad")}>
-            <span className="text-sm font-normal text-muted">{label}</span> {format(alert.value)}
+        <span className="shrink-0 text-right @max-2xl:order-last @4xl:w-48">
+          <span className={cx("block font-medium", isActive && "text-bad")}>
+            <span className="text-sm font-normal text-muted">Latest</span> {format(alert.value)}
           </span>
-          <span className="block text-sm text-muted">{against(alert)}</span>
+          <span className="block truncate text-sm text-muted @max-4xl:hidden">
+            {label} {against(alert)}
+          </span>
         </span>
-        <span className="flex w-28 shrink-0 justify-end max-md:hidden">
+        <span className="flex shrink-0 justify-end @2xl:w-28">
           <Badge tone={statusTone(alert.status)}>{alert.status}</Badge>
         </span>
       </button>

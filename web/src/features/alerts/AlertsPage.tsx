@@ -73,7 +73,7 @@ export default function AlertsPage() {
           />
         </div>
         <div className="flex items-center gap-2 py-1.5 max-md:w-full max-md:px-3">
-          <span className="flex items-center gap-1.5 text-sm text-muted max-lg:hidden">
+          <span className="flex items-center gap-1.5 text-sm text-muted max-xl:hidden">
             <Kbd>j</Kbd>
             <Kbd>k</Kbd> next, previous
             {isEditor && (
@@ -96,7 +96,10 @@ export default function AlertsPage() {
         </div>
       </div>
       <div className="flex min-h-0 flex-1">
-        <div className={cx("min-w-0 flex-1 overflow-auto", openId && "max-lg:hidden")} tabIndex={0}>
+        <div
+          className={cx("@container min-w-0 flex-1 overflow-auto", openId && "max-lg:hidden")}
+          tabIndex={0}
+        >
           {list.isPending && <SkeletonRows rows={8} />}
           {list.isError && rows.length === 0 && (
             <ErrorState error={list.error} onRetry={() => void list.refetch()} />
