@@ -39,7 +39,7 @@ export function SpanDiff({ left, right }: { left: TraceWithSpans; right: TraceWi
   const count = (state: PairState) => rows.filter((row) => row.state === state).length;
   return (
     <div className="grid min-h-0 flex-1 max-lg:overflow-auto lg:grid-cols-2">
-      <section className="flex min-h-0 flex-col border-b lg:border-r lg:border-b-0">
+      <section className="@container flex flex-col border-b lg:min-h-0 lg:border-r lg:border-b-0">
         <p className="flex flex-wrap gap-x-3 border-b px-3 py-2 text-sm text-muted">
           {(Object.keys(STATES) as PairState[]).map((state) => (
             <span key={state}>
@@ -121,7 +121,7 @@ const FIGURES = [
 
 function Figures({ left, right }: { left: Span | null; right: Span | null }) {
   return (
-    <span className="flex flex-wrap gap-x-3 text-sm text-muted">
+    <span className="flex flex-wrap gap-x-3 text-sm text-muted @max-xl:order-last @max-xl:basis-full">
       {left && right && left.status !== right.status && (
         <span className="text-bad">
           {left.status} → {right.status}
