@@ -15,8 +15,8 @@ export function Panel({ title, unit, actions, children, className }: Props) {
   return (
     <section className={cx("min-w-0 rounded-lg border bg-surface", className)}>
       <header className="flex h-10 items-center gap-2 px-3.5">
-        <h2 className="max-w-full shrink-0 truncate font-medium">{title}</h2>
-        {unit && <span className="min-w-0 truncate text-sm text-muted">{unit}</span>}
+        <h2 className="min-w-0 truncate font-medium">{title}</h2>
+        {unit && <span className="min-w-0 shrink-[999] truncate text-sm text-muted">{unit}</span>}
         <div className="ml-auto flex shrink-0 items-center gap-2 text-sm text-muted">{actions}</div>
       </header>
       <div className="px-3.5 pb-3">{children}</div>

@@ -17,12 +17,7 @@ export function ModelShares({ overview }: { overview: Overview }) {
     <Panel
       title="Cost by model"
       unit={<span className="max-sm:hidden">USD</span>}
-      actions={
-        <>
-          {overview.costs.data && <Unpriced costs={overview.costs.data} />}
-          <ExploreLink title="Cost by model" step="daily" />
-        </>
-      }
+      actions={<ExploreLink title="Cost by model" step="daily" />}
     >
       <QueryResult query={overview.costs} height={HEIGHT}>
         {({ byModel, byTool, totalCost }) => {
@@ -53,6 +48,7 @@ export function ModelShares({ overview }: { overview: Overview }) {
           );
         }}
       </QueryResult>
+      {overview.costs.data && <Unpriced costs={overview.costs.data} />}
     </Panel>
   );
 }
@@ -66,6 +62,7 @@ function Unpriced({ costs }: { costs: Schemas["Costs"] }) {
     <Link
       to="/models"
       search={(first ? { model: first } : {}) as never}
+      className="mt-2 block"
       title={models.length ? `No price for ${models.join(", ")}` : "Calls without a model"}
     >
       <Badge tone="warning">
