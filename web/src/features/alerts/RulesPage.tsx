@@ -104,7 +104,7 @@ function RuleRow({ entry, onSilence }: { entry: Entry; onSilence: () => void }) 
   const to = agentId === null ? WORKSPACE : "/agents/$agentId/rules";
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b px-4 py-2 hover:bg-hover">
-      <span className="min-w-0 flex-1 basis-72">
+      <span className="min-w-0 flex-1 basis-64">
         <Link
           to={to as never}
           params={{ agentId } as never}
@@ -115,10 +115,10 @@ function RuleRow({ entry, onSilence }: { entry: Entry; onSilence: () => void }) 
         </Link>
         <span className="block text-sm text-muted">{describeRule(rule)}</span>
       </span>
-      <span className="w-40 truncate" title={agentName}>
+      <span className="w-36 truncate" title={agentName}>
         {agentName}
       </span>
-      <span className="flex w-36 gap-1.5">
+      <span className="flex w-28 gap-1.5">
         <Badge tone={severityTone(rule.severity)}>{rule.severity}</Badge>
         {!entry.enabled && <Badge>off</Badge>}
       </span>
@@ -136,14 +136,16 @@ function RuleRow({ entry, onSilence }: { entry: Entry; onSilence: () => void }) 
           "No alert yet"
         )}
       </span>
-      <RoleButton
-        needs="editor"
-        size="small"
-        kind="quiet"
-        aria-label="Silence"
-        onClick={onSilence}
-        icon={<BellOff className="size-3.5" />}
-      />
+      <span className="ml-auto">
+        <RoleButton
+          needs="editor"
+          size="small"
+          kind="quiet"
+          aria-label="Silence"
+          onClick={onSilence}
+          icon={<BellOff className="size-3.5" />}
+        />
+      </span>
     </li>
   );
 }

@@ -77,7 +77,7 @@ export default function ExperimentsPage() {
             valid at any time.
           </EmptyState>
         )}
-        <ul>
+        <ul className="@container">
           {rows.map((experiment) => (
             <Row key={experiment.id} experiment={experiment} />
           ))}
@@ -97,7 +97,7 @@ export default function ExperimentsPage() {
 function Row({ experiment }: { experiment: Experiment }) {
   const primary = experiment.metrics.find((metric) => metric.primary);
   return (
-    <li className="relative flex flex-wrap items-center gap-x-4 gap-y-1 border-b px-3.5 py-2.5 last:border-0 hover:bg-hover">
+    <li className="relative flex flex-wrap items-center @2xl:flex-nowrap gap-x-4 gap-y-1 border-b px-3.5 py-2.5 last:border-0 hover:bg-hover">
       <span className="w-20 shrink-0">
         <Badge tone={STATUS_TONES[experiment.status]}>{experiment.status}</Badge>
       </span>
@@ -113,13 +113,13 @@ function Row({ experiment }: { experiment: Experiment }) {
           {experiment.hypothesis ?? experiment.description}
         </span>
       </span>
-      <span className="w-52 truncate text-sm max-lg:hidden">
+      <span className="w-52 shrink-0 truncate text-sm @max-4xl:hidden">
         {experiment.variants.map((variant) => variant.key).join(" · ")}
       </span>
-      <span className="w-32 truncate text-sm max-md:hidden">
+      <span className="w-32 shrink-0 truncate text-sm @max-2xl:hidden">
         {metricLabel(primary)} {primary?.direction === "decrease" ? "↓" : "↑"}
       </span>
-      <span className="text-sm text-muted md:w-36 md:text-right">
+      <span className="text-sm text-muted @2xl:w-36 @2xl:shrink-0 @2xl:text-right">
         {experiment.winner ? (
           <Badge tone="good">{experiment.winner} won</Badge>
         ) : (

@@ -35,20 +35,24 @@ export function KeyRow({ apiKey, isAdmin, onSecret }: Props) {
           <Badge key={scope}>{scope}</Badge>
         ))}
       </span>
-      <span className="w-40 min-w-0 text-sm text-muted">
-        <span className="block truncate">Created by {apiKey.createdBy ?? "a deleted account"}</span>
-        <Time at={apiKey.createdAt} />
-      </span>
-      <span className="w-36 text-sm text-muted">
-        {apiKey.lastUsedAt ? (
-          <>
-            Last used <Time at={apiKey.lastUsedAt} />
-          </>
-        ) : (
-          "Never used"
-        )}
-        <span className="block">
-          <Lifetime apiKey={apiKey} />
+      <span className="flex gap-x-4 text-sm text-muted @2xl:@max-4xl:order-last @2xl:@max-4xl:basis-full">
+        <span className="w-40 min-w-0">
+          <span className="block truncate">
+            Created by {apiKey.createdBy ?? "a deleted account"}
+          </span>
+          <Time at={apiKey.createdAt} />
+        </span>
+        <span className="w-36">
+          {apiKey.lastUsedAt ? (
+            <>
+              Last used <Time at={apiKey.lastUsedAt} />
+            </>
+          ) : (
+            "Never used"
+          )}
+          <span className="block">
+            <Lifetime apiKey={apiKey} />
+          </span>
         </span>
       </span>
       {isAdmin && <Controls apiKey={apiKey} onSecret={onSecret} />}

@@ -50,7 +50,7 @@ export default function KeysPage() {
             Applications need a key to send traces. A key is shown once and stored as a hash.
           </EmptyState>
         )}
-        <ul aria-label="Keys">
+        <ul aria-label="Keys" className="@container">
           {list.data?.items.map((key) => (
             <KeyRow key={key.id} apiKey={key} isAdmin={isAdmin} onSecret={setSecret} />
           ))}
