@@ -82,7 +82,7 @@ function Row({ experiment, metric, variant, isControl }: RowProps) {
     <tr className={cx("border-t", !isControl && "border-transparent")}>
       <td className={cx(CELL, "text-left")}>
         {isControl && (
-          <span className="flex items-center gap-2">
+          <span className="flex flex-wrap items-center gap-x-2">
             <span className={cx(metric.primary && "font-semibold")}>{metricLabel(known)}</span>
             <Badge tone={metric.primary ? "accent" : "neutral"}>
               {metric.primary ? "primary" : "guardrail"}

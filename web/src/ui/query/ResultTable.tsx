@@ -24,7 +24,7 @@ export function ResultTable({ label, query, rows, granularity, sorting }: Props)
       rows={rows}
       rowKey={(row) => keys.get(row) ?? ""}
       sorting={sorting}
-      minWidth={`${columns.length * 6.5 + 4}rem`}
+      minWidth={`${columns.length * 6.5 + 2}rem`}
     />
   );
 }
@@ -45,7 +45,7 @@ function toColumns(query: Query, granularity: Granularity | null): Column<Row>[]
       id: name,
       header: columnLabel(name),
       cell: (row) => <span title={groupValue(row[name])}>{groupValue(row[name])}</span>,
-      width: "minmax(8rem, 2fr)",
+      width: "minmax(6.5rem, 2fr)",
       sort: name,
     }),
   );
