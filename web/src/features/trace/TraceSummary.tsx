@@ -20,9 +20,13 @@ export function TraceSummary({ trace, spanId }: { trace: TraceWithSpans; spanId?
   return (
     <header className="flex flex-wrap items-center gap-x-5 gap-y-1.5 border-b px-4 py-2.5">
       <div className="min-w-0 flex-1 basis-96">
-        <div className="flex min-w-0 items-center gap-2">
-          <Neighbours traceId={trace.traceId} />
-          <h1 className="truncate text-lg font-semibold">{trace.name}</h1>
+        <div className="flex flex-wrap items-center gap-x-2">
+          <div className="flex max-w-full min-w-0 items-center gap-2">
+            <Neighbours traceId={trace.traceId} />
+            <h1 className="truncate text-lg font-semibold" title={trace.name}>
+              {trace.name}
+            </h1>
+          </div>
           <Status trace={trace} />
         </div>
         <Facts trace={trace} />

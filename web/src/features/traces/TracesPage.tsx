@@ -170,7 +170,7 @@ function List({ rows, hasMore, onEnd }: ListProps) {
           onOpen={open}
           selected={at}
           onEnd={end}
-          minWidth="70rem"
+          minWidth="74rem"
           sorting={{
             by: sort,
             order: url.order === "asc" ? "asc" : "desc",
