@@ -62,7 +62,7 @@ const TABS = [
 function Comparison({ left, right }: { left: TraceWithSpans; right: TraceWithSpans }) {
   const [view, setView] = useUrlState("view", "spans");
   return (
-    <div className="flex h-full flex-col">
+    <div className="flex h-full flex-col max-lg:overflow-auto">
       <ListTitle>Compare two traces</ListTitle>
       <Differences left={left} right={right} />
       <div className="grid lg:grid-cols-2">
@@ -85,7 +85,7 @@ function Comparison({ left, right }: { left: TraceWithSpans; right: TraceWithSpa
 
 function Waterfalls({ left, right }: { left: TraceWithSpans; right: TraceWithSpans }) {
   return (
-    <div className="grid min-h-0 flex-1 max-lg:auto-rows-[minmax(24rem,1fr)] max-lg:overflow-auto lg:grid-cols-2">
+    <div className="grid flex-1 lg:min-h-0 lg:grid-cols-2">
       <Side trace={left} other={right} param="spanA" />
       <Side trace={right} other={left} param="spanB" />
     </div>
@@ -151,8 +151,11 @@ function Side({ trace, other, param }: SideProps) {
     setFolded(next);
   };
   return (
-    <section className="flex min-h-0 flex-col border-b lg:border-r lg:border-b-0">
-      <div className="h-[40%] min-h-0 border-b">
+    <section className="flex min-w-0 flex-col border-b lg:min-h-0 lg:border-r lg:border-b-0">
+      <h3 className="px-3 py-2 font-medium lg:hidden">
+        {param === "spanA" ? "First trace" : "Second trace"}
+      </h3>
+      <div className="h-64 border-b lg:h-[40%] lg:min-h-0">
         <Waterfall
           tree={tree}
           rows={rows}
@@ -163,7 +166,7 @@ function Side({ trace, other, param }: SideProps) {
         />
       </div>
       <div
-        className="min-h-0 flex-1 overflow-auto p-3"
+        className="p-3 lg:min-h-0 lg:flex-1 lg:overflow-auto"
         tabIndex={0}
         role="region"
         aria-label={

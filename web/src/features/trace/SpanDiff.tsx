@@ -38,7 +38,7 @@ export function SpanDiff({ left, right }: { left: TraceWithSpans; right: TraceWi
   const selected = rows[index]?.pair;
   const count = (state: PairState) => rows.filter((row) => row.state === state).length;
   return (
-    <div className="grid min-h-0 flex-1 max-lg:overflow-auto lg:grid-cols-2">
+    <div className="grid flex-1 lg:min-h-0 lg:grid-cols-2">
       <section className="@container flex flex-col border-b lg:min-h-0 lg:border-r lg:border-b-0">
         <p className="flex flex-wrap gap-x-3 border-b px-3 py-2 text-sm text-muted">
           {(Object.keys(STATES) as PairState[]).map((state) => (
@@ -66,7 +66,7 @@ export function SpanDiff({ left, right }: { left: TraceWithSpans; right: TraceWi
         )}
       </section>
       <section
-        className="min-h-0 p-3 lg:overflow-auto"
+        className="min-w-0 p-3 lg:min-h-0 lg:overflow-auto"
         tabIndex={0}
         aria-label="Content of the chosen spans"
       >
