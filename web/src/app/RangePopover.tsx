@@ -14,12 +14,15 @@ export default function RangePopover({ range, label }: { range: Range; label: Re
       ariaLabel="Time range"
       align="end"
       buttonClass="rounded-none min-w-0"
-      className="flex w-[min(26rem,calc(100vw-2rem))] gap-1"
+      className="flex w-[min(26rem,calc(100vw-2rem))] gap-1 max-sm:flex-col"
       label={label}
     >
       {(close) => (
         <>
-          <div className="w-36 shrink-0 max-h-[60vh] overflow-auto" tabIndex={-1}>
+          <div
+            className="w-36 shrink-0 max-h-[60vh] overflow-auto max-sm:grid max-sm:w-full max-sm:grid-cols-2"
+            tabIndex={-1}
+          >
             {Object.entries({ ...CALENDAR, ...PRESETS }).map(([id, preset]) => (
               <PopoverItem
                 key={id}
@@ -53,7 +56,7 @@ function Custom({ range, onApply }: { range: Range; onApply: (from: Date, to: Da
   const isValid = Boolean(from && to) && fromField(from) < fromField(to);
   return (
     <form
-      className="flex min-w-0 flex-1 flex-col gap-2 border-l p-2"
+      className="flex min-w-0 flex-1 flex-col gap-2 p-2 max-sm:border-t sm:border-l"
       onSubmit={(event) => {
         event.preventDefault();
         if (isValid) onApply(fromField(from), fromField(to));

@@ -86,7 +86,7 @@ function Row({ event }: { event: Event }) {
         <SubjectLink event={event} />
       </span>
       <span className="truncate text-sm text-muted max-md:hidden">{by}</span>
-      <span className="w-24 shrink-0 text-right text-sm text-muted">
+      <span className="shrink-0 text-right text-sm text-muted md:w-24">
         <Time at={event.at} />
       </span>
     </li>

@@ -32,19 +32,23 @@ export function FailureRow({ failure, isOpen, isBusy, onOpen, onMark }: Props) {
         className="flex w-full min-w-0 items-center gap-4 px-4 py-2 text-left hover:bg-hover"
       >
         <span className="min-w-0 flex-1">
-          <span className="flex items-center gap-2">
+          <span className="flex items-start gap-2">
             <Badge tone={TONES[failure.status]}>{failure.status}</Badge>
-            <span className={cx("truncate", failure.status !== "muted" && "font-medium")}>
+            <span
+              className={cx("min-w-0 md:truncate", failure.status !== "muted" && "font-medium")}
+            >
               {failure.title}
             </span>
           </span>
-          <span className="mt-0.5 flex items-center gap-1.5 text-sm text-muted">
+          <span className="mt-0.5 flex flex-wrap items-center gap-x-1.5 text-sm text-muted md:flex-nowrap">
             <Dot colour={colourOf(failure.agentName)} />
             <span className="truncate">{failure.agentName}</span>
             <span aria-hidden>·</span>
             <span className="truncate">{failure.errorType}</span>
-            <span aria-hidden>·</span>
-            <span className="whitespace-nowrap">
+            <span aria-hidden className="max-md:hidden">
+              ·
+            </span>
+            <span className="whitespace-nowrap max-md:basis-full">
               last seen <Time at={failure.lastSeenAt} />
             </span>
           </span>

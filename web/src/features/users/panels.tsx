@@ -15,7 +15,10 @@ import { Time } from "@/ui/Time";
 
 const MOST = 10;
 const HEIGHT = 320;
-const ROW = "flex h-8 min-w-0 items-center gap-3 hover:text-accent";
+/** In a narrow panel the text has a line of its own. */
+const ROW =
+  "flex min-h-8 min-w-0 flex-wrap items-center gap-x-3 py-1 hover:text-accent @md:flex-nowrap";
+const TEXT = "min-w-0 flex-1 truncate @max-md:order-first @max-md:basis-full";
 
 interface OfUser {
   userId: string;
@@ -48,9 +51,7 @@ function TraceRow({ trace }: { trace: Trace }) {
     <li className="border-b last:border-0">
       <Link to="/traces/$traceId" params={{ traceId: trace.traceId } as never} className={ROW}>
         <When at={trace.startTime} />
-        <span className="min-w-0 flex-1 truncate">
-          {previewText(trace.inputPreview) || trace.name}
-        </span>
+        <span className={TEXT}>{previewText(trace.inputPreview) || trace.name}</span>
         {trace.status === "error" && <ErrorBadge trace={trace} />}
         <span className="w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
         <span className="w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
@@ -86,7 +87,7 @@ function SessionRow({ session }: { session: Session }) {
     <li className="border-b last:border-0">
       <Link to={`/sessions/${encodeURIComponent(session.sessionId)}`} className={ROW}>
         <When at={session.lastAt} />
-        <span className="min-w-0 flex-1 truncate" title={session.sessionId}>
+        <span className={TEXT} title={session.sessionId}>
           {previewText(session.inputPreview) || session.sessionId}
         </span>
         {session.errorCount > 0 && <Badge tone="bad">{session.errorCount} failed</Badge>}
@@ -125,7 +126,9 @@ function SignalRow({ signal }: { signal: Signal }) {
   return (
     <li className="flex h-8 min-w-0 items-center gap-3 border-b last:border-0">
       <When at={signal.timestamp} />
-      <span className="truncate font-medium">{signal.signalName}</span>
+      <span className="truncate font-medium" title={signal.signalName}>
+        {signal.signalName}
+      </span>
       <span>{formatNumber(signal.value)}</span>
       <SignalLabel signal={signal} />
       <span className="min-w-0 flex-1 truncate text-muted">{signal.comment}</span>
@@ -140,7 +143,7 @@ function SignalRow({ signal }: { signal: Signal }) {
 
 function When({ at }: { at: string }) {
   return (
-    <span className="w-20 shrink-0 text-muted">
+    <span className="w-16 shrink-0 text-muted @max-md:mr-auto @md:w-20">
       <Time at={at} />
     </span>
   );
@@ -148,5 +151,5 @@ function When({ at }: { at: string }) {
 
 function Rows({ empty, children }: { empty: string; children: ReactNode[] }) {
   if (children.length === 0) return <p className="py-6 text-center text-muted">{empty}</p>;
-  return <ul>{children}</ul>;
+  return <ul className="@container">{children}</ul>;
 }
