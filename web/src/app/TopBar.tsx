@@ -38,8 +38,12 @@ export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
       <div className="flex min-w-0 items-center gap-2 empty:hidden max-xl:order-last max-xl:w-full max-xl:flex-wrap">
         {uses.includes("agent") && <AgentSelect />}
         {uses.includes("environment") && <EnvironmentSelect />}
-        {uses.includes("range") && <RangePicker />}
-        {uses.length > 0 && <Refresh />}
+        {uses.length > 0 && (
+          <div className="flex min-w-0 items-center gap-2">
+            {uses.includes("range") && <RangePicker />}
+            <Refresh />
+          </div>
+        )}
       </div>
       <button
         type="button"

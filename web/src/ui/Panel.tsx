@@ -52,7 +52,7 @@ export function PageBody({
       <div className={cx("mx-auto p-4 md:px-6", isNarrow ? "max-w-3xl" : "max-w-[100rem]")}>
         <header className="mb-3 flex min-h-8 flex-wrap items-center gap-2">
           <h1 className="mr-auto text-xl font-semibold tracking-tight">{title}</h1>
-          {actions}
+          <div className="flex flex-wrap items-center gap-2 empty:hidden">{actions}</div>
         </header>
         {children}
       </div>

@@ -41,7 +41,7 @@ function Row({ member }: { member: Member }) {
   });
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b px-3.5 py-2 last:border-0">
-      <span className="min-w-0 flex-1 basis-56">
+      <span className="min-w-0 flex-1 basis-56 max-sm:basis-full">
         <span className="flex items-center gap-2">
           <span className="truncate font-medium">{member.name}</span>
           {isMe && <Badge>you</Badge>}
@@ -50,7 +50,7 @@ function Row({ member }: { member: Member }) {
         </span>
         <span className="block truncate text-sm text-muted">{member.email}</span>
       </span>
-      <span className="w-40 text-sm text-muted">
+      <span className="text-sm text-muted max-sm:flex-1 sm:w-40">
         {member.lastLoginAt ? (
           <>
             Signed in <Time at={member.lastLoginAt} />

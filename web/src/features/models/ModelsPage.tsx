@@ -147,7 +147,10 @@ function PriceListNote() {
   if (!list) return null;
   const source = list.source === "file" ? "Price list from a file" : "Built-in price list";
   return (
-    <span className="text-sm text-muted" title={list.error ?? undefined}>
+    <span
+      className="text-sm text-muted max-sm:order-last max-sm:w-full"
+      title={list.error ?? undefined}
+    >
       {source} of {list.date}, {formatCounted(list.models, "model")}
       {list.error && <span className="text-warning"> (the latest file was refused)</span>}
     </span>

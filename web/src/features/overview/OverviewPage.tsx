@@ -84,7 +84,7 @@ function CopyToDashboard() {
       icon={<Copy className="size-3.5" />}
       onClick={() => copy.mutate(body)}
     >
-      Copy to a dashboard
+      <span className="max-sm:sr-only">Copy to a dashboard</span>
     </RoleButton>
   );
 }
