@@ -144,12 +144,14 @@ function Variants({ experiment }: { experiment: Experiment }) {
             key={variant.key}
             className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1 border-b py-1 last:border-0"
           >
-            <span className="w-32 truncate font-medium">{variant.key}</span>
-            <span className="min-w-32 flex-1 truncate text-muted">{variant.name}</span>
+            <span className="truncate font-medium max-md:flex-1 md:w-32">{variant.key}</span>
+            <span className="min-w-32 flex-1 truncate text-muted max-md:order-1 max-md:basis-full">
+              {variant.name}
+            </span>
             {index === 0 && <Badge>control</Badge>}
             {experiment.winner === variant.key && <Badge tone="good">winner</Badge>}
-            <span className="w-16 text-right">{formatPercent(variant.weight / total)}</span>
-            <code className="w-full truncate font-mono text-sm text-muted md:w-72">
+            <span className="text-right md:w-16">{formatPercent(variant.weight / total)}</span>
+            <code className="w-full truncate font-mono text-sm text-muted max-md:order-2 md:w-72">
               {JSON.stringify(variant.config)}
             </code>
           </li>
