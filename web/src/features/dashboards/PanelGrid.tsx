@@ -20,6 +20,7 @@ import { Panel as Frame } from "@/ui/Panel";
 import { QueryChart } from "@/ui/query/QueryChart";
 import { QueryResult } from "@/ui/states";
 
+const COLUMNS = 12;
 const CELL = 64;
 const GAP = 12;
 /** The title line and the space below the content. */
@@ -35,12 +36,14 @@ interface Props {
 }
 
 export function PanelGrid({ panels, onChange, onEdit, hasMenus }: Props) {
+  const medium = mediumWidths(panels);
   return (
     <div className="grid grid-cols-12 gap-3" style={{ gridAutoRows: CELL }}>
       {panels.map((panel, index) => (
         <PanelCell
           key={index}
           panel={panel}
+          medium={medium[index] ?? COLUMNS}
           actions={
             hasMenus && (
               <PanelMenu
@@ -58,6 +61,19 @@ export function PanelGrid({ panels, onChange, onEdit, hasMenus }: Props) {
   );
 }
 
+/** Panels are twice as wide on medium screens; the last one of each row fills it. */
+function mediumWidths(panels: Panel[]): number[] {
+  const widths = panels.map(({ width }) => Math.min(COLUMNS, width * 2));
+  let used = 0;
+  widths.forEach((width, index) => {
+    used += width;
+    if (used + (widths[index + 1] ?? COLUMNS) <= COLUMNS) return;
+    widths[index] = width + COLUMNS - used;
+    used = 0;
+  });
+  return widths;
+}
+
 /** Agent and environment of the top bar as conditions. */
 function usePageFilters(): Condition[] {
   const { agent, env } = useUrl();
@@ -69,14 +85,21 @@ function usePageFilters(): Condition[] {
   }, [agent, env]);
 }
 
-function PanelCell({ panel, actions }: { panel: Panel; actions: React.ReactNode }) {
+interface CellProps {
+  panel: Panel;
+  /** Columns on medium screens. */
+  medium: number;
+  actions: React.ReactNode;
+}
+
+function PanelCell({ panel, medium, actions }: CellProps) {
   const { title, chart, width, height } = panel;
   const draft = useMemo(() => panelToDraft(panel), [panel]);
   const { answer, granularity, query } = useResult(draft, usePageFilters());
   const content = height * (CELL + GAP) - GAP - FRAME;
   const style = {
     "--wide": width,
-    "--medium": Math.min(12, width * 2),
+    "--medium": medium,
     gridRow: `span ${height}`,
   } as CSSProperties;
   const unit = STEPS.find((one) => one.value === granularity)?.label.toLowerCase();
