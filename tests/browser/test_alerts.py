@@ -33,7 +33,7 @@ def test_the_inbox_is_navigated_and_filtered(tab: Tab, demo: Site) -> None:
     expect(page).to_have_url(re.compile("status=active"))
     row = page.get_by_role("listitem").filter(has_text="busy-ant").first
     # What the number is, and when it was measured to the second.
-    expect(row).to_contain_text(re.compile(r"Requests \d+"))
+    expect(row).to_contain_text(re.compile(r"Latest \d+\s*Requests above 3"))
     expect(row.locator("time")).to_have_attribute("title", re.compile(r"\d\d:\d\d:\d\d"))
     page.keyboard.press("j")
     expect(page).to_have_url(re.compile("alert=alr_"))

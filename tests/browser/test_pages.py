@@ -1,5 +1,6 @@
 """Every page with demo data: content, layout, accessibility and no errors."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -128,3 +129,47 @@ def test_missing_code_matters_only_when_its_page_is_opened(opener: OpenTab) -> N
         page.get_by_role("navigation").get_by_role("link", name="Administration").click()
         page.get_by_role("heading", level=1).filter(has_text="Administration").wait_for()
         tab.troubles.clear()
+
+
+# Texts that are cut to less than this tell nothing.
+LEAST_PIXELS = 100
+CUT = f"""nodes => nodes
+    .filter(node => node.scrollWidth > node.clientWidth && node.clientWidth < {LEAST_PIXELS})
+    .map(node => node.textContent)"""
+WIDER = """nodes => nodes
+    .filter(node => node.scrollWidth > node.clientWidth)
+    .map(node => node.textContent)"""
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_rows_fit_into_narrow_panes(width: int, reused_tab: Tab, demo: Site) -> None:
+    page = reused_tab.page
+    page.set_viewport_size({"width": width, "height": 900})
+    alert = first(demo, "/spans/alerts", "id")
+    # On a phone the open alert covers the list.
+    reused_tab.open("/alerts" if width == 390 else f"/alerts?alert={alert}")
+    rows = page.get_by_role("list", name="Alerts").get_by_role("listitem")
+    assert rows.locator("span").evaluate_all(CUT) == []
+    assert rows.evaluate_all(WIDER) == []
+    for row in rows.all():
+        assert row.get_by_text(re.compile("^(info|warning|critical)$")).is_visible()
+        assert row.get_by_text(re.compile("^(active|acknowledged|resolved)$")).is_visible()
+    a, b = (one["traceId"] for one in demo.call("GET", f"/spans/traces?{SUPPORT}&limit=2"))
+    reused_tab.open(f"/compare?a={a}&b={b}")
+    spans = page.get_by_role("list", name="Spans of both traces").locator("li span")
+    assert spans.count() > 0
+    assert spans.evaluate_all(CUT) == []
+    reused_tab.open("/?range=30d")
+    assert page.locator("section > header").evaluate_all(WIDER) == []
+
+
+def test_the_copy_button_covers_no_code(reused_tab: Tab) -> None:
+    page = reused_tab.page
+    page.set_viewport_size({"width": 390, "height": 900})
+    reused_tab.open("/start")
+    code = page.locator("pre").first
+    button = code.locator("xpath=..").get_by_role("button", name="Copy")
+    code_box, button_box = code.bounding_box(), button.bounding_box()
+    assert code_box
+    assert button_box
+    assert code_box["x"] + code_box["width"] <= button_box["x"]
