@@ -47,6 +47,9 @@ MAX_FEW = 1000
 # Extra keys per page: some may belong to deleted or outdated rows.
 _SPARE_KEYS = 10
 
+# Pages up to this row are sorted without deduplicating all traces first.
+_MAX_RANKED = 1000
+
 # Agent name -> agent id, for the traces' `agentId`.
 AgentIds = Mapping[str, str]
 
@@ -79,7 +82,7 @@ async def find_traces(
         reading = (
             _read_latest(engine, workspace, wanted, page, busy_since)
             if is_latest
-            else _read_page(engine, where, page, by)
+            else _read_ranked(engine, where, page, SORTS[sort], by)
         )
         total, rows = await asyncio.gather(counting or _count_traces(engine, where), reading)
     names = await find_error_names(engine, workspace, rows) if with_error_names else {}
@@ -223,6 +226,30 @@ async def _find_latest_keys(engine: Engine, where: Conditions, limit: int, skip:
     )
 
 
+async def _read_ranked(
+    engine: Engine, where: Conditions, page: PageRequest, rank: str, order: str
+) -> Rows:
+    """Read a page in the order of an expression without deduplicating all traces.
+
+    Every stored row is ranked, outdated ones too, and the current rows are read of the first ones.
+    A current row that was ranked is in its place; one that was not follows all that were.
+    """
+    wanted, direction = page.skip + page.limit, order.rpartition(" ")[2]
+    if wanted <= _MAX_RANKED:
+        keys = await engine.fetch(
+            f"""SELECT toUnixTimestamp64Nano(start) AS nano, trace_id, {rank} AS rank FROM traces
+            WHERE {where.sql} AND NOT is_deleted ORDER BY {order}, trace_id {direction}
+            LIMIT {{limit:UInt32}}""",
+            {**where.parameters, "limit": wanted + _SPARE_KEYS},
+            tag="find_ranked_keys",
+            raw=True,
+        )
+        rows = await _read_rows(engine, where, keys, rank)
+        if len(rows) >= wanted or len(keys) < wanted + _SPARE_KEYS:
+            return rows[page.skip : wanted]
+    return await _read_page(engine, where, page, order)
+
+
 async def _read_page(engine: Engine, where: Conditions, page: PageRequest, order: str) -> Rows:
     """Read a page in two steps: keys from narrow columns, then all columns of those rows."""
     direction = order.rpartition(" ")[2]
@@ -237,21 +264,29 @@ async def _read_page(engine: Engine, where: Conditions, page: PageRequest, order
     return await _read_rows(engine, Conditions(where.workspace), keys)
 
 
-async def _read_rows(engine: Engine, where: Conditions, keys: Rows) -> Rows:
-    """Read the full rows of traces that match the conditions, in the order of their keys."""
+async def _read_rows(
+    engine: Engine, where: Conditions, keys: Rows, rank: str = "0"
+) -> Rows:
+    """Read the full rows of traces that match the conditions, in the order of their keys.
+
+    With `rank`, keys of outdated rows, which have another value of that expression, are skipped.
+    """
     if not keys:
         return []
-    positions = {(key["nano"], key["trace_id"].hex()): n for n, key in enumerate(keys)}
+    positions = {
+        (key["nano"], key["trace_id"].hex(), key.get("rank", 0)): n for n, key in enumerate(keys)
+    }
     rows = await engine.fetch(
         # PREWHERE on the key, which all versions of a row share, so that few other rows are read.
-        f"""SELECT {COLUMNS}, toUnixTimestamp64Nano(start) AS nano FROM traces FINAL
+        f"""SELECT {COLUMNS}, toUnixTimestamp64Nano(start) AS nano, {rank} AS rank
+        FROM traces FINAL
         PREWHERE workspace = {{workspace:String}}
             AND start IN {{starts:Array(DateTime64(9, 'UTC'))}}
         WHERE {where.sql} SETTINGS max_threads = 1""",
         {**where.parameters, "starts": [to_start(key) for key in keys]},
         tag="read_traces",
     )
-    found = {positions.get((row["nano"], row["id"]), -1): row for row in rows}
+    found = {positions.get((row["nano"], row["id"], row["rank"]), -1): row for row in rows}
     return [found[position] for position in sorted(found) if position >= 0]
 
 
