@@ -14,6 +14,10 @@ from support.clock import Clock
 from support.service import Person, Service, start_service
 from support.traces import make_span, send_traces
 
+# What does not depend on the catalog runs on the second one in `make soak` only.
+ON_SQLITE = pytest.mark.parametrize(
+    "catalog_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)], indirect=True
+)
 RULE = {"id": "errors", "metric": "errorRate", "condition": "above", "threshold": 0.5}
 
 
@@ -102,6 +106,7 @@ async def test_an_evaluation_that_loses_its_lease_writes_nothing(
     assert len(await ann.data("GET", "/events?type=alert.triggered")) == 1
 
 
+@ON_SQLITE
 async def test_many_agents_take_one_query_per_window(
     service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +128,7 @@ async def test_many_agents_take_one_query_per_window(
     assert queries == ["measure_traces"] * 2
 
 
+@ON_SQLITE
 async def test_rules_of_one_workspace_do_not_see_traces_of_another(
     service: Service, clock: Clock
 ) -> None:
@@ -137,6 +143,7 @@ async def test_rules_of_one_workspace_do_not_see_traces_of_another(
     assert alert["value"] == 1
 
 
+@ON_SQLITE
 async def test_a_query_that_fails_does_not_stop_other_rules(
     service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +169,7 @@ async def test_a_query_that_fails_does_not_stop_other_rules(
     assert len(await bob.data("GET", "/spans/alerts")) == 1
 
 
+@ON_SQLITE
 async def test_an_evaluation_that_fails_is_visible_and_recovers(
     service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +196,7 @@ async def test_an_evaluation_that_fails_is_visible_and_recovers(
     assert await job_state() == ("stalled", False)
 
 
+@ON_SQLITE
 async def test_an_anomaly_is_detected_from_weeks_of_history(service: Service, clock: Clock) -> None:
     ann = await service.sign_up()
     clock.now = clock.now.replace(minute=30, second=0, microsecond=0)
@@ -224,6 +233,7 @@ async def test_an_anomaly_is_detected_from_weeks_of_history(service: Service, cl
     assert answer["rules"][0]["fired"] == 1
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("length", [timedelta(minutes=61), timedelta(hours=5), timedelta(days=40)])
 async def test_a_trace_of_any_length_counts_when_it_ends(
     service: Service, clock: Clock, length: timedelta
@@ -254,6 +264,7 @@ async def test_a_trace_of_any_length_counts_when_it_ends(
     assert [rule["fired"] for rule in answer["rules"]] == [1, 1]
 
 
+@ON_SQLITE
 async def test_a_backtest_finds_anomalies_in_long_windows_too(
     service: Service, clock: Clock
 ) -> None:
@@ -277,6 +288,7 @@ async def test_a_backtest_finds_anomalies_in_long_windows_too(
     assert slow_from < started < slow_from + timedelta(minutes=45)
 
 
+@ON_SQLITE
 async def test_the_examples_of_a_signal_that_is_unusually_low_are_the_lowest(
     service: Service, clock: Clock
 ) -> None:

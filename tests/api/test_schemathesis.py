@@ -1,4 +1,7 @@
-"""Schemathesis tests the whole OpenAPI document against the running service."""
+"""Schemathesis tests the whole OpenAPI document against the running service.
+
+`make soak` also runs its coverage phase: each limit of each parameter, ten times as many requests.
+"""
 
 import os
 import re
@@ -21,19 +24,28 @@ GROUPS = {
     "agents": ("agents", "models", "events"),
     "experiments": ("experiments", "ofrep", "keys"),
 }
-OTHERS = "others"
+EVERYTHING, OTHERS = "everything", "others"
+SOAK = pytest.mark.soak, pytest.mark.timeout(TIMEOUT_SECONDS)
 
 
 def choose_paths(group: str) -> tuple[str, str]:
     """Return the option that selects the paths of a group, and its regular expression."""
+    if group == EVERYTHING:
+        return "--include-path-regex", "^/api/"
     nouns = GROUPS.get(group) or [noun for names in GROUPS.values() for noun in names]
     option = "--include-path-regex" if group in GROUPS else "--exclude-path-regex"
     return option, f"^/api/({'|'.join(nouns)})(/|$)"
 
 
 @pytest.mark.timeout(TIMEOUT_SECONDS)
-@pytest.mark.parametrize("group", [*GROUPS, OTHERS])
-def test_the_service_conforms_to_its_document(tmp_path: Path, group: str) -> None:
+@pytest.mark.parametrize(
+    ("group", "phases"),
+    [
+        (EVERYTHING, "examples,fuzzing,stateful"),
+        *(pytest.param(group, "coverage", marks=SOAK) for group in (*GROUPS, OTHERS)),
+    ],
+)
+def test_the_service_conforms_to_its_document(tmp_path: Path, group: str, phases: str) -> None:
     unlimited = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
     option, pattern = choose_paths(group)
     with run_service(tmp_path, **unlimited) as service:
@@ -46,6 +58,7 @@ def test_the_service_conforms_to_its_document(tmp_path: Path, group: str) -> Non
             "run",
             f"{service.api}/openapi.json",
             f"{option}={pattern}",
+            f"--phases={phases}",
             f"--header={credentials}",
             # One: Python 3.11 may fail when two threads parse source code at a time, as Hypothesis
             # does to name its strategies ("AST constructor recursion depth mismatch").
@@ -63,7 +76,7 @@ def test_the_service_conforms_to_its_document(tmp_path: Path, group: str) -> Non
         crashes = [line for line in service.log() if line["event"] == "request_crashed"]
     assert run.returncode == 0, run.stdout[-20_000:] + run.stderr
     expected = [
-        o for o in operations(document) if bool(re.search(pattern, o.path)) == (group in GROUPS)
+        o for o in operations(document) if bool(re.search(pattern, o.path)) == (group != OTHERS)
     ]
     assert expected
     assert f"Tested: {len(expected)}\n" in run.stdout

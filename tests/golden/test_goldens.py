@@ -1,6 +1,5 @@
 """Recorded exports of real instrumentations become the expected spans in the whole service."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from support.accounts import lower_hash_cost
 from support.service import Person, Service
 
 FOLDER = Path(__file__).parent
@@ -68,7 +66,7 @@ WITH_SPANS = [golden for golden in GOLDENS if golden.traces is not None]
 OF_LOGS_ONLY = [golden for golden in GOLDENS if golden.traces is None]
 
 
-def _id(golden: Golden) -> str:
+def golden_id(golden: Golden) -> str:
     return golden.name if golden.traces is None else f"{golden.name}{golden.traces.suffix}"
 
 
@@ -154,20 +152,12 @@ def trace_differences(wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
     return [f"trace {wanted['name']} {line}" for line in found]
 
 
-@pytest.fixture(scope="module")
-async def senders(shared_service: Service) -> dict[Golden, Person]:
-    """One user per export; sent at once, all exports are stored in a few batches."""
-    with lower_hash_cost():
-        people = {golden: await shared_service.sign_up() for golden in WITH_SPANS}
-    await asyncio.gather(*(send(person, golden) for golden, person in people.items()))
-    return people
-
-
-@pytest.mark.parametrize("golden", WITH_SPANS, ids=_id)
+@pytest.mark.xdist_group("goldens")
+@pytest.mark.parametrize("golden", WITH_SPANS, ids=golden_id)
 async def test_an_export_becomes_the_expected_spans(
-    senders: dict[Golden, Person], golden: Golden
+    golden_senders: dict[str, Person], golden: Golden
 ) -> None:
-    person = senders[golden]
+    person = golden_senders[golden_id(golden)]
     expected = golden.expected
     spans: dict[str, dict[str, Any]] = {}
     found = []
@@ -183,7 +173,9 @@ async def test_an_export_becomes_the_expected_spans(
         assert listed.json()["pagination"]["total"] == expected["listedTraces"]
 
 
-@pytest.mark.parametrize("golden", [g for g in GOLDENS if g.name.startswith("clients/")], ids=_id)
+@pytest.mark.parametrize(
+    "golden", [g for g in GOLDENS if g.name.startswith("clients/")], ids=golden_id
+)
 def test_what_is_expected_of_a_client_is_what_the_server_returned(golden: Golden) -> None:
     for span in golden.expected["spans"]:
         if span["kind"] not in {"llm", "embedding"} or span["status"] == "error":
@@ -197,7 +189,7 @@ def test_what_is_expected_of_a_client_is_what_the_server_returned(golden: Golden
         assert shown in returned, span["spanId"]
 
 
-@pytest.mark.parametrize("golden", OF_LOGS_ONLY, ids=_id)
+@pytest.mark.parametrize("golden", OF_LOGS_ONLY, ids=golden_id)
 async def test_log_records_of_a_coding_agent_count_as_usage_and_cost(
     service: Service, golden: Golden
 ) -> None:

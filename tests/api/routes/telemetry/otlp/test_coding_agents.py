@@ -163,16 +163,7 @@ class Sender:
 
     async def assert_counts(self, calls: int, tools: int, spans: int, name: str) -> None:
         """Check the same numbers in the list, the trace itself, the analytics and the rollup."""
-        [listed] = await self.person.data("GET", "/spans/traces")
-        whole = await self.person.data("GET", f"/spans/traces/{listed['traceId']}")
-        for trace in (listed, whole):
-            assert trace["name"] == name
-            assert trace["spanCount"] == spans
-            assert trace["cost"] == pytest.approx(calls * COST)
-            assert (trace["inputTokens"], trace["outputTokens"]) == (calls * INPUT, calls * OUTPUT)
-            assert (trace["models"], trace["tools"]) == ([MODEL], ["Bash"] if tools else [])
-        kinds = [span["kind"] for span in whole["spans"]]
-        assert (len(kinds), kinds.count("llm"), kinds.count("tool")) == (spans, calls, tools)
+        await self.assert_trace(calls, tools, spans, name)
         for _ in range(2):
             metrics = await self.person.data("GET", "/analytics/metrics")
             assert metrics["totalTraces"] == 1
@@ -188,6 +179,19 @@ class Sender:
             filters = await self.person.data("GET", "/spans/filters")
             assert "superseded" not in filters["kinds"]
             await self.rollup.maintenance.update()
+
+    async def assert_trace(self, calls: int, tools: int, spans: int, name: str) -> None:
+        """Check the numbers in the list and in the trace itself."""
+        [listed] = await self.person.data("GET", "/spans/traces")
+        whole = await self.person.data("GET", f"/spans/traces/{listed['traceId']}")
+        for trace in (listed, whole):
+            assert trace["name"] == name
+            assert trace["spanCount"] == spans
+            assert trace["cost"] == pytest.approx(calls * COST)
+            assert (trace["inputTokens"], trace["outputTokens"]) == (calls * INPUT, calls * OUTPUT)
+            assert (trace["models"], trace["tools"]) == ([MODEL], ["Bash"] if tools else [])
+        kinds = [span["kind"] for span in whole["spans"]]
+        assert (len(kinds), kinds.count("llm"), kinds.count("tool")) == (spans, calls, tools)
 
 
 LOGS_ONLY: dict[str, Any] = {"calls": 2, "tools": 1, "spans": 3, "name": f"chat {MODEL}"}
@@ -239,17 +243,17 @@ async def test_each_call_counts_once_after_every_export(service: Service) -> Non
     sender, session = await Sender.of(service), Session()
     chat = f"chat {MODEL}"
     await sender.send(session.logs(session.call_record(1)))
-    await sender.assert_counts(calls=1, tools=0, spans=1, name=chat)
+    await sender.assert_trace(calls=1, tools=0, spans=1, name=chat)
     await sender.send(session.logs(session.call_record(3)))
-    await sender.assert_counts(calls=2, tools=0, spans=2, name=chat)
+    await sender.assert_trace(calls=2, tools=0, spans=2, name=chat)
     await sender.send(session.traces(session.call(1)))
-    await sender.assert_counts(calls=2, tools=0, spans=2, name=chat)
+    await sender.assert_trace(calls=2, tools=0, spans=2, name=chat)
     await sender.send(session.traces(session.call(3)))
     await sender.assert_counts(calls=2, tools=0, spans=2, name=chat)
     await sender.send(session.traces(*session.tool()))
-    await sender.assert_counts(calls=2, tools=1, spans=4, name=chat)
+    await sender.assert_trace(calls=2, tools=1, spans=4, name=chat)
     await sender.send(session.logs(session.tool_record()))
-    await sender.assert_counts(calls=2, tools=1, spans=4, name=chat)
+    await sender.assert_trace(calls=2, tools=1, spans=4, name=chat)
     await sender.send(session.traces(session.root()))
     await sender.assert_counts(**COMPLETE)
 

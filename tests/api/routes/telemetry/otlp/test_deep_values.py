@@ -1,6 +1,8 @@
 """Values may be nested 64 levels deep over HTTP, gRPC and REST, and are returned unchanged."""
 
 import time
+from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import grpc
@@ -71,14 +73,16 @@ def traces_with(value: bytes) -> tuple[str, bytes]:
     return span.trace_id.hex(), bytes_field(1, resource)
 
 
-async def assert_reads_back(person: Person, trace_id: str, value: Any) -> None:
-    trace = await person.data("GET", f"/spans/traces/{trace_id}")
-    [span] = trace["spans"]
-    assert span["attributes"]["deep"] == value
-    alone = await person.data("GET", f"/spans/traces/{trace_id}/spans/{span['spanId']}")
-    for found in (span, alone):
-        for event in found["events"]:
-            assert event["attributes"]["deep"] == value
+async def assert_read_back(person: Person, values: Mapping[str, Any]) -> None:
+    """Check that the only span of each trace has its value, and that all can be exported."""
+    for trace_id, value in values.items():
+        trace = await person.data("GET", f"/spans/traces/{trace_id}")
+        [span] = trace["spans"]
+        assert span["attributes"]["deep"] == value
+        alone = await person.data("GET", f"/spans/traces/{trace_id}/spans/{span['spanId']}")
+        for found in (span, alone):
+            for event in found["events"]:
+                assert event["attributes"]["deep"] == value
     for file_format in ("csv", "jsonl", "parquet"):
         query = {"format": file_format}
         answer = await person.call("GET", "/analytics/traces/list", params=query)
@@ -86,26 +90,22 @@ async def assert_reads_back(person: Person, trace_id: str, value: Any) -> None:
         assert answer.content
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("depth", GOOD)
-async def test_64_levels_in_protobuf_are_returned(
-    exporter: Exporter, person: Person, shape: str, depth: int
-) -> None:
-    trace_id, body = traces_with(encoded(shape, depth))
-    response = await exporter.post(body)
-    assert (response.status_code, response.content) == (200, b"")
-    await assert_reads_back(person, trace_id, plain(shape, depth))
+async def test_64_levels_in_protobuf_are_returned(exporter: Exporter, person: Person) -> None:
+    sent = {}
+    for shape, depth in product(SHAPES, GOOD):
+        trace_id, body = traces_with(encoded(shape, depth))
+        response = await exporter.post(body)
+        assert (response.status_code, response.content) == (200, b"")
+        sent[trace_id] = plain(shape, depth)
+    await assert_read_back(person, sent)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("depth", BAD)
-async def test_65_levels_in_protobuf_are_refused(
-    exporter: Exporter, person: Person, shape: str, depth: int
-) -> None:
-    _, body = traces_with(encoded(shape, depth))
-    response = await exporter.post(body)
-    assert response.status_code == 400
-    assert b"nested deeper than 64 levels" in response.content
+async def test_65_levels_in_protobuf_are_refused(exporter: Exporter, person: Person) -> None:
+    for shape, depth in product(SHAPES, BAD):
+        _, body = traces_with(encoded(shape, depth))
+        response = await exporter.post(body)
+        assert response.status_code == 400, (shape, depth)
+        assert b"nested deeper than 64 levels" in response.content
     assert await person.data("GET", "/spans/traces") == []
 
 
@@ -121,26 +121,22 @@ def json_traces(value: bytes) -> tuple[str, bytes]:
     return trace_id, body
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("depth", GOOD)
-async def test_64_levels_in_otlp_json_are_returned(
-    exporter: Exporter, person: Person, shape: str, depth: int
-) -> None:
-    trace_id, body = json_traces(in_json(shape, depth))
-    response = await exporter.post(body, content_type=JSON)
-    assert (response.status_code, response.content) == (200, b"{}")
-    await assert_reads_back(person, trace_id, plain(shape, depth))
+async def test_64_levels_in_otlp_json_are_returned(exporter: Exporter, person: Person) -> None:
+    sent = {}
+    for shape, depth in product(SHAPES, GOOD):
+        trace_id, body = json_traces(in_json(shape, depth))
+        response = await exporter.post(body, content_type=JSON)
+        assert (response.status_code, response.content) == (200, b"{}")
+        sent[trace_id] = plain(shape, depth)
+    await assert_read_back(person, sent)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("depth", [65, 100])
-async def test_65_levels_in_otlp_json_are_refused(
-    exporter: Exporter, shape: str, depth: int
-) -> None:
-    _, body = json_traces(in_json(shape, depth))
-    response = await exporter.post(body, content_type=JSON)
-    assert response.status_code == 400
-    assert "nested deeper than 64 levels" in response.json()["message"]
+async def test_65_levels_in_otlp_json_are_refused(exporter: Exporter) -> None:
+    for shape, depth in product(SHAPES, [65, 100]):
+        _, body = json_traces(in_json(shape, depth))
+        response = await exporter.post(body, content_type=JSON)
+        assert response.status_code == 400, (shape, depth)
+        assert "nested deeper than 64 levels" in response.json()["message"]
 
 
 async def test_64_levels_over_grpc_are_returned_and_65_refused(
@@ -162,7 +158,7 @@ async def test_64_levels_over_grpc_are_returned_and_65_refused(
             assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     finally:
         await stop_grpc(server)
-    await assert_reads_back(person, trace_id, plain("both", 64))
+    await assert_read_back(person, {trace_id: plain("both", 64)})
 
 
 @pytest.mark.parametrize("is_json", [False, True])
@@ -188,20 +184,20 @@ async def test_64_levels_in_the_body_of_a_log_record_are_returned(
     assert orjson.loads(log["message"]) == plain("both", 64)
 
 
-@pytest.mark.parametrize("shape", ["arrays", "maps"])
-@pytest.mark.parametrize("depth", [15, 16, 17, 63])
-async def test_64_levels_over_rest_are_returned(person: Person, shape: str, depth: int) -> None:
+async def test_64_levels_over_rest_are_returned(person: Person) -> None:
     # The attributes object is the outermost level.
-    value = plain(shape, depth)
-    sent = rest_span(
-        attributes={"deep": value}, events=[{"name": "noted", "attributes": {"deep": value}}]
-    )
-    await person.data("POST", "/spans", json=sent)
-    await assert_reads_back(person, sent["traceId"], value)
-    log = {"message": "deep", "attributes": {"deep": value}}
-    await person.data("POST", "/logs", json=log)
-    [found] = await person.data("GET", "/logs")
-    assert found["attributes"]["deep"] == value
+    values = [plain(shape, depth) for shape, depth in product(["arrays", "maps"], [15, 16, 17, 63])]
+    spans = [
+        rest_span(attributes={"deep": v}, events=[{"name": "noted", "attributes": {"deep": v}}])
+        for v in values
+    ]
+    await person.data("POST", "/spans", json={"spans": spans})
+    sent = {span["traceId"]: value for span, value in zip(spans, values, strict=True)}
+    await assert_read_back(person, sent)
+    logs = [{"message": f"{n}", "attributes": {"deep": value}} for n, value in enumerate(values)]
+    await person.data("POST", "/logs", json={"logs": logs})
+    found = {log["message"]: log["attributes"] for log in await person.data("GET", "/logs")}
+    assert found == {log["message"]: log["attributes"] for log in logs}
 
 
 @pytest.mark.parametrize("depth", [64, 100, 900])
