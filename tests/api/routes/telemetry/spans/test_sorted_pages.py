@@ -1,6 +1,7 @@
 """Pages of traces by cost, duration and tokens, beside outdated and deleted rows."""
 
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from support.service import Person, Service
 from support.spans import Body, new_span, send
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
-SORTS = {
+SORTS: dict[str, Callable[[Body], Any]] = {
     "cost": lambda span: span["cost"],
     "duration": lambda span: (
         datetime.fromisoformat(span["endTime"]) - datetime.fromisoformat(span["startTime"])
