@@ -139,6 +139,19 @@ def test_a_workspace_rule_is_added_from_the_list_of_all_rules(tab: Tab, demo: Si
     expect(rules).to_contain_text("p99 latency of spans is above 1 ms")
 
 
+def test_a_measure_of_spans_is_offered_for_spans_only(tab: Tab) -> None:
+    page = tab.open("/alerts/rules/workspace?rule=new")
+    page.get_by_label("Metric", exact=True).select_option("query")
+    measure = page.get_by_label("Measure")
+    option = measure.get_by_role("option", name="p95 time to first token")
+    expect(option).to_have_count(0)
+    page.get_by_label("Of", exact=True).select_option("spans")
+    measure.select_option("p95TimeToFirstToken")
+    page.get_by_label("Of", exact=True).select_option("traces")
+    expect(measure).to_have_value("count")
+    expect(option).to_have_count(0)
+
+
 def test_a_channel_is_tested_before_it_is_saved(tab: Tab) -> None:
     page = tab.open("/alerts/rules/workspace")
     with hook_server() as hooks:
