@@ -21,7 +21,7 @@ setup: $(READY) $(DASHBOARD)  ## install everything, locked, into .venv; build t
 run: $(READY) $(DASHBOARD)  ## start the service on http://localhost:8787
 	$(BIN)/spanwise serve
 
-demo: $(READY) $(DASHBOARD)  ## the service with a month of a made-up fleet, and live traffic
+demo: $(READY) $(DASHBOARD)  ## the service with a month of a simulated fleet, and live traffic
 	$(BIN)/spanwise demo
 
 test: $(READY) $(DASHBOARD)  ## run all tests
@@ -59,7 +59,7 @@ docs: $(READY)  ## write the tables in the docs and the OpenAPI document
 screenshots: $(READY) $(DASHBOARD)  ## take the README's pictures from the demo; needs a Chromium
 	$(BIN)/python docs/screenshots.py
 
-lock: $(UV)  ## compile requirements/*.txt anew from pyproject.toml
+lock: $(UV)  ## regenerate requirements/*.txt from pyproject.toml
 	$(UV) pip compile -q --universal --no-annotate --generate-hashes --upgrade requirements/uv.in -o requirements/uv.txt
 	$(UV) pip compile -q --universal --generate-hashes --upgrade pyproject.toml -o requirements/runtime.txt
 	$(UV) pip compile -q --universal --generate-hashes pyproject.toml --group dev -c requirements/runtime.txt --override requirements/overrides.in -o requirements/dev.txt

@@ -11,11 +11,18 @@ from typing import Any, cast
 
 from spanwise.api.http.rate_limits import tier_of
 from spanwise.api.otlp.responses import NAMED_PATHS
-from spanwise.api.routes.telemetry.peers import DOORS
+from spanwise.api.routes.telemetry.vendor_apis import ENDPOINTS
 from spanwise.api.services import Services
 from spanwise.ingest.otlp.coding_agents import CALLS
 from spanwise.model.telemetry.attribute_values import ERROR_RULES, HOSTS, KINDS, PROVIDERS
-from spanwise.model.telemetry.conventions import FIELDS, OWN_PREFIX, PIECES, Inside, Source, Where
+from spanwise.model.telemetry.conventions import (
+    FIELDS,
+    OWN_PREFIX,
+    SPLIT_CONTENT_PREFIXES,
+    ConditionalAttribute,
+    JsonMember,
+    Source,
+)
 from spanwise.settings import ENV_PREFIX, Settings, load_settings, show_setting
 from spanwise.wiring.http import create_app
 
@@ -76,7 +83,7 @@ def otlp_paths() -> str:
 
 def doors_table() -> str:
     rows = ["| product | request |", "|---|---|"]
-    rows += [f"| {product} | `{method} {path}` |" for product, method, path, _ in DOORS]
+    rows += [f"| {product} | `{method} {path}` |" for product, method, path, _ in ENDPOINTS]
     return "\n".join(rows)
 
 
@@ -84,8 +91,8 @@ def fields_table() -> str:
     rows = ["| field | meaning | sources; the first one with a value wins |", "|---|---|---|"]
     for field in FIELDS:
         shown = [text for source in field.sources if (text := _source(source))]
-        if field.name in PIECES:
-            shown += [f"`{prefix}N.*`" for prefix in PIECES[field.name]]
+        if field.name in SPLIT_CONTENT_PREFIXES:
+            shown += [f"`{prefix}N.*`" for prefix in SPLIT_CONTENT_PREFIXES[field.name]]
         rows.append(f"| `{field.name}` | {field.meaning} | {' · '.join(shown)} |")
     return "\n".join(rows)
 
@@ -96,11 +103,11 @@ _OWN = tuple(f"{OWN_PREFIX}{name}." for name in ("event", "exception", "flag", "
 
 def _source(source: Source) -> str:
     match source:
-        case Inside():
+        case JsonMember():
             plus = "".join(f" + `{name}`" for name in source.plus)
             return f"`{source.document}` (JSON): `{source.path}`{plus}"
-        case Where():
-            return f"`{source.attribute_there}` where `{source.other}` is `{source.value}`"
+        case ConditionalAttribute():
+            return f"`{source.source_attribute}` where `{source.other}` is `{source.value}`"
         case _:
             return "" if source.startswith(_OWN) else f"`{source}`"
 

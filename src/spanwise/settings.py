@@ -67,8 +67,9 @@ class Settings(BaseSettings):
     )
     catalog_url: SecretStr | None = Field(
         None,
-        description="Catalog (accounts, keys, agents, alerts, experiments): SQLite in the data "
-        "folder, or `postgresql://user:password@host/database`.",
+        description="Catalog (accounts, workspaces, keys, agents, prices, alert rules, alerts, "
+        "experiments, views, dashboards, audit): SQLite in the data folder, or "
+        "`postgresql://user:password@host/database`.",
     )
     redis_url: SecretStr | None = Field(
         None, description="`redis://host:6379/0`; shares rate-limit counters between replicas."

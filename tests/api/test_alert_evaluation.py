@@ -282,8 +282,8 @@ async def test_a_backtest_finds_anomalies_in_long_windows_too(
     await send_traces(ann, spans)
     rule = {"metric": "avgLatency", "condition": "anomaly", "windowMinutes": 40}
     path = "/agents/planner/alerts/backtest"
-    [replayed] = (await ann.data("POST", path, json={"rules": [rule]}))["rules"]
-    [firing] = replayed["firings"]
+    [backtest] = (await ann.data("POST", path, json={"rules": [rule]}))["rules"]
+    [firing] = backtest["firings"]
     started = datetime.fromisoformat(firing["start"])
     assert slow_from < started < slow_from + timedelta(minutes=45)
 

@@ -1,4 +1,4 @@
-"""Alerts: acknowledging with one key, and rules that are replayed before they are saved."""
+"""Alerts: acknowledging with one key, and rules that are backtested before they are saved."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -43,7 +43,7 @@ def test_the_inbox_is_navigated_and_filtered(tab: Tab, demo: Site) -> None:
     expect(page.get_by_role("list", name="Alerts")).to_contain_text("busy-ant")
 
 
-def test_a_rule_is_replayed_on_two_weeks_before_it_is_saved(tab: Tab, demo: Site) -> None:
+def test_a_rule_is_backtested_on_two_weeks_before_it_is_saved(tab: Tab, demo: Site) -> None:
     page = tab.open("/agents/code-reviewer/rules")
     page.get_by_role("button", name="Add a rule").first.click()
     page.get_by_label("Metric").select_option("p95Latency")
@@ -91,7 +91,7 @@ def test_a_long_list_of_firings_scrolls_by_keyboard(opener: OpenTab, demo: Site)
         assert tab.find_violations() == []
 
 
-def test_an_alert_shows_its_course_and_its_traces(tab: Tab, demo: Site) -> None:
+def test_an_alert_shows_its_chart_and_its_traces(tab: Tab, demo: Site) -> None:
     alert = raise_alert(demo, "busy-fly")
     page = tab.open(f"/alerts?alert={alert}")
     panel = page.get_by_label("Alert", exact=True)
@@ -137,6 +137,19 @@ def test_a_workspace_rule_is_added_from_the_list_of_all_rules(tab: Tab, demo: Si
     assert rule["filters"] == [{"field": "tool", "op": "eq", "value": "search_flights"}]
     page.get_by_role("link", name="Rules", exact=True).click()
     expect(rules).to_contain_text("p99 latency of spans is above 1 ms")
+
+
+def test_a_measure_of_spans_is_offered_for_spans_only(tab: Tab) -> None:
+    page = tab.open("/alerts/rules/workspace?rule=new")
+    page.get_by_label("Metric", exact=True).select_option("query")
+    measure = page.get_by_label("Measure")
+    option = measure.get_by_role("option", name="p95 time to first token")
+    expect(option).to_have_count(0)
+    page.get_by_label("Of", exact=True).select_option("spans")
+    measure.select_option("p95TimeToFirstToken")
+    page.get_by_label("Of", exact=True).select_option("traces")
+    expect(measure).to_have_value("count")
+    expect(option).to_have_count(0)
 
 
 def test_a_channel_is_tested_before_it_is_saved(tab: Tab) -> None:

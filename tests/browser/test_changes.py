@@ -96,7 +96,7 @@ def test_two_traces_are_compared_by_spans_and_words(tab: Tab, demo: Site) -> Non
     spans = page.get_by_role("list", name="Spans of both traces")
     expect(spans.get_by_role("button", name="reply")).to_contain_text("Changed")
     expect(spans.get_by_role("button", name="sting")).to_contain_text("Same")
-    expect(spans.get_by_role("button", name="buzz")).to_contain_text("Only second")
+    expect(spans.get_by_role("button", name="buzz")).to_contain_text("Second trace only")
     content = page.get_by_label("Content of the chosen spans")
     expect(content.locator("del")).to_have_text("old")
     expect(content.locator("ins")).to_have_text("new")

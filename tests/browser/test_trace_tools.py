@@ -235,7 +235,7 @@ def test_a_call_and_a_trace_are_copied_as_curl(tab: Tab, demo: Site) -> None:
     panel = page.get_by_label("Selected span")
     panel.get_by_role("button", name="Copy model call as cURL").click()
     # The model called a tool, but the span does not list its tools.
-    expect(page.get_by_text("Its tools are missing")).to_be_visible()
+    expect(page.get_by_text("The span does not record its tool definitions")).to_be_visible()
     command = copied(page)
     assert command.startswith('curl "https://api.openai.com/v1/chat/completions"')
     body = json.loads(command.partition("<<'JSON'\n")[2].removesuffix("\nJSON"))

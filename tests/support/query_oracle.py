@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from spanwise.storage.telemetry.traces.call_counting import Call, find_counted_in
+from spanwise.storage.telemetry.traces.call_deduplication import Call, find_counted_in
 from support.histories import percentile
 from support.spans import Body, iso
 

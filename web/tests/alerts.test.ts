@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge } from "@/features/agents/health";
+import { agentHealth } from "@/features/agents/health";
 import { binLabel } from "@/features/signals/distribution";
 import { type AlertRule, describeRule } from "@/lib/alerts";
 import type { Agent } from "@/lib/api";
@@ -51,12 +51,14 @@ describe("an agent's health", () => {
   const counts = { agentId: "a", agentName: "a", resolved: 9, lastTriggeredAt: "" };
 
   it("is bad with an active alert, whatever the numbers say", () => {
-    expect(judge(agent(9, 0), { ...counts, active: 2, acknowledged: 0 }).word).toBe("2 alerts");
+    expect(agentHealth(agent(9, 0), { ...counts, active: 2, acknowledged: 0 }).word).toBe(
+      "2 alerts",
+    );
   });
   it("is neutral without traces, and good with few errors", () => {
-    expect(judge(agent(0, 0), undefined).tone).toBe("neutral");
-    expect(judge(agent(9, 0.01), undefined).tone).toBe("good");
-    expect(judge(agent(9, 0.2), undefined).tone).toBe("warning");
+    expect(agentHealth(agent(0, 0), undefined).tone).toBe("neutral");
+    expect(agentHealth(agent(9, 0.01), undefined).tone).toBe("good");
+    expect(agentHealth(agent(9, 0.2), undefined).tone).toBe("warning");
   });
 });
 

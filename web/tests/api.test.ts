@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ApiError, onRateLimit, patientFetch, unwrap } from "@/lib/api";
+import { ApiError, fetchWithRetry, onRateLimit, unwrap } from "@/lib/api";
 import { session } from "@/lib/session";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -37,7 +37,7 @@ test("rate limited requests are retried after the requested time, which is annou
   const announced: number[] = [];
   onRateLimit((seconds) => announced.push(seconds));
   const started = Date.now();
-  const requests = [1, 2].map(() => patientFetch(new Request(address())));
+  const requests = [1, 2].map(() => fetchWithRetry(new Request(address())));
   const responses = await Promise.all(requests);
   expect(responses.map((response) => response.status)).toEqual([200, 200]);
   expect(seen).toHaveLength(4);
@@ -47,14 +47,14 @@ test("rate limited requests are retried after the requested time, which is annou
 
 test("a wait of a quarter of an hour is reported instead", async () => {
   answers = [status(429, { "Retry-After": "900" })];
-  expect((await patientFetch(new Request(address()))).status).toBe(429);
+  expect((await fetchWithRetry(new Request(address()))).status).toBe(429);
   expect(seen).toHaveLength(1);
 });
 
 test("the token is sent, and a 401 ends the session", async () => {
   session.start("old");
   answers = [status(401)];
-  await patientFetch(new Request(address()));
+  await fetchWithRetry(new Request(address()));
   expect(seen[0]?.headers.authorization).toBe("Bearer old");
   expect(session.token()).toBeNull();
 });
@@ -67,14 +67,14 @@ test("a late 401 of an earlier token does not end the current session", async ()
       response.writeHead(401).end("{}");
     },
   ];
-  await patientFetch(new Request(address()));
+  await fetchWithRetry(new Request(address()));
   expect(session.token()).toBe("new");
 });
 
 test("a service that is down gives an error that says so", async () => {
   const gone = address();
   await new Promise((resolve) => server.close(resolve));
-  const failed = await patientFetch(new Request(gone)).catch((error: unknown) => error);
+  const failed = await fetchWithRetry(new Request(gone)).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(ApiError);
   expect(failed).toMatchObject({ status: 0 });
 });

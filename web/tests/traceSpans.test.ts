@@ -24,7 +24,7 @@ test("usage is not counted twice, and the header says so", () => {
   expect(spans.map(whyUncounted)).toEqual([null, "counted elsewhere", "kind", null]);
   const words = explainUncounted(spans) ?? "";
   expect(words).toContain("1 span ($0.50) reporting a call that another span counts");
-  expect(words).toContain("1 span ($0.50) of other kinds than model calls");
+  expect(words).toContain("1 span ($0.50) other than model calls");
   expect(explainUncounted([span({})])).toBeNull();
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { enterWorkspace } from "@/app/enterWorkspace";
-import { patientFetch } from "@/lib/api";
+import { fetchWithRetry } from "@/lib/api";
 import { queries } from "@/lib/client";
 import { session } from "@/lib/session";
 import { workspace } from "@/lib/workspace";
@@ -45,7 +45,7 @@ test("a foreign workspace is not entered", async () => {
 
 test("requests name the workspace", async () => {
   workspace.enter("wsp_mine");
-  await patientFetch(new Request(`${location.origin}/api/agents`));
+  await fetchWithRetry(new Request(`${location.origin}/api/agents`));
   expect(sent.at(-1)?.headers.get("X-Workspace-Id")).toBe("wsp_mine");
 });
 

@@ -1,4 +1,5 @@
 """Pure computations: no database, no clock, no HTTP.
 
-Alert rules and their baselines, experiment assignment and statistics, list prices of models.
+Alert rules, their baselines and backtests, experiment assignment and statistics, comparisons of two
+groups, list prices of models.
 """

@@ -1,6 +1,6 @@
 """Evaluates an alert rule at one point in time, from a measured window and the rule's state.
 
-Nothing here reads a clock or a store, so a back-test gives the same results as the service.
+Nothing here reads a clock or a store, so a backtest gives the same results as the service.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +55,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Evaluation:
     verdict: Verdict
     state: RuleState
     value: float | None = None
@@ -103,18 +103,18 @@ def _is_two_sided(rule: AlertRule) -> bool:
     return rule.metric in {AlertMetric.REQUEST_COUNT, AlertMetric.SIGNAL}
 
 
-def judge(
+def evaluate(
     rule: AlertRule,
     state: RuleState,
     window: Window,
     history: History | None,
     at: datetime,
     open_since: datetime | None,
-) -> Judgement:
+) -> Evaluation:
     """Evaluate one rule. `open_since` is when its open alert was triggered, if there is one."""
     value = measured_value(rule, window)
     if rule.condition is Condition.ANOMALY:
-        return _judge_anomaly(rule, state, value, window.samples, history, at, open_since)
+        return _evaluate_anomaly(rule, state, value, window.samples, history, at, open_since)
     if value is None or rule.threshold is None:
         return _keep_state(state, open_since)
     sign = 1 if rule.condition is Condition.ABOVE else -1
@@ -123,7 +123,7 @@ def judge(
     return _decide(rule, state, at, open_since, value, breaches=over > 0, recovered=recovered)
 
 
-def _judge_anomaly(
+def _evaluate_anomaly(
     rule: AlertRule,
     state: RuleState,
     value: float | None,
@@ -131,7 +131,7 @@ def _judge_anomaly(
     history: History | None,
     at: datetime,
     open_since: datetime | None,
-) -> Judgement:
+) -> Evaluation:
     minute = at.replace(second=0, microsecond=0)
     if state.scored_at is not None and state.scored_at >= minute:
         return _keep_state(state, open_since)
@@ -146,7 +146,7 @@ def _judge_anomaly(
     if open_since is not None and at - open_since >= NEW_NORMAL_AFTER:
         learned = RuleState(learns_since=open_since)
         note = "this has lasted for 24 hours and is the new normal"
-        return Judgement(Verdict.RESOLVE, learned, value, note=note)
+        return Evaluation(Verdict.RESOLVE, learned, value, note=note)
     if score is None or value is None or baseline is None:
         return _keep_state(state, open_since)
     started = is_firing(scores)
@@ -187,9 +187,9 @@ def find_band(
     return baseline.at(-edge) if _is_two_sided(rule) else None, baseline.at(edge)
 
 
-def _keep_state(state: RuleState, open_since: datetime | None) -> Judgement:
-    """Return a judgement that changes nothing, because data is missing."""
-    return Judgement(Verdict.REST if open_since is None else Verdict.HOLD, state)
+def _keep_state(state: RuleState, open_since: datetime | None) -> Evaluation:
+    """Return an evaluation that changes nothing, because data is missing."""
+    return Evaluation(Verdict.REST if open_since is None else Verdict.HOLD, state)
 
 
 def _decide(
@@ -202,25 +202,25 @@ def _decide(
     breaches: bool,
     recovered: bool,
     holds: bool = False,
-) -> Judgement:
+) -> Evaluation:
     if open_since is None:
         if not breaches:
-            return Judgement(Verdict.REST, replace(state, breaching_since=None), value)
+            return Evaluation(Verdict.REST, replace(state, breaching_since=None), value)
         since = state.breaching_since or at
         fires = at - since >= timedelta(minutes=rule.for_minutes)
         verdict = Verdict.FIRE if fires else Verdict.REST
-        return Judgement(verdict, replace(state, breaching_since=since), value, breaches=True)
+        return Evaluation(verdict, replace(state, breaching_since=since), value, breaches=True)
     if breaches or holds:
         breached_at = state.breaching_since or (at if breaches else None)
         kept = replace(state, breaching_since=breached_at, clear_since=None)
-        return Judgement(Verdict.HOLD, kept, value, breaches=breaches)
+        return Evaluation(Verdict.HOLD, kept, value, breaches=breaches)
     clear_since = state.clear_since or at
     # A reopened alert must breach again or stay clear for a while before it resolves.
     is_recovered = recovered and state.breaching_since is not None
     if is_recovered or at - clear_since >= CLEAR_FOR:
         cleared = RuleState(scored_at=state.scored_at, learns_since=state.learns_since)
-        return Judgement(Verdict.RESOLVE, cleared, value)
-    return Judgement(Verdict.HOLD, replace(state, clear_since=clear_since), value)
+        return Evaluation(Verdict.RESOLVE, cleared, value)
+    return Evaluation(Verdict.HOLD, replace(state, clear_since=clear_since), value)
 
 
 def collect_reference(

@@ -1,4 +1,4 @@
-"""Back-tests an alert rule: evaluates it over past windows, records when it would have fired."""
+"""Backtests an alert rule: evaluates it over past windows, records when it would have fired."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ from spanwise.analysis.alert_rules import (
     HOUR_SECONDS,
     Verdict,
     collect_reference,
+    evaluate,
     find_band,
-    judge,
     measured_value,
 )
 from spanwise.analysis.baseline import History
@@ -92,17 +92,19 @@ def backtest_rule(
             history, history_hour = History.summarize(reference), hour
         at = datetime.fromtimestamp(end, UTC)
         replay.record(rule, history, window, at)
-        judged = judge(rule, state, window, history, at, open_since)
-        if judged.state.learns_since != state.learns_since:
+        evaluation = evaluate(rule, state, window, history, at, open_since)
+        if evaluation.state.learns_since != state.learns_since:
             history_hour = -1
-        state = judged.state
-        if judged.verdict is Verdict.FIRE:
+        state = evaluation.state
+        if evaluation.verdict is Verdict.FIRE:
             open_since = at
             excluded.append((end - rule.window_minutes * 60, _FAR_FUTURE))
             firings.append(
-                Firing(start=at, end=None, value=judged.value or 0.0, baseline=judged.baseline)
+                Firing(
+                    start=at, end=None, value=evaluation.value or 0.0, baseline=evaluation.baseline
+                )
             )
-        elif judged.verdict is Verdict.RESOLVE:
+        elif evaluation.verdict is Verdict.RESOLVE:
             open_since = None
             excluded[-1] = (excluded[-1][0], end)
             firings[-1] = firings[-1].model_copy(update={"end": at})

@@ -47,8 +47,8 @@ _MEANS = {
 }
 # Values of each dimension that are compared: those with the most traces.
 MAX_VALUES = 10
-# What only the value itself says: all other measures of a value that every trace has repeat those
-# of all traces.
+# Measures that are specific to a model or tool; the others would repeat the totals when every trace
+# has the value.
 _OWN_MEASURES = {("model", "costPerTrace"), ("tool", "toolErrorRate")}
 
 Pair = tuple[Observed, Observed]
@@ -168,8 +168,8 @@ def _compare_quantiles(name: str, level: float, baseline: SideSums, candidate: S
 
 
 @dataclass(frozen=True)
-class _Possible:
-    """A possible contributor."""
+class _Candidate:
+    """A candidate contributor."""
 
     key: GroupKey
     measure: str
@@ -192,7 +192,7 @@ def _find_contributors(
         (one, found)
         for key in _choose_groups(baseline, candidate)
         if key[0] != dimension
-        for one in _list_possible(key, baseline, candidate)
+        for one in _list_candidates(key, baseline, candidate)
         if (key not in wanted or (key[0], one.measure) in _OWN_MEASURES)
         and min(one.baseline.units, one.candidate.units) >= MIN_OBSERVATIONS
         and (found := estimate(one.baseline, one.candidate)) is not None
@@ -220,14 +220,14 @@ def _choose_groups(baseline: SideSums, candidate: SideSums) -> list[GroupKey]:
     return [key for keys in chosen.values() for key in keys[:MAX_VALUES]]
 
 
-def _list_possible(key: GroupKey, baseline: SideSums, candidate: SideSums) -> list[_Possible]:
+def _list_candidates(key: GroupKey, baseline: SideSums, candidate: SideSums) -> list[_Candidate]:
     sides = _Group.of(key, baseline), _Group.of(key, candidate)
 
     def pair(
         measure: str, make: Callable[["_Group"], tuple[Arm, int]], preferred: Preferred
-    ) -> _Possible:
+    ) -> _Candidate:
         (first, before), (second, now) = make(sides[0]), make(sides[1])
-        return _Possible(key, measure, preferred, first, second, (before, now))
+        return _Candidate(key, measure, preferred, first, second, (before, now))
 
     lower, neither = Preferred.LOWER, Preferred.NEITHER
     match key[0]:

@@ -1,8 +1,8 @@
 """Evaluates all alert rules periodically, on one replica at a time.
 
-Rules are measured and judged outside of any transaction. Then one transaction checks the lease and
-writes all results: rule states, alerts, their history, events and notifications. A crash loses the
-whole evaluation or nothing, and the next one continues from the stored state.
+Rules are measured and evaluated outside of any transaction. Then one transaction checks the lease
+and writes all results: rule states, alerts, their history, events and notifications. A crash loses
+the whole evaluation or nothing, and the next one continues from the stored state.
 """
 
 import time
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from spanwise.analysis.alert_rules import Judgement, Verdict, judge
+from spanwise.analysis.alert_rules import Evaluation, Verdict, evaluate
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.jobs.alert_measurements import RuleMeasurer
 from spanwise.model.alerts import (
@@ -71,7 +71,7 @@ class _Writes:
     """What an evaluation will write."""
 
     states: dict[RuleKey, RuleState] = field(default_factory=dict)
-    fired: list[tuple[WatchedRule, Window, Judgement]] = field(default_factory=list)
+    fired: list[tuple[WatchedRule, Window, Evaluation]] = field(default_factory=list)
     breached: list[tuple[str, float, WatchedRule]] = field(default_factory=list)
     resolved: list[tuple[str, Alert, str]] = field(default_factory=list)
 
@@ -137,8 +137,10 @@ class AlertEvaluator:
             snapshot = await self._read_snapshot(tx)
         self.health.rules = len(snapshot.rules)
         windows = await self._measurer.measure(snapshot.rules, snapshot.states, now)
-        planned = self._judge(snapshot, windows, now)
-        low = {watched.key for watched, _, judged in planned.fired if _is_low(watched, judged)}
+        planned = self._evaluate_rules(snapshot, windows, now)
+        low = {
+            watched.key for watched, _, evaluation in planned.fired if _is_low(watched, evaluation)
+        }
         evidence = await self._find_evidence(planned, now, low)
         reminders_due = [
             entry
@@ -176,7 +178,7 @@ class AlertEvaluator:
         }
         return _Snapshot(rules, states, open_alerts)
 
-    def _judge(
+    def _evaluate_rules(
         self, snapshot: _Snapshot, windows: Sequence[Window | None], now: datetime
     ) -> _Writes:
         planned = _Writes()
@@ -193,10 +195,10 @@ class AlertEvaluator:
                 continue
             past = self._measurer.baseline_of(watched)
             since = alert.triggered_at if alert else None
-            judged = judge(watched.rule, state, window, past, now, since)
-            if judged.state != state:
-                planned.states[watched.key] = judged.state
-            _plan_verdict(planned, watched, window, judged, alert)
+            evaluation = evaluate(watched.rule, state, window, past, now, since)
+            if evaluation.state != state:
+                planned.states[watched.key] = evaluation.state
+            _plan_verdict(planned, watched, window, evaluation, alert)
         for workspace_id, alert, _ in unwatched.values():
             note = "the rule was removed or switched off"
             planned.resolved.append((workspace_id, alert, note))
@@ -215,8 +217,8 @@ class AlertEvaluator:
         workspaces += [workspace_id for workspace_id, _, _ in reminders_due]
         silences = await find_active_silences(tx, workspaces, now)
         await stored.write_rule_states(tx, planned.states)
-        for watched, window, judged in planned.fired:
-            alert = _new_alert(watched, window, judged, evidence[watched.key], now)
+        for watched, window, evaluation in planned.fired:
+            alert = _new_alert(watched, window, evaluation, evidence[watched.key], now)
             is_silenced = find_silence_end(alert, silences.get(watched.workspace_id, []))
             # A reminder is due as soon as the silence ends.
             notified_at = now - REPEAT_AFTER if is_silenced else now
@@ -254,35 +256,35 @@ def _has_changed(rule: AlertRule, alert: Alert) -> bool:
     return before != (rule.metric, rule.measure, rule.condition)
 
 
-def _is_low(watched: WatchedRule, judged: Judgement) -> bool:
+def _is_low(watched: WatchedRule, evaluation: Evaluation) -> bool:
     if watched.rule.condition is not Condition.ANOMALY:
         return watched.rule.condition is Condition.BELOW
-    return (judged.value or 0.0) < (judged.baseline or 0.0)
+    return (evaluation.value or 0.0) < (evaluation.baseline or 0.0)
 
 
 def _plan_verdict(
     planned: _Writes,
     watched: WatchedRule,
     window: Window,
-    judged: Judgement,
+    evaluation: Evaluation,
     alert: Alert | None,
 ) -> None:
-    """Add what a judgement requires to the planned writes."""
-    match judged.verdict:
-        case Verdict.FIRE if judged.value is not None:
-            planned.fired.append((watched, window, judged))
-        case Verdict.HOLD if alert is not None and judged.breaches:
-            planned.breached.append((alert.id, judged.value or 0.0, watched))
+    """Add what an evaluation requires to the planned writes."""
+    match evaluation.verdict:
+        case Verdict.FIRE if evaluation.value is not None:
+            planned.fired.append((watched, window, evaluation))
+        case Verdict.HOLD if alert is not None and evaluation.breaches:
+            planned.breached.append((alert.id, evaluation.value or 0.0, watched))
         case Verdict.RESOLVE if alert is not None:
-            note = judged.note or "the condition has cleared"
+            note = evaluation.note or "the condition has cleared"
             planned.resolved.append((watched.workspace_id, alert, note))
 
 
 def _new_alert(
-    watched: WatchedRule, window: Window, judged: Judgement, evidence: Evidence, now: datetime
+    watched: WatchedRule, window: Window, evaluation: Evaluation, evidence: Evidence, now: datetime
 ) -> Alert:
-    rule, value, groups = watched.rule, judged.value or 0.0, evidence.failures
-    title = write_title(watched.agent_name, rule, value, judged.baseline)
+    rule, value, groups = watched.rule, evaluation.value or 0.0, evidence.failures
+    title = write_title(watched.agent_name, rule, value, evaluation.baseline)
     move = AlertMove(at=now, from_=None, to=AlertStatus.ACTIVE, by=SERVICE, note=None)
     return Alert(
         id=new_id("alr"),
@@ -298,7 +300,7 @@ def _new_alert(
         description=write_description(rule, window.samples, now),
         value=value,
         threshold=rule.threshold,
-        baseline=judged.baseline,
+        baseline=evaluation.baseline,
         window_start=now - timedelta(minutes=rule.window_minutes),
         window_end=now,
         triggered_at=now,
@@ -321,7 +323,7 @@ async def _resolve(
     if current is None or current.reopened_at != alert.reopened_at:
         return None
     move = AlertMove(at=now, from_=current.status, to=AlertStatus.RESOLVED, by=SERVICE, note=note)
-    moved = await stored.move_alert(
+    moved = await stored.change_status(
         tx,
         workspace_id,
         alert.id,

@@ -11,7 +11,7 @@ from spanwise.storage.telemetry.rollup.maintenance.runs import Maintenance
 log = structlog.get_logger()
 
 UPDATE_SECONDS = 60.0
-# Often enough for a dashboard, which accepts answers that are five seconds old.
+# Short, because a query reads the traces that are not in slices yet.
 SLICE_SECONDS = 2.0
 
 

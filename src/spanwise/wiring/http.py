@@ -30,10 +30,10 @@ from spanwise.api.routes.telemetry import (
     metrics,
     models,
     otlp,
-    peers,
     sessions,
     signals,
     spans,
+    vendor_apis,
 )
 from spanwise.api.routes.workspaces import (
     dashboards,
@@ -91,7 +91,7 @@ def create_app(services: Services) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.services = services
-    app.router.routes.extend([*otlp.routes, *peers.routes])
+    app.router.routes.extend([*otlp.routes, *vendor_apis.routes])
     for module in _ROUTE_MODULES:
         app.include_router(module.router, prefix=API_PREFIX)
     install_docs(app)

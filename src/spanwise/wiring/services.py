@@ -132,7 +132,9 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         stack.callback(writer.close)
         ingest_counters = IngestCounters()
         pipeline = open_pipeline(settings, journal, writer, agents, ingest_counters)
-        _start(stack, Periodic("write_sightings", ACTIVITY_FLUSH_SECONDS, agents.flush_activity))
+        _start(
+            stack, Periodic("flush_agent_activity", ACTIVITY_FLUSH_SECONDS, agents.flush_activity)
+        )
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
         reaggregate = partial(asyncio.to_thread, writer.reaggregate_settled)

@@ -7,11 +7,20 @@ from typing import Any
 
 import pytest
 
+from spanwise.model.alerts import AlertRule, AlertSettings
+from spanwise.storage.catalog.alerting.alert_settings import set_workspace_settings
 from support.alerting import RuleDesk
 from support.clock import Clock
 from support.service import Service, assert_error, start_service
 from support.traces import make_span, send_traces
 
+FIRST_TOKEN = {
+    "metric": "query",
+    "measure": "p95TimeToFirstToken",
+    "of": "spans",
+    "condition": "above",
+    "threshold": 1000,
+}
 ERRORS = {"id": "errors", "metric": "errorRate", "condition": "above", "threshold": 0.5}
 
 
@@ -119,6 +128,33 @@ async def test_any_query_can_be_a_metric(desk: Desk) -> None:
     assert trace in alert["exampleTraceIds"]
 
 
+async def test_the_time_to_the_first_token_of_spans_can_be_a_metric(desk: Desk) -> None:
+    await desk.watch(FIRST_TOKEN)
+    streamed = {"gen_ai.response.time_to_first_chunk": 2.5}
+    await desk.send("ok", kind="llm", model="gpt-4o", duration_ms=5000, attributes=streamed)
+    [alert] = await desk.evaluate(seconds=10)
+    assert alert["value"] == pytest.approx(2500)
+    assert alert["title"] == (
+        "All agents: p95 time to first token of spans 2,500 ms is above 1,000 ms"
+    )
+    desk.clock.turn(minutes=10)
+    found = await desk.person.data("POST", "/alerts/backtest", json={"rules": [FIRST_TOKEN]})
+    assert found["rules"][0]["fired"] == 1
+
+
+async def test_a_stored_rule_that_is_no_longer_valid_is_named(desk: Desk) -> None:
+    rule = AlertRule.model_validate({**FIRST_TOKEN, "id": "first", "of": "traces"})
+    workspace = desk.person.user["defaultWorkspaceId"]
+    async with desk.service.services.catalog.write() as tx:
+        await set_workspace_settings(tx, workspace, AlertSettings(rules=[rule]))
+    response = await desk.person.call("POST", "/alerts/backtest", json={})
+    assert_error(response, 400, "rules.0.of")
+    # Other settings can still be changed.
+    changed = await desk.person.data("PUT", "/alerts/settings", json={"enabled": False})
+    assert not changed["enabled"]
+    assert changed["rules"][0]["of"] == "traces"
+
+
 async def test_a_query_that_counts_is_zero_without_rows(desk: Desk) -> None:
     rule = {"metric": "query", "measure": "count", "condition": "below", "threshold": 1}
     await desk.watch({**rule, "filters": [{"field": "tool", "value": "heartbeat"}]})
@@ -191,7 +227,7 @@ async def test_changes_of_workspace_rules_are_audited(desk: Desk) -> None:
     assert await desk.person.data("GET", "/alerts/settings") == settings
 
 
-async def test_workspace_rules_are_back_tested(desk: Desk) -> None:
+async def test_workspace_rules_are_backtested(desk: Desk) -> None:
     start = desk.clock.now - timedelta(hours=30)
     failed = [
         make_span(agent, start=start + timedelta(minutes=m), status="error")
@@ -227,6 +263,7 @@ async def test_workspace_rules_are_back_tested(desk: Desk) -> None:
             },
             "filters",
         ),
+        ({**FIRST_TOKEN, "of": "traces"}, "of"),
         (
             {"metric": "query", "measure": "errorRate", "condition": "above", "threshold": 2},
             "threshold",

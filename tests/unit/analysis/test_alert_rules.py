@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.analysis.alert_rules import Judgement, Verdict, judge, measured_value
+from spanwise.analysis.alert_rules import Evaluation, Verdict, evaluate, measured_value
 from spanwise.model.alerts import AlertRule, RuleState, Window
 
 START = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -24,16 +24,16 @@ class Watch:
         self.now = START
         self.open_since: datetime | None = None
 
-    def evaluate(self, value: float | None, samples: int = 100) -> Judgement:
+    def evaluate(self, value: float | None, samples: int = 100) -> Evaluation:
         self.now += timedelta(minutes=1)
         window = Window() if value is None else Window(samples=samples, error_rate=value)
-        judged = judge(self.rule, self.state, window, None, self.now, self.open_since)
-        self.state = judged.state
-        if judged.verdict is Verdict.FIRE:
+        evaluation = evaluate(self.rule, self.state, window, None, self.now, self.open_since)
+        self.state = evaluation.state
+        if evaluation.verdict is Verdict.FIRE:
             self.open_since = self.now
-        if judged.verdict is Verdict.RESOLVE:
+        if evaluation.verdict is Verdict.RESOLVE:
             self.open_since = None
-        return judged
+        return evaluation
 
     def verdicts(self, *values: float | None) -> list[Verdict]:
         return [self.evaluate(value).verdict for value in values]

@@ -19,7 +19,7 @@ import { isDark, setTheme } from "@/lib/theme";
 import { useWorkspaceId } from "@/lib/workspace";
 import { Dialog } from "@/ui/Dialog";
 import { PAGES } from "./pages";
-import { type FoundId, useFoundIds, useTyped } from "./useFoundIds";
+import { type FoundId, useDebounced, useFoundIds } from "./useFoundIds";
 import { useSwitchWorkspace } from "./useSwitchWorkspace";
 
 interface Command {
@@ -71,7 +71,7 @@ function useWorkspaceCommands(): Command[] {
 
 function useIdCommands(words: string): Command[] {
   const navigate = useNavigate();
-  const typed = useTyped(words);
+  const typed = useDebounced(words);
   const open = (path: string, { id, range }: FoundId) =>
     void navigate({
       to: `/${path}/${encodeURIComponent(id)}`,

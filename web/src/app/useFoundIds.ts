@@ -18,13 +18,13 @@ const MOST = 200;
 const LONGEST: Preset = "90d";
 
 /** The text once typing pauses. */
-export function useTyped(text: string): string {
-  const [typed, setTyped] = useState(text);
+export function useDebounced(text: string): string {
+  const [debounced, setDebounced] = useState(text);
   useEffect(() => {
-    const timer = setTimeout(() => setTyped(text), TYPING_MS);
+    const timer = setTimeout(() => setDebounced(text), TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  return typed;
+  return debounced;
 }
 
 /** Searches the range of the page and, if nothing matches there, the longest one. */

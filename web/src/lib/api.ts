@@ -67,7 +67,7 @@ function announceOnce(seconds: number) {
 }
 
 /** Retries after a rate limit as the service asks, and signs out when the token is invalid. */
-export async function patientFetch(request: Request): Promise<Response> {
+export async function fetchWithRetry(request: Request): Promise<Response> {
   const token = session.token();
   if (token && !request.headers.has("Authorization")) {
     request.headers.set("Authorization", `Bearer ${token}`);
@@ -94,7 +94,7 @@ export async function patientFetch(request: Request): Promise<Response> {
   }
 }
 
-export const api = createClient<paths>({ baseUrl: location.origin, fetch: patientFetch });
+export const api = createClient<paths>({ baseUrl: location.origin, fetch: fetchWithRetry });
 
 interface Answer<T> {
   data?: T;
@@ -125,7 +125,7 @@ export async function unwrapPage<T>(
 
 /** Downloads a file with the session token, such as an export. */
 export async function download(path: string): Promise<void> {
-  const response = await patientFetch(new Request(new URL(path, location.origin)));
+  const response = await fetchWithRetry(new Request(new URL(path, location.origin)));
   if (!response.ok) throw new ApiError(`The export failed (${response.status}).`, response.status);
   const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
   saveFile(await response.blob(), name ?? "spanwise-export");

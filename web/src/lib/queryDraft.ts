@@ -19,7 +19,7 @@ import { autoGranularity, bucketEnd, type Range } from "./range";
 import type { Search } from "./url";
 
 export type Panel = Schemas["Panel"];
-/** `none`: one value per group, without a course over time. */
+/** `none`: one value per group, without a time series. */
 export type Step = "auto" | "none" | Granularity;
 
 export interface Draft {
@@ -94,7 +94,7 @@ export function readDraft(search: Search): Draft {
       .filter(isDimension)
       .slice(0, MOST_GROUPINGS),
     filters: readConditions(search.filters),
-    step: oneOf(steps, search.step) ?? usualStep(chart),
+    step: oneOf(steps, search.step) ?? defaultStep(chart),
     orderBy: field ? { field, order: order === "asc" ? "asc" : "desc" } : null,
     limit: limit >= 1 && limit <= 1000 ? Math.floor(limit) : DEFAULT_LIMIT,
   };
@@ -108,17 +108,17 @@ export function draftToSearch(draft: Draft): Search {
     measures: joinNames(measures),
     by: joinNames(groupBy) || undefined,
     filters: writeConditions(filters),
-    step: step === usualStep(chart) ? undefined : step,
+    step: step === defaultStep(chart) ? undefined : step,
     order: orderBy ? joinNames([orderBy.field, orderBy.order]) : undefined,
     limit: limit === DEFAULT_LIMIT ? undefined : String(limit),
   };
 }
 
-export function usualStep(chart: Chart): Step {
+export function defaultStep(chart: Chart): Step {
   return chart === "line" || chart === "area" ? "auto" : "none";
 }
 
-/** Lines and areas need a course over time, a number has none. */
+/** Lines and areas need a time series, a number has none. */
 export function stepsOf(chart: Chart): Step[] {
   if (chart === "number") return ["none"];
   const steps: Step[] = ["auto", ...STEPS.map((one) => one.value)];
@@ -126,7 +126,7 @@ export function stepsOf(chart: Chart): Step[] {
 }
 
 export function withChart(draft: Draft, chart: Chart): Draft {
-  const step = stepsOf(chart).includes(draft.step) ? draft.step : usualStep(chart);
+  const step = stepsOf(chart).includes(draft.step) ? draft.step : defaultStep(chart);
   return { ...draft, chart, step };
 }
 
@@ -161,7 +161,7 @@ export function toQuery(draft: Draft, granularity: Granularity | null): Query {
 
 /** Lines and areas without a granularity follow the range; bars need one to be over time. */
 export function draftToPanel(draft: Draft, range: Range, frame: Omit<Panel, "chart" | "query">) {
-  const isImplied = draft.step === "none" || draft.step === usualStep(draft.chart);
+  const isImplied = draft.step === "none" || draft.step === defaultStep(draft.chart);
   const granularity = isImplied ? null : granularityOf(draft.step, range);
   return { ...frame, chart: draft.chart, query: toQuery(draft, granularity) };
 }
@@ -173,7 +173,7 @@ export function panelToDraft({ chart, query }: Pick<Panel, "chart" | "query">): 
     measures: query.measures,
     groupBy: query.groupBy ?? [],
     filters: query.filters ?? [],
-    step: chart === "number" ? "none" : (query.granularity ?? usualStep(chart)),
+    step: chart === "number" ? "none" : (query.granularity ?? defaultStep(chart)),
     orderBy: query.orderBy ?? null,
     limit: query.limit,
   };

@@ -57,7 +57,7 @@ interface ErrorProps {
 }
 
 /** Says what failed and offers a retry. */
-export function ErrorState({ error, what = "Loading failed", onRetry, children }: ErrorProps) {
+export function ErrorState({ error, what = "Failed to load", onRetry, children }: ErrorProps) {
   const message = error instanceof Error ? error.message : String(error);
   const isMissing = error instanceof ApiError && error.status === 404;
   return (

@@ -40,7 +40,7 @@ class AssignFastPath(FastPath):
         if not 0 < len(unit_id) <= MAX_UNIT_ID or b"%00" in scope["query_string"]:
             return None
         key = scope["path"].split("/")[3]
-        experiment = self._assignments.recall_running(workspace, key)
+        experiment = self._assignments.find_cached_running(workspace, key)
         if experiment is None:
             return None
         [assignment], exposure = self._assignments.choose(workspace, experiment, [unit_id])

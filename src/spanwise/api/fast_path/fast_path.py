@@ -115,7 +115,7 @@ class FastPath(ABC):
         peer: str = scope["client"][0] if scope.get("client") else ""
         forwarded_for = headers.getlist("x-forwarded-for")
         address = self._proxies.find_client(peer, forwarded_for) if forwarded_for else peer
-        caller = self._access.recall_key(key, address)
+        caller = self._access.find_cached_key(key, address)
         return self._requirement.check(caller) if caller is not None else None
 
     def _count(self, request: FastPathRequest) -> bool:

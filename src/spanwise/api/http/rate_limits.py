@@ -21,12 +21,12 @@ _UNLIMITED = ("health", "ready", "version", "docs", "openapi.json")
 _STRICT = ("keys", "admin")
 _INGESTION = ("spans", "signals", "logs", "otlp", "public")
 # Paths of other products outside of the API.
-_PEERS = ("/feedback", "/v2/traces/")
+_VENDOR_PATHS = ("/feedback", "/v2/traces/")
 
 
 def tier_of(path: str) -> Tier | None:
     """Return the tier of a path under the API, or None when it is not limited."""
-    if path in PATHS or path.startswith(_PEERS):
+    if path in PATHS or path.startswith(_VENDOR_PATHS):
         return Tier.INGESTION
     root, _, rest = path.lstrip("/").partition("/")
     if root != "api":

@@ -1,4 +1,4 @@
-"""Routes for alerts raised by the rules of agents."""
+"""Routes for alerts raised by the rules of agents and workspaces."""
 
 from typing import Annotated
 

@@ -1,7 +1,7 @@
 """Applies journaled records to the store: one thread inserts batches, another finishes them.
 
-An insert has a fixed cost of about 30 ms, so batches grow with the load. While one batch is
-finished (aggregates, prices, deletions), the next is inserted.
+A batch costs about 200 ms of processor time, nearly all of it planning, so batches grow with the
+load. While one batch is finished (aggregates, prices, deletions), the next is inserted.
 """
 
 import threading

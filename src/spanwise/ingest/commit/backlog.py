@@ -17,8 +17,9 @@ from spanwise.model.errors import Unavailable
 MAX_BYTES = 72 * 2**20
 # Beyond this the store is behind, and requests are admitted at its pace.
 PACED_BYTES = 56 * 2**20
-# Each batch costs the engine 280 ms of planning, so batches are as large as memory allows: with
-# batches of 16 MB instead of 24, two cores store 12 % fewer spans per second.
+# Each batch costs about 200 ms of processor time, nearly all of it planning, so batches are as
+# large as memory allows: with batches of 16 MB instead of 24, two cores store 12 % fewer spans per
+# second.
 BATCH_BYTES = 24 * 2**20
 LINGER_SECONDS = 0.75
 LINGER_BYTES = 20 * 2**20

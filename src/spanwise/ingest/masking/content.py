@@ -16,14 +16,20 @@ from spanwise.model.telemetry.coding_agents import (
     LINE_TYPE_KEYS,
     TOKEN_TYPE_KEYS,
 )
-from spanwise.model.telemetry.conventions import FIELDS, PIECES, Where
+from spanwise.model.telemetry.conventions import (
+    FIELDS,
+    SPLIT_CONTENT_PREFIXES,
+    ConditionalAttribute,
+)
 from spanwise.model.telemetry.conversation.messages import INPUT_EVENTS, OUTPUT_EVENTS
 
 _CONTENT_FIELDS = ("input", "output", "error_message")
 _CONTENT = frozenset(
     name for field in FIELDS if field.name in _CONTENT_FIELDS for name in field.attributes
 )
-_CONTENT_PREFIXES = tuple(prefix for prefixes in PIECES.values() for prefix in prefixes)
+_CONTENT_PREFIXES = tuple(
+    prefix for prefixes in SPLIT_CONTENT_PREFIXES.values() for prefix in prefixes
+)
 _FIELD_ATTRIBUTES = frozenset(
     name for field in FIELDS if field.name not in _CONTENT_FIELDS for name in field.attributes
 )
@@ -31,8 +37,8 @@ _CONDITIONAL_ATTRIBUTES = frozenset(
     name
     for field in FIELDS
     for source in field.sources
-    if isinstance(source, Where)
-    for name in (source.attribute_there, source.other)
+    if isinstance(source, ConditionalAttribute)
+    for name in (source.source_attribute, source.other)
 )
 _OTHERS = frozenset(
     (

@@ -12,7 +12,13 @@ import orjson
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.model.telemetry.conventions import FIELDS, OWN_PREFIX, PIECES, Inside, Where
+from spanwise.model.telemetry.conventions import (
+    FIELDS,
+    OWN_PREFIX,
+    SPLIT_CONTENT_PREFIXES,
+    ConditionalAttribute,
+    JsonMember,
+)
 
 # Instrumentations without embedded values: their bytes need not be searched.
 _PLAIN_SCOPES = (
@@ -24,18 +30,18 @@ _PLAIN_SCOPES = (
 )
 
 _SOURCES = [source for field in FIELDS for source in field.sources]
-_MEMBERS: dict[str, list[Inside]] = {}
+_MEMBERS: dict[str, list[JsonMember]] = {}
 for _source in _SOURCES:
-    if isinstance(_source, Inside):
+    if isinstance(_source, JsonMember):
         _MEMBERS.setdefault(_source.document, []).append(_source)
-_CONDITIONAL = [source for source in _SOURCES if isinstance(source, Where)]
+_CONDITIONAL = [source for source in _SOURCES if isinstance(source, ConditionalAttribute)]
 # The attributes with the same content, of higher and of lower precedence.
 _WHOLE = {}
 for _field in FIELDS:
-    if _field.name in PIECES:
+    if _field.name in SPLIT_CONTENT_PREFIXES:
         _at = _field.attributes.index(f"{OWN_PREFIX}pieces.{_field.name}")
         _WHOLE[_field.name] = _field.attributes[:_at], _field.attributes[_at + 1 :]
-_PREFIXES = tuple(prefix for prefixes in PIECES.values() for prefix in prefixes)
+_PREFIXES = tuple(prefix for prefixes in SPLIT_CONTENT_PREFIXES.values() for prefix in prefixes)
 _MARKERS = tuple(
     name.encode()
     for name in (
@@ -61,8 +67,8 @@ def extract_embedded_values(span: Span) -> bool:
         if text := texts.get(document):
             added |= _read_members(text, members)
     for where in _CONDITIONAL:
-        if texts.get(where.other) == where.value and texts.get(where.attribute_there):
-            added[where.attribute] = texts[where.attribute_there]
+        if texts.get(where.other) == where.value and texts.get(where.source_attribute):
+            added[where.attribute] = texts[where.source_attribute]
     is_in_pieces = any(key.startswith(_PREFIXES) for key in texts)
     if is_in_pieces:
         added |= _join_pieces(span, texts)
@@ -71,7 +77,7 @@ def extract_embedded_values(span: Span) -> bool:
     return is_in_pieces or bool(added)
 
 
-def _read_members(text: str, members: list[Inside]) -> dict[str, str]:
+def _read_members(text: str, members: list[JsonMember]) -> dict[str, str]:
     try:
         document = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -104,7 +110,7 @@ def _join_pieces(span: Span, texts: Mapping[str, str]) -> dict[str, str]:
     """Remove message pieces from a span; return them joined, unless an attribute has them whole."""
     joined = {}
     repeated: set[str] = set()
-    for field, prefixes in PIECES.items():
+    for field, prefixes in SPLIT_CONTENT_PREFIXES.items():
         better, worse = _WHOLE[field]
         if any(texts.get(name) for name in better):
             continue

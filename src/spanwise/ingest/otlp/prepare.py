@@ -26,8 +26,8 @@ from spanwise.ingest.otlp.embedded_values import (
     extract_embedded_values,
     may_have_embedded_values,
 )
-from spanwise.ingest.otlp.emitters import Correction, find_corrections
 from spanwise.ingest.otlp.frames import Part, Scope, frame, make_head, split_scopes
+from spanwise.ingest.otlp.instrumentation_fixes import Correction, find_corrections
 from spanwise.ingest.otlp.limits import (
     EARLIEST_NANO,
     LATEST_NANO,

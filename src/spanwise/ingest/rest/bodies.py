@@ -305,8 +305,8 @@ def _parse_rows(
         return Parsed(validate(items))
     except ValidationError as error:
         problems = error.errors(include_url=False)
-    if misshapen := [problem for problem in problems if _is_misshapen(problem)]:
-        raise _refuse(_rejections(misshapen), prefix)
+    if malformed := [problem for problem in problems if _is_malformed(problem)]:
+        raise _refuse(_rejections(malformed), prefix)
     rejections = _rejections(problems)
     if len(rejections) == len(items):
         raise _refuse(rejections, prefix)
@@ -315,7 +315,7 @@ def _parse_rows(
     return Parsed(validate(good), rejections)
 
 
-def _is_misshapen(problem: Any) -> bool:  # noqa: ANN401 -- pydantic's error dictionary
+def _is_malformed(problem: Any) -> bool:  # noqa: ANN401 -- pydantic's error dictionary
     kind: str = problem["type"]
     if kind == "enum":
         return not isinstance(problem["input"], str)

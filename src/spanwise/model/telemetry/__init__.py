@@ -1,1 +1,1 @@
-"""Spans, traces, logs, signals and prices as the API returns them; attribute conventions."""
+"""Spans, traces, logs, signals, metrics, failures and prices; attribute conventions."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Inside:
+class JsonMember:
     """A value inside a JSON attribute; the values in `plus` are added to it.
 
     The path `*` is the sum of all numbers in the document. Ingest copies the value to a separate
@@ -25,19 +25,19 @@ class Inside:
 
 
 @dataclass(frozen=True)
-class Where:
+class ConditionalAttribute:
     """An attribute that maps to the field only if another attribute has a given value."""
 
-    attribute_there: str
+    source_attribute: str
     other: str
     value: str
 
     @property
     def attribute(self) -> str:
-        return f"{OWN_PREFIX}{self.attribute_there}.{self.value}"
+        return f"{OWN_PREFIX}{self.source_attribute}.{self.value}"
 
 
-Source = str | Inside | Where
+Source = str | JsonMember | ConditionalAttribute
 
 # Prefix of attributes that ingest adds for this table; the API does not return them.
 OWN_PREFIX = "spanwise."
@@ -109,7 +109,7 @@ FIELDS = (
             "ai.telemetry.functionId",
             "lk.agent_name",
             "langsmith.metadata.lc_agent_name",
-            Inside("metadata", "lc_agent_name"),
+            JsonMember("metadata", "lc_agent_name"),
             "graph.node.name",
         ),
     ),
@@ -148,16 +148,16 @@ FIELDS = (
             "langsmith.metadata.ls_model_name",
             "model_name",
             "model",
-            Where("genkit:name", _GENKIT_KIND, "model"),
-            Where("genkit:name", _GENKIT_KIND, "embedder"),
-            Inside("llm.invocation_parameters", "model"),
-            Inside("embedding.invocation_parameters", "model"),
+            ConditionalAttribute("genkit:name", _GENKIT_KIND, "model"),
+            ConditionalAttribute("genkit:name", _GENKIT_KIND, "embedder"),
+            JsonMember("llm.invocation_parameters", "model"),
+            JsonMember("embedding.invocation_parameters", "model"),
         ),
     ),
     Field(
         "provider",
-        "The provider of the model, by its OpenTelemetry name. Without one, the host or the "
-        "name of the model tells it.",
+        "The provider of the model, by its OpenTelemetry name. Otherwise inferred from the host or "
+        "the model name.",
         (
             "spanwise.provider",
             "gen_ai.provider.name",
@@ -185,7 +185,7 @@ FIELDS = (
         (
             "spanwise.input_tokens",
             # In Langfuse's usage the parts are disjoint; our input tokens include cached ones.
-            Inside(
+            JsonMember(
                 _LANGFUSE,
                 "input",
                 plus=(
@@ -197,8 +197,8 @@ FIELDS = (
                     "input_audio_tokens",
                 ),
             ),
-            Inside(_LANGFUSE, "prompt_tokens"),
-            Inside(
+            JsonMember(_LANGFUSE, "prompt_tokens"),
+            JsonMember(
                 _LANGFUSE,
                 "input_tokens",
                 plus=("cache_read_input_tokens", "cache_creation_input_tokens"),
@@ -209,10 +209,10 @@ FIELDS = (
             "ai.usage.inputTokens",
             "ai.usage.promptTokens",
             "ai.usage.tokens",
-            Inside(_MLFLOW, "input_tokens"),
-            Inside(_LANGSMITH, "input_tokens"),
-            Inside(_LIVEKIT, "prompt_tokens"),
-            Inside(_GENKIT, "usage.inputTokens"),
+            JsonMember(_MLFLOW, "input_tokens"),
+            JsonMember(_LANGSMITH, "input_tokens"),
+            JsonMember(_LIVEKIT, "prompt_tokens"),
+            JsonMember(_GENKIT, "usage.inputTokens"),
             "input_tokens",
             "input_token_count",
         ),
@@ -222,18 +222,20 @@ FIELDS = (
         "Tokens received, including reasoning tokens.",
         (
             "spanwise.output_tokens",
-            Inside(_LANGFUSE, "output", plus=("output_reasoning_tokens", "output_audio_tokens")),
-            Inside(_LANGFUSE, "completion_tokens"),
-            Inside(_LANGFUSE, "output_tokens"),
+            JsonMember(
+                _LANGFUSE, "output", plus=("output_reasoning_tokens", "output_audio_tokens")
+            ),
+            JsonMember(_LANGFUSE, "completion_tokens"),
+            JsonMember(_LANGFUSE, "output_tokens"),
             "gen_ai.usage.output_tokens",
             "gen_ai.usage.completion_tokens",
             "llm.token_count.completion",
             "ai.usage.outputTokens",
             "ai.usage.completionTokens",
-            Inside(_MLFLOW, "output_tokens"),
-            Inside(_LANGSMITH, "output_tokens"),
-            Inside(_LIVEKIT, "completion_tokens"),
-            Inside(_GENKIT, "usage.outputTokens"),
+            JsonMember(_MLFLOW, "output_tokens"),
+            JsonMember(_LANGSMITH, "output_tokens"),
+            JsonMember(_LIVEKIT, "completion_tokens"),
+            JsonMember(_GENKIT, "usage.outputTokens"),
             "output_tokens",
             "output_token_count",
         ),
@@ -242,11 +244,11 @@ FIELDS = (
         "cached_tokens",
         "Tokens read from the provider's cache.",
         (
-            Inside(_LANGFUSE, "input_cached_tokens"),
-            Inside(_LANGFUSE, "input_cache_read"),
-            Inside(_LANGFUSE, "cache_read_input_tokens"),
-            Inside(_LANGFUSE, "prompt_tokens_details.cached_tokens"),
-            Inside(_LANGFUSE, "input_tokens_details.cached_tokens"),
+            JsonMember(_LANGFUSE, "input_cached_tokens"),
+            JsonMember(_LANGFUSE, "input_cache_read"),
+            JsonMember(_LANGFUSE, "cache_read_input_tokens"),
+            JsonMember(_LANGFUSE, "prompt_tokens_details.cached_tokens"),
+            JsonMember(_LANGFUSE, "input_tokens_details.cached_tokens"),
             "gen_ai.usage.cache_read.input_tokens",
             "gen_ai.usage.cache_read_input_tokens",
             "gen_ai.usage.cache_read_tokens",
@@ -259,17 +261,17 @@ FIELDS = (
             "llm.token_count.prompt_details.cache_input",
             "ai.usage.cachedInputTokens",
             "ai.usage.inputTokenDetails.cacheReadTokens",
-            Inside(_VERCEL, "openai.cachedPromptTokens"),
-            Inside(_VERCEL, "anthropic.cacheReadInputTokens"),
-            Inside(_VERCEL, "bedrock.usage.cacheReadInputTokens"),
-            Inside(_MLFLOW, "cache_read_input_tokens"),
-            Inside(_LANGSMITH, "input_token_details.cache_read"),
-            Inside(_LIVEKIT, "prompt_cached_tokens"),
-            Inside(_GENKIT, "usage.cachedContentTokens"),
-            Inside(_GENKIT, "raw.usage.prompt_tokens_details.cached_tokens"),
-            Inside(_LOGFIRE, "prompt_tokens_details.cached_tokens"),
-            Inside(_LOGFIRE, "input_tokens_details.cached_tokens"),
-            Inside(_LOGFIRE, "cache_read_input_tokens"),
+            JsonMember(_VERCEL, "openai.cachedPromptTokens"),
+            JsonMember(_VERCEL, "anthropic.cacheReadInputTokens"),
+            JsonMember(_VERCEL, "bedrock.usage.cacheReadInputTokens"),
+            JsonMember(_MLFLOW, "cache_read_input_tokens"),
+            JsonMember(_LANGSMITH, "input_token_details.cache_read"),
+            JsonMember(_LIVEKIT, "prompt_cached_tokens"),
+            JsonMember(_GENKIT, "usage.cachedContentTokens"),
+            JsonMember(_GENKIT, "raw.usage.prompt_tokens_details.cached_tokens"),
+            JsonMember(_LOGFIRE, "prompt_tokens_details.cached_tokens"),
+            JsonMember(_LOGFIRE, "input_tokens_details.cached_tokens"),
+            JsonMember(_LOGFIRE, "cache_read_input_tokens"),
             "cache_read_tokens",
             "cached_token_count",
             "cached_content_token_count",
@@ -279,9 +281,9 @@ FIELDS = (
         "cache_write_tokens",
         "Tokens written to the provider's cache.",
         (
-            Inside(_LANGFUSE, "cache_creation_input_tokens"),
-            Inside(_LANGFUSE, "input_cache_creation"),
-            Inside(_LANGFUSE, "input_tokens_details.cache_write_tokens"),
+            JsonMember(_LANGFUSE, "cache_creation_input_tokens"),
+            JsonMember(_LANGFUSE, "input_cache_creation"),
+            JsonMember(_LANGFUSE, "input_tokens_details.cache_write_tokens"),
             "gen_ai.usage.cache_creation.input_tokens",
             "gen_ai.usage.cache_write.input_tokens",
             "gen_ai.usage.cache_creation_input_tokens",
@@ -290,11 +292,11 @@ FIELDS = (
             "gen_ai.usage.details.cache_creation_input_tokens",
             "ai.usage.inputTokenDetails.cacheWriteTokens",
             "llm.token_count.prompt_details.cache_write",
-            Inside(_VERCEL, "anthropic.cacheCreationInputTokens"),
-            Inside(_VERCEL, "bedrock.usage.cacheWriteInputTokens"),
-            Inside(_MLFLOW, "cache_creation_input_tokens"),
-            Inside(_LANGSMITH, "input_token_details.cache_creation"),
-            Inside(_LOGFIRE, "cache_creation_input_tokens"),
+            JsonMember(_VERCEL, "anthropic.cacheCreationInputTokens"),
+            JsonMember(_VERCEL, "bedrock.usage.cacheWriteInputTokens"),
+            JsonMember(_MLFLOW, "cache_creation_input_tokens"),
+            JsonMember(_LANGSMITH, "input_token_details.cache_creation"),
+            JsonMember(_LOGFIRE, "cache_creation_input_tokens"),
             "cache_creation_tokens",
             "cache_write_token_count",
         ),
@@ -303,9 +305,9 @@ FIELDS = (
         "reasoning_tokens",
         "Reasoning tokens; part of the output tokens.",
         (
-            Inside(_LANGFUSE, "output_reasoning_tokens"),
-            Inside(_LANGFUSE, "completion_tokens_details.reasoning_tokens"),
-            Inside(_LANGFUSE, "output_tokens_details.reasoning_tokens"),
+            JsonMember(_LANGFUSE, "output_reasoning_tokens"),
+            JsonMember(_LANGFUSE, "completion_tokens_details.reasoning_tokens"),
+            JsonMember(_LANGFUSE, "output_tokens_details.reasoning_tokens"),
             "gen_ai.usage.reasoning.output_tokens",
             "gen_ai.usage.reasoning_tokens",
             "gen_ai.usage.thinking_tokens",
@@ -314,14 +316,14 @@ FIELDS = (
             "ai.usage.reasoningTokens",
             "ai.usage.outputTokenDetails.reasoningTokens",
             "gen_ai.usage.details.reasoning_tokens",
-            Inside(_VERCEL, "openai.reasoningTokens"),
-            Inside(_LANGSMITH, "output_token_details.reasoning"),
-            Inside(_GENKIT, "usage.thoughtsTokens"),
-            Inside(_GENKIT, "raw.usage.completion_tokens_details.reasoning_tokens"),
-            Inside(_MLFLOW_OUTPUT, "usage.completion_tokens_details.reasoning_tokens"),
-            Inside(_MLFLOW_OUTPUT, "usage.output_tokens_details.reasoning_tokens"),
-            Inside(_LOGFIRE, "completion_tokens_details.reasoning_tokens"),
-            Inside(_LOGFIRE, "output_tokens_details.reasoning_tokens"),
+            JsonMember(_VERCEL, "openai.reasoningTokens"),
+            JsonMember(_LANGSMITH, "output_token_details.reasoning"),
+            JsonMember(_GENKIT, "usage.thoughtsTokens"),
+            JsonMember(_GENKIT, "raw.usage.completion_tokens_details.reasoning_tokens"),
+            JsonMember(_MLFLOW_OUTPUT, "usage.completion_tokens_details.reasoning_tokens"),
+            JsonMember(_MLFLOW_OUTPUT, "usage.output_tokens_details.reasoning_tokens"),
+            JsonMember(_LOGFIRE, "completion_tokens_details.reasoning_tokens"),
+            JsonMember(_LOGFIRE, "output_tokens_details.reasoning_tokens"),
             "reasoning_token_count",
             "thoughts_token_count",
         ),
@@ -331,7 +333,7 @@ FIELDS = (
         "Audio tokens; part of the input tokens.",
         (
             "spanwise.audio_input_tokens",
-            Inside(_LANGFUSE, "input_audio_tokens"),
+            JsonMember(_LANGFUSE, "input_audio_tokens"),
             "gen_ai.usage.audio.input_tokens",
             "gen_ai.usage.details.input_audio_tokens",
             "llm.token_count.prompt_details.audio",
@@ -342,7 +344,7 @@ FIELDS = (
         "Audio tokens; part of the output tokens.",
         (
             "spanwise.audio_output_tokens",
-            Inside(_LANGFUSE, "output_audio_tokens"),
+            JsonMember(_LANGFUSE, "output_audio_tokens"),
             "gen_ai.usage.audio.output_tokens",
             "gen_ai.usage.details.output_audio_tokens",
             "gen_ai.usage.details.audio_tokens",
@@ -351,7 +353,7 @@ FIELDS = (
     ),
     Field(
         "images",
-        "Images that are priced one by one.",
+        "Number of images, priced per image.",
         ("spanwise.images",),
     ),
     Field(
@@ -359,13 +361,13 @@ FIELDS = (
         "Cost in US dollars as reported by the application; overrides the computed cost.",
         (
             "spanwise.cost",
-            Inside(_LANGFUSE_COST, "total"),
-            Inside(_LANGFUSE_COST, "*"),
+            JsonMember(_LANGFUSE_COST, "total"),
+            JsonMember(_LANGFUSE_COST, "*"),
             "gen_ai.usage.cost",
             "gen_ai.cost.total_cost",
             "llm.cost.total",
             "operation.cost",
-            Inside("mlflow.llm.cost", "total_cost"),
+            JsonMember("mlflow.llm.cost", "total_cost"),
             "cost_usd",
         ),
     ),
@@ -410,7 +412,7 @@ FIELDS = (
             "mastra.metadata.userId",
             "gen_ai.user",
             "llm.user",
-            Inside("llm.invocation_parameters", "user"),
+            JsonMember("llm.invocation_parameters", "user"),
             "user.account_id",
         ),
     ),
@@ -428,7 +430,7 @@ FIELDS = (
             "tool.name",
             "ai.toolCall.name",
             "lk.function_tool.name",
-            Where("genkit:name", _GENKIT_KIND, "tool"),
+            ConditionalAttribute("genkit:name", _GENKIT_KIND, "tool"),
             "tool_name",
         ),
     ),
@@ -449,7 +451,7 @@ FIELDS = (
     ),
     Field(
         "internal",
-        "Set by ingest on a root that is no trace of its own, such as the start-up of Codex.",
+        "Set by ingest on roots that are not traces, such as the start-up of Codex.",
         ("spanwise.internal",),
     ),
     Field(
@@ -554,7 +556,7 @@ FIELDS = (
 # Prefixes of content that is split over several attributes. Ingest joins them if no source of
 # higher precedence has the content, and drops the sources of lower precedence, which repeat it:
 # content is stored once.
-PIECES = {
+SPLIT_CONTENT_PREFIXES = {
     "input": ("llm.input_messages.", "gen_ai.prompt."),
     "output": ("llm.output_messages.", "gen_ai.completion."),
 }

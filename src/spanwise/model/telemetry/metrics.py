@@ -1,4 +1,4 @@
-"""OTLP metrics: what is known of a metric's name, queries and their results."""
+"""OTLP metrics: metric metadata, queries and their results."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,6 @@
-"""Spans, traces and sessions as the API returns them."""
+"""Spans, traces and sessions as the API returns them, the messages of a conversation, and the
+values of filter menus.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum

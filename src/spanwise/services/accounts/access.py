@@ -1,4 +1,4 @@
-"""Authentication: resolves tokens and API keys to a principal, with a short cache."""
+"""Resolves tokens and API keys to a principal, with a short cache; records when keys were used."""
 
 from datetime import datetime
 
@@ -53,7 +53,7 @@ class Access:
             self._key_addresses.note(grant, address)
         return principal
 
-    def recall_key(self, secret: str, address: str) -> Principal | None:
+    def find_cached_key(self, secret: str, address: str) -> Principal | None:
         """Resolve a key from the cache, without I/O.
 
         None means that it is not cached, or used from a new address.

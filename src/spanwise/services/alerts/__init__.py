@@ -1,1 +1,1 @@
-"""Alerts, alert rules and backtests of rules."""
+"""Alerts, alert rules, their backtests, and silences."""

@@ -80,7 +80,8 @@ class AlertRules:
         workspace = caller.workspace_id
         async with self._catalog.write() as tx:
             settings = _merge(await stored.find_alert_settings(tx, workspace, None), changes)
-            check_rules(settings.rules)
+            if "rules" in changes:
+                check_rules(settings.rules)
             await stored.set_workspace_settings(tx, workspace, settings)
             await record_action(tx, caller, _CHANGED, workspace, address, rules=len(settings.rules))
         return settings.with_masked_channels()
@@ -95,7 +96,8 @@ class AlertRules:
         async with self._catalog.write() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
             settings = _merge(found.alert_settings, changes)
-            check_rules(settings.rules)
+            if "rules" in changes:
+                check_rules(settings.rules)
             await stored_agents.change_agent(
                 tx,
                 caller.workspace_id,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from spanwise.model.alerts import ALL_AGENTS, Alert, AlertMetric, AlertRule, Condition
-from spanwise.model.dashboards.queries import SIGNAL
+from spanwise.model.dashboards.queries import FIRST_TOKEN_MEASURES, SIGNAL
 from spanwise.model.telemetry.failures import FailureGroup, FailureStatus
 from spanwise.model.telemetry.filters import FilterCondition, Operator
 
@@ -30,6 +30,9 @@ _MEASURE_NAMES = {
     "p50": "p50 latency",
     "p95": "p95 latency",
     "p99": "p99 latency",
+    "avgTimeToFirstToken": "mean time to first token",
+    "p50TimeToFirstToken": "p50 time to first token",
+    "p95TimeToFirstToken": "p95 time to first token",
     "users": "users",
     "sessions": "sessions",
 }
@@ -44,7 +47,7 @@ _SIGNS = {
     Operator.CONTAINS: "contains",
 }
 _RATES = {"errorRate"}
-_LATENCIES = {"p95Latency", "avgLatency", "p50", "p95", "p99"}
+_DURATIONS = {"p95Latency", "avgLatency", "p50", "p95", "p99", *FIRST_TOKEN_MEASURES}
 
 
 def metric_name(rule: AlertRule) -> str:
@@ -60,7 +63,7 @@ def format_value(of: AlertRule | Alert, value: float) -> str:
     unit = str(of.measure if of.metric is AlertMetric.QUERY else of.metric)
     if unit in _RATES:
         return f"{value * 100:.1f}%"
-    if unit in _LATENCIES:
+    if unit in _DURATIONS:
         return f"{value:,.0f} ms"
     if unit == AlertMetric.COST:
         return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"

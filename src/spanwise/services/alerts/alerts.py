@@ -69,7 +69,7 @@ class Alerts:
                 by=caller.caller_id,
                 note=note,
             )
-            moved = await stored.move_alert(
+            moved = await stored.change_status(
                 tx,
                 caller.workspace_id,
                 alert_id,
@@ -114,7 +114,7 @@ class Alerts:
         """Add a comment to the history of an alert."""
         async with self._catalog.write() as tx:
             alert = await _require(tx, caller, alert_id)
-            if await stored.count_moves(tx, alert_id) >= MAX_HISTORY:
+            if await stored.count_status_changes(tx, alert_id) >= MAX_HISTORY:
                 raise Invalid(f"the history of an alert has at most {MAX_HISTORY:,} entries")
             move = AlertMove(
                 at=self._clock(),
@@ -123,7 +123,7 @@ class Alerts:
                 by=caller.caller_id,
                 note=text,
             )
-            await stored.add_move(tx, alert_id, move)
+            await stored.add_status_change(tx, alert_id, move)
             found = [await _require(tx, caller, alert_id)]
             return (await self._mark_silenced(tx, caller, found))[0]
 

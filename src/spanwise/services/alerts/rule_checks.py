@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from spanwise.model.alerts import MAX_ANOMALY_MINUTES, AlertMetric, AlertRule, Condition
-from spanwise.model.dashboards.queries import SIGNAL
+from spanwise.model.dashboards.queries import FIRST_TOKEN_MEASURES, SIGNAL, Entity
 from spanwise.model.errors import FieldProblem, Invalid
 
 _WITHOUT_FILTERS = {AlertMetric.SIGNAL, AlertMetric.NEW_FAILURE_GROUP}
@@ -54,6 +54,8 @@ def _metric_problems_of(rule: AlertRule) -> list[tuple[str, str]]:
     if (rule.metric is AlertMetric.QUERY) != (rule.measure is not None):
         wanted = "is required" if rule.measure is None else "is allowed only"
         problems.append(("measure", f"{wanted} when the metric is query"))
+    if rule.measure in FIRST_TOKEN_MEASURES and rule.of is not Entity.SPANS:
+        problems.append(("of", f"must be spans when the measure is {rule.measure}"))
     if rule.filters and rule.metric in _WITHOUT_FILTERS:
         problems.append(("filters", f"are not allowed when the metric is {rule.metric}"))
     if rule.metric is AlertMetric.NEW_FAILURE_GROUP and rule.condition is not Condition.ABOVE:

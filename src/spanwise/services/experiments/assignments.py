@@ -41,13 +41,13 @@ class ExperimentCache:
         self._catalog = catalog
         self._lookups = TtlCache[tuple[str, str], _CachedLookup]()
 
-    def recall(self, workspace: str, key: str) -> _CachedLookup | None:
+    def find_cached(self, workspace: str, key: str) -> _CachedLookup | None:
         """Return the cached lookup, without I/O; None means that it is not cached."""
         return self._lookups.get((workspace, key))
 
     async def find(self, workspace: str, key: str) -> Experiment | None:
         """Return the experiment with this id or name."""
-        lookup = self.recall(workspace, key)
+        lookup = self.find_cached(workspace, key)
         if lookup is None:
             load = self._lookups.start_load((workspace, key))
             async with self._catalog.read() as tx:
@@ -108,9 +108,9 @@ class Assignments:
         [assignment] = await self.assign_in(sender, experiment, [unit_id])
         return assignment
 
-    def recall_running(self, workspace: str, key: str) -> Experiment | None:
+    def find_cached_running(self, workspace: str, key: str) -> Experiment | None:
         """Return the experiment if it is cached and running; no I/O."""
-        lookup = self._cache.recall(workspace, key)
+        lookup = self._cache.find_cached(workspace, key)
         if lookup is None or lookup.experiment is None:
             return None
         is_running = lookup.experiment.status is ExperimentStatus.RUNNING

@@ -52,7 +52,7 @@ class Finished:
     """The outcome of a sign-in: a one-time code for the token, or the reason of a refusal."""
 
     next_path: str | None
-    handover: str | None = None
+    sign_in_code: str | None = None
     refusal: Reason | None = None
 
 
@@ -105,19 +105,19 @@ class SingleSignOn:
                 domains=self._settings.oidc_domains,
                 trusts_email=self._settings.oidc_trust_email,
             )
-            handover = await self._admit(identity, claims, attempt, address)
+            sign_in_code = await self._admit(identity, claims, attempt, address)
         except SignInRefused as refused:
             email = identity.email if identity else None
             log.warning("single_sign_on_refused", reason=refused.reason, detail=refused.detail)
             await self._audit_refusal(refused.reason, email, address)
             return Finished(attempt.next_path if attempt else None, refusal=refused.reason)
-        return Finished(attempt.next_path, handover)
+        return Finished(attempt.next_path, sign_in_code)
 
-    async def redeem(self, handover: str | None) -> SignIn:
+    async def redeem(self, sign_in_code: str | None) -> SignIn:
         """Exchange the one-time code of a finished sign-in for a token."""
         async with self._catalog.write() as tx:
             user_id = await stored.consume_token(
-                tx, TokenPurpose.SIGN_IN, hash_secret(handover or ""), utc_now()
+                tx, TokenPurpose.SIGN_IN, hash_secret(sign_in_code or ""), utc_now()
             )
             account = await stored.find_account(tx, user_id) if user_id else None
         if account is None or account.user.disabled:
@@ -145,19 +145,19 @@ class SingleSignOn:
             self._settings.oidc_create_users,
             address,
         )
-        handover, now = new_secret(), utc_now()
+        sign_in_code, now = new_secret(), utc_now()
         async with self._catalog.write() as tx:
             account = await admit(tx, admission)
             await stored.add_token(
                 tx,
                 account.user.id,
                 TokenPurpose.SIGN_IN,
-                hash_secret(handover),
+                hash_secret(sign_in_code),
                 now,
                 now + HANDOVER_LIFETIME,
             )
         self._access.invalidate_user(account.user.id)
-        return handover
+        return sign_in_code
 
     async def _audit_refusal(self, reason: Reason, email: str | None, address: str | None) -> None:
         async with self._catalog.write() as tx:

@@ -1,4 +1,4 @@
-"""Analytics: waits until acknowledged data is visible, then queries the rollup."""
+"""Analytics: resolves agents, then queries the rollup or the traces."""
 
 import asyncio
 from collections.abc import AsyncIterator

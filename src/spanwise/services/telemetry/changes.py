@@ -25,7 +25,10 @@ class ChangeFinder:
         self._agents = agents
 
     async def find(self, workspace: str, query: ChangesQuery) -> Changes:
-        """Compare two sides; what is compared or filtered by is no contributor."""
+        """Compare two sides.
+
+        Dimensions that are compared or filtered by are not reported as contributors.
+        """
         sides = query.baseline, query.candidate
         filters = [await self._agents.resolve_filter(workspace, side.wanted) for side in sides]
         baseline, candidate = await asyncio.gather(

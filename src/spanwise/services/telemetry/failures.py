@@ -1,4 +1,4 @@
-"""Failures: groups of failed spans, and what people think of them."""
+"""Failures: groups of failed spans, and their triage status."""
 
 from collections.abc import Callable
 from dataclasses import replace

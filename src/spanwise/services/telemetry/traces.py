@@ -68,7 +68,7 @@ class Traces:
     ) -> Listing[Trace]:
         ids = await self._agents.ids_by_name(workspace)
         wanted = await self._agents.resolve_filter(workspace, wanted)
-        busy_since = self._rollup.busy_since(workspace, wanted, _MANY_PAGES * page.limit)
+        page_start = self._rollup.estimate_page_start(workspace, wanted, _MANY_PAGES * page.limit)
         return await stored.find_traces(
             self._engine,
             workspace,
@@ -79,7 +79,7 @@ class Traces:
             order,
             # A search counts what it has found.
             self._count(workspace, wanted) if wanted.search is None else None,
-            busy_since,
+            page_start,
             with_error_names=with_error_names,
         )
 

@@ -1,4 +1,4 @@
-"""Members of a workspace: roles, leaving, handing over."""
+"""Members: role changes, removal and leaving, and roles assigned by single sign-on."""
 
 from spanwise.model.accounts import Principal
 from spanwise.model.api_model import utc_now

@@ -51,7 +51,7 @@ def move(from_: AlertStatus | None, to: AlertStatus) -> AlertMove:
 
 async def resolve(catalog: Catalog, alert: Alert, workspace: str = "wsp_1") -> bool:
     async with catalog.write() as tx:
-        return await stored.move_alert(
+        return await stored.change_status(
             tx,
             workspace,
             alert.id,

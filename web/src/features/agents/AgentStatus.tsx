@@ -4,14 +4,14 @@ import type { Agent } from "@/lib/api";
 import { silencesQuery, useAlertSummary } from "@/lib/queries";
 import { Badge } from "@/ui/Badge";
 import { Time } from "@/ui/Time";
-import { judge } from "./health";
+import { agentHealth } from "./health";
 
 /** The health of an agent, and until when its notifications are muted. */
 export function AgentStatus({ agent }: { agent: Agent }) {
   const { data: summary } = useAlertSummary();
   const { data: silences } = useQuery(silencesQuery);
   if (!summary) return null;
-  const health = judge(
+  const health = agentHealth(
     agent,
     summary.byAgent.find((one) => one.agentId === agent.id),
   );

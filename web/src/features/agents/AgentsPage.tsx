@@ -16,7 +16,7 @@ import { PageBody } from "@/ui/Panel";
 import { Sparkline } from "@/ui/Sparkline";
 import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
-import { type Health, judge } from "./health";
+import { agentHealth, type Health } from "./health";
 
 const ORDER = { bad: 0, warning: 1, good: 2, neutral: 3 } as const;
 
@@ -58,7 +58,7 @@ export default function AgentsPage() {
   const cards = (agents.data?.items ?? [])
     .map((agent) => {
       const counts = alerts.data?.byAgent.find((one) => one.agentId === agent.id);
-      return { agent, health: judge(agent, counts), numbers: numbersOf(agent.name) };
+      return { agent, health: agentHealth(agent, counts), numbers: numbersOf(agent.name) };
     })
     .sort(
       (a, b) =>

@@ -10,7 +10,7 @@ export interface Health {
 
 const MANY_ERRORS = 0.05;
 
-export function judge(agent: Agent, alerts: Counts | undefined): Health {
+export function agentHealth(agent: Agent, alerts: Counts | undefined): Health {
   if (alerts?.active) {
     return { tone: "bad", word: alerts.active === 1 ? "1 alert" : `${alerts.active} alerts` };
   }

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Alert, AlertRule } from "@/lib/alerts";
 import { api, unwrap } from "@/lib/api";
-import { RuleReplay } from "@/ui/rules/RuleReplay";
+import { RuleBacktest } from "@/ui/rules/RuleBacktest";
 import { Skeleton } from "@/ui/states";
 
 export function AlertChart({ alert }: { alert: Alert }) {
@@ -19,5 +19,5 @@ export function AlertChart({ alert }: { alert: Alert }) {
   if (!settings) return <Skeleton className="h-[280px]" />;
   const rule = settings.rules.find((one) => one.id === ruleId);
   if (!rule) return <p className="text-muted">The rule of this alert was deleted.</p>;
-  return <RuleReplay agentId={agentId} rule={rule as AlertRule} />;
+  return <RuleBacktest agentId={agentId} rule={rule as AlertRule} />;
 }

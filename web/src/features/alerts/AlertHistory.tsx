@@ -69,7 +69,7 @@ function CommentForm({ alert }: { alert: Alert }) {
         aria-label="Comment"
         maxLength={2000}
         value={text}
-        placeholder="What have you found out?"
+        placeholder="Add a comment"
         onChange={(event) => setText(event.target.value)}
       />
       <Button type="submit" size="small" busy={add.isPending} disabled={!text.trim()}>

@@ -29,7 +29,9 @@ function SignIn() {
   return (
     <AuthFrame
       title="Sign in"
-      footer={options && hasPasswords && <OtherWays mayRegister={options.openRegistration} />}
+      footer={
+        options && hasPasswords && <SignInAlternatives mayRegister={options.openRegistration} />
+      }
     >
       <div className="mb-3.5 flex flex-col gap-3.5 empty:hidden">
         {error && <FormError error={new Error(refusalText(error))} />}
@@ -44,7 +46,7 @@ function SignIn() {
   );
 }
 
-function OtherWays({ mayRegister }: { mayRegister: boolean }) {
+function SignInAlternatives({ mayRegister }: { mayRegister: boolean }) {
   return (
     <div className="flex justify-between">
       {mayRegister && (

@@ -33,7 +33,7 @@ export default function ChangesPage() {
           <ChooseValues found={names.length} />
         )
       ) : (
-        <QueryResult query={changes} rejected="These cannot be compared" height={HEIGHT}>
+        <QueryResult query={changes} rejected="Cannot compare these groups" height={HEIGHT}>
           {(found) =>
             found.baseline.traces + found.candidate.traces === 0 ? (
               <NoTraces />
@@ -97,7 +97,7 @@ function Report({ changes }: { changes: Changes }) {
 }
 
 function testedText(tested: number): string {
-  return `${formatCount(tested)} compared; intervals are widened for that many`;
+  return `${formatCount(tested)} compared; intervals adjusted for multiple comparisons`;
 }
 
 function Sides({ changes }: { changes: Changes }) {

@@ -109,9 +109,7 @@ export function summarize(measures: readonly Change[]): string {
     const names = named(verdict);
     return names.length > 0 ? [`${VERDICTS[verdict]}: ${names.join(", ")}`] : [];
   });
-  return parts.length > 0
-    ? `${parts.join(". ")}.`
-    : "Nothing got better or worse beyond what chance explains.";
+  return parts.length > 0 ? `${parts.join(". ")}.` : "No statistically significant change.";
 }
 
 /** The ticks with a label: zero, and those far enough from it, each other and the ends. */

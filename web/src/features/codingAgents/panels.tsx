@@ -58,7 +58,7 @@ export function ModelsPanel({ report }: { report: Report }) {
 const BILLING = {
   subscription: { label: "Subscription", colour: "var(--series-0)" },
   api: { label: "API", colour: "var(--series-4)" },
-  unknown: { label: "Not known", colour: "var(--series-other)" },
+  unknown: { label: "Unknown", colour: "var(--series-other)" },
 } as const;
 
 export function BillingPanel({ report }: { report: Report }) {
@@ -75,7 +75,7 @@ export function BillingPanel({ report }: { report: Report }) {
         }))}
       />
       <p className="mt-2 text-xs text-faint">
-        By subscription, this is the list price of the tokens, not what was paid.
+        For subscriptions, this is the list price of the tokens, not the amount paid.
       </p>
     </Panel>
   );

@@ -106,7 +106,7 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
             )}
             <Button
               kind="quiet"
-              aria-label={isFull ? "Leave full screen" : "Full screen"}
+              aria-label={isFull ? "Exit full screen" : "Full screen"}
               onClick={toggle}
               icon={isFull ? <Minimize className="size-4" /> : <Maximize className="size-4" />}
             />

@@ -27,16 +27,13 @@ function replaceAt<T>(list: T[], index: number, changes: Partial<T>): T[] {
 const CONTENTS = [
   { value: "prompt", label: "A prompt" },
   { value: "json", label: "A JSON object" },
-  { value: "none", label: "Nothing but its key" },
+  { value: "none", label: "Variant key only" },
 ];
 
 export function VariantFields({ draft, onChange }: Props) {
   return (
     <>
-      <Field
-        label="What your application gets with a variant"
-        hint="The first variant is the control."
-      >
+      <Field label="Variant payload" hint="The first variant is the control.">
         {(props) => (
           <Select
             {...props}

@@ -31,7 +31,7 @@ export function Planner({ draft }: { draft: DraftExperiment }) {
   return (
     <section aria-label="Sample size" className="flex flex-col gap-2 rounded-md bg-raised p-3">
       <Field
-        label="Smallest change worth finding"
+        label="Minimum detectable effect"
         hint={`Of ${metricLabel(subject)}, relative to the control`}
       >
         {(props) => (
@@ -70,7 +70,7 @@ function Answer({ plan, trafficPercent, format }: AnswerProps) {
     );
   }
   if (plan.unitsPerVariant === null || plan.days === null) {
-    return <p>This change is too small to be found with any realistic number of users.</p>;
+    return <p>This change is too small to be detected with any realistic number of users.</p>;
   }
   const days = plan.days / (trafficPercent / 100);
   return (

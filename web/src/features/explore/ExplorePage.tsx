@@ -115,7 +115,7 @@ function unitText({ of, step }: Draft, granularity: Granularity | null): string 
   if (granularity === null) return of;
   const label = STEPS.find((one) => one.value === granularity)?.label.toLowerCase();
   const isReplaced = step !== "auto" && step !== granularity;
-  return `${of}, ${label}${isReplaced ? " (the chosen interval does not suit the period)" : ""}`;
+  return `${of}, ${label}${isReplaced ? " (interval adjusted to the time range)" : ""}`;
 }
 
 interface ShownProps {
@@ -158,7 +158,7 @@ function NothingFound({ draft, onChange }: { draft: Draft; onChange: (draft: Dra
       }
     >
       {hasFilters
-        ? "Loosen a filter or choose a longer time range."
+        ? "Remove a filter or choose a longer time range."
         : "Choose a longer time range."}
     </EmptyState>
   );

@@ -38,18 +38,18 @@ const SHOWN_SERIES = 6;
 const CHART_HEIGHT = 300;
 
 /** Counters are added up, gauges averaged, histograms shown by their 95th percentile. */
-function usualAggregation(metric: Metric): Aggregation {
+function defaultAggregation(metric: Metric): Aggregation {
   if (metric.type === "sum") return metric.isMonotonic ? "sum" : "last";
   if (metric.type === "gauge") return "avg";
   return metric.type === "summary" ? "avg" : "p95";
 }
 
 function useChoices(metric: Metric) {
-  const usual = usualAggregation(metric);
-  const [wanted, setAggregation] = useUrlState<string>("agg", usual);
+  const byDefault = defaultAggregation(metric);
+  const [wanted, setAggregation] = useUrlState<string>("agg", byDefault);
   const [first, setFirst] = useUrlState("by", "");
   const [second, setSecond] = useUrlState("by2", "");
-  const aggregation = metric.aggregations.find((one) => one === wanted) ?? usual;
+  const aggregation = metric.aggregations.find((one) => one === wanted) ?? byDefault;
   const keys = [...new Set([...metric.attributeKeys, ...metric.resourceKeys])];
   const groupBy = [...new Set([first, second])].filter((key) => keys.includes(key));
   return { aggregation, setAggregation, keys, groupBy, first, setFirst, second, setSecond };

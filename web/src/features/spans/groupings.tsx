@@ -81,7 +81,7 @@ export const GROUPINGS: readonly Grouping[] = [
     sort: "cost",
     counted: "Spans",
     chart: {
-      title: "Tokens by class",
+      title: "Tokens by type",
       measures: ["inputTokens", "cachedTokens", "outputTokens"],
       isByGroup: false,
       type: "bar",

@@ -49,7 +49,7 @@ export function CreateKey({ created }: { created: UseMutationResult<Secret, Erro
 }
 
 /** For members who may not create keys. */
-export function WhomToAsk() {
+export function AskAdmin() {
   const { data: members } = useMembers();
   const admins = members?.filter((one) => includesRole(one.role, "admin") && !one.disabled) ?? [];
   const names = admins.slice(0, 3).map((one) => `${one.name} (${one.email})`);

@@ -11,7 +11,7 @@ import { CodeBlock } from "@/ui/CodeBlock";
 import { cx } from "@/ui/cx";
 import { PageBody } from "@/ui/Panel";
 import { Time } from "@/ui/Time";
-import { CreateKey, EXPIRY_DAYS, useFreshKey, WhomToAsk } from "./FreshKey";
+import { AskAdmin, CreateKey, EXPIRY_DAYS, useFreshKey } from "./FreshKey";
 import { SnippetPicker } from "./SnippetPicker";
 import { environment } from "./snippets";
 
@@ -33,7 +33,7 @@ export default function StartPage() {
     <PageBody title="Get started" isNarrow>
       <ol className="flex flex-col gap-6">
         <Step number={1} title="Configure your application">
-          {!secret && (isAdmin ? <CreateKey created={created} /> : <WhomToAsk />)}
+          {!secret && (isAdmin ? <CreateKey created={created} /> : <AskAdmin />)}
           <CodeBlock code={environment(location.origin, key)} label="Environment variables" />
           {secret && (
             <p className="mt-1.5 text-sm text-muted">

@@ -11,8 +11,8 @@ import { contentText, type PairState, pairSpans, type SpanPair, stateOf } from "
 const STATES: Record<PairState, { label: string; tone: Tone }> = {
   same: { label: "Same", tone: "neutral" },
   changed: { label: "Changed", tone: "info" },
-  left: { label: "Only first", tone: "bad" },
-  right: { label: "Only second", tone: "good" },
+  left: { label: "First trace only", tone: "bad" },
+  right: { label: "Second trace only", tone: "good" },
 };
 const MAX_INDENT = 12;
 /** More rows than this are not listed: the page must stay quick. */

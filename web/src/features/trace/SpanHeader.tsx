@@ -16,8 +16,7 @@ import { lacksTools } from "./modelRequest";
 import { CopyCurl } from "./TraceActions";
 import { whyUncounted } from "./usage";
 
-const MISSING_TOOLS =
-  "Its tools are missing: the span does not list them, so add them before you run it.";
+const MISSING_TOOLS = "The span does not record its tool definitions; add them before running.";
 
 interface Props {
   span: Span;
@@ -100,7 +99,9 @@ function Usage({ span }: { span: Span }) {
 function Uncounted({ span, trace, onSelect }: Props) {
   const why = whyUncounted(span);
   if (why === "kind") {
-    return <Fact name="not in the totals">only model calls count: others repeat their sum</Fact>;
+    return (
+      <Fact name="not in the totals">only model calls count; other spans repeat their totals</Fact>
+    );
   }
   const { countedIn } = span;
   if (!countedIn) return null;

@@ -11,14 +11,14 @@ export function curlOfTrace(origin: string, traceId: string): string {
   return `curl ${quote(`${origin}/api/spans/traces/${traceId}`)} \\\n  -H "x-api-key: $SPANWISE_API_KEY"`;
 }
 
-interface Door {
+interface ProviderEndpoint {
   /** May contain a variable of the shell. */
   url: string;
   key: string;
 }
 
 /** Providers with an API like OpenAI's. */
-const DOORS: Record<string, Door> = {
+const ENDPOINTS: Record<string, ProviderEndpoint> = {
   openai: { url: "https://api.openai.com/v1", key: "OPENAI_API_KEY" },
   deepseek: { url: "https://api.deepseek.com/v1", key: "DEEPSEEK_API_KEY" },
   "gcp.gemini": {
@@ -33,7 +33,7 @@ const DOORS: Record<string, Door> = {
   x_ai: { url: "https://api.x.ai/v1", key: "XAI_API_KEY" },
 };
 /** For all other providers: many gateways and servers have this API. */
-const ANY: Door = { url: "$OPENAI_BASE_URL", key: "OPENAI_API_KEY" };
+const ANY: ProviderEndpoint = { url: "$OPENAI_BASE_URL", key: "OPENAI_API_KEY" };
 
 /** The command that repeats a model call; null if the span does not have its messages. */
 export function curlOfCall(span: Span): string | null {
@@ -44,7 +44,7 @@ export function curlOfCall(span: Span): string | null {
       "anthropic-version: 2023-06-01",
     ]);
   }
-  const { url, key } = DOORS[span.provider ?? ""] ?? ANY;
+  const { url, key } = ENDPOINTS[span.provider ?? ""] ?? ANY;
   return post(`${url}/chat/completions`, toOpenAi(span), [`Authorization: Bearer $${key}`]);
 }
 

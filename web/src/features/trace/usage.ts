@@ -25,7 +25,7 @@ export function explainUncounted(spans: readonly Span[]): string | null {
   };
   const parts = [
     ...describe(of("counted elsewhere"), "reporting a call that another span counts"),
-    ...describe(of("kind"), "of other kinds than model calls, whose sum they often repeat"),
+    ...describe(of("kind"), "other than model calls, often repeating their totals"),
   ];
   return parts.length > 0 ? `Not in the totals: ${parts.join("; ")}` : null;
 }

@@ -16,7 +16,7 @@ type Detector = Schemas["Detector"];
 
 const MODES = [
   { value: "off", label: "Off: store everything as sent" },
-  { value: "mask", label: "Mask what is found below" },
+  { value: "mask", label: "Mask detected values" },
   { value: "metadataOnly", label: "Metadata only: store no contents" },
 ];
 const DETECTORS: Record<Detector, string> = {
@@ -77,7 +77,7 @@ export function Masking({ workspace }: { workspace: Workspace }) {
       </Section>
       {rules.mode !== "off" && (
         <>
-          <Section title="Detectors" hint="A found value reads like [email].">
+          <Section title="Detectors" hint="Matches are replaced by placeholders such as [email].">
             <div className="grid gap-1.5">
               {Object.entries(DETECTORS).map(([detector, label]) => (
                 <Checkbox

@@ -108,7 +108,7 @@ function Controls({ member, workspace, isMe }: Props & { isMe: boolean }) {
         size="small"
         kind="danger"
         disabled={reason !== undefined}
-        title={isMe ? "Leave on the tab General" : reason}
+        title={isMe ? "Leave from the General tab" : reason}
         onClick={() => setConfirming("remove")}
       >
         Remove

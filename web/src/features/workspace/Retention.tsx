@@ -50,7 +50,7 @@ export function Retention({ workspace }: { workspace: Workspace }) {
       </Section>
       <Section
         title="Contents"
-        hint="Inputs, outputs and attributes may go earlier. Names, tokens, costs and times stay, so charts do not change."
+        hint="Inputs, outputs and attributes can be removed earlier. Names, tokens, costs and times stay, so charts do not change."
       >
         <Days
           label="Remove contents after (days)"

@@ -5,7 +5,7 @@ export const ROLE_TEXTS: Record<Role, string> = {
   viewer: "Sees everything, changes nothing.",
   editor: "Changes agents, alerts, experiments and prices.",
   admin: "Also manages members, API keys and webhooks.",
-  owner: "Also deletes the workspace and makes other owners.",
+  owner: "Also deletes the workspace and manages owners.",
 };
 
 /** The roles that a member with this role may give. */

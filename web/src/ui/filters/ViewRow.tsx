@@ -115,7 +115,7 @@ export function ViewRow({ view, close }: { view: View; close: () => void }) {
         isBusy={remove.isPending}
         isDangerous
       >
-        {view.isShared ? "All members of the workspace lose it." : "Only you use it."}
+        {view.isShared ? "It is deleted for all members." : "Only you use it."}
       </ConfirmDialog>
     </li>
   );

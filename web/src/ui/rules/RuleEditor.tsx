@@ -1,4 +1,4 @@
-/** The rule editor: the list on the left, and the last 14 days replayed with the chosen rule. */
+/** The rule editor: the list on the left, and the backtest of the chosen rule. */
 import { Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import type { AlertRule } from "@/lib/alerts";
@@ -10,9 +10,9 @@ import { PageBody, Panel } from "../Panel";
 import { RoleButton } from "../RoleButton";
 import { EmptyState } from "../states";
 import { UnsavedGuard } from "../UnsavedGuard";
+import { RuleBacktest } from "./RuleBacktest";
 import { RuleForm } from "./RuleForm";
 import { Notify, RuleList, Secrets } from "./RulePanels";
-import { RuleReplay } from "./RuleReplay";
 import { draftOf, NEW_RULE, type Settings, useSaveRules } from "./ruleDraft";
 
 /** In the URL: start with a new rule. */
@@ -119,7 +119,7 @@ export function RuleEditor({ agentId, settings, title }: Props) {
             </fieldset>
           </div>
           <div className="flex min-w-0 flex-col gap-3">
-            {isEditor && <SettledReplay agentId={agentId} rule={rule} />}
+            {isEditor && <DebouncedBacktest agentId={agentId} rule={rule} />}
             <Panel
               title="Rule"
               actions={
@@ -158,12 +158,12 @@ export function RuleEditor({ agentId, settings, title }: Props) {
 
 const TYPING_MS = 500;
 
-/** Replays a rule once nobody has typed for a moment. */
-function SettledReplay({ agentId, rule }: { agentId: string | null; rule: AlertRule }) {
-  const [settled, setSettled] = useState(rule);
+/** Backtests a rule once typing pauses. */
+function DebouncedBacktest({ agentId, rule }: { agentId: string | null; rule: AlertRule }) {
+  const [debounced, setDebounced] = useState(rule);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(rule), TYPING_MS);
+    const timer = setTimeout(() => setDebounced(rule), TYPING_MS);
     return () => clearTimeout(timer);
   }, [rule]);
-  return <RuleReplay agentId={agentId} rule={settled} />;
+  return <RuleBacktest agentId={agentId} rule={debounced} />;
 }

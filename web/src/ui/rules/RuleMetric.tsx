@@ -1,6 +1,12 @@
 /** What a rule measures: its metric, and the signal, measure and filters that belong to it. */
 import { type AlertRule, METRICS } from "@/lib/alerts";
-import { type Entity, MEASURE_NAMES, measureOf, signalMeasure } from "@/lib/analyticsQuery";
+import {
+  type Entity,
+  MEASURE_NAMES,
+  measureOf,
+  measuresOf,
+  signalMeasure,
+} from "@/lib/analyticsQuery";
 import { useSignalNames } from "@/lib/queries";
 import { Field, Input, Select } from "../Field";
 import { FilterEditor } from "../filters/FilterEditor";
@@ -22,6 +28,11 @@ function withMetric(rule: AlertRule, metric: AlertRule["metric"]): Partial<Alert
   if (metric !== "newFailureGroup") return changes;
   const windowMinutes = Math.max(60, rule.windowMinutes);
   return { ...changes, condition: "above", sensitivity: null, threshold: 0, windowMinutes };
+}
+
+/** A measure that only spans have does not remain for traces. */
+function withEntity(measure: string, of: Entity): Partial<AlertRule> {
+  return { of, measure: measuresOf(of, [measure])[0] ?? "count" };
 }
 
 export function RuleMetric({ rule, onChange, problem }: Props) {
@@ -58,7 +69,8 @@ export function RuleMetric({ rule, onChange, problem }: Props) {
 function Measure({ rule, onChange, problem }: Props) {
   const signals = useSignalNames().map(signalMeasure);
   const measure = rule.measure ?? "count";
-  const names = [...new Set([...MEASURE_NAMES, ...signals, measure])];
+  const offered = measuresOf(rule.of, [...MEASURE_NAMES, ...signals]);
+  const names = [...new Set([...offered, measure])];
   return (
     <>
       <Field label="Measure" error={problem("measure")}>
@@ -78,7 +90,7 @@ function Measure({ rule, onChange, problem }: Props) {
             {...props}
             className="w-full max-w-none"
             value={rule.of}
-            onChange={(value) => onChange({ of: value as Entity })}
+            onChange={(value) => onChange(withEntity(measure, value as Entity))}
             options={["traces", "spans"]}
           />
         )}

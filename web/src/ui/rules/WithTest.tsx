@@ -68,5 +68,5 @@ async function sendTest(agentId: string | null, receiver: Receiver) {
 
 function describe({ status, responseStatus, response, error }: Schemas["Delivery"]): string {
   if (!responseStatus) return error || (status === "delivered" ? "Delivered" : "Not delivered");
-  return response ? `Answered ${responseStatus}: ${response}` : `Answered ${responseStatus}`;
+  return response ? `Responded ${responseStatus}: ${response}` : `Responded ${responseStatus}`;
 }

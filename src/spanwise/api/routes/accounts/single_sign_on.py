@@ -27,7 +27,7 @@ router = PrefixRouter("auth", "/auth/oidc")
 
 _COOKIE_PATH = "/api/auth/oidc"
 _ATTEMPT = "spanwise_sign_in"
-_HANDOVER = "spanwise_handover"
+_SIGN_IN_CODE = "spanwise_handover"
 _REDIRECT = 303
 Responses = dict[int | str, dict[str, Any]]
 _NOT_FOUND: Responses = {404: {"model": Failure, "description": "Single sign-on is not set up."}}
@@ -90,13 +90,13 @@ async def finish_single_sign_on(
 ) -> Response:
     """Where the provider sends the browser back to; redirects to the dashboard."""
     finished = await sso.finish(Callback(code, state, error, iss), attempt, address)
-    if finished.handover is None:
+    if finished.sign_in_code is None:
         response = _to_login(error=finished.refusal, next=finished.next_path)
     else:
         response = _to_login(signedIn="1", next=finished.next_path)
         response.set_cookie(
-            _HANDOVER,
-            finished.handover,
+            _SIGN_IN_CODE,
+            finished.sign_in_code,
             max_age=int(HANDOVER_LIFETIME.total_seconds()),
             path=_COOKIE_PATH,
             secure=_is_https(use),
@@ -111,11 +111,11 @@ async def finish_single_sign_on(
 async def take_single_sign_on_token(
     sso: Sso,
     response: Response,
-    handover: Annotated[str | None, Cookie(alias=_HANDOVER)] = None,
+    sign_in_code: Annotated[str | None, Cookie(alias=_SIGN_IN_CODE)] = None,
 ) -> Success[LoginAnswer]:
     """Exchange the cookie of a finished single sign-on for a token; once, within a minute."""
-    sign_in = await sso.redeem(handover)
-    response.delete_cookie(_HANDOVER, path=_COOKIE_PATH)
+    sign_in = await sso.redeem(sign_in_code)
+    response.delete_cookie(_SIGN_IN_CODE, path=_COOKIE_PATH)
     return login_response(sign_in)
 
 

@@ -69,7 +69,10 @@ async def add_workspace(tx: Transaction, workspace_id: str, name: str, now: date
 
 
 async def find_workspace(tx: Transaction, workspace_id: str, user_id: str) -> Workspace | None:
-    """Return a workspace as a member sees it; None when it is none or the user is no member."""
+    """Return a workspace as a member sees it.
+
+    None if it does not exist or the user is not a member.
+    """
     query = _seen_by(user_id).where(workspaces.c.id == workspace_id)
     row = (await tx.execute(query)).one_or_none()
     return None if row is None else _to_workspace(row)

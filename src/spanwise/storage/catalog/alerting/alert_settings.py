@@ -1,4 +1,7 @@
-"""Alert rules and receivers of notifications, of agents and of workspaces."""
+"""Reads alert settings of agents and workspaces, writes those of workspaces.
+
+`agents.change_agent` writes those of agents.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime

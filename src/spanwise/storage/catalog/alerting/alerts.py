@@ -57,7 +57,7 @@ async def add_alert(
     except IntegrityError:
         return False
     for move in alert.history:
-        await add_move(tx, alert.id, move)
+        await add_status_change(tx, alert.id, move)
     return True
 
 
@@ -83,7 +83,7 @@ async def count_occurrence(
     )
 
 
-async def move_alert(
+async def change_status(
     tx: Transaction,
     workspace_id: str,
     alert_id: str,
@@ -103,7 +103,7 @@ async def move_alert(
         .values(status=move.to, **values)
     )
     if moved.rowcount:
-        await add_move(tx, alert_id, move)
+        await add_status_change(tx, alert_id, move)
     return moved.rowcount > 0
 
 
@@ -111,7 +111,7 @@ async def reopen_alert(tx: Transaction, workspace_id: str, alert: Alert, move: A
     """Make an alert active again; False when its rule has another open one."""
     try:
         async with tx.begin_nested():
-            return await move_alert(
+            return await change_status(
                 tx,
                 workspace_id,
                 alert.id,
@@ -295,7 +295,7 @@ def _open_rule(workspace_id: str, alert: Alert) -> str:
     return "/".join(rule_key(workspace_id, alert))
 
 
-async def add_move(tx: Transaction, alert_id: str, move: AlertMove) -> None:
+async def add_status_change(tx: Transaction, alert_id: str, move: AlertMove) -> None:
     """Add an entry to the history of an alert."""
     await tx.execute(
         insert(alert_moves).values(
@@ -310,7 +310,7 @@ async def add_move(tx: Transaction, alert_id: str, move: AlertMove) -> None:
     )
 
 
-async def count_moves(tx: Transaction, alert_id: str) -> int:
+async def count_status_changes(tx: Transaction, alert_id: str) -> int:
     where = alert_moves.c.alert_id == alert_id
     counted = await tx.execute(select(func.count()).select_from(alert_moves).where(where))
     return counted.scalar_one()

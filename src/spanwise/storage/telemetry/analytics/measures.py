@@ -1,4 +1,4 @@
-"""The SQL of measures, over rows with the columns of `trace_rows` or `span_rows`."""
+"""The SQL of measures, over the rows of `source_rows`."""
 
 from spanwise.model.dashboards.queries import SIGNAL
 

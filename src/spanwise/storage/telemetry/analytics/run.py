@@ -11,7 +11,7 @@ from spanwise.model.telemetry.filters import FilterCondition, Order, TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from spanwise.storage.telemetry.analytics.measures import Value, empty_value, measure_sql
 from spanwise.storage.telemetry.analytics.rollup_answer import can_use_rollup, rollup_query
-from spanwise.storage.telemetry.analytics.rows import has_uncounted_calls, select_rows
+from spanwise.storage.telemetry.analytics.source_rows import has_uncounted_calls, select_rows
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.queries import bucket_of
 from spanwise.storage.telemetry.rollup.rollup import Rollup

@@ -18,7 +18,7 @@ NO_THRESHOLD = 2**32 - 1
 RATE_NAMES = tuple(rate.name for rate in fields(Rates))
 # In dollars; the others are per million.
 PER_UNIT_RATES = {"per_call", "per_image"}
-# Rates that a price may lack, because nothing else can stand for them.
+# Rates without a fallback.
 OPTIONAL_RATES = ("audio_input", "audio_output", "per_image")
 _COLUMNS = (
     *("workspace", "provider", "model", "valid_from", "valid_until", "is_known", "above_tokens"),

@@ -50,7 +50,7 @@ class RecentChanges:
                 found.update(slices)
         return found
 
-    def busy_since(
+    def estimate_page_start(
         self, workspace: str, agent: str | None, traces: int, before: datetime | None
     ) -> datetime | None:
         """Return a time since which about `traces` traces have started, None if unknown.

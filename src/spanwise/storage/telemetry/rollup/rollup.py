@@ -111,13 +111,15 @@ class Rollup:
             plan = use_slices(plan, watermarks.first_sliced_hour, period, dirty_slices)
         return compile_plan(workspace, question, plan, watermarks.hours)
 
-    def busy_since(self, workspace: str, wanted: TraceFilter, traces: int) -> datetime | None:
+    def estimate_page_start(
+        self, workspace: str, wanted: TraceFilter, traces: int
+    ) -> datetime | None:
         """Return a time since which about `traces` of the wanted traces started, if known."""
         by_agent = TraceFilter(wanted.period, equal(agent=wanted.agent))
         if self._changes is None or wanted != by_agent:
             return None
         start, end = wanted.period.start, wanted.period.end
-        since = self._changes.busy_since(workspace, wanted.agent, traces, end)
+        since = self._changes.estimate_page_start(workspace, wanted.agent, traces, end)
         return since if since and (start is None or start <= since) else None
 
     def clear_cache(self) -> None:

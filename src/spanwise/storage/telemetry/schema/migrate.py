@@ -10,7 +10,7 @@ from spanwise.storage.telemetry.engine.client_pool import EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import dictionary_ddl
 from spanwise.storage.telemetry.schema.landing_tables import LANDING_TABLES
-from spanwise.storage.telemetry.traces.mixed_traces import recompute_mixed_traces
+from spanwise.storage.telemetry.traces.unpriced_backfill import backfill_unpriced_tokens
 
 # Parts are synced to disk before the journal drops their records: "2xx means stored" needs it.
 _DURABILITY_SETTINGS = (
@@ -51,7 +51,7 @@ def apply_schema(client: Client, address: EngineAddress) -> None:
                 _record(client, name)
     if _UNPRICED not in done:
         # Last, because traces are written with the columns of all files.
-        recompute_mixed_traces(client)
+        backfill_unpriced_tokens(client)
         _record(client, _UNPRICED)
     _create_views(client, address)
 

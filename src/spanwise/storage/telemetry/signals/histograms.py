@@ -23,7 +23,7 @@ async def count_values(
     )
     low, high = (found["low"], found["high"]) if found["count"] else (0.0, 0.0)
     if found["is_many"]:
-        # Comparing with the returned edges keeps each value in the bin that says so.
+        # Uses the returned edges, so that counts match the labels.
         bin_sql = f"""toFloat64(arrayCount(
             n -> {{low:Float64}} + ({{high:Float64}} - {{low:Float64}}) * n / {bins} <= value,
             range(1, {bins})))"""

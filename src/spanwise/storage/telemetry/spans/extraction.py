@@ -104,9 +104,9 @@ def spans_select(source: str) -> str:
         f"""SELECT head, s, keys, texts, picked, input_at, output_at,
   {_kind(ranks)} AS kind,
   {_provider(text("provider"), text("server"))} AS given_provider,
-  {_maker(text("model"))} AS maker,
+  {_provider_prefix(text("model"))} AS maker,
   multiIf(notEmpty(given_provider), given_provider, notEmpty(maker), maker,
-   {_family(text("model"))}) AS provider,
+   {_provider_of_model(text("model"))}) AS provider,
   if(notEmpty(maker) AND maker = provider, extract({text("model")}, '/(.+)$'), {text("model")})
    AS model,
   s.status.code = 2 OR upper({text("level")}) = 'ERROR' AS is_error,
@@ -246,7 +246,7 @@ def _provider(name: str, server: str) -> str:
     )
 
 
-def _maker(model: str) -> str:
+def _provider_prefix(model: str) -> str:
     """SQL for the provider in a name such as `openai/gpt-4o`; empty without one.
 
     The owner of an open model, as in `meta-llama/Llama-3`, is part of the model's name.
@@ -255,7 +255,7 @@ def _maker(model: str) -> str:
     return _transform(f"extract(toLowCardinality({model}), '^([^/]+)/')", known, "''")
 
 
-def _family(model: str) -> str:
+def _provider_of_model(model: str) -> str:
     """SQL for the provider by the beginning of the model's name; empty when it is not known."""
     names = "|".join(name for names in MODEL_PREFIXES.values() for name in names)
     return _transform(f"extract(toLowCardinality({model}), '^({names})')", MODEL_PREFIXES, "''")

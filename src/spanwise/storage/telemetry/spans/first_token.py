@@ -48,5 +48,5 @@ _SOURCES = (_durations(), _moments(), _events())
 _FIRST = (
     f"arraySlice(arrayFilter(time -> isNotNull(time), arrayConcat({', '.join(_SOURCES)})), 1, 1)"
 )
-# Milliseconds, or null for a span that does not say it or says what cannot be.
+# Milliseconds; null if missing or invalid.
 FIRST_TOKEN_MS = f"arrayFilter(time -> time >= 0 AND isFinite(time), {_FIRST})[1]"

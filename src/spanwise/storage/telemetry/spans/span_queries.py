@@ -34,7 +34,7 @@ from spanwise.storage.telemetry.spans.emitted_messages import (
 from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
 from spanwise.storage.telemetry.spans.locations import SPANS_AT_LOCATION, TraceLocation
 from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED, UNNAMED_SERVICE
-from spanwise.storage.telemetry.traces.call_counting import Call, find_counted_in
+from spanwise.storage.telemetry.traces.call_deduplication import Call, find_counted_in
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 _COLUMNS = f"""lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent, name, kind, start,

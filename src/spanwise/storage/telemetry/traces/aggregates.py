@@ -14,7 +14,7 @@ from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.spans.batch_rows import HOUR_SECONDS, BatchRows
 from spanwise.storage.telemetry.spans.decoding import in_utc
 from spanwise.storage.telemetry.spans.locations import hourly_keys_condition, trace_bounds_sql
-from spanwise.storage.telemetry.traces.call_counting import (
+from spanwise.storage.telemetry.traces.call_deduplication import (
     CALLS,
     HAS_USAGE,
     MAY_REPEAT,

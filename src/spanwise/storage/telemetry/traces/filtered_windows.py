@@ -9,7 +9,7 @@ from spanwise.model.telemetry.failures import FailureMark
 from spanwise.model.telemetry.filters import FilterCondition, TraceFilter, equal
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.analytics.measures import measure_sql
-from spanwise.storage.telemetry.analytics.rows import has_uncounted_calls, select_rows
+from spanwise.storage.telemetry.analytics.source_rows import has_uncounted_calls, select_rows
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.failures.groups import SILENT_DAYS, bind_marks

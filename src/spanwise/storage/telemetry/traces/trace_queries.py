@@ -63,14 +63,14 @@ async def find_traces(
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
     counting: Awaitable[int] | None = None,
-    busy_since: datetime | None = None,
+    page_start: datetime | None = None,
     *,
     with_error_names: bool = False,
 ) -> Listing[Trace]:
     """Return one page of traces and the total.
 
     Reading the names of exceptions takes about as long as the page, so it is left to the caller.
-    `counting` supplies the total when the caller already counts. `busy_since` is a hint that many
+    `counting` supplies the total when the caller already counts. `page_start` is a hint that many
     traces started after that time; the first page is then searched there first.
     """
     where = trace_conditions(workspace, wanted)
@@ -80,7 +80,7 @@ async def find_traces(
         total, rows = await _search(engine, workspace, wanted, page, by, is_latest=is_latest)
     else:
         reading = (
-            _read_latest(engine, workspace, wanted, page, busy_since)
+            _read_latest(engine, workspace, wanted, page, page_start)
             if is_latest
             else _read_ranked(engine, where, page, SORTS[sort], by)
         )
@@ -140,11 +140,11 @@ async def _read_latest(
     workspace: str,
     wanted: TraceFilter,
     page: PageRequest,
-    busy_since: datetime | None,
+    page_start: datetime | None,
 ) -> Rows:
     """Read a page of the latest traces without deduplicating all others."""
-    if page.skip == 0 and busy_since is not None:
-        recent = replace(wanted, period=TimeRange(busy_since, wanted.period.end))
+    if page.skip == 0 and page_start is not None:
+        recent = replace(wanted, period=TimeRange(page_start, wanted.period.end))
         rows = await _read_first_rows(engine, trace_conditions(workspace, recent), page.limit)
         if len(rows) == page.limit:
             return rows

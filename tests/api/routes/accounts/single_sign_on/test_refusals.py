@@ -93,7 +93,7 @@ async def test_a_disabled_account_is_refused(
     await assert_refused(visitor, await visitor.sign_in(), "account_disabled")
 
 
-async def test_an_account_disabled_before_the_handover_gets_no_token(
+async def test_an_account_disabled_before_redemption_gets_no_token(
     service: Service, provider: IdentityProvider, visitor: Visitor
 ) -> None:
     ann, operator = await service.sign_up(), await service.log_in(OPERATOR)

@@ -45,12 +45,12 @@ async def test_cookies_are_out_of_reach_for_scripts_and_other_sites(
     }
     callback = await visitor.ask_provider(started.headers["Location"])
     finished = await visitor.http.get(callback)
-    handover, attempt = sorted(finished.headers.get_list("Set-Cookie"))
+    sign_in_code, attempt = sorted(finished.headers.get_list("Set-Cookie"))
     assert {"HttpOnly", "SameSite=strict", "Path=/api/auth/oidc", "Max-Age=60"} <= {
-        *handover.split("; ")
+        *sign_in_code.split("; ")
     }
     assert attempt.startswith('spanwise_sign_in="";')
-    assert handover.split("=")[1].split(";")[0] not in finished.headers["Location"]
+    assert sign_in_code.split("=")[1].split(";")[0] not in finished.headers["Location"]
 
 
 async def test_a_new_person_gets_an_account_with_a_workspace(
@@ -88,11 +88,11 @@ async def test_the_token_is_handed_over_once(
     service: Service, provider: IdentityProvider, visitor: Visitor
 ) -> None:
     await visitor.sign_in()
-    handover = visitor.http.cookies["spanwise_handover"]
+    sign_in_code = visitor.http.cookies["spanwise_handover"]
     await visitor.take_token()
     assert "spanwise_handover" not in visitor.http.cookies
     assert_error(await visitor.http.post(TOKEN), 401)
-    cookie = {"Cookie": f"spanwise_handover={handover}"}
+    cookie = {"Cookie": f"spanwise_handover={sign_in_code}"}
     assert_error(await visitor.http.post(TOKEN, headers=cookie), 401)
 
 

@@ -45,13 +45,13 @@ async def test_busy_since_needs_enough_recent_matching_traces(
     workspace = (await service.services.access.by_token(ada.token)).workspace_id
     rollup = service.services.traces._rollup
     often, rare = (TraceFilter(conditions=equal(agent=name)) for name in ("often", "rare"))
-    assert rollup.busy_since(workspace, TraceFilter(), 80) is not None
-    assert rollup.busy_since(workspace, often, 80) is not None
-    assert rollup.busy_since(workspace, rare, 80) is None
-    assert rollup.busy_since(workspace, TraceFilter(), 4 * TRACES) is None
+    assert rollup.estimate_page_start(workspace, TraceFilter(), 80) is not None
+    assert rollup.estimate_page_start(workspace, often, 80) is not None
+    assert rollup.estimate_page_start(workspace, rare, 80) is None
+    assert rollup.estimate_page_start(workspace, TraceFilter(), 4 * TRACES) is None
     elsewhere = TraceFilter(conditions=equal(environment="dev"))
-    assert rollup.busy_since(workspace, elsewhere, 80) is None
-    assert rollup.busy_since("wsp_of_nobody", TraceFilter(), 1) is None
+    assert rollup.estimate_page_start(workspace, elsewhere, 80) is None
+    assert rollup.estimate_page_start("wsp_of_nobody", TraceFilter(), 1) is None
 
 
 async def test_the_latest_come_first(ada: Person, spans: list[Body]) -> None:

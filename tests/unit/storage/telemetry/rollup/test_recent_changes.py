@@ -50,10 +50,10 @@ def test_busy_since_counts_the_latest_changes() -> None:
     changes.record({"mine": {"a": {NOON: 30, LATER: 5}}, "theirs": {"a": {LATER: 100}}})
     changes.record(None)
     changes.record({"mine": {"a": {LATER: 5}, "b": {LATER: 10}}})
-    assert changes.busy_since("mine", None, 20, None) == LATER
-    assert changes.busy_since("mine", None, 21, None) == NOON
-    assert changes.busy_since("mine", None, 20, LATER) == NOON
-    assert changes.busy_since("mine", None, 51, None) is None
-    assert changes.busy_since("mine", "a", 20, None) == NOON
-    assert changes.busy_since("mine", "b", 11, None) is None
-    assert changes.busy_since("nobody's", None, 1, None) is None
+    assert changes.estimate_page_start("mine", None, 20, None) == LATER
+    assert changes.estimate_page_start("mine", None, 21, None) == NOON
+    assert changes.estimate_page_start("mine", None, 20, LATER) == NOON
+    assert changes.estimate_page_start("mine", None, 51, None) is None
+    assert changes.estimate_page_start("mine", "a", 20, None) == NOON
+    assert changes.estimate_page_start("mine", "b", 11, None) is None
+    assert changes.estimate_page_start("nobody's", None, 1, None) is None

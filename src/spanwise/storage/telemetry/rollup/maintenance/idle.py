@@ -19,8 +19,8 @@ class Completion:
 class IdleCheck:
     """Knows whether a run has something to do.
 
-    It has not if an earlier run was completed `delay_seconds` after the last change, at most
-    `max_seconds` ago. Where other processes write too, changes are not known: it always has.
+    A run is skipped if an earlier one finished `delay_seconds` after the last change, at most
+    `max_seconds` ago. With other writers, changes are unknown and runs are never skipped.
     """
 
     def __init__(

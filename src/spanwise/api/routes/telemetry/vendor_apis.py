@@ -1,4 +1,4 @@
-"""Paths of other products beside OTLP, so that their SDKs switch by changing only host and key.
+"""Endpoints of other products' APIs, so that their SDKs work after changing host and key.
 
 Scores become signals. Responses have the form that the SDK expects, not the envelope, and the paths
 are not in the OpenAPI document.
@@ -146,7 +146,7 @@ def _object(value: Any) -> Mapping[str, Any]:  # noqa: ANN401 -- any JSON value
 
 _IMAGES = "/v2/traces/{trace_id}/spans/{span_id}/images"
 # Product, method, path, handler.
-DOORS: tuple[tuple[str, str, str, Handler], ...] = (
+ENDPOINTS: tuple[tuple[str, str, str, Handler], ...] = (
     ("Langfuse", "GET", "/api/public/projects", list_projects),
     ("Langfuse", "POST", "/api/public/scores", record_langfuse_score),
     ("Langfuse", "POST", "/api/public/ingestion", record_langfuse_batch),
@@ -155,4 +155,4 @@ DOORS: tuple[tuple[str, str, str, Handler], ...] = (
     ("Traceloop", "POST", _IMAGES, create_image),
     ("Traceloop", "POST", f"{_IMAGES}/{{name}}", upload_image),
 )
-routes = [Route(path, handler, methods=[method]) for _, method, path, handler in DOORS]
+routes = [Route(path, handler, methods=[method]) for _, method, path, handler in ENDPOINTS]

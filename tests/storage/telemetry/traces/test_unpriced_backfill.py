@@ -5,7 +5,7 @@ from typing import Any
 
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.traces.aggregates import _TRACE_COLUMNS
-from spanwise.storage.telemetry.traces.mixed_traces import recompute_mixed_traces
+from spanwise.storage.telemetry.traces.unpriced_backfill import backfill_unpriced_tokens
 from support.ids import new_trace_id
 from support.spans import llm_call, span
 from support.store import WorkspaceStore
@@ -57,5 +57,5 @@ def test_a_trace_with_calls_of_both_kinds_is_recomputed(store: WorkspaceStore) -
     forget_unpriced(store)
     assert find_unpriced(store) == [[1012, 1012]]
     with store.engine.client() as client:
-        recompute_mixed_traces(client)
+        backfill_unpriced_tokens(client)
     assert find_unpriced(store) == [[11, 11]]

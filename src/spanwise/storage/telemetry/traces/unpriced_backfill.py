@@ -1,7 +1,7 @@
-"""Recomputes stored traces whose columns do not say how many of their tokens have no price.
+"""Backfills the number of unpriced tokens in traces written before migration 0018.
 
-Only the migration that adds that number needs it. A trace from before it has the models without a
-price and the tokens of each model, which is exact unless a model has calls of both kinds.
+Such a trace has the models without a price and the tokens of each model, which is exact unless a
+model has calls of both kinds.
 """
 
 from clickhouse_connect.driver.client import Client
@@ -16,7 +16,7 @@ _IS_MIXED = """(arrayExists((m, c) -> c > 0 AND has(unpriced_models, m), models,
         > arraySum(model_input_tokens) + arraySum(model_output_tokens)))"""
 
 
-def recompute_mixed_traces(client: Client) -> None:
+def backfill_unpriced_tokens(client: Client) -> None:
     """Recompute traces with calls with and without a cost of the same model; idempotent."""
     hours = query_rows(
         client,

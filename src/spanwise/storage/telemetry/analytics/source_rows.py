@@ -1,7 +1,8 @@
-"""Selects the rows that a query aggregates: traces, or spans with what they take from their trace.
+"""Builds the SQL for the rows that a query aggregates: one per trace or span, or one per value of a
+multi-valued dimension.
 
-A trace has a row for each of its values of a dimension: for each of its models, tools or values of
-an attribute. A call that several spans report counts in one of them.
+Rows of spans include what they take from their trace. A call that several spans report counts in
+one of them.
 """
 
 from collections.abc import Mapping
@@ -29,7 +30,7 @@ from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
 from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
 from spanwise.storage.telemetry.spans.locations import binary_trace_id
 from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
-from spanwise.storage.telemetry.traces.call_counting import CALL_ID
+from spanwise.storage.telemetry.traces.call_deduplication import CALL_ID
 
 _TRACE_COLUMNS = """start, trace_id, name, status, error_type, agent_name, environment, user_id,
     session_id, experiment_id, variant, models, providers, tools, kinds, duration_ns, cost,

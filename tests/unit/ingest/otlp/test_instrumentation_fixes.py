@@ -1,11 +1,11 @@
-"""Spans are corrected by their emitter."""
+"""Spans are corrected by their instrumentation."""
 
 from typing import Any
 
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.ingest.otlp.emitters import find_corrections
+from spanwise.ingest.otlp.instrumentation_fixes import find_corrections
 from support.otlp import make_span
 
 

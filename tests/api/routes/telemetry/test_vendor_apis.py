@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from spanwise.api.routes.telemetry.peers import DOORS
+from spanwise.api.routes.telemetry.vendor_apis import ENDPOINTS
 from support.ids import new_span_id, new_trace_id
 from support.otlp import make_span, make_traces
 from support.service import CODES, Person, Service
@@ -47,7 +47,7 @@ async def test_the_key_is_found_where_each_exporter_sends_it(service: Service, h
     assert response.status_code == 200, response.text
 
 
-@pytest.mark.parametrize(("method", "path"), [(m, path) for _, m, path, _ in DOORS[:3]])
+@pytest.mark.parametrize(("method", "path"), [(m, path) for _, m, path, _ in ENDPOINTS[:3]])
 async def test_a_wrong_key_is_refused(service: Service, method: str, path: str) -> None:
     response = await post(service, path, {}, "sw_wrong", method)
     assert response.status_code == 401

@@ -1,7 +1,7 @@
-"""Corrects spans of emitters whose attributes mean something else than their names say.
+"""Corrects spans of instrumentations that deviate from the conventions.
 
-The convention table is the same for all emitters. An exception is one function here, applied only
-to the scopes of its emitter.
+The convention table is the same for all instrumentations. An exception is one function here,
+applied only to the scopes of its instrumentation.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-/** Replays a rule over the last 14 days: value, threshold or band, and when it would have fired. */
+/** Backtests a rule over the last 14 days: value, threshold or band, and when it would have fired. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type AlertRule, displayOf } from "@/lib/alerts";
@@ -12,13 +12,13 @@ import { ErrorState, Skeleton } from "../states";
 import { Time } from "../Time";
 import { toRule } from "./ruleDraft";
 
-type Replay = Schemas["RuleBacktest"];
+type Backtest = Schemas["RuleBacktest"];
 
 const HOUR = 3_600_000;
 const CHART_HEIGHT = 240;
 
 /** Without an agent, the rule is one of the workspace. */
-export function RuleReplay({ agentId, rule }: { agentId: string | null; rule: AlertRule }) {
+export function RuleBacktest({ agentId, rule }: { agentId: string | null; rule: AlertRule }) {
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: ["agents", "backtest", agentId, rule],
     queryFn: () => {
@@ -37,21 +37,17 @@ export function RuleReplay({ agentId, rule }: { agentId: string | null; rule: Al
     retry: false,
     staleTime: 60_000,
   });
-  const replay = data?.rules[0];
+  const backtest = data?.rules[0];
   return (
     <Panel
       title="Last 14 days"
       unit={displayOf(rule).label.toLowerCase()}
-      actions={replay && <Verdict replay={replay} isFetching={isFetching} />}
+      actions={backtest && <Verdict backtest={backtest} isFetching={isFetching} />}
     >
       {error ? (
-        <ErrorState
-          error={error}
-          what="The rule could not be replayed"
-          onRetry={() => void refetch()}
-        />
-      ) : data && replay ? (
-        <ReplayChart replay={replay} rule={rule} end={data.end} />
+        <ErrorState error={error} what="The backtest failed" onRetry={() => void refetch()} />
+      ) : data && backtest ? (
+        <BacktestChart backtest={backtest} rule={rule} end={data.end} />
       ) : (
         <Skeleton className="h-[280px]" />
       )}
@@ -59,12 +55,12 @@ export function RuleReplay({ agentId, rule }: { agentId: string | null; rule: Al
   );
 }
 
-function Verdict({ replay, isFetching }: { replay: Replay; isFetching: boolean }) {
-  if (isFetching) return <span>replaying…</span>;
-  if (replay.fired === 0) return <Badge tone="good">would not have fired</Badge>;
+function Verdict({ backtest, isFetching }: { backtest: Backtest; isFetching: boolean }) {
+  if (isFetching) return <span>running the backtest…</span>;
+  if (backtest.fired === 0) return <Badge tone="good">would not have fired</Badge>;
   return (
-    <Badge tone={replay.fired > 14 ? "bad" : "warning"}>
-      would have fired {replay.fired === 1 ? "once" : `${replay.fired} times`}
+    <Badge tone={backtest.fired > 14 ? "bad" : "warning"}>
+      would have fired {backtest.fired === 1 ? "once" : `${backtest.fired} times`}
     </Badge>
   );
 }
@@ -73,10 +69,18 @@ function hourOf(at: string): string {
   return new Date(Math.floor(new Date(at).getTime() / HOUR) * HOUR).toISOString();
 }
 
-function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; end: string }) {
+function BacktestChart({
+  backtest,
+  rule,
+  end,
+}: {
+  backtest: Backtest;
+  rule: AlertRule;
+  end: string;
+}) {
   const { format } = displayOf(rule);
-  const dates = useMemo(() => replay.points.map((point) => hourOf(point.at)), [replay]);
-  const series = useMemo(() => toSeries(replay, rule), [replay, rule]);
+  const dates = useMemo(() => backtest.points.map((point) => hourOf(point.at)), [backtest]);
+  const series = useMemo(() => toSeries(backtest, rule), [backtest, rule]);
   const levels = useMemo<Level[]>(
     () =>
       rule.threshold == null
@@ -92,7 +96,7 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
   );
   const periods = useMemo<Period[]>(
     () =>
-      replay.firings.map((firing) => ({
+      backtest.firings.map((firing) => ({
         from: firing.start,
         to: Math.max(
           new Date(firing.end ?? end).getTime(),
@@ -100,7 +104,7 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
         ),
         colour: "var(--bad)",
       })),
-    [replay, end],
+    [backtest, end],
   );
   return (
     <>
@@ -114,16 +118,16 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
         periods={periods}
         height={CHART_HEIGHT}
       />
-      {replay.skipped > 0 && (
+      {backtest.skipped > 0 && (
         <p className="mt-2 text-sm text-muted">
-          {formatCount(replay.skipped)} of {formatCount(replay.windows)} windows had too few samples
-          and were not evaluated.
+          {formatCount(backtest.skipped)} of {formatCount(backtest.windows)} windows had too few
+          samples and were not evaluated.
         </p>
       )}
-      {replay.fired > replay.firings.length && (
+      {backtest.fired > backtest.firings.length && (
         <p className="mt-2 text-sm text-muted">
-          The chart marks and the list names only the latest {formatCount(replay.firings.length)} of{" "}
-          {formatCount(replay.fired)} times.
+          The chart marks and the list names only the latest {formatCount(backtest.firings.length)}{" "}
+          of {formatCount(backtest.fired)} times.
         </p>
       )}
       <ul
@@ -131,7 +135,7 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
         tabIndex={0}
         className="mt-2 flex max-h-24 flex-wrap gap-x-5 gap-y-1 overflow-auto text-sm"
       >
-        {replay.firings.map((firing) => (
+        {backtest.firings.map((firing) => (
           <li key={firing.start} className="flex items-center gap-1.5">
             <span aria-hidden className="size-2 rounded-sm bg-bad opacity-60" />
             <Time at={firing.start} as="short" />
@@ -148,14 +152,14 @@ function ReplayChart({ replay, rule, end }: { replay: Replay; rule: AlertRule; e
   );
 }
 
-function toSeries(replay: Replay, rule: AlertRule): Series[] {
+function toSeries(backtest: Backtest, rule: AlertRule): Series[] {
   const name = rule.metric === "signal" ? (rule.signalName ?? "signal") : displayOf(rule).label;
   const series: Series[] = [
-    { name, colour: "var(--accent)", values: replay.points.map((point) => point.value) },
+    { name, colour: "var(--accent)", values: backtest.points.map((point) => point.value) },
   ];
   if (rule.condition !== "anomaly") return series;
-  const edge = (label: string, pick: (point: Replay["points"][number]) => number | null) => {
-    const values = replay.points.map(pick);
+  const edge = (label: string, pick: (point: Backtest["points"][number]) => number | null) => {
+    const values = backtest.points.map(pick);
     if (values.some((value) => value !== null)) {
       series.push({ name: label, colour: "var(--warning)", values, isDashed: true });
     }
