@@ -55,7 +55,8 @@ def test_a_true_difference_of_ten_percent_is_detected(runs: int) -> None:
     assert median_units_to_detect(rate(0.3), rate(0.33), 12_000, 100, runs) <= 8100
 
 
-def test_the_sample_ratio_check_has_few_false_alarms_and_detects_a_broken_split() -> None:
-    assert srm_share(0.5, 50_000, 2000) <= 0.001
-    assert srm_share(0.52, 20_000, 200) >= 0.85
-    assert srm_share(0.6, 1000, 200) >= 0.85
+@with_runs
+def test_the_sample_ratio_check_has_few_false_alarms_and_detects_a_broken_split(runs: int) -> None:
+    assert srm_share(0.5, 50_000, 20 * runs) <= 0.001
+    assert srm_share(0.52, 20_000, 2 * runs) >= 0.85
+    assert srm_share(0.6, 1000, 2 * runs) >= 0.85
