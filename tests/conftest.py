@@ -1,12 +1,13 @@
 """Fixtures for all tests: real stores and a running service."""
 
 import importlib
+import itertools
 import logging
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import psycopg
@@ -92,12 +93,19 @@ def _create_database(postgres_url: str, template: str = "template1") -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def empty_catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A catalog without tables, on both databases, for tests of migrations."""
+def new_catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+    """Returns a function that creates a catalog without tables, on both databases."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'catalog.db'}"
-    url: str = request.getfixturevalue("postgres_database")
-    return url
+        numbers = itertools.count(1)
+        return lambda: f"sqlite:///{tmp_path / f'catalog-{next(numbers)}.db'}"
+    server: str = request.getfixturevalue("postgres_url")
+    return lambda: _create_database(server)
+
+
+@pytest.fixture
+def empty_catalog_url(new_catalog_url: Callable[[], str]) -> str:
+    """A catalog without tables, on both databases, for tests of migrations."""
+    return new_catalog_url()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -18,7 +18,7 @@ from crash.promises import check_promises
 from crash.traffic import send_request, traffic
 from support.process import COMMAND, Running, environment, run_service
 
-ROUNDS = 3
+ROUNDS = 2
 SEED = int(os.environ.get("SPANWISE_CRASH_SEED", str(time.time_ns() % 10**6)))
 UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
 # The rounds of the long version, for `make soak`.

@@ -174,7 +174,7 @@ class _Client(threading.Thread):
 
 
 @contextmanager
-def traffic(api: str, key: str, ledger: Ledger, seed: int, pause: float = 0.01) -> Iterator[None]:
+def traffic(api: str, key: str, ledger: Ledger, seed: int, pause: float = 0.03) -> Iterator[None]:
     """Run several clients during the block."""
     clients = [
         _Client(api, key, ledger, RequestMaker(seed + n, f"{seed}.{n}"), seed + n, pause)

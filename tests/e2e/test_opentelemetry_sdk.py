@@ -1,5 +1,6 @@
 """An unmodified application shows up after two environment variables are set, and nothing else."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -69,18 +70,27 @@ def test_a_python_application_shows_up_with_agent_model_tokens_and_cost(
 
 
 @pytest.fixture(scope="module")
-def node_app(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the application for Node and its packages."""
+def node_app(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
+    """A folder with the application for Node and its packages, installed once per lock file."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("there is no npm on PATH")
-    folder = tmp_path_factory.mktemp("node")
-    for name in ("agent.mjs", "package.json", "package-lock.json", ".npmrc"):
-        shutil.copy(APPS / name, folder)
-    finished = _run([npm, "ci", "--no-audit", "--no-fund"], folder, dict(os.environ))
-    if finished.returncode != 0:
-        pytest.skip(f"the packages cannot be installed: {finished.stderr[-300:]}")
-    return folder
+    lock = hashlib.sha256((APPS / "package-lock.json").read_bytes()).hexdigest()[:16]
+    installed = pytestconfig.cache.mkdir("node_apps") / lock
+    if not installed.exists():
+        folder = tmp_path_factory.mktemp("node")
+        for name in ("package.json", "package-lock.json", ".npmrc"):
+            shutil.copy(APPS / name, folder)
+        finished = _run([npm, "ci", "--no-audit", "--no-fund"], folder, dict(os.environ))
+        if finished.returncode != 0:
+            pytest.skip(f"the packages cannot be installed: {finished.stderr[-300:]}")
+        unfinished = installed.with_name(f"{lock}-{os.getpid()}")
+        shutil.move(folder, unfinished)
+        unfinished.rename(installed)
+    app = tmp_path_factory.mktemp("app")
+    shutil.copy(APPS / "agent.mjs", app)
+    (app / "node_modules").symlink_to(installed / "node_modules")
+    return app
 
 
 @pytest.mark.parametrize("protocol", ["http", "grpc"])

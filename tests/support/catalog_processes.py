@@ -2,12 +2,26 @@
 
 import os
 import signal
+from pathlib import Path
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migrate
+
+
+def count_statements(address: str, path: Path) -> None:
+    """Migrate, and write the number of statements to a file."""
+    statements = 0
+
+    def count(*_: object) -> None:
+        nonlocal statements
+        statements += 1
+
+    event.listen(Engine, "after_cursor_execute", count)
+    migrate(driver_url(address))
+    path.write_text(str(statements))
 
 
 def migrate_until_killed(address: str, statements: int) -> None:

@@ -1,7 +1,9 @@
 """The real `spanwise` command in its own process."""
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +87,32 @@ def environment(folder: Path, **settings: object) -> dict[str, str]:
 
 @contextmanager
 def run_service(folder: Path, *flags: str, **settings: object) -> Iterator[Running]:
-    """Start the service on a free port and wait until it listens; always end it."""
+    """Start the service on a free port and wait until it listens; always end it.
+
+    A new data folder has the tables of a first start, which take most of it; `exec_service` is a
+    first start.
+    """
+    if not settings.keys() & {"data_dir", "catalog_url", "telemetry_url"}:
+        _copy_stores(folder / "data")
     with _run(_fork, folder, ["serve", *flags], settings) as running:
         yield running
+
+
+def _copy_stores(data: Path) -> None:
+    if not data.exists():
+        stores = _new_stores()
+        shutil.copytree(stores / "telemetry", data / "telemetry", symlinks=True)
+        shutil.copyfile(stores / "catalog.db", data / "catalog.db")
+
+
+@cache
+def _new_stores() -> Path:
+    """Return a data folder with empty stores, made by a first start."""
+    folder = Path(tempfile.mkdtemp(prefix="spanwise-stores-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with _run(_fork, folder, ["serve"], {}) as first:
+        assert first.stop() == 0
+    return folder / "data"
 
 
 @contextmanager

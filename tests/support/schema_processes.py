@@ -48,14 +48,15 @@ def migrate_until_killed(address: EngineAddress, order: Sequence[str], last: int
     """Migrate, and kill this process after the statement at index `last` of the order."""
     index = -1
 
-    def count(_: str) -> None:
+    def count(statement: str) -> None:
         nonlocal index
-        index += 1
-        if index == 1:
-            # The first statement runs at every start; finished files are skipped.
-            index += _index_after_files(order, files_done)
+        # Views that exist are skipped.
+        index = order.index(statement, index + 1)
         if index == last:
             os.kill(os.getpid(), signal.SIGKILL)
+        if index == 0:
+            # The first statement runs at every start; finished files are skipped.
+            index = _index_after_files(order, files_done)
 
     client = open_client(address, count)
     files_done = _count_files_done(client)

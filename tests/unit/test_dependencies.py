@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def distributions_of(module: str, installed: dict[str, list[str]]) -> set[str]:
     return {canonicalize_name(name) for name in installed.get(top_level, [module])}
 
 
+@cache
 def imported_distributions() -> dict[str, set[str]]:
     installed = {name: list(found) for name, found in packages_distributions().items()}
     modules = set().union(*map(imported_modules, SOURCES))

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from alembic import command
@@ -17,7 +19,7 @@ from spanwise.storage.catalog import Catalog, tables
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import MIGRATIONS, migrate
 from spanwise.storage.catalog.tables import metadata
-from support.catalog_processes import migrate_until_killed
+from support.catalog_processes import count_statements, migrate_until_killed
 from support.child_processes import run_process
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -83,20 +85,32 @@ async def test_a_schema_newer_than_the_code_is_one_sentence(empty_catalog_url: s
         await Catalog.open(empty_catalog_url)
 
 
+# `make soak` tries all statements.
+@pytest.mark.parametrize("kills", [8, pytest.param(None, marks=pytest.mark.soak)])
 def test_a_migration_that_is_killed_after_any_statement_is_completed_by_the_next(
-    empty_catalog_url: str,
+    new_catalog_url: Callable[[], str], tmp_path: Path, kills: int | None
 ) -> None:
-    statements = 0
-    while True:
-        statements += 1
-        if run_process(migrate_until_killed, empty_catalog_url, statements):
-            break
-        with connect(empty_catalog_url) as connection:
+    assert run_process(count_statements, new_catalog_url(), tmp_path / "count")
+    last = int((tmp_path / "count").read_text())
+    assert last > 20
+    address = new_catalog_url()
+    spread = [1 + (last - 1) * n // (kills - 1) for n in range(kills)] if kills else None
+    for statements in spread or range(1, last + 1):
+        assert not run_process(migrate_until_killed, address, statements), statements
+        with connect(address) as connection:
             found = set(inspect(connection).get_table_names())
         # The lock is released after the commit.
         assert found in (set(), {"alembic_version", *metadata.tables}), statements
-    assert statements > 20
-    with connect(empty_catalog_url) as connection:
+        if found:
+            # The next kill needs a catalog that has something to migrate.
+            assert_next_completes(address)
+            address = new_catalog_url()
+    assert_next_completes(address)
+
+
+def assert_next_completes(address: str) -> None:
+    migrate(driver_url(address))
+    with connect(address) as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
 
 

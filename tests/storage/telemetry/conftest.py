@@ -25,9 +25,21 @@ def clickhouse_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="session", params=["embedded", "server"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test on both engines.
+
+    They are the same engine behind different clients: `make test` repeats on the server only the
+    tests marked `both_engines`, whose inserts, parameters, settings or errors pass the client in
+    another way; `make soak` repeats all.
+    """
+    if "engine" in metafunc.fixturenames:
+        is_short = metafunc.definition.get_closest_marker("both_engines") is not None
+        server = pytest.param("server", marks=[] if is_short else pytest.mark.soak)
+        metafunc.parametrize("engine", ["embedded", server], indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """Runs each test on both engines."""
     if request.param == "embedded":
         folder = Path(shared_telemetry_url().removeprefix("chdb://"))
         address = EngineAddress(folder=folder)

@@ -63,13 +63,17 @@ def verdicts(first: Floats, second: Floats) -> dict[str, ChangeVerdict]:
     return found
 
 
-ROUNDS = 800
-
-
-@pytest.mark.parametrize("sessions", [60, 400, 4000])
-def test_about_95_of_100_comparisons_of_the_same_are_unclear(sessions: int) -> None:
+@pytest.mark.parametrize(
+    ("sessions", "rounds"),
+    [
+        (60, 400),
+        (400, 800),
+        pytest.param(60, 800, marks=pytest.mark.soak),
+        pytest.param(4000, 400, marks=pytest.mark.soak),
+    ],
+)
+def test_about_95_of_100_comparisons_of_the_same_are_unclear(sessions: int, rounds: int) -> None:
     rng = np.random.default_rng(sessions)
-    rounds = ROUNDS if sessions < 1000 else ROUNDS // 2
     unclear: dict[str, int] = {}
     for _ in range(rounds):
         first = draw_traces(rng, rng.poisson(sessions))

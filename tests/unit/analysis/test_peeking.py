@@ -18,36 +18,45 @@ from bench.peeking import (
     srm_share,
 )
 
-RUNS = 100
 UNITS = 5000
-# Five percent plus two standard errors of this many runs.
-LIMIT = 0.05 + 2 * math.sqrt(0.05 * 0.95 / RUNS)
+# The number of simulated experiments; `make soak` runs more.
+with_runs = pytest.mark.parametrize("runs", [30, pytest.param(300, marks=pytest.mark.soak)])
 
 
+def limit_of(runs: int) -> float:
+    """Return five percent plus two standard errors of this many runs."""
+    return 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
+
+
+@with_runs
 @pytest.mark.parametrize("name", METRICS)
-def test_an_experiment_without_a_difference_is_rarely_significant(name: str) -> None:
-    assert false_positive_share(METRICS[name], UNITS, RUNS) <= LIMIT
+def test_an_experiment_without_a_difference_is_rarely_significant(name: str, runs: int) -> None:
+    assert false_positive_share(METRICS[name], UNITS, runs) <= limit_of(runs)
 
 
+@with_runs
 @pytest.mark.parametrize(
     "name",
     ["success rate 1 %", "success rate 97 %", "lognormal, sigma 2", "clustered success rate 5 %"],
 )
-def test_false_positives_stay_rare_with_a_90_10_split(name: str) -> None:
-    assert false_positive_share(METRICS[name], UNITS, RUNS, UNEVEN) <= LIMIT
+def test_false_positives_stay_rare_with_a_90_10_split(name: str, runs: int) -> None:
+    assert false_positive_share(METRICS[name], UNITS, runs, UNEVEN) <= limit_of(runs)
 
 
+@with_runs
 @pytest.mark.parametrize("name", DIFFERENCES)
-def test_the_interval_contains_the_true_lift_at_every_look(name: str) -> None:
-    assert share_missed(*DIFFERENCES[name], UNITS, RUNS) <= LIMIT
+def test_the_interval_contains_the_true_lift_at_every_look(name: str, runs: int) -> None:
+    assert share_missed(*DIFFERENCES[name], UNITS, runs) <= limit_of(runs)
 
 
-def test_a_true_difference_of_ten_percent_is_detected() -> None:
+@with_runs
+def test_a_true_difference_of_ten_percent_is_detected(runs: int) -> None:
     # The delta method needed 8,100 units in the same simulation.
-    assert median_units_to_detect(rate(0.3), rate(0.33), 12_000, 100, RUNS) <= 8100
+    assert median_units_to_detect(rate(0.3), rate(0.33), 12_000, 100, runs) <= 8100
 
 
-def test_the_sample_ratio_check_has_few_false_alarms_and_detects_a_broken_split() -> None:
-    assert srm_share(0.5, 50_000, 2000) <= 0.001
-    assert srm_share(0.52, 20_000, 200) >= 0.85
-    assert srm_share(0.6, 1000, 200) >= 0.85
+@with_runs
+def test_the_sample_ratio_check_has_few_false_alarms_and_detects_a_broken_split(runs: int) -> None:
+    assert srm_share(0.5, 50_000, 20 * runs) <= 0.001
+    assert srm_share(0.52, 20_000, 2 * runs) >= 0.85
+    assert srm_share(0.6, 1000, 2 * runs) >= 0.85

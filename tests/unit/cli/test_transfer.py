@@ -1,9 +1,10 @@
 """`spanwise export` and `spanwise import` from the command line."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
+
+from support.process import run_command
 
 NOTHING = "out: 0 spans, 0 logs, 0 signals, 0 metric points\n"
 HOLD = """
@@ -18,16 +19,7 @@ engine.close()
 
 
 def run(data_dir: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "SPANWISE_DATA_DIR": str(data_dir), "NO_COLOR": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "spanwise", *arguments],
-        env=environment,
-        cwd=data_dir,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    return run_command(data_dir, *arguments, data_dir=data_dir)
 
 
 def test_export_and_import_work_unless_a_running_service_holds_the_engine(

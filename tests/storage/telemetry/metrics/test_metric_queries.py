@@ -77,6 +77,8 @@ def by_group(result: MetricQueryResult) -> dict[tuple[str, ...], float | None]:
     return {tuple(row.group.values()): row.value for row in result.rows}
 
 
+# `make soak` tries more.
+SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 8))]
 NUMBERS = [
     ("sum", DELTA, True),
     ("sum", CUMULATIVE, True),
@@ -85,7 +87,7 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("kind", "temporality", "monotonic"), NUMBERS)
 async def test_numbers_are_aggregated_as_in_plain_python(
     store: WorkspaceStore, kind: str, temporality: int, monotonic: bool, seed: int
@@ -112,7 +114,7 @@ async def test_numbers_are_aggregated_as_in_plain_python(
 
 
 @pytest.mark.parametrize("temporality", [DELTA, CUMULATIVE])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 async def test_histograms_are_aggregated_as_in_plain_python(
     store: WorkspaceStore, temporality: int, seed: int
 ) -> None:
@@ -141,6 +143,7 @@ async def test_histograms_are_aggregated_as_in_plain_python(
         assert found.is_estimate
 
 
+@pytest.mark.both_engines
 async def test_buckets_of_a_series_add_up_to_its_total(store: WorkspaceStore) -> None:
     points = random_points(
         random.Random(7), FIRST_NANO, kind="sum", temporality=CUMULATIVE, is_monotonic=True
@@ -175,6 +178,7 @@ async def test_a_period_continues_what_was_counted_before_it(store: WorkspaceSto
     assert by_group(found) == {(): 480}
 
 
+@pytest.mark.both_engines
 async def test_an_exponential_histogram_that_halves_its_resolution_keeps_its_counts(
     store: WorkspaceStore,
 ) -> None:
@@ -231,6 +235,7 @@ async def test_a_rate_is_per_second_of_the_period(store: WorkspaceStore) -> None
     assert [point.value for point in row.points or []] == [2, 0]
 
 
+@pytest.mark.both_engines
 async def test_groups_beyond_the_limit_are_counted(store: WorkspaceStore) -> None:
     points = [Point(FIRST_NANO + HOUR, n, attributes={"n": n}) for n in range(1, 6)]
     send(store, make_request("m", points))

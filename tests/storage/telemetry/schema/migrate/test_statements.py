@@ -69,6 +69,7 @@ def test_the_dictionary_uses_the_credentials_of_the_url() -> None:
     assert "FROM `my_db`.prices FINAL" in written
 
 
+@pytest.mark.both_engines
 def test_applying_the_schema_again_changes_nothing(engine: Engine) -> None:
     sql = "SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase()"
     with engine.client() as client:

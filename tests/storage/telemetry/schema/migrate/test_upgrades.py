@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -58,27 +58,66 @@ def create_database(base: str) -> EngineAddress:
     return address
 
 
-def read_order(address: EngineAddress, path: Path) -> tuple[list[str], list[str]]:
-    """Return the statements of a first start in order, and the resulting tables."""
-    assert run_process(record_order, address, path)
-    recorded = json.loads(path.read_text())
-    assert len(recorded["order"]) > len(migrate.schema_statements())
-    return recorded["order"], recorded["tables"]
+@pytest.fixture(scope="module")
+def first_starts(
+    clickhouse_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[EngineAddress], tuple[list[str], list[str]]]:
+    """Returns a function for the statements of a first start on an engine, and its tables."""
+    folder = tmp_path_factory.mktemp("first")
+
+    @cache
+    def record(is_embedded: bool) -> tuple[str, list[str], list[str]]:
+        address = EngineAddress(folder=folder / "telemetry")
+        if not is_embedded:
+            address = create_database(clickhouse_url.rpartition("/")[0])
+        path = folder / f"order-{is_embedded}"
+        assert run_process(record_order, address, path)
+        recorded = json.loads(path.read_text())
+        assert len(recorded["order"]) > len(migrate.schema_statements())
+        return address.credentials.database, recorded["order"], recorded["tables"]
+
+    def find(address: EngineAddress) -> tuple[list[str], list[str]]:
+        database, order, tables = record(address.folder is not None)
+        # The statement of the dictionary contains the database name.
+        here = address.credentials.database
+        return [sql.replace(database, here) if database else sql for sql in order], tables
+
+    return find
 
 
 # A kill after each statement takes minutes: `make test` tries some of them, `make soak` all.
 SOAK = (pytest.mark.soak, pytest.mark.timeout(1200))
 
 
+def pick_kinds(order: Sequence[str]) -> list[int]:
+    """Return the places of the first and the last statement, and of one of each kind."""
+    kinds: dict[str, list[int]] = {}
+    for index, sql in enumerate(order):
+        kinds.setdefault(" ".join(sql.split()[:2]), []).append(index)
+    middles = {places[len(places) // 2] for places in kinds.values()}
+    assert len(middles) >= 6
+    return sorted({0, *middles, len(order) - 1})
+
+
+def pick_few(order: Sequence[str]) -> list[int]:
+    return [0, len(order) // 2, len(order) - 1]
+
+
+def pick_all(order: Sequence[str]) -> list[int]:
+    return list(range(len(order)))
+
+
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("step", [6, pytest.param(1, marks=SOAK)])
+@pytest.mark.parametrize("pick", [pick_kinds, pytest.param(pick_all, marks=SOAK)])
 def test_starts_killed_some_statements_later_each_time_complete_the_schema(
-    tmp_path: Path, step: int
+    new_address: Callable[[], EngineAddress],
+    first_starts: Callable[[EngineAddress], tuple[list[str], list[str]]],
+    pick: Callable[[Sequence[str]], list[int]],
 ) -> None:
     """The embedded engine is killed with its process, after each statement in turn."""
-    order, tables = read_order(EngineAddress(folder=tmp_path / "first"), tmp_path / "order")
-    address = EngineAddress(folder=tmp_path / "telemetry")
-    for last in range(0, len(order), step):
+    address = new_address()
+    order, tables = first_starts(address)
+    for last in pick(order):
         assert not run_process(migrate_until_killed, address, order, last), order[last]
     assert run_process(complete, address, tables)
     assert run_process(start_and_write, address)
@@ -88,45 +127,56 @@ SHARES = 6
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("share", [0, *(pytest.param(n, marks=SOAK) for n in range(1, SHARES))])
+@pytest.mark.parametrize(
+    "pick",
+    [
+        pick_few,
+        *(
+            pytest.param(lambda order, n=n: pick_all(order)[n::SHARES], marks=SOAK, id=f"share {n}")
+            for n in range(SHARES)
+        ),
+    ],
+)
 def test_a_start_that_is_killed_after_any_statement_is_completed_by_the_next(
-    clickhouse_url: str, tmp_path: Path, share: int
+    clickhouse_url: str,
+    first_starts: Callable[[EngineAddress], tuple[list[str], list[str]]],
+    pick: Callable[[Sequence[str]], list[int]],
 ) -> None:
     base = clickhouse_url.rpartition("/")[0]
-    first = create_database(base)
-    order, tables = read_order(first, tmp_path / "order")
-    for last in range(share, len(order), SHARES):
+    order, _ = first_starts(create_database(base))
+    for last in pick(order):
         address = create_database(base)
-        # The statement of the dictionary contains the database name.
-        here = [
-            sql.replace(first.credentials.database, address.credentials.database) for sql in order
-        ]
+        here, tables = first_starts(address)
         assert not run_process(migrate_until_killed, address, here, last), order[last]
         # The engine is in the server's process: this one can be the next to start.
         complete(address, tables)
 
 
 @pytest.mark.timeout(1200)
+@pytest.mark.parametrize("pauses", [(0.0, 0.1), pytest.param((0.0, 0.05, 0.1, 0.15), marks=SOAK)])
 def test_a_start_that_is_killed_at_any_moment_is_completed_by_the_next(
-    new_address: Callable[[], EngineAddress],
+    new_address: Callable[[], EngineAddress], pauses: Sequence[float]
 ) -> None:
-    for number in range(4):
+    for pause in pauses:
         address, has_begun = new_address(), new_event()
         process = start_process(migrate_and_signal, address, has_begun)
         assert has_begun.wait(180)
         # All statements together take half a second.
-        process.join(0.05 * number)
+        process.join(pause)
         process.kill()
         process.join()
         assert run_process(start_and_write, address)
 
 
-@pytest.mark.parametrize("replicas", [2, 3])
+@pytest.mark.parametrize(
+    ("replicas", "rounds"),
+    [(3, 1), pytest.param(2, 3, marks=SOAK), pytest.param(3, 3, marks=SOAK)],
+)
 def test_replicas_that_start_together_on_an_empty_server_all_start(
-    clickhouse_url: str, catalog_url: str, replicas: int
+    clickhouse_url: str, catalog_url: str, replicas: int, rounds: int
 ) -> None:
     base = clickhouse_url.rpartition("/")[0]
-    for _ in range(3):
+    for _ in range(rounds):
         # The database does not exist either: all replicas create it.
         address = EngineAddress(server_url=f"{base}/schema_{secrets.token_hex(6)}")
         moment = time.time() + 1
@@ -189,9 +239,16 @@ EDITS = (
 # Earlier versions: the number of edits of 0001 that they lack, and their last file.
 EARLIER = [
     (6, "0001"),
-    (5, "0002"),
-    *((edits, "0010") for edits in (5, 4, 3, 2, 1, 0)),
-    *((0, last) for last in ("0011", "0012", "0013", "0014", "0015")),
+    (5, "0010"),
+    (0, "0010"),
+    (0, "0015"),
+    *(
+        pytest.param(edits, last, marks=pytest.mark.soak)
+        for edits, last in (
+            *((5, "0002"), (4, "0010"), (3, "0010"), (2, "0010"), (1, "0010")),
+            *((0, "0011"), (0, "0012"), (0, "0013"), (0, "0014")),
+        )
+    ),
 ]
 _OLD_DICTIONARY = """CREATE DICTIONARY price_list
 (
