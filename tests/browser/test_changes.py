@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from support.browser import Site, Tab
 from support.spans import Body, child_of, new_span
@@ -82,6 +82,32 @@ def test_periods_are_compared_and_few_traces_say_so(tab: Tab) -> None:
     page.get_by_label("Baseline period").select_option("week")
     expect(measures.get_by_role("row", name="Traces per day")).to_be_visible()
     assert "against=week" in page.url
+
+
+def test_an_attribute_is_asked_for_before_its_values(tab: Tab) -> None:
+    page = tab.open("/changes?by=attribute:")
+    expect(page.get_by_role("heading", name="Choose an attribute")).to_be_visible()
+    expect(page.get_by_text("No values in this period")).to_have_count(0)
+
+
+def test_old_numbers_are_dim_under_a_new_selection_and_equal_sides_say_so(
+    tab: Tab, demo: Site
+) -> None:
+    spans = [*make_release("9.1", 800, 0.02), *make_release("9.2", 1600, 0.01)]
+    demo.send("/spans", {"spans": spans})
+    page = tab.open(f"{RELEASES}&agent=slow-hornet")
+    report = page.locator("[aria-busy]").filter(has=page.get_by_role("table", name="Measures"))
+    expect(report).to_have_attribute("aria-busy", "false")
+    held: list[Route] = []
+    page.route("**/api/analytics/changes**", held.append)
+    page.get_by_label("Candidate", exact=True).fill("9.1")
+    page.keyboard.press("Enter")
+    expect(report).to_have_attribute("aria-busy", "true")
+    page.unroute("**/api/analytics/changes**")
+    for route in held:
+        route.continue_()
+    expect(report).to_have_attribute("aria-busy", "false")
+    expect(page.get_by_text("Both sides are 9.1")).to_be_visible()
 
 
 def test_two_traces_are_compared_by_spans_and_words(tab: Tab, demo: Site) -> None:

@@ -59,6 +59,35 @@ def test_two_values_of_an_attribute_are_compared(tab: Tab, demo: Site) -> None:
     assert mouse.clicks <= MOST
 
 
+def test_two_values_of_a_filter_are_compared(tab: Tab, demo: Site) -> None:
+    start = datetime.now(UTC) - timedelta(hours=1)
+    demo.send(
+        "/spans",
+        {
+            "spans": [
+                new_span(start, agentName="teller", attributes={"branch.name": branch})
+                for branch in ("harbour", "airport", "airport", "station")
+            ]
+        },
+    )
+    page, mouse = tab.open("/?range=24h&agent=teller"), Mouse()
+    mouse.click(page.get_by_role("link", name="Traces", exact=True))
+    mouse.click(page.get_by_role("button", name="Filter"))
+    expect(page.get_by_label("Search fields and attributes")).to_be_focused()
+    page.keyboard.type("branch.n")
+    expect(page.get_by_role("button", name="branch.name")).to_be_visible()
+    page.keyboard.press("Enter")
+    mouse.click(page.get_by_label("airport"))
+    mouse.click(page.get_by_label("harbour"))
+    page.keyboard.press("Enter")
+    mouse.click(page.get_by_role("link", name="Compare airport and harbour"))
+    expect(page.get_by_text("Baseline: airport (2 traces)")).to_be_visible()
+    expect(page.get_by_text("Candidate: harbour (1 trace)")).to_be_visible()
+    # The filter would be the same on both sides.
+    expect(page.get_by_text("branch.name is")).to_have_count(0)
+    assert mouse.clicks <= MOST
+
+
 def test_the_cost_of_models_per_day_is_put_on_a_dashboard(tab: Tab, demo: Site) -> None:
     made = demo.call("POST", "/dashboards", json={"name": "Finance", "panels": []})["id"]
     page, mouse = tab.open("/?range=30d&agent=support-assistant"), Mouse()

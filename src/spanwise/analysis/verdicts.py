@@ -152,12 +152,19 @@ def _is_negligible(variant: VariantResult) -> bool:
 def _change(metric: MetricResult, variant: VariantResult) -> str:
     if variant.lift is None:
         return f"{metric.variants[0].mean:.4g} → {variant.mean:.4g}"
-    return f"{variant.lift:+.1%}"
+    return _signed_percent(variant.lift)
 
 
 def _range(variant: VariantResult) -> str:
     bounds = variant.lift_ci
-    return "unknown" if bounds is None else f"{bounds.lower:+.1%} to {bounds.upper:+.1%}"
+    if bounds is None:
+        return "unknown"
+    return f"{_signed_percent(bounds.lower)} to {_signed_percent(bounds.upper)}"
+
+
+def _signed_percent(ratio: float) -> str:
+    """Return the ratio with a minus sign, which is as wide as the plus sign; not a hyphen."""
+    return f"{ratio:+.1%}".replace("-", "\N{MINUS SIGN}")
 
 
 def _make_verdict(decision: Decision, reason: str, variant: str | None = None) -> Verdict:

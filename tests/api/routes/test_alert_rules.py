@@ -124,7 +124,7 @@ async def test_any_query_can_be_a_metric(desk: Desk) -> None:
     [alert] = await desk.evaluate(seconds=10)
     assert (alert["metric"], alert["measure"]) == ("query", "p99")
     assert alert["value"] == pytest.approx(1985)
-    assert alert["title"] == "All agents: p99 latency of spans 1,985 ms is above 1,000 ms"
+    assert alert["title"] == "All agents: p99 latency of spans 1.99 s is above 1 s"
     assert trace in alert["exampleTraceIds"]
 
 

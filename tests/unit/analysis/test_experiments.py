@@ -151,6 +151,14 @@ def test_a_variant_can_win_against_a_control_of_zero_without_a_lift() -> None:
     assert "0 → 0.9" in verdict.reason
 
 
+def test_a_verdict_writes_a_loss_with_a_minus_sign() -> None:
+    arms = [Arm(5000, 1.0, 0.01), Arm(5000, 0.9, 0.01)]
+    results = compare([Measured(metric(), arms)], VARIANTS[:2])
+    srm = check_sample_ratio([5000] * 2, [1.0] * 2)
+    verdict = decide(Facts(ExperimentStatus.RUNNING, 10_000, srm, results, None))
+    assert "\N{MINUS SIGN}10.0%" in verdict.reason
+
+
 def test_a_result_that_is_not_significant_after_adjustment_has_a_reason() -> None:
     """One of many comparisons: the interval excludes zero, but the adjusted p-value is high."""
     edge = Arm(5000, 1.0, 1.0), Arm(5000, 1.065, 1.0)

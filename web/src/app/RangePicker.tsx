@@ -1,6 +1,6 @@
 import { ChevronLeft, ChevronRight, Clock } from "lucide-react";
 import { lazy, Suspense } from "react";
-import { useRange, useSetRange } from "@/lib/range";
+import { earlierRange, laterRange, useRange, useSetRange } from "@/lib/range";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
 import { TRIGGER } from "@/ui/overlayStyles";
@@ -11,9 +11,7 @@ const RangePopover = lazy(() => import("./RangePopover"));
 export function RangePicker() {
   const range = useRange();
   const { setCustom } = useSetRange();
-  const length = range.to.getTime() - range.from.getTime();
-  const move = (by: number) =>
-    setCustom(new Date(range.from.getTime() + by), new Date(range.to.getTime() + by));
+  const move = (to: { from: Date; to: Date } | null) => to && setCustom(to.from, to.to);
   const label = (
     <>
       <Clock className="size-3.5 shrink-0 text-muted" aria-hidden />
@@ -25,7 +23,7 @@ export function RangePicker() {
       <Button
         aria-label="Earlier"
         className="rounded-r-none border-r-0"
-        onClick={() => move(-length)}
+        onClick={() => move(earlierRange(range))}
         icon={<ChevronLeft className="size-4" />}
       />
       <Suspense fallback={<span className={cx(TRIGGER, "rounded-none")}>{label}</span>}>
@@ -34,8 +32,8 @@ export function RangePicker() {
       <Button
         aria-label="Later"
         className="rounded-l-none border-l-0"
-        disabled={range.to.getTime() > Date.now()}
-        onClick={() => move(length)}
+        disabled={!laterRange(range, Date.now())}
+        onClick={() => move(laterRange(range, Date.now()))}
         icon={<ChevronRight className="size-4" />}
       />
     </div>

@@ -129,6 +129,21 @@ export function describeCondition({ field, op = "eq", value }: Condition): strin
   return `${label} ${SIGNS[op]} ${measured}`;
 }
 
+/** The URL parameters of the page Changes for a filter by two values; null for any other. */
+export function comparisonSearch(
+  condition: Condition,
+  others: readonly Condition[],
+): Record<string, string | undefined> | null {
+  const { field, op, value } = condition;
+  if (op !== "in" || !Array.isArray(value) || value.length !== 2) return null;
+  if (fieldInfo(field).type !== "choice") return null;
+  const [baseline, candidate] = value.map(String).sort(NATURAL.compare);
+  return { by: field, baseline, candidate, filters: writeConditions(others) };
+}
+
+/** Version 9 comes before version 10. */
+export const NATURAL = new Intl.Collator("en", { numeric: true });
+
 /** Invalid text gives no conditions here; the list shows what the service says about it. */
 export function readConditions(text: string | undefined): Condition[] {
   try {

@@ -5,10 +5,12 @@ import { formatShortTime } from "./format";
 import { dayOfWeek, startOfDay, useTimeZone } from "./timeZone";
 import { type Search, stringifySearch, useSetUrl, useUrl } from "./url";
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 export const PRESETS = {
+  "15m": { label: "Last 15 minutes", ms: 15 * MINUTE },
   "1h": { label: "Last hour", ms: HOUR },
   "6h": { label: "Last 6 hours", ms: 6 * HOUR },
   "24h": { label: "Last 24 hours", ms: DAY },
@@ -68,13 +70,13 @@ export function readRange(search: Search, at: number): Range {
   if (search.from || search.to) return readCustom(search, at);
   const preset = search.range ?? DEFAULT_PRESET;
   // Up to the end of the minute, so that the latest trace is included.
-  const to = new Date(Math.ceil((at + 1) / 60_000) * 60_000);
+  const to = new Date(Math.ceil((at + 1) / MINUTE) * MINUTE);
   if (preset in CALENDAR) return readCalendar(preset as keyof typeof CALENDAR, at, to);
   const known = PRESETS[preset as keyof typeof PRESETS];
   if (!known) return fallback(at, `Unknown time range "${search.range}"`);
   // Ranges of a day or more start at a full hour, so that the first bucket is complete and the
   // service can answer from its rollup.
-  const step = known.ms >= DAY ? HOUR : 60_000;
+  const step = known.ms >= DAY ? HOUR : MINUTE;
   const from = new Date(Math.floor((to.getTime() - known.ms) / step) * step);
   return { from, to, label: known.label, preset: preset as Preset, problem: null };
 }
@@ -113,6 +115,20 @@ export function useRange(): Range {
   return useMemo(() => readRange({ range, from, to }, at), [range, from, to, at, zone]);
 }
 
+/** The range before, of the same length. */
+export function earlierRange({ from, to }: Range): { from: Date; to: Date } {
+  return { from: new Date(2 * from.getTime() - to.getTime()), to: from };
+}
+
+/** The range after, of the same length, that ends now at the latest; null if this one does. */
+export function laterRange(range: Range, at: number): { from: Date; to: Date } | null {
+  const [from, to] = [range.from.getTime(), range.to.getTime()];
+  // A preset stays as it was when the page was loaded, but means "up to now".
+  if ((range.preset && range.preset !== "yesterday") || to > at - MINUTE) return null;
+  const end = Math.min(2 * to - from, at);
+  return { from: new Date(end - (to - from)), to: new Date(end) };
+}
+
 /** The dates of the range as query parameters. */
 export function rangeQuery(range: Range): { startDate: string; endDate: string } {
   return { startDate: range.from.toISOString(), endDate: range.to.toISOString() };
@@ -145,9 +161,9 @@ export function useSetRange() {
 
 /** The length of buckets that are shorter than a day; these are shown in the chosen time zone. */
 const SHORT_BUCKETS: Partial<Record<Granularity, number>> = {
-  "1m": 60_000,
-  "5m": 5 * 60_000,
-  "15m": 15 * 60_000,
+  "1m": MINUTE,
+  "5m": 5 * MINUTE,
+  "15m": 15 * MINUTE,
   hourly: HOUR,
 };
 

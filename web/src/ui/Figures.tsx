@@ -1,15 +1,14 @@
-import type { ReactNode } from "react";
+import { Children, type ReactNode } from "react";
 import { cx } from "./cx";
+
+/** Six wrap into halves or thirds, not five and one. */
+const SIX = "grid-cols-2 sm:grid-cols-3 xl:grid-cols-6";
+const ANY = "[grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr))]";
 
 /** A row of totals, which wraps on small screens. */
 export function Figures({ className, children }: { className?: string; children: ReactNode }) {
   return (
-    <dl
-      className={cx(
-        "grid gap-3 [grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr))]",
-        className,
-      )}
-    >
+    <dl className={cx("grid gap-3", Children.count(children) === 6 ? SIX : ANY, className)}>
       {children}
     </dl>
   );

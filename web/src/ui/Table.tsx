@@ -12,6 +12,7 @@ import {
 } from "react";
 import { afterPaint } from "@/lib/idle";
 import { cx } from "./cx";
+import { useVisibleColumns } from "./tableColumns";
 
 export interface Column<Row> {
   id: string;
@@ -22,6 +23,10 @@ export interface Column<Row> {
   align?: "right";
   /** The sort key of the API, if the column is sortable. */
   sort?: string;
+  /** Stays in front of the sorted column where the table is wider than the screen. */
+  leads?: boolean;
+  /** The track of a leading column there. */
+  narrowWidth?: string;
 }
 
 export interface Sorting {
@@ -47,8 +52,9 @@ interface Props<Row> {
 }
 
 export function Table<Row>(props: Props<Row>) {
-  const { columns, rows, rowKey, onOpen, selected, onEnd, rowHeight = 32 } = props;
+  const { rows, rowKey, onOpen, selected, onEnd, rowHeight = 32 } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const columns = useVisibleColumns(scroller, props.columns, props.sorting?.by);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

@@ -14,7 +14,7 @@ interface Props {
   label: string;
 }
 
-/** Tabs; keep the active one in the URL with useUrlState. */
+/** Tabs, on two lines where one is too short; keep the active one in the URL with useUrlState. */
 export function Tabs({ tabs, value, onChange, label }: Props) {
   const move = (event: KeyboardEvent<HTMLDivElement>) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -32,7 +32,7 @@ export function Tabs({ tabs, value, onChange, label }: Props) {
       role="tablist"
       aria-label={label}
       onKeyDown={move}
-      className="flex gap-4 overflow-x-auto border-b px-3"
+      className="flex flex-wrap gap-x-4 px-3 shadow-[inset_0_-1px_0_var(--line)]"
     >
       {tabs.map((tab) => (
         <button
@@ -44,7 +44,7 @@ export function Tabs({ tabs, value, onChange, label }: Props) {
           tabIndex={tab.id === value ? 0 : -1}
           onClick={() => onChange(tab.id)}
           className={cx(
-            "-mb-px flex h-9 items-center gap-1.5 border-b-2 whitespace-nowrap",
+            "flex h-9 items-center gap-1.5 border-b-2 whitespace-nowrap",
             tab.id === value
               ? "border-accent font-medium text-fg"
               : "border-transparent text-muted hover:text-fg",

@@ -413,7 +413,10 @@ FIELDS = (
             "gen_ai.user",
             "llm.user",
             JsonMember("llm.invocation_parameters", "user"),
+            # Coding agents name the person by address; the ids of accounts are opaque.
+            "user.email",
             "user.account_id",
+            "user.account_uuid",
         ),
     ),
     Field(

@@ -50,6 +50,35 @@ _RATES = {"errorRate"}
 _DURATIONS = {"p95Latency", "avgLatency", "p50", "p95", "p99", *FIRST_TOKEN_MEASURES}
 
 
+_MS_PER_SECOND, _SECONDS_PER_MINUTE, _MINUTES_PER_HOUR, _HOURS_PER_DAY = 1000, 60, 60, 24
+
+
+def format_duration(ms: float) -> str:
+    """Format a duration as the dashboard does: 812 ms, 3.57 s, 12.4 s, 2m 03s, 1h 05m."""
+    if round(ms) < _MS_PER_SECOND:
+        return f"{ms:.0f} ms"
+    seconds = ms / _MS_PER_SECOND
+    if round(seconds, 1) < _SECONDS_PER_MINUTE:
+        text = f"{seconds:.2f}" if round(seconds, 2) < 10 else f"{seconds:.1f}"  # noqa: PLR2004
+        return f"{text.removesuffix('.00').removesuffix('.0')} s"
+    minutes, rest = divmod(round(seconds), _SECONDS_PER_MINUTE)
+    if minutes < _MINUTES_PER_HOUR:
+        return f"{minutes}m {rest:02}s" if rest else f"{minutes}m"
+    hours, rest = divmod(minutes, _MINUTES_PER_HOUR)
+    return f"{hours}h {rest:02}m" if rest else f"{hours}h"
+
+
+def format_minutes(minutes: int) -> str:
+    """Format a window as the dashboard does: 5 min, 6 h, 1 day, 7 days."""
+    hours, rest = divmod(minutes, _MINUTES_PER_HOUR)
+    days, rest_of_day = divmod(hours, _HOURS_PER_DAY)
+    if rest or not hours:
+        return f"{minutes} min"
+    if rest_of_day:
+        return f"{hours} h"
+    return f"{days} day" if days == 1 else f"{days} days"
+
+
 def metric_name(rule: AlertRule) -> str:
     if rule.metric is AlertMetric.QUERY:
         measure = rule.measure or ""
@@ -64,7 +93,7 @@ def format_value(of: AlertRule | Alert, value: float) -> str:
     if unit in _RATES:
         return f"{value * 100:.1f}%"
     if unit in _DURATIONS:
-        return f"{value:,.0f} ms"
+        return format_duration(value)
     if unit == AlertMetric.COST:
         return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
     if unit == AlertMetric.SIGNAL or unit.startswith(SIGNAL):
@@ -91,8 +120,8 @@ def write_failure_title(agent: str | None, groups: Sequence[FailureGroup]) -> st
 
 def write_description(rule: AlertRule, samples: int, end: datetime) -> str:
     heading = f"Rule “{rule.name}”. " if rule.name else ""
-    duration = f", for at least {rule.for_minutes} minutes" if rule.for_minutes else ""
-    span = f"{rule.window_minutes} minutes up to {end:%Y-%m-%d %H:%M:%S} UTC"
+    duration = f", for at least {format_minutes(rule.for_minutes)}" if rule.for_minutes else ""
+    span = f"{format_minutes(rule.window_minutes)} up to {end:%Y-%m-%d %H:%M:%S} UTC"
     if rule.metric is AlertMetric.NEW_FAILURE_GROUP:
         return f"{heading}Failures that are new or came back in the {span}{duration}."
     filters = " and ".join(map(_describe, rule.filters))

@@ -10,9 +10,10 @@ import { Badge, Dot } from "@/ui/Badge";
 import { PageBody } from "@/ui/Panel";
 import { ErrorState, Skeleton } from "@/ui/states";
 import { Cost, Latency, Requests, Tools, Totals } from "./AgentCharts";
-import { RecentTraces, Releases, Rules } from "./AgentPanels";
+import { RecentTraces, Rules } from "./AgentPanels";
 import { AgentStatus } from "./AgentStatus";
 import { agentQueries } from "./agentQueries";
+import { Releases } from "./Releases";
 import { useAgent, useAgentId } from "./useAgent";
 
 /** The agent from the cached agent list, so that the page can show it at once. */
@@ -93,8 +94,8 @@ function Figures({ agent }: { agent: Agent }) {
       <Cost agent={agent} />
       <Tools agent={agent} />
       <RecentTraces agent={agent} />
-      <Releases agent={agent} />
       <Rules agent={agent} />
+      <Releases agent={agent} />
     </div>
   );
 }

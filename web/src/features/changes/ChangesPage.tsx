@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight } from "lucide-react";
 import type { Condition } from "@/lib/conditions";
 import { formatCount, formatCounted, formatShortTime } from "@/lib/format";
+import { cx } from "@/ui/cx";
 import { PageBody, Panel } from "@/ui/Panel";
 import { EmptyState, QueryResult, Skeleton } from "@/ui/states";
 import { ChangeRows } from "./ChangeRows";
@@ -19,10 +20,11 @@ import { useChanges, useComparison, useSideSearch } from "./useChanges";
 const HEIGHT = 480;
 
 export default function ChangesPage() {
-  const { comparison, names, isLoading, change } = useComparison();
+  const { comparison, names, isNamed, isLoading, change } = useComparison();
   const changes = useChanges(comparison);
   const { dimension, baseline, candidate } = comparison;
-  const isIncomplete = dimension !== "" && !(baseline && candidate);
+  const isIncomplete = dimension !== "" && !(isNamed && baseline && candidate);
+  const isSame = dimension !== "" && baseline === candidate;
   return (
     <PageBody title="Changes">
       <ComparisonForm comparison={comparison} names={names} onChange={change} />
@@ -30,7 +32,7 @@ export default function ChangesPage() {
         isLoading ? (
           <Skeleton className="h-96" />
         ) : (
-          <ChooseValues found={names.length} />
+          <ChooseValues isNamed={isNamed} found={names.length} />
         )
       ) : (
         <QueryResult query={changes} rejected="Cannot compare these groups" height={HEIGHT}>
@@ -38,7 +40,13 @@ export default function ChangesPage() {
             found.baseline.traces + found.candidate.traces === 0 ? (
               <NoTraces />
             ) : (
-              <Report changes={found} />
+              <div
+                aria-busy={changes.isPlaceholderData}
+                className={cx("transition-opacity", changes.isPlaceholderData && "opacity-50")}
+              >
+                {isSame && <SameValue value={baseline} />}
+                <Report changes={found} />
+              </div>
             )
           }
         </QueryResult>
@@ -156,12 +164,25 @@ const CHOICES = [
   },
 ];
 
-function ChooseValues({ found }: { found: number }) {
-  const choice = CHOICES[Math.min(found, 2)];
+const NO_ATTRIBUTE = {
+  title: "Choose an attribute",
+  hint: "Name the attribute of your spans whose values you want to compare, such as a tenant or a plan.",
+};
+
+function ChooseValues({ isNamed, found }: { isNamed: boolean; found: number }) {
+  const choice = isNamed ? CHOICES[Math.min(found, 2)] : NO_ATTRIBUTE;
   return (
     <EmptyState icon={<ArrowLeftRight className="size-6" />} title={choice?.title ?? ""}>
       {choice?.hint}
     </EmptyState>
+  );
+}
+
+function SameValue({ value }: { value: string }) {
+  return (
+    <p role="status" className="mb-3 rounded-lg border bg-info-soft px-3.5 py-2 text-info">
+      Both sides are {value}, so there is nothing to see: choose another baseline or candidate.
+    </p>
   );
 }
 

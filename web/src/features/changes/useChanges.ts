@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, unwrap } from "@/lib/api";
-import { type Condition, useConditions } from "@/lib/conditions";
+import { type Condition, NATURAL, useConditions } from "@/lib/conditions";
 import { pageConditions } from "@/lib/groups";
 import { type Range, useFilterQuery, useRange } from "@/lib/range";
 import { type Search, useSetUrl, useUrl } from "@/lib/url";
@@ -48,13 +48,12 @@ export function useComparison() {
     };
   }, [dimension, names, url.baseline, url.candidate, url.against]);
   const change = (search: Search) => setUrl(search, { push: true });
-  return { comparison, names, isLoading: isNamed && values.isPending, change };
+  return { comparison, names, isNamed, isLoading: isNamed && values.isPending, change };
 }
 
 export function defaultValues(names: readonly string[], ...given: (string | undefined)[]) {
   const free = names.filter((name) => !given.includes(name)).slice(0, 2);
-  const order = new Intl.Collator("en", { numeric: true });
-  if (given.every((one) => one === undefined)) return free.sort(order.compare);
+  if (given.every((one) => one === undefined)) return free.sort(NATURAL.compare);
   return [free[0], free[0]];
 }
 
@@ -70,7 +69,8 @@ export function useChanges({ dimension, baseline, candidate, shift }: Comparison
   const { filters } = useUrl();
   const sides = dimension ? { dimension, baseline, candidate } : baselineDates(shift, range);
   const query = { ...useFilterQuery(), filters, ...sides };
-  const isComplete = !dimension || (baseline !== "" && candidate !== "");
+  const isComplete =
+    !dimension || (!dimension.endsWith(":") && baseline !== "" && candidate !== "");
   return useQuery({
     queryKey: ["changes", query],
     queryFn: () => unwrap(api.GET("/api/analytics/changes", { params: { query } })),

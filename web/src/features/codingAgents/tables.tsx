@@ -55,9 +55,12 @@ const PEOPLE: Column<Person>[] = [
   ),
 ];
 
+/** Users and Sessions prefer the user id. */
+const BY_EMAIL = "by email address; Users lists them by user id, if one is sent";
+
 export function PeopleTable({ report }: { report: Report }) {
   return (
-    <Panel title="By person" unit={report.notSent.includes("person") ? "not sent" : undefined}>
+    <Panel title="By person" unit={report.notSent.includes("person") ? "not sent" : BY_EMAIL}>
       <div className="-mx-3.5" style={{ height: heightOf(report.people.length) }}>
         <Table
           label="People"

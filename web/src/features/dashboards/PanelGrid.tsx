@@ -38,7 +38,10 @@ interface Props {
 export function PanelGrid({ panels, onChange, onEdit, hasMenus }: Props) {
   const medium = mediumWidths(panels);
   return (
-    <div className="grid grid-cols-12 gap-3" style={{ gridAutoRows: CELL }}>
+    <div
+      style={{ "--cell": `${CELL}px` } as CSSProperties}
+      className="grid auto-rows-(--cell) grid-cols-12 gap-3 max-md:auto-rows-[minmax(var(--cell),auto)]"
+    >
       {panels.map((panel, index) => (
         <PanelCell
           key={index}

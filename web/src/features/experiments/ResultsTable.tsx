@@ -3,6 +3,7 @@ import { formatCount, formatPercent } from "@/lib/format";
 import { Badge } from "@/ui/Badge";
 import { cx } from "@/ui/cx";
 import { Panel } from "@/ui/Panel";
+import { ScrollX } from "@/ui/ScrollX";
 import {
   type Experiment,
   formatLift,
@@ -28,7 +29,7 @@ export function ResultsTable({
 }) {
   return (
     <Panel title="Results" unit="mean per unit">
-      <section aria-label="Results table" className="overflow-x-auto" tabIndex={0}>
+      <ScrollX label="Results table">
         <table className="w-full min-w-[44rem] border-collapse">
           <thead>
             <tr>
@@ -56,7 +57,7 @@ export function ResultsTable({
             )}
           </tbody>
         </table>
-      </section>
+      </ScrollX>
       <p className="mt-2 max-w-prose text-sm text-muted">
         <b className="font-medium">Lift</b> is relative to the control&apos;s mean; for rates, the
         difference in percentage points is beside it. <b className="font-medium">Chance to win</b>{" "}

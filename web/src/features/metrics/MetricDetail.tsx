@@ -103,7 +103,10 @@ function Controls({ metric, choices }: { metric: Metric; choices: ReturnType<typ
   const none = { value: "", label: "Not grouped" };
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <h2 className="mr-auto min-w-0 max-w-full truncate font-mono text-sm" title={metric.name}>
+      <h2
+        className="mr-auto min-w-0 max-w-full truncate font-mono text-sm max-xl:basis-full"
+        title={metric.name}
+      >
         {metric.name}
       </h2>
       <Select

@@ -77,9 +77,11 @@ export default function ModelsPage() {
   };
   return (
     <div className="flex h-full flex-col">
-      <div className="flex flex-wrap items-center gap-3 px-4 pt-4 pb-3 md:px-6">
+      <div className="flex flex-wrap items-center gap-3 px-3 pt-4 pb-3">
         <h1 className="mr-auto text-xl font-semibold tracking-tight">Model prices</h1>
-        <span className="text-sm text-muted">Prices in USD per 1M tokens</span>
+        <span className="text-sm text-muted max-sm:order-last max-sm:w-full">
+          Prices in USD per 1M tokens
+        </span>
         <PriceListNote />
         <RoleButton
           needs="editor"
@@ -169,7 +171,7 @@ function UnpricedNotice({ costs, onSet }: NoticeProps) {
     (a, b) => (costs.unpricedTokensByModel[b] ?? 0) - (costs.unpricedTokensByModel[a] ?? 0),
   );
   return (
-    <div className="mx-4 mb-3 flex flex-wrap items-center gap-2 rounded-md bg-warning-soft px-3 py-2 text-warning md:mx-6">
+    <div className="mx-3 mb-3 flex flex-wrap items-center gap-2 rounded-md bg-warning-soft px-3 py-2 text-warning">
       <p className="mr-auto">
         {formatCompact(costs.unpricedTokens)} tokens of the last 30 days have no price, so they cost
         nothing. When you set a price, earlier calls are repriced too.
@@ -192,7 +194,7 @@ function UnpricedNotice({ costs, onSet }: NoticeProps) {
 function Progress({ task }: { task: Repricing }) {
   const share = task.monthsTotal ? task.monthsDone / task.monthsTotal : 0;
   return (
-    <div role="status" className="mx-4 mb-3 md:mx-6">
+    <div role="status" className="mx-3 mb-3">
       <p className="mb-1 text-sm text-muted">
         Repricing earlier calls of {task.model}: {task.monthsDone} of {task.monthsTotal} months
       </p>

@@ -27,9 +27,10 @@ export function ExploreLink({ title, step }: Props) {
       search={search as never}
       aria-label={`Explore ${title}`}
       title="Explore, or save to a dashboard"
-      className="-mr-1.5 inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg"
+      className="-mr-1.5 inline-flex h-7 min-w-7 items-center justify-center gap-1.5 rounded-md px-1.5 text-sm text-muted hover:bg-hover hover:text-fg"
     >
       <Telescope className="size-3.5" aria-hidden />
+      <span className="max-xl:hidden">Explore</span>
     </Link>
   );
 }

@@ -62,7 +62,7 @@ function Content() {
         <LatencyShares overview={overview} />
         <ModelShares overview={overview} />
         <ErrorShares overview={overview} />
-        <ToolMap overview={overview} />
+        <ToolMap />
       </div>
     </>
   );

@@ -15,8 +15,9 @@ import { Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
+import { WhenSeen } from "@/ui/WhenSeen";
 import { ExploreLink } from "./ExploreLink";
-import type { Overview } from "./queries";
+import { type Overview, useTools } from "./queries";
 
 export const HEIGHT = 200;
 
@@ -91,9 +92,10 @@ export function ErrorShares({ overview }: { overview: Overview }) {
 
 const MAX_TOOLS = 12;
 const MAX_AGENTS = 10;
+const MAP_HEIGHT = 120;
 
 /** Tool calls per agent; a deeper colour means more calls. */
-export function ToolMap({ overview }: { overview: Overview }) {
+export function ToolMap() {
   return (
     <Panel
       title="Tools"
@@ -101,10 +103,18 @@ export function ToolMap({ overview }: { overview: Overview }) {
       className="col-span-full"
       actions={<ExploreLink title="Tools" />}
     >
-      <QueryResult query={overview.tools} height={120}>
-        {({ heatmap }) => <HeatMap heatmap={heatmap} />}
-      </QueryResult>
+      <WhenSeen height={MAP_HEIGHT}>
+        <LoadedMap />
+      </WhenSeen>
     </Panel>
+  );
+}
+
+function LoadedMap() {
+  return (
+    <QueryResult query={useTools()} height={MAP_HEIGHT}>
+      {({ heatmap }) => <HeatMap heatmap={heatmap} />}
+    </QueryResult>
   );
 }
 

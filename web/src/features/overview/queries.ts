@@ -27,7 +27,7 @@ function useAnalytics<Query, Answer>(
 ) {
   return useQuery({
     queryKey: ["analytics", name, query],
-    // Cached data is painted first: sending nine requests takes as long as drawing the page.
+    // Cached data is painted first: sending eight requests takes as long as drawing the page.
     queryFn: () => afterPaint().then(() => load(query)),
     placeholderData: keepPreviousData,
   });
@@ -59,6 +59,11 @@ export function useMetrics() {
   return useAnalytics("metrics", useFilterQuery(), requests.metrics);
 }
 
+/** For the last panel of the page. */
+export function useTools() {
+  return useAnalytics("tools", useFilterQuery(), requests.tools);
+}
+
 export function useOverview() {
   const filter = useFilterQuery();
   const { granularity } = useStep();
@@ -73,7 +78,6 @@ export function useOverview() {
     costs: useAnalytics("costs", series, requests.costs),
     errors: useAnalytics("errors", filter, requests.errors),
     errorRate: useAnalytics("errorRate", series, requests.errorRate),
-    tools: useAnalytics("tools", filter, requests.tools),
   };
 }
 

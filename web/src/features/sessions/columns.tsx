@@ -20,6 +20,7 @@ export const sessionColumns = (kept: string, search: string): Column<Session>[] 
     id: "id",
     header: "Session",
     width: "minmax(9rem, 1fr)",
+    leads: true,
     cell: (one) => <SessionName session={one} search={search} />,
   },
   {

@@ -145,6 +145,7 @@ export function spanColumns(grouping: Grouping, hrefOf: (row: Group) => string):
       id: "name",
       header: grouping.label.replace(/s$/, ""),
       width: "minmax(10rem, 3fr)",
+      leads: true,
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-2">
           {first === "model" && <Dot colour={colourOf(String(row[first]))} />}

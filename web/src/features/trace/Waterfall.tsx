@@ -5,6 +5,7 @@ import { memo, useEffect, useRef } from "react";
 import { formatCompact, formatCost, formatDuration } from "@/lib/format";
 import { cx } from "@/ui/cx";
 import { KindIcon, kindColour } from "@/ui/kinds";
+import { SpanName } from "./SpanName";
 import type { Node, Tree } from "./tree";
 
 const ROW_PX = 30;
@@ -75,7 +76,7 @@ function Axis({ length }: { length: number }) {
     <div className={cx(COLUMNS, "sticky top-0 z-10 h-7 border-b bg-bg text-xs text-muted")}>
       <span className="flex items-center px-3">
         Span
-        <span className="ml-auto inline-flex items-center gap-1.5 max-xl:hidden">
+        <span className="ml-auto inline-flex items-center gap-1.5 whitespace-nowrap">
           <span className="h-0.5 w-4 rounded bg-fg" aria-hidden /> critical path
         </span>
       </span>
@@ -148,12 +149,10 @@ const Row = memo(function Row({
       >
         <FoldButton node={node} isFolded={isFolded} onFold={onFold} />
         <KindIcon kind={span.kind} />
-        <span
-          className={cx("truncate", isError && "text-bad", span.countedIn && "text-faint")}
-          title={span.name}
-        >
-          {span.name}
-        </span>
+        <SpanName
+          name={span.name}
+          className={cx(isError && "text-bad", span.countedIn && "text-faint")}
+        />
         <span
           className={cx(
             "ml-auto shrink-0 pl-1 text-xs text-faint max-xl:hidden",

@@ -217,6 +217,7 @@ function useColumns(
       id: "mark",
       header: <span className="sr-only">Compare</span>,
       width: "1rem",
+      leads: true,
       cell: (trace) => (
         <input
           type="checkbox"

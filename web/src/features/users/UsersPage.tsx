@@ -68,6 +68,7 @@ const columnsWith = (kept: string): Column<Group>[] => [
     id: "user",
     header: "User",
     width: "minmax(12rem, 3fr)",
+    leads: true,
     cell: (row) => (
       <RowLink href={pathOf(row) + kept} title={nameOf(row)} className="hover:text-accent">
         {nameOf(row)}

@@ -1,25 +1,18 @@
 /** The latest traces, sessions and signals of a user. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
-import { api, type Session, type Signal, type Trace, unwrapPage } from "@/lib/api";
-import { formatCost, formatCounted, formatDuration, formatNumber } from "@/lib/format";
+import { api, type Session, type Signal, unwrapPage } from "@/lib/api";
+import { formatCost, formatCounted, formatNumber } from "@/lib/format";
 import { previewText } from "@/lib/messages";
 import { rangeQuery, useFilterQuery, useRange } from "@/lib/range";
 import { Badge } from "@/ui/Badge";
-import { ErrorBadge } from "@/ui/ErrorBadge";
+import { LATEST_ROW, LATEST_TEXT, LatestRows, TraceRow, When } from "@/ui/latest";
 import { Panel } from "@/ui/Panel";
 import { SignalLabel } from "@/ui/SignalLabel";
 import { QueryResult } from "@/ui/states";
-import { Time } from "@/ui/Time";
 
 const MOST = 10;
 const HEIGHT = 320;
-/** In a narrow panel the text has a line of its own. */
-const ROW =
-  "flex min-h-8 min-w-0 flex-wrap items-center gap-x-3 py-1 hover:text-accent @md:flex-nowrap";
-const TEXT = "min-w-0 flex-1 truncate @max-md:order-first @max-md:basis-full";
-
 interface OfUser {
   userId: string;
 }
@@ -35,28 +28,14 @@ export function LatestTraces({ userId }: OfUser) {
     <Panel title="Latest traces">
       <QueryResult query={traces} height={HEIGHT}>
         {({ items }) => (
-          <Rows empty="No traces in this period">
+          <LatestRows empty="No traces in this period">
             {items.map((trace) => (
               <TraceRow key={trace.traceId} trace={trace} />
             ))}
-          </Rows>
+          </LatestRows>
         )}
       </QueryResult>
     </Panel>
-  );
-}
-
-function TraceRow({ trace }: { trace: Trace }) {
-  return (
-    <li className="border-b last:border-0">
-      <Link to="/traces/$traceId" params={{ traceId: trace.traceId } as never} className={ROW}>
-        <When at={trace.startTime} />
-        <span className={TEXT}>{previewText(trace.inputPreview) || trace.name}</span>
-        {trace.status === "error" && <ErrorBadge trace={trace} />}
-        <span className="w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
-        <span className="w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
-      </Link>
-    </li>
   );
 }
 
@@ -71,11 +50,11 @@ export function LatestSessions({ userId }: OfUser) {
     <Panel title="Latest sessions">
       <QueryResult query={sessions} height={HEIGHT}>
         {({ items }) => (
-          <Rows empty="No sessions in this period">
+          <LatestRows empty="No sessions in this period">
             {items.map((one) => (
               <SessionRow key={one.sessionId} session={one} />
             ))}
-          </Rows>
+          </LatestRows>
         )}
       </QueryResult>
     </Panel>
@@ -85,9 +64,9 @@ export function LatestSessions({ userId }: OfUser) {
 function SessionRow({ session }: { session: Session }) {
   return (
     <li className="border-b last:border-0">
-      <Link to={`/sessions/${encodeURIComponent(session.sessionId)}`} className={ROW}>
+      <Link to={`/sessions/${encodeURIComponent(session.sessionId)}`} className={LATEST_ROW}>
         <When at={session.lastAt} />
-        <span className={TEXT} title={session.sessionId}>
+        <span className={LATEST_TEXT} title={session.sessionId}>
           {previewText(session.inputPreview) || session.sessionId}
         </span>
         {session.errorCount > 0 && <Badge tone="bad">{session.errorCount} failed</Badge>}
@@ -111,11 +90,11 @@ export function LatestSignals({ userId }: OfUser) {
     <Panel title="Latest signals" className="lg:col-span-2">
       <QueryResult query={signals} height={96}>
         {({ items }) => (
-          <Rows empty="No signals of this user in this period">
+          <LatestRows empty="No signals of this user in this period">
             {items.map((signal) => (
               <SignalRow key={signal.id} signal={signal} />
             ))}
-          </Rows>
+          </LatestRows>
         )}
       </QueryResult>
     </Panel>
@@ -139,17 +118,4 @@ function SignalRow({ signal }: { signal: Signal }) {
       )}
     </li>
   );
-}
-
-function When({ at }: { at: string }) {
-  return (
-    <span className="w-16 shrink-0 text-muted @max-md:mr-auto @md:w-20">
-      <Time at={at} />
-    </span>
-  );
-}
-
-function Rows({ empty, children }: { empty: string; children: ReactNode[] }) {
-  if (children.length === 0) return <p className="py-6 text-center text-muted">{empty}</p>;
-  return <ul className="@container">{children}</ul>;
 }

@@ -1,7 +1,8 @@
 /** The active filters, each with a form that changes it and a button that removes it. */
-import { X } from "lucide-react";
+import { Link } from "@tanstack/react-router";
+import { ArrowLeftRight, X } from "lucide-react";
 import { lazy, type ReactNode, Suspense } from "react";
-import { type Condition, useConditions } from "@/lib/conditions";
+import { type Condition, comparisonSearch, useConditions } from "@/lib/conditions";
 import { useSetUrl } from "@/lib/url";
 import { Button } from "../Button";
 import { useConditionText } from "./useConditionText";
@@ -11,28 +12,48 @@ const ChipPopover = lazy(() => import("./ChipPopover"));
 interface Props {
   conditions: readonly Condition[];
   onChange: (conditions: readonly Condition[]) => void;
+  /** The conditions are those of the page, which another page can take over. */
+  isInUrl?: boolean;
 }
 
-export function Chips({ conditions, onChange }: Props) {
+export function Chips({ conditions, onChange, isInUrl = false }: Props) {
   const replace = (index: number, next: readonly Condition[]) =>
     onChange(conditions.flatMap((one, other) => (other === index ? next : [one])));
   return conditions.map((condition, index) => (
-    <ConditionChip key={index} condition={condition} onChange={(next) => replace(index, next)} />
+    <ConditionChip
+      key={index}
+      condition={condition}
+      comparison={isInUrl ? comparisonSearch(condition, conditions.toSpliced(index, 1)) : null}
+      onChange={(next) => replace(index, next)}
+    />
   ));
 }
 
 interface ConditionChipProps {
   condition: Condition;
+  comparison: Record<string, string | undefined> | null;
   onChange: (next: readonly Condition[]) => void;
 }
 
-function ConditionChip({ condition, onChange }: ConditionChipProps) {
+function ConditionChip({ condition, comparison, onChange }: ConditionChipProps) {
   const text = useConditionText(condition);
   return (
     <Chip text={text} onRemove={() => onChange([])}>
       <Suspense fallback={text}>
         <ChipPopover condition={condition} text={text} onChange={onChange} />
       </Suspense>
+      {comparison && (
+        <Link
+          to="/changes"
+          search={comparison as never}
+          aria-label={`Compare ${comparison.baseline} and ${comparison.candidate}`}
+          title={`Compare ${comparison.baseline} and ${comparison.candidate}`}
+          className="ml-1.5 inline-flex shrink-0 items-center gap-1 border-l border-accent/40 pl-1.5 hover:underline"
+        >
+          <ArrowLeftRight className="size-3" aria-hidden />
+          Compare
+        </Link>
+      )}
     </Chip>
   );
 }
@@ -56,7 +77,7 @@ export function UrlChips({ parameters = [] }: { parameters?: ParameterChip[] }) 
       {parameters.map(({ key, text }) => (
         <Chip key={key} text={text} onRemove={() => setUrl({ [key]: undefined }, { push: true })} />
       ))}
-      <Chips conditions={conditions} onChange={setConditions} />
+      <Chips conditions={conditions} onChange={setConditions} isInUrl />
       <Button kind="quiet" size="small" onClick={clear}>
         Clear
       </Button>

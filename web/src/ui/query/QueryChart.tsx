@@ -1,5 +1,5 @@
 /** The result of a query as lines, areas, bars, numbers or a table, at a given height. */
-import { useMemo } from "react";
+import { type CSSProperties, useMemo } from "react";
 import {
   axisFormat,
   type Chart,
@@ -96,11 +96,14 @@ function Bars({ title, query, result, height }: Props) {
       role="region"
       tabIndex={0}
       aria-label={title}
-      className="grid content-start gap-x-6 gap-y-2 overflow-auto"
-      style={{
-        height,
-        gridTemplateColumns: `repeat(auto-fit, minmax(min(100%, 14rem), 1fr))`,
-      }}
+      // On phones, where lists are stacked, it grows with its rows.
+      className="grid h-(--height) content-start gap-x-6 gap-y-2 overflow-auto max-md:h-auto max-md:max-h-128 max-md:min-h-(--height)"
+      style={
+        {
+          "--height": `${height}px`,
+          gridTemplateColumns: `repeat(auto-fit, minmax(min(100%, 14rem), 1fr))`,
+        } as CSSProperties
+      }
     >
       {query.measures.map((measure) => (
         <div key={measure} className="min-w-0">

@@ -96,6 +96,28 @@ async def test_cost_and_tokens_come_from_calls_and_are_grouped(ann: Person) -> N
     assert found["notSent"] == ["lines", "commits", "pull_requests", "active_seconds", "edits"]
 
 
+@pytest.mark.parametrize(
+    ("sent", "user"),
+    [
+        (PERSON, "ann@example.com"),
+        ({"user.email": "ines@example.com", "user.account_id": "a1"}, "ines@example.com"),
+        ({"user.account_uuid": "u2"}, "u2"),
+        # An id that was set on purpose is that of the application's own users.
+        ({"user.id": "bob", "user.email": "bob@example.com"}, "bob"),
+    ],
+)
+async def test_the_person_is_the_user_of_traces_and_sessions(
+    ann: Person, sent: dict[str, str], user: str
+) -> None:
+    await send_call(ann, "s1", 0.5, **sent)
+    await report(ann)
+    query = {"of": "traces", "measures": ["cost"], "groupBy": ["userId"]}
+    found = await ann.data("POST", "/analytics/query", json=query)
+    assert [(row["userId"], row["cost"]) for row in found["rows"]] == [(user, 0.5)]
+    [session] = await ann.data("GET", "/spans/sessions", params={"search": user})
+    assert (session["sessionId"], session["userId"]) == ("s1", user)
+
+
 async def test_the_cost_metric_counts_only_for_sessions_without_calls(ann: Person) -> None:
     await send_call(ann, "s1", 0.5, **PERSON)
     points = [

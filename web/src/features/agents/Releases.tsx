@@ -1,0 +1,80 @@
+/** The releases of one agent by the versions that its traces name. */
+import { Link } from "@tanstack/react-router";
+import type { Agent } from "@/lib/api";
+import { formatCost, formatCount, formatDuration, formatPercent } from "@/lib/format";
+import { numberOf, pageConditions, useGroups } from "@/lib/groups";
+import { useUrl } from "@/lib/url";
+import { Panel } from "@/ui/Panel";
+import { QueryResult } from "@/ui/states";
+import { WhenSeen } from "@/ui/WhenSeen";
+
+const HEIGHT = 120;
+const MAX_RELEASES = 8;
+
+/** Which version is better; the page Changes says whether the difference is chance. */
+export function Releases({ agent }: { agent: Agent }) {
+  return (
+    <Panel
+      title="Releases"
+      unit="by service version"
+      className="lg:col-span-2"
+      actions={
+        <Link
+          to="/changes"
+          search={{ agent: agent.name, by: "serviceVersion" } as never}
+          className="text-sm text-accent hover:underline"
+        >
+          Compare
+        </Link>
+      }
+    >
+      <WhenSeen height={HEIGHT}>
+        <ReleaseTable agent={agent} />
+      </WhenSeen>
+    </Panel>
+  );
+}
+
+function ReleaseTable({ agent }: { agent: Agent }) {
+  const query = useGroups({
+    measures: ["count", "errorRate", "p95", "cost"],
+    groupBy: ["serviceVersion"],
+    filters: pageConditions({ ...useUrl(), agent: agent.name }),
+    limit: MAX_RELEASES,
+  });
+  return (
+    <QueryResult query={query} height={HEIGHT}>
+      {({ rows }) =>
+        rows.every((row) => row.serviceVersion === null) ? (
+          <p className="py-6 text-center text-muted">
+            No trace of this period names a version. Set <code>service.version</code> to compare
+            releases.
+          </p>
+        ) : (
+          <table className="w-full">
+            <thead className="text-left text-sm text-muted">
+              <tr className="h-8 border-b *:font-normal">
+                <th>Version</th>
+                <th className="text-right">Traces</th>
+                <th className="text-right">Errors</th>
+                <th className="text-right">p95</th>
+                <th className="text-right">Cost</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={String(row.serviceVersion)} className="h-8 border-b last:border-0">
+                  <td className="max-w-40 truncate">{String(row.serviceVersion ?? "none")}</td>
+                  <td className="text-right">{formatCount(numberOf(row, "count"))}</td>
+                  <td className="text-right">{formatPercent(numberOf(row, "errorRate"))}</td>
+                  <td className="text-right">{formatDuration(numberOf(row, "p95"))}</td>
+                  <td className="text-right">{formatCost(numberOf(row, "cost"))}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )
+      }
+    </QueryResult>
+  );
+}
