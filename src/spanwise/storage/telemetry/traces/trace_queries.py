@@ -264,9 +264,7 @@ async def _read_page(engine: Engine, where: Conditions, page: PageRequest, order
     return await _read_rows(engine, Conditions(where.workspace), keys)
 
 
-async def _read_rows(
-    engine: Engine, where: Conditions, keys: Rows, rank: str = "0"
-) -> Rows:
+async def _read_rows(engine: Engine, where: Conditions, keys: Rows, rank: str = "0") -> Rows:
     """Read the full rows of traces that match the conditions, in the order of their keys.
 
     With `rank`, keys of outdated rows, which have another value of that expression, are skipped.
