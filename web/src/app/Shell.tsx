@@ -2,7 +2,7 @@
 import { useIsFetching } from "@tanstack/react-query";
 import { Outlet, useMatches, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { whenIdle } from "@/lib/idle";
+import { savesData, whenIdle } from "@/lib/idle";
 import { useFilterValues } from "@/lib/queries";
 import { useRange, useSetRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
@@ -93,7 +93,7 @@ function useTitle(page: Page | undefined) {
 function useIdleLoading() {
   const isFetching = useIsFetching() > 0;
   useEffect(() => {
-    if (isFetching) return;
+    if (isFetching || savesData()) return;
     let isWanted = true;
     const loadRest = async () => {
       while (isWanted && unloaded.length > 0) {

@@ -13,3 +13,10 @@ export function afterPaint(): Promise<void> {
   if (document.hidden) return Promise.resolve();
   return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
+
+/** Whether the person has asked the browser to use less data. */
+export function savesData(): boolean {
+  // Only Chromium says so, and TypeScript does not know it.
+  const { connection } = navigator as { connection?: { saveData?: boolean } };
+  return connection?.saveData === true;
+}

@@ -2,14 +2,14 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, type Schemas, unwrap, unwrapPage, type Workspace } from "@/lib/api";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
-import { ErrorState } from "@/ui/states";
+import { ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
 
 /** The open invitations. */
 export function Invitations({ workspace }: { workspace: Workspace }) {
   const path = { workspaceId: workspace.id };
-  const { data, error, refetch } = useQuery({
+  const { data, error, refetch, isPending } = useQuery({
     queryKey: ["invitations"],
     queryFn: () =>
       unwrapPage(
@@ -19,7 +19,8 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
       ),
   });
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (!data?.items.length) return null;
+  if (isPending) return <SkeletonRows rows={2} />;
+  if (data.items.length === 0) return null;
   return (
     <section className="border-t">
       <h2 className="px-3.5 pt-4 pb-1 font-medium">Open invitations</h2>
