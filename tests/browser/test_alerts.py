@@ -3,22 +3,32 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from playwright.sync_api import expect
 
 from support.browser import OpenTab, Site, Tab, add_filter
 from support.receivers import hook_server
-from support.site_data import raise_alert
+from support.site_data import raise_alerts
 from support.spans import new_span
 
+Alerts = dict[str, str]
 
-def test_an_alert_is_acknowledged_with_one_key_and_reopened(tab: Tab, demo: Site) -> None:
-    alert = raise_alert(demo, "busy-bee")
-    page = tab.open(f"/alerts?alert={alert}")
+
+@pytest.fixture(scope="module")
+def alerts(demo: Site) -> Alerts:
+    """Alerts of these agents."""
+    return raise_alerts(demo, "busy-ant", "busy-bee", "busy-fly", "busy-moth")
+
+
+def test_an_alert_is_acknowledged_with_one_key_and_reopened(
+    tab: Tab, demo: Site, alerts: Alerts
+) -> None:
+    page = tab.open(f"/alerts?alert={alerts['busy-bee']}")
     panel = page.get_by_label("Alert", exact=True)
     expect(panel).to_contain_text("busy-bee: requests")
     page.keyboard.press("a")
     expect(panel.get_by_text("acknowledged").first).to_be_visible()
-    assert demo.call("GET", f"/spans/alerts/{alert}")["status"] == "acknowledged"
+    assert demo.call("GET", f"/spans/alerts/{alerts['busy-bee']}")["status"] == "acknowledged"
     expect(panel).to_contain_text("You")
     page.keyboard.press("o")
     expect(panel.get_by_role("button", name="Acknowledge")).to_be_visible()
@@ -26,8 +36,8 @@ def test_an_alert_is_acknowledged_with_one_key_and_reopened(tab: Tab, demo: Site
     expect(page).not_to_have_url(re.compile("alert="))
 
 
-def test_the_inbox_is_navigated_and_filtered(tab: Tab, demo: Site) -> None:
-    raise_alert(demo, "busy-ant")
+@pytest.mark.usefixtures("alerts")
+def test_the_inbox_is_navigated_and_filtered(tab: Tab) -> None:
     page = tab.open("/alerts")
     page.get_by_role("tab", name=re.compile("^Active")).click()
     expect(page).to_have_url(re.compile("status=active"))
@@ -91,9 +101,8 @@ def test_a_long_list_of_firings_scrolls_by_keyboard(opener: OpenTab, demo: Site)
         assert tab.find_violations() == []
 
 
-def test_an_alert_shows_its_chart_and_its_traces(tab: Tab, demo: Site) -> None:
-    alert = raise_alert(demo, "busy-fly")
-    page = tab.open(f"/alerts?alert={alert}")
+def test_an_alert_shows_its_chart_and_its_traces(tab: Tab, alerts: Alerts) -> None:
+    page = tab.open(f"/alerts?alert={alerts['busy-fly']}")
     panel = page.get_by_label("Alert", exact=True)
     expect(panel.get_by_label("Metric of the rule over the last 14 days")).to_be_visible()
     example = panel.get_by_role("link").filter(has_text="success").first
@@ -177,9 +186,8 @@ def test_each_address_is_tested(tab: Tab) -> None:
     tab.troubles = [one for one in tab.troubles if "400" not in one]
 
 
-def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, demo: Site) -> None:
-    alert = raise_alert(demo, "busy-moth")
-    page = tab.open(f"/alerts?alert={alert}")
+def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, alerts: Alerts) -> None:
+    page = tab.open(f"/alerts?alert={alerts['busy-moth']}")
     panel = page.get_by_label("Alert", exact=True)
     panel.get_by_label("Comment", exact=True).fill("A crawler, not a person.")
     panel.get_by_role("button", name="Add comment").click()

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from playwright.sync_api import Locator, expect
 
 from support.browser import Site, Tab
+from support.polling import wait_for
 from support.spans import new_span
 
 REQUESTS = "Requests by agent over time"
@@ -34,13 +35,13 @@ def test_a_legend_entry_hides_and_shows_its_series(tab: Tab) -> None:
     entry = tab.page.get_by_role("button", name="support-assistant", exact=True)
     entry.press("Enter")
     expect(entry).to_have_attribute("aria-pressed", "false")
-    assert chart.evaluate(PIXELS) != before
+    wait_for(lambda: chart.evaluate(PIXELS) != before)
     move_to(chart, 0.5)
     expect(chart).to_contain_text("Total")
     expect(chart).not_to_contain_text("support-assistant")
     entry.press("Enter")
     expect(entry).to_have_attribute("aria-pressed", "true")
-    assert chart.evaluate(PIXELS) == before
+    wait_for(lambda: chart.evaluate(PIXELS) == before)
 
 
 def test_a_legend_says_how_many_names_are_cut_off_and_scrolls_to_them(tab: Tab) -> None:
@@ -131,4 +132,4 @@ def test_a_chart_follows_its_data_and_the_theme(tab: Tab) -> None:
     tab.page.get_by_label("Agent", exact=True).select_option("code-reviewer")
     expect(tab.page).to_have_url(re.compile("agent=code-reviewer"))
     expect(tab.page.get_by_role("button", name="support-assistant", exact=True)).to_have_count(0)
-    assert chart.evaluate(PIXELS) != light
+    wait_for(lambda: chart.evaluate(PIXELS) != light)

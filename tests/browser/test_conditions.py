@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from playwright.sync_api import Browser, Page, expect
 
 from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
-from support.browser import OpenTab, Site, Tab, open_tab
+from support.browser import Site, Tab, open_tab
 from support.site_data import sign_in_as
 from support.spans import new_span
 
@@ -275,9 +275,8 @@ def test_calendar_ranges_and_the_time_zone(tab: Tab) -> None:
     assert tab.find_violations() == []
 
 
-def test_times_are_shown_in_the_chosen_zone(opener: OpenTab, demo: Site) -> None:
+def test_times_are_shown_in_the_chosen_zone(tab: Tab, demo: Site) -> None:
     started = demo.call("GET", "/spans/traces?limit=1&sort=duration")[0]["startTime"]
-    with opener() as tab:
-        tab.page.add_init_script("localStorage.setItem('spanwise.timeZone', 'utc')")
-        page = tab.open("/traces?range=30d&sort=duration")
-        expect(page.locator("time").first).to_contain_text(started[11:16])
+    tab.page.evaluate("localStorage.setItem('spanwise.timeZone', 'utc')")
+    page = tab.open("/traces?range=30d&sort=duration")
+    expect(page.locator("time").first).to_contain_text(started[11:16])

@@ -6,12 +6,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
 
 from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
-from support.browser import Site, Tab, add_filter, open_tab
+from support.browser import OpenTab, Site, Tab, add_filter, open_tab
 from support.site_data import sign_in_as
 
+# Of the refresh interval 5 s.
+REFRESH_MS = 5_000
 COUNT = {"title": "Traces", "chart": "line", "query": {"measures": ["count"]}}
 COST = {
     "title": "Spend",
@@ -36,8 +38,8 @@ def open_menu(page: Page, title: str, item: str) -> None:
     page.get_by_role("menuitem", name=item).click()
 
 
-def panel_titles(page: Page) -> list[str]:
-    return page.locator("section h2").all_inner_texts()
+def panel_titles(page: Page) -> Locator:
+    return page.locator("section h2")
 
 
 def test_a_query_is_built_and_its_link_shows_the_same(tab: Tab) -> None:
@@ -56,7 +58,7 @@ def test_a_query_is_built_and_its_link_shows_the_same(tab: Tab) -> None:
     assert "code-reviewer" in shown
     page.reload()
     tab.settle()
-    assert rows.inner_text() == shown
+    expect(rows).to_have_text(shown, use_inner_text=True)
     page.get_by_role("button", name="Remove filter Agent is code-reviewer").click()
     add_filter(page, "Agent", "nobody")
     expect(page.get_by_text("No traces match in this period")).to_be_visible()
@@ -123,7 +125,7 @@ def test_a_slow_query_says_how_long_it_runs_and_why(tab: Tab) -> None:
         held.append(route)
 
     page.route("**/api/analytics/query", hold)
-    page.goto("/explore?range=30d&chart=table&by=attribute:app.plan")
+    page.goto(f"{tab.url}/explore?range=30d&chart=table&by=attribute:app.plan")
     expect(page.get_by_text(re.compile(r"Loading, [1-9]\d* s"))).to_be_visible()
     expect(page.get_by_text("Attributes are read from every span.")).to_be_visible()
     for route in held:
@@ -148,7 +150,7 @@ def test_a_query_becomes_a_panel_which_is_changed_and_saved(tab: Tab, demo: Site
         tab.settle()
         assert tab.find_violations() == []
         page.get_by_role("button", name="Apply").click()
-        assert panel_titles(page) == ["Cost of models", "Traces"]
+        expect(panel_titles(page)).to_have_text(["Cost of models", "Traces"])
         page.get_by_role("link", name="Traces", exact=True).click()
         expect(page.get_by_text("Leave without saving?")).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
@@ -162,7 +164,7 @@ def test_a_query_becomes_a_panel_which_is_changed_and_saved(tab: Tab, demo: Site
         assert stored[0]["query"]["groupBy"] == ["model"]
         open_menu(page, "Traces", "Remove")
         page.get_by_role("button", name="Discard").click()
-        assert panel_titles(page) == ["Cost of models", "Traces"]
+        expect(panel_titles(page)).to_have_text(["Cost of models", "Traces"])
 
 
 def test_the_overview_is_copied_renamed_shared_and_deleted(tab: Tab, demo: Site) -> None:
@@ -170,7 +172,8 @@ def test_the_overview_is_copied_renamed_shared_and_deleted(tab: Tab, demo: Site)
     page.get_by_role("button", name="Copy to a dashboard").click()
     expect(page.get_by_role("heading", level=1, name="Overview (copy)")).to_be_visible()
     tab.settle()
-    assert {"Requests by agent", "Latency", "Tokens", "Cost by model"} <= {*panel_titles(page)}
+    for title in ("Requests by agent", "Latency", "Tokens", "Cost by model"):
+        expect(panel_titles(page).get_by_text(title, exact=True)).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
     assert tab.find_violations() == []
     page.get_by_role("button", name="Rename Overview (copy)").click()
@@ -188,16 +191,22 @@ def test_the_overview_is_copied_renamed_shared_and_deleted(tab: Tab, demo: Site)
     assert "Night shift" not in [one["name"] for one in demo.call("GET", "/dashboards")]
 
 
-def test_a_dashboard_refreshes_at_its_interval(tab: Tab, demo: Site) -> None:
-    with dashboard(demo, "Wall", COUNT, COST) as made:
-        asked: list[str] = []
-        tab.page.on("request", lambda request: asked.append(request.url))
+def test_a_dashboard_refreshes_at_its_interval(opener: OpenTab, demo: Site) -> None:
+    # A clock cannot be uninstalled.
+    with dashboard(demo, "Wall", COUNT, COST) as made, opener(is_new=True) as tab:
+
+        def has_asked_for_all(_: Request) -> bool:
+            return sum("/analytics/query" in url for url in tab.requested) == 2
+
+        page = tab.page
+        page.clock.install()
         tab.open(f"/dashboards/{made}?refresh=5")
-        before = sum("/analytics/query" in url for url in asked)
-        tab.page.wait_for_timeout(11_000)
-        after = sum("/analytics/query" in url for url in asked)
-        assert before == 2
-        assert after >= before + 4
+        assert sum("/analytics/query" in url for url in tab.requested) == 2
+        for _ in range(2):
+            tab.requested.clear()
+            with page.expect_request(has_asked_for_all, timeout=REFRESH_MS - 1) as asked:
+                page.clock.fast_forward(REFRESH_MS)
+            asked.value.response()
 
 
 @pytest.mark.parametrize("path", ["/explore?range=30d", "/dashboards", "dashboard"])
@@ -210,7 +219,7 @@ def test_a_viewer_reads_but_changes_nothing(path: str, demo: Site, chromium: Bro
         page = tab.open(f"/dashboards/{made}" if path == "dashboard" else path)
         name = re.compile("Save to dashboard|New dashboard|Add panel|Delete|Rename|Duplicate|Share")
         buttons = page.get_by_role("main").get_by_role("button", name=name)
-        assert buttons.count() >= 1
+        expect(buttons.first).to_be_visible()
         for button in buttons.all():
             expect(button).to_be_disabled()
         if path.startswith("/explore"):

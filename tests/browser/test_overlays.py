@@ -2,11 +2,19 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
+import pytest
 from playwright.sync_api import expect
 
 from support.browser import OpenTab, Site, Tab
 from support.spans import new_span
+
+
+@pytest.fixture
+def opener(opener: OpenTab) -> OpenTab:
+    """Opens tabs with the animations that overlays have when they open and close."""
+    return partial(opener, has_motion=True)
 
 
 def test_a_dialog_keeps_the_focus_inside_and_returns_it(tab: Tab) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from support.browser import OpenTab, Site, Tab
 
@@ -77,7 +78,7 @@ PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
     "prices": ("/models", "house-screener-8b"),
     "accounts": ("/admin", "mara@example.com"),
     "stats": ("/admin?tab=stats", "Spans per second"),
-    "audit": ("/admin?tab=audit", "created an account"),
+    "audit": ("/admin?tab=audit&action=account.registered", "created an account"),
     "profile": ("/profile", "demo@example.com"),
     "start": ("/start", "See it arrive"),
 }
@@ -92,6 +93,7 @@ def address(site: Site, name: str) -> str:
 def test_a_page_is_complete_fits_and_is_accessible(name: str, reused_tab: Tab, demo: Site) -> None:
     tab = reused_tab
     page = tab.open(address(demo, name))
+    # At once: a page without skeletons is complete.
     text = page.locator("body").inner_text()
     assert PAGES[name][1] in text, text[:500]
     assert page.locator("h1").count() == 1
@@ -105,20 +107,32 @@ def test_a_page_is_complete_fits_and_is_accessible(name: str, reused_tab: Tab, d
         assert page.evaluate("document.documentElement.scrollHeight") <= 844
 
 
-def test_no_click_waits_for_code(tab: Tab) -> None:
+def test_no_click_waits_for_code(opener: OpenTab) -> None:
     """The code of all pages is loaded in the background after the first page."""
-    with tab.page.expect_request(lambda request: "/assets/StartPage" in request.url):
-        tab.open("/?range=30d")
-    requested: list[str] = []
-    tab.page.on("request", lambda request: requested.append(request.url))
-    tab.page.get_by_role("navigation").get_by_role("link", name="Experiments").click()
-    tab.page.get_by_role("heading", level=1, name="Experiments").wait_for()
-    tab.settle()
-    assert [url for url in requested if "/assets/" in url] == []
+    with opener(is_new=True) as tab:
+        with tab.page.expect_request(lambda request: "/assets/StartPage" in request.url):
+            tab.open("/?range=30d")
+        tab.requested.clear()
+        tab.page.get_by_role("navigation").get_by_role("link", name="Experiments").click()
+        tab.page.get_by_role("heading", level=1, name="Experiments").wait_for()
+        tab.settle()
+        assert [url for url in tab.requested if "/assets/" in url] == []
+
+
+def test_no_code_is_loaded_in_the_background_to_save_data(tab: Tab) -> None:
+    assert tab.page.evaluate("navigator.connection.saveData")
+    page = tab.open("/experiments")
+    page.evaluate("new Promise(requestIdleCallback)")
+    tab.requested.clear()
+    page.wait_for_load_state("networkidle")
+    assert [url for url in tab.requested if "/assets/" in url] == []
+    page.get_by_role("navigation").get_by_role("link", name="Get started").click()
+    page.get_by_role("heading", level=1, name="Get started").wait_for()
+    assert any("/assets/StartPage" in url for url in tab.requested)
 
 
 def test_missing_code_matters_only_when_its_page_is_opened(opener: OpenTab) -> None:
-    with opener() as tab:
+    with opener(is_new=True) as tab:
         page = tab.page
         page.route("**/assets/AdminPage*", lambda route: route.abort())
         with page.expect_request(lambda request: "/assets/StartPage" in request.url):
@@ -141,26 +155,50 @@ WIDER = """nodes => nodes
     .map(node => node.textContent)"""
 
 
-@pytest.mark.parametrize("width", [390, 1024, 1440])
-def test_rows_fit_into_narrow_panes(width: int, reused_tab: Tab, demo: Site) -> None:
+WIDTHS = (390, 1024, 1440)
+
+
+def resize(tab: Tab, width: int) -> None:
+    tab.page.set_viewport_size({"width": width, "height": 900})
+
+
+# On a phone the open alert covers the list.
+@pytest.mark.parametrize("widths", [WIDTHS[:1], WIDTHS[1:]], ids=["list", "list and alert"])
+def test_alerts_fit_into_narrow_panes(widths: tuple[int, ...], reused_tab: Tab, demo: Site) -> None:
     page = reused_tab.page
-    page.set_viewport_size({"width": width, "height": 900})
     alert = first(demo, "/spans/alerts", "id")
-    # On a phone the open alert covers the list.
-    reused_tab.open("/alerts" if width == 390 else f"/alerts?alert={alert}")
+    resize(reused_tab, widths[0])
+    reused_tab.open("/alerts" if widths == WIDTHS[:1] else f"/alerts?alert={alert}")
     rows = page.get_by_role("list", name="Alerts").get_by_role("listitem")
-    assert rows.locator("span").evaluate_all(CUT) == []
-    assert rows.evaluate_all(WIDER) == []
-    for row in rows.all():
-        assert row.get_by_text(re.compile("^(info|warning|critical)$")).is_visible()
-        assert row.get_by_text(re.compile("^(active|acknowledged|resolved)$")).is_visible()
+    for width in widths:
+        resize(reused_tab, width)
+        expect(rows.first).to_be_visible()
+        assert rows.locator("span").evaluate_all(CUT) == []
+        assert rows.evaluate_all(WIDER) == []
+        for words in ("info|warning|critical", "active|acknowledged|resolved"):
+            badge = page.get_by_text(re.compile(f"^({words})$")).filter(visible=True)
+            expect(rows.filter(has=badge)).to_have_count(rows.count())
+
+
+def test_compared_spans_fit_into_narrow_panes(reused_tab: Tab, demo: Site) -> None:
+    page = reused_tab.page
     a, b = (one["traceId"] for one in demo.call("GET", f"/spans/traces?{SUPPORT}&limit=2"))
     reused_tab.open(f"/compare?a={a}&b={b}")
     spans = page.get_by_role("list", name="Spans of both traces").locator("li span")
-    assert spans.count() > 0
-    assert spans.evaluate_all(CUT) == []
+    for width in WIDTHS:
+        resize(reused_tab, width)
+        expect(spans.first).to_be_attached()
+        assert spans.evaluate_all(CUT) == []
+
+
+def test_headers_of_panels_fit_into_narrow_panes(reused_tab: Tab) -> None:
+    page = reused_tab.page
     reused_tab.open("/?range=30d")
-    assert page.locator("section > header").evaluate_all(WIDER) == []
+    headers = page.locator("section > header")
+    for width in WIDTHS:
+        resize(reused_tab, width)
+        expect(headers.first).to_be_visible()
+        assert headers.evaluate_all(WIDER) == []
 
 
 def test_the_copy_button_covers_no_code(reused_tab: Tab) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from playwright.sync_api import Locator, expect
 
 from support.browser import Site, Tab
+from support.polling import wait_for
 from support.spans import child_of, new_span
 
 MOST = 5
@@ -129,7 +130,7 @@ def test_a_failed_call_is_scored_and_copied(tab: Tab, demo: Site) -> None:
     expect(selected.get_by_role("heading", name="chat gpt-5")).to_be_visible()
     page.evaluate(COPY)
     mouse.click(selected.get_by_role("button", name="Copy model call as cURL"))
-    assert "Hurry up" in json.dumps(page.evaluate("window.copied"))
+    wait_for(lambda: "Hurry up" in json.dumps(page.evaluate("window.copied")))
     mouse.click(selected.get_by_role("button", name="Add a signal to this span"))
     dialog = page.get_by_role("dialog", name="Add a signal")
     expect(dialog.get_by_label("Name")).to_be_focused()

@@ -8,9 +8,20 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import httpx
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Dialog,
+    Error,
+    Page,
+    Request,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from support.process import ANSWER_SECONDS
 
@@ -31,6 +42,7 @@ _BROWSERS = (
     *("chromium-headless-shell", "chromium", "chromium-browser"),
     *("google-chrome", "google-chrome-stable"),
 )
+_DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 WAIT_MS = 30_000
 # The page has a heading and shows no skeleton.
 _SETTLED = """() => document.querySelector('h1, h2')
@@ -61,6 +73,12 @@ def start_chromium() -> Iterator[Browser]:
             browser.close()
 
 
+@cache
+def _http() -> httpx.Client:
+    """One client for all calls: a new one takes 50 ms to load certificates."""
+    return httpx.Client(timeout=ANSWER_SECONDS)
+
+
 @dataclass(frozen=True)
 class Site:
     """A running service with the token of a signed-in user."""
@@ -75,9 +93,7 @@ class Site:
 
     def call(self, method: str, path: str, **options: Any) -> Any:
         headers = {"Authorization": f"Bearer {self.token}"}
-        answer = httpx.request(
-            method, f"{self.url}/api{path}", headers=headers, timeout=ANSWER_SECONDS, **options
-        )
+        answer = _http().request(method, f"{self.url}/api{path}", headers=headers, **options)
         assert answer.is_success, answer.text
         return answer.json()["data"]
 
@@ -89,6 +105,8 @@ class Tab:
     page: Page
     url: str
     troubles: list[str] = field(default_factory=list)
+    # The addresses of all requests of the page.
+    requested: list[str] = field(default_factory=list)
 
     def open(self, path: str) -> Page:
         """Open a path and wait until the page has finished loading."""
@@ -99,17 +117,34 @@ class Tab:
     def settle(self) -> None:
         self.page.wait_for_function(_SETTLED, timeout=WAIT_MS)
 
-    def watch(self) -> None:
-        self.page.on("console", self._record_message)
-        self.page.on("pageerror", lambda error: self.troubles.append(f"exception: {error}"))
-        self.page.on("dialog", lambda dialog: self.troubles.append(f"dialog: {dialog.message}"))
-        self.page.on("request", self._record_request)
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        page = self.page
+        page.on("console", self._record_message)
+        page.on("pageerror", self._record_error)
+        page.on("dialog", self._record_dialog)
+        page.on("request", self._record_request)
+        try:
+            yield
+        finally:
+            page.remove_listener("console", self._record_message)
+            page.remove_listener("pageerror", self._record_error)
+            page.remove_listener("dialog", self._record_dialog)
+            page.remove_listener("request", self._record_request)
+
+    def _record_error(self, error: Error) -> None:
+        self.troubles.append(f"exception: {error}")
+
+    def _record_dialog(self, dialog: Dialog) -> None:
+        self.troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _record_message(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
             self.troubles.append(f"{message.type}: {message.text}")
 
     def _record_request(self, request: Request) -> None:
+        self.requested.append(request.url)
         if not request.url.startswith((self.url, "data:", "blob:")):
             self.troubles.append(f"request to another host: {request.url}")
 
@@ -128,6 +163,19 @@ class Tab:
         ]
 
 
+# Each is the only page of its context. A new context loads the hundred files of the dashboard and
+# compiles them, which takes 1 s of CPU time more.
+_idle_pages: WeakKeyDictionary[Browser, list[Page]] = WeakKeyDictionary()
+# A document of the dashboard's origin without scripts.
+_EMPTY = "/favicon.svg"
+_SAVE_DATA = "Object.defineProperty(navigator.connection, 'saveData', { value: true })"
+_START = """token => {
+    localStorage.clear();
+    sessionStorage.clear();
+    if (token) localStorage.setItem('spanwise.token', token);
+}"""
+
+
 @contextmanager
 def open_tab(
     browser: Browser,
@@ -135,24 +183,56 @@ def open_tab(
     token: str | None = None,
     width: int = 1440,
     theme: Theme = "light",
+    *,
+    has_motion: bool = False,
+    is_new: bool = False,
 ) -> Iterator[Tab]:
-    """Open a tab in a new context; anything it recorded fails the test."""
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=theme, base_url=url
-    )
-    context.set_default_timeout(WAIT_MS)
-    if token is not None:
-        context.add_init_script(
-            f"if (!sessionStorage.started) {{ sessionStorage.started = 1;"
-            f" localStorage.setItem('spanwise.token', '{token}') }}"
-        )
+    """Open a tab without cookies and stored data; anything it recorded fails the test.
+
+    Tabs that are open at the same time share nothing. A new one has an empty cache. Others ask for
+    less data and, by default, for reduced motion: loading the code of all pages in the background
+    takes as long as showing a page, and without a GPU every frame of an animation is expensive.
+    """
+    idle = _idle_pages.setdefault(browser, [])
+    page = idle.pop() if idle and not is_new else _create_page(browser, saves_data=not is_new)
     try:
-        tab = Tab(context.new_page(), url)
-        tab.watch()
-        yield tab
+        page.set_default_timeout(WAIT_MS)
+        page.set_viewport_size({**_DESKTOP, "width": width})
+        page.emulate_media(
+            color_scheme=theme, reduced_motion="no-preference" if has_motion else "reduce"
+        )
+        page.mouse.move(0, 0)
+        page.goto(f"{url}{_EMPTY}")
+        page.evaluate(_START, token)
+        tab = Tab(page, url)
+        with tab.watch():
+            yield tab
         assert not tab.troubles, "\n".join(tab.troubles)
-    finally:
-        context.close()
+        _tidy(page, f"{url}{_EMPTY}")
+    except BaseException:
+        page.context.close()
+        raise
+    if is_new:
+        page.context.close()
+    else:
+        idle.append(page)
+
+
+def _create_page(browser: Browser, *, saves_data: bool) -> Page:
+    context = browser.new_context(viewport=_DESKTOP)
+    if saves_data:
+        context.add_init_script(_SAVE_DATA)
+    return context.new_page()
+
+
+def _tidy(page: Page, empty: str) -> None:
+    """Stop what the page does, and remove what the next test must not find."""
+    page.unroute_all()
+    page.goto(empty)
+    for other in page.context.pages:
+        if other != page:
+            other.close()
+    page.context.clear_cookies()
 
 
 def add_filter(page: Page, field: str, value: str) -> None:

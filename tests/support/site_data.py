@@ -1,6 +1,7 @@
 """Data for browser tests, created over the API of a running service."""
 
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 import httpx
 
@@ -19,6 +20,7 @@ def sign_up(url: str, email: str, name: str) -> Site:
     return sign_in_as(url, email, PASSWORD)
 
 
+@cache
 def sign_in_as(url: str, email: str, password: str) -> Site:
     body = {"email": email, "password": password}
     answer = httpx.post(f"{url}/api/auth/login", json=body, timeout=ANSWER_SECONDS)
@@ -44,13 +46,29 @@ def invite(owner: Site, workspace_id: str, email: str, role: str) -> str:
 
 def raise_alert(site: Site, agent: str) -> str:
     """Send traces of a new agent and add a rule that fires on them; return the id of the alert."""
+    return raise_alerts(site, agent)[agent]
+
+
+def raise_alerts(site: Site, *agents: str) -> dict[str, str]:
+    """The same for several agents, with one evaluation; return the alerts by agent."""
     now = datetime.now(UTC)
-    spans = [new_span(now - timedelta(seconds=n), 500, agentName=agent) for n in range(5, 20)]
+    spans = [
+        new_span(now - timedelta(seconds=n), 500, agentName=agent)
+        for agent in agents
+        for n in range(5, 20)
+    ]
     site.send("/spans", {"spans": spans})
     rule = {"metric": "requestCount", "condition": "above", "threshold": 3, "windowMinutes": 60}
-    site.call("PUT", f"/agents/{agent}/alerts", json={"rules": [{**rule, "severity": "critical"}]})
-    wait_for(lambda: bool(site.call("GET", f"/spans/alerts?agentId={agent}")), seconds=60)
-    return str(site.call("GET", f"/spans/alerts?agentId={agent}")[0]["id"])
+    rules = {"rules": [{**rule, "severity": "critical"}]}
+    for agent in agents:
+        site.call("PUT", f"/agents/{agent}/alerts", json=rules)
+
+    def find_raised() -> dict[str, str]:
+        found = site.call("GET", "/spans/alerts?status=active&limit=100")
+        return {one["agentName"]: one["id"] for one in found}
+
+    wait_for(lambda: find_raised().keys() >= {*agents}, seconds=60)
+    return find_raised()
 
 
 def create_experiment(site: Site, name: str) -> str:
