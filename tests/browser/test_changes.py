@@ -100,7 +100,12 @@ def test_old_numbers_are_dim_under_a_new_selection_and_equal_sides_say_so(
     report = page.locator("[aria-busy]").filter(has=page.get_by_role("table", name="Measures"))
     expect(report).to_have_attribute("aria-busy", "false")
     held: list[Route] = []
-    page.route("**/api/analytics/changes**", held.append)
+
+    # Playwright sets an attribute on the handler, so it cannot be `held.append` itself.
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/analytics/changes**", hold)
     page.get_by_label("Candidate", exact=True).fill("9.1")
     page.keyboard.press("Enter")
     expect(report).to_have_attribute("aria-busy", "true")
