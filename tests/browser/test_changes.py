@@ -109,9 +109,9 @@ def test_old_numbers_are_dim_under_a_new_selection_and_equal_sides_say_so(
     page.get_by_label("Candidate", exact=True).fill("9.1")
     page.keyboard.press("Enter")
     expect(report).to_have_attribute("aria-busy", "true")
-    page.unroute("**/api/analytics/changes**")
     for route in held:
         route.continue_()
+    page.unroute("**/api/analytics/changes**")
     expect(report).to_have_attribute("aria-busy", "false")
     expect(page.get_by_text("Both sides are 9.1")).to_be_visible()
 

@@ -1,9 +1,12 @@
 """What must be in sight, or reachable, on narrow screens; and what is loaded only in sight."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from playwright.sync_api import Page, Request, expect
 
 from support.browser import OpenTab, Site, Tab
+from support.spans import new_span
 
 MOST_REQUESTS = 12
 PHONE, LAPTOP = 390, 1024
@@ -47,12 +50,16 @@ def test_a_page_sends_few_requests_until_it_is_scrolled(
 @pytest.mark.parametrize("width", [PHONE, LAPTOP])
 def test_the_latest_traces_of_an_agent_fit(opener: OpenTab, demo: Site, width: int) -> None:
     agent = find_agent(demo, "travel-concierge")
+    # Long figures.
+    failed = {"status": "error", "errorType": "validation", "cost": 0.000012345}
+    at = datetime.now(UTC) - timedelta(hours=2)
+    demo.send("/spans", new_span(at, 3_723_456, agentName="travel-concierge", kind="llm", **failed))
     with opener(width=width) as tab:
         page = tab.open(f"/agents/{agent}?range=30d")
         rows = page.locator("section").filter(has_text="Latest traces").last.locator("li a")
         expect(rows.first).to_be_visible()
         for row in rows.all():
-            assert not row.evaluate(IS_CUT)
+            assert not row.evaluate(IS_CUT), row.inner_html()
             # The message has a line of its own.
             message = row.locator(":scope > span").nth(1).bounding_box()
             whole = row.bounding_box()

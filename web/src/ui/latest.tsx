@@ -14,7 +14,7 @@ export const LATEST_TEXT = "min-w-0 flex-1 truncate @max-md:order-first @max-md:
 
 export function When({ at }: { at: string }) {
   return (
-    <span className="w-16 shrink-0 text-muted @max-md:mr-auto @md:w-20">
+    <span className="min-w-16 shrink-0 text-muted @max-md:mr-auto @md:min-w-20">
       <Time at={at} />
     </span>
   );
@@ -36,8 +36,8 @@ export function TraceRow({ trace }: { trace: Trace }) {
         <When at={trace.startTime} />
         <span className={LATEST_TEXT}>{previewText(trace.inputPreview) || trace.name}</span>
         {trace.status === "error" && <ErrorBadge trace={trace} />}
-        <span className="w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
-        <span className="w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
+        <span className="min-w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
+        <span className="min-w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
       </Link>
     </li>
   );
