@@ -18,8 +18,9 @@ def find_agent(demo: Site, name: str) -> str:
     return str(next(one["id"] for one in found if one["name"] == name))
 
 
-def open_trace(tab: Tab, demo: Site, agent: str) -> Page:
-    [trace] = demo.call("GET", f"/spans/traces?agentId={agent}&status=success&limit=1")
+def open_trace(tab: Tab, demo: Site, agent: str, *tools: str) -> Page:
+    found = demo.call("GET", f"/spans/traces?agentId={agent}&status=success&limit=100")
+    trace = next(one for one in found if {*tools} <= {*one["tools"]})
     return tab.open(f"/traces/{trace['traceId']}")
 
 
@@ -96,12 +97,13 @@ def test_tabs_and_tool_names_of_a_trace_are_in_sight(
     opener: OpenTab, demo: Site, width: int
 ) -> None:
     with opener(width=width) as tab:
-        page = open_trace(tab, demo, "travel-concierge")
+        tools = ("search_flights", "search_hotels")
+        page = open_trace(tab, demo, "travel-concierge", *tools)
         expect(page.get_by_text("critical path")).to_be_visible()
         tabs = page.get_by_role("tablist", name="Span details")
         assert not tabs.evaluate(IS_CUT)
         assert not tabs.evaluate("element => element.scrollHeight > element.clientHeight")
-        for tool in ("search_flights", "search_hotels"):
+        for tool in tools:
             name = page.get_by_role("tree").get_by_text(tool, exact=True).first
             assert not name.evaluate(IS_CUT)
 
