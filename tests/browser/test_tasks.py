@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 from support.browser import Site, Tab
 from support.polling import wait_for
@@ -29,6 +29,16 @@ class Mouse:
         """Open a native select and click an option."""
         select.select_option(label=label)
         self.clicks += 2
+
+
+def filter_traces_by_attribute(page: Page, mouse: Mouse, typed: str, name: str) -> None:
+    """Open the values of an attribute in the filter of the list of traces."""
+    mouse.click(page.get_by_role("link", name="Traces", exact=True))
+    mouse.click(page.get_by_role("button", name="Filter"))
+    expect(page.get_by_label("Search fields and attributes")).to_be_focused()
+    page.keyboard.type(typed)
+    expect(page.get_by_role("button", name=name)).to_be_visible()
+    page.keyboard.press("Enter")
 
 
 def test_two_values_of_an_attribute_are_compared(tab: Tab, demo: Site) -> None:
@@ -72,12 +82,7 @@ def test_two_values_of_a_filter_are_compared(tab: Tab, demo: Site) -> None:
         },
     )
     page, mouse = tab.open("/?range=24h&agent=teller"), Mouse()
-    mouse.click(page.get_by_role("link", name="Traces", exact=True))
-    mouse.click(page.get_by_role("button", name="Filter"))
-    expect(page.get_by_label("Search fields and attributes")).to_be_focused()
-    page.keyboard.type("branch.n")
-    expect(page.get_by_role("button", name="branch.name")).to_be_visible()
-    page.keyboard.press("Enter")
+    filter_traces_by_attribute(page, mouse, "branch.n", "branch.name")
     mouse.click(page.get_by_label("airport"))
     mouse.click(page.get_by_label("harbour"))
     page.keyboard.press("Enter")
@@ -157,12 +162,7 @@ def test_an_attribute_is_filtered_and_the_view_shared(tab: Tab, demo: Site) -> N
         },
     )
     page, mouse = tab.open("/?range=24h"), Mouse()
-    mouse.click(page.get_by_role("link", name="Traces", exact=True))
-    mouse.click(page.get_by_role("button", name="Filter"))
-    expect(page.get_by_label("Search fields and attributes")).to_be_focused()
-    page.keyboard.type("shop.t")
-    expect(page.get_by_role("button", name="shop.tier")).to_be_visible()
-    page.keyboard.press("Enter")
+    filter_traces_by_attribute(page, mouse, "shop.t", "shop.tier")
     expect(page.get_by_label("Search values")).to_be_focused()
     # The only value that matches, at once.
     page.keyboard.type("gol")

@@ -134,9 +134,7 @@ async def test_the_time_to_the_first_token_of_spans_can_be_a_metric(desk: Desk) 
     await desk.send("ok", kind="llm", model="gpt-4o", duration_ms=5000, attributes=streamed)
     [alert] = await desk.evaluate(seconds=10)
     assert alert["value"] == pytest.approx(2500)
-    assert alert["title"] == (
-        "All agents: p95 time to first token of spans 2.50 s is above 1 s"
-    )
+    assert alert["title"] == "All agents: p95 time to first token of spans 2.50 s is above 1 s"
     desk.clock.turn(minutes=10)
     found = await desk.person.data("POST", "/alerts/backtest", json={"rules": [FIRST_TOKEN]})
     assert found["rules"][0]["fired"] == 1

@@ -20,7 +20,7 @@ from bench.peeking import (
 
 UNITS = 5000
 # The number of simulated experiments; `make soak` runs more.
-with_runs = pytest.mark.parametrize("runs", [30, pytest.param(300, marks=pytest.mark.soak)])
+with_runs = pytest.mark.parametrize("runs", [100, pytest.param(300, marks=pytest.mark.soak)])
 
 
 def limit_of(runs: int) -> float:

@@ -181,7 +181,7 @@ function ChooseValues({ isNamed, found }: { isNamed: boolean; found: number }) {
 function SameValue({ value }: { value: string }) {
   return (
     <p role="status" className="mb-3 rounded-lg border bg-info-soft px-3.5 py-2 text-info">
-      Both sides are {value}, so there is nothing to see: choose another baseline or candidate.
+      Both sides are {value}. Choose another baseline or candidate.
     </p>
   );
 }
