@@ -1,6 +1,7 @@
 """Compares the imports in src with the dependencies that pyproject.toml declares."""
 
 import ast
+import os
 import re
 import sys
 import tomllib
@@ -83,3 +84,10 @@ def test_an_indirect_dependency_is_named_in_the_source(name: str) -> None:
 def test_every_dependency_has_bounds(name: str) -> None:
     operators = sorted(specifier.operator for specifier in DECLARED[name].specifier)
     assert operators == (["=="] if name in EXACT else ["<", ">="])
+
+
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="there is one worker")
+@pytest.mark.xdist_group("canary")
+def test_groups_of_tests_reach_the_scheduler(request: pytest.FixtureRequest) -> None:
+    # pytest-xdist passes them on in the id. With a pytest that it does not know they are lost.
+    assert request.node.nodeid.endswith("@canary")
