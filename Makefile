@@ -79,6 +79,7 @@ $(READY): $(UV) requirements/dev.txt pyproject.toml
 	$(UV) venv -q --allow-existing --python $(PYTHON) .venv
 	$(UV) pip sync -q --compile-bytecode --python $(BIN)/python --require-hashes requirements/dev.txt
 	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	$(BIN)/python -m compileall -q src
 	@touch $@
 
 # Node and npm are packages of .venv, so that nothing has to be installed for them either.

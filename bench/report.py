@@ -258,7 +258,7 @@ def tabulate_start(figures: dict[str, Any]) -> list[FigureTable]:
         name: (run["median_seconds"], run["max_seconds"], run["cpu_seconds"])
         for name, run in figures.items()
     }
-    return [FigureTable("Start on an empty store", "command", columns, rows)]
+    return [FigureTable("Start", "command", columns, rows)]
 
 
 TABULATE: dict[str, Callable[[Any], list[FigureTable]]] = {
