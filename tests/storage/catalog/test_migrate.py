@@ -11,13 +11,14 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, inspect, select, text
 from sqlalchemy.pool import NullPool
 
 from spanwise.model.errors import StartError
 from spanwise.storage.catalog import Catalog, tables
 from spanwise.storage.catalog.database import driver_url
-from spanwise.storage.catalog.migrate import MIGRATIONS, migrate
+from spanwise.storage.catalog.migrate import MIGRATIONS, find_revisions, migrate
 from spanwise.storage.catalog.tables import metadata
 from support.catalog_processes import count_statements, migrate_until_killed
 from support.child_processes import run_process
@@ -49,6 +50,21 @@ def test_migrating_again_changes_nothing(empty_catalog_url: str) -> None:
         after = connection.execute(text("SELECT version_num FROM alembic_version")).all()
     assert before == after
     assert len(before) == 1
+
+
+def test_the_revisions_are_those_of_the_migrations() -> None:
+    scripts = ScriptDirectory(str(MIGRATIONS)).walk_revisions()
+    assert find_revisions() == [script.revision for script in scripts][::-1]
+
+
+def test_a_current_schema_is_opened_without_loading_alembic(empty_catalog_url: str) -> None:
+    migrate(driver_url(empty_catalog_url))
+    program = (
+        "import sys; from spanwise.storage.catalog.database import driver_url; "
+        "from spanwise.storage.catalog.migrate import migrate; migrate(driver_url(sys.argv[1])); "
+        "sys.exit('alembic' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program, empty_catalog_url], check=True)
 
 
 def test_processes_that_start_together_migrate_once(empty_catalog_url: str) -> None:

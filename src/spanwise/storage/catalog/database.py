@@ -8,7 +8,6 @@ from typing import Any
 
 import anyio.to_thread
 import structlog
-from alembic.util import CommandError
 from sqlalchemy import event, text
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
@@ -16,7 +15,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from spanwise.model.errors import StartError, Unavailable
-from spanwise.storage.catalog.migrate import inspect_schema, migrate, migration_lock
+from spanwise.storage.catalog.migrate import (
+    UnknownRevisionError,
+    inspect_schema,
+    migrate,
+    migration_lock,
+)
 
 log = structlog.get_logger()
 
@@ -162,7 +166,7 @@ def _raising_start_error(url: URL) -> Iterator[None]:
     """Raise StartError with one sentence when the catalog cannot be opened."""
     try:
         yield
-    except (DBAPIError, OSError, CommandError, Unavailable) as error:
+    except (DBAPIError, OSError, UnknownRevisionError, Unavailable) as error:
         cause = error.__cause__ if isinstance(error, Unavailable) else error
         reason = str(getattr(cause, "orig", None) or cause).strip().splitlines()[0]
         raise StartError(f"cannot open the catalog at {_format_url(url)}: {reason}") from None
