@@ -1,5 +1,5 @@
--- Spans, one row a span; of two rows of the same span the later version counts. The hour in the key
--- keeps a trace's spans together and lets old hours rest while new ones come in.
+-- One row per span; the row with the highest version counts. The hour in the key keeps the spans of
+-- a trace together, and parts of past hours are not merged again.
 CREATE TABLE IF NOT EXISTS spans
 (
     workspace LowCardinality(String),
@@ -51,11 +51,11 @@ CREATE TABLE IF NOT EXISTS spans
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(hour)
 ORDER BY (workspace, hour, trace_id, span_id)
--- Merging costs as much as inserting: more parts at once, so each span is rewritten less often.
+-- Merging costs as much as inserting: merges of more parts rewrite each span less often.
 SETTINGS index_granularity = 1024, merge_selector_base = 10, max_compress_block_size = 262144;
 
--- Between which hours a trace's spans lie, and when the first of them came: finds one trace without
--- a scan. Minimum and maximum do not care how often a span is sent.
+-- The hours between which a trace has spans, and its first and last version: finds a trace without
+-- a scan. Minimum and maximum stay the same when a span is sent again.
 CREATE TABLE IF NOT EXISTS trace_bounds
 (
     workspace LowCardinality(String),
@@ -70,8 +70,8 @@ ENGINE = AggregatingMergeTree
 ORDER BY (workspace, trace_id)
 SETTINGS index_granularity = 512;
 
--- What each trace adds up to. A row is computed anew from the trace's spans whenever one of them
--- comes in, is re-priced or deleted, and never added to: so resending cannot count twice.
+-- Trace aggregates. A row is recomputed from the trace's spans whenever one of them arrives, is
+-- repriced or deleted, never incremented: a span that is sent again counts once.
 CREATE TABLE IF NOT EXISTS traces
 (
     workspace LowCardinality(String),
@@ -106,7 +106,7 @@ CREATE TABLE IF NOT EXISTS traces
     kinds Array(LowCardinality(String)),
     input_preview String CODEC(ZSTD(1)),
     output_preview String CODEC(ZSTD(1)),
-    -- When the row came in: what was written since the last sweep is not in the rollup yet.
+    -- Insert time: rows written after the rollup's watermark are not in the rollup yet.
     written_at DateTime64(3, 'UTC') MATERIALIZED now64(3) CODEC(Delta(8), LZ4),
     INDEX version_range version TYPE minmax GRANULARITY 1,
     INDEX written_range written_at TYPE minmax GRANULARITY 1,
@@ -177,9 +177,9 @@ ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(time)
 ORDER BY (workspace, time, service_name, metric);
 
--- What a million tokens cost: a workspace's own prices (with no provider), and under an empty
--- workspace everyone's, for the models that were seen. Beyond `above_tokens` of input the second set
--- of rates holds for all tokens of a call.
+-- Prices per million tokens: those of a workspace (without a provider) and, under an empty workspace,
+-- list prices of models that occur. Calls with more than `above_tokens` of input use the second set of
+-- rates for all tokens.
 CREATE TABLE IF NOT EXISTS prices
 (
     workspace String,

@@ -1,5 +1,5 @@
--- What the traces of an hour or a day add up to, by agent and environment. Rows are computed anew
--- from `traces` and never added to; of two rows of the same key the later version counts.
+-- Aggregates of traces per hour and day, by agent and environment. Rows are recomputed from `traces`,
+-- never incremented; of the rows of a key the one with the highest version counts.
 CREATE TABLE IF NOT EXISTS trace_rollup
 (
     workspace LowCardinality(String),
@@ -35,7 +35,7 @@ PARTITION BY toYYYYMM(moment)
 ORDER BY (workspace, step, moment, agent_name, environment)
 SETTINGS index_granularity = 1024;
 
--- Every row of `traces` that was written up to the latest of these times is in the rollup.
+-- The rollup's watermark: all rows of `traces` that were written up to it are in the rollup.
 CREATE TABLE IF NOT EXISTS rollup_sweeps
 (
     swept_until DateTime64(3, 'UTC')

@@ -1,7 +1,7 @@
--- Which unit was given which variant, and when first. A unit is known by a number too, because
--- numbers join an order of magnitude faster than texts; a variant by its place in the experiment's
--- list, which never changes once it has started. Minimum and maximum do not care how often an
--- exposure is written; two variants that differ show a unit that saw both.
+-- The variant of each unit, and when it was first assigned. Units have a number too, because numbers
+-- join ten times as fast as strings; a variant is its index in the experiment's list, which does not
+-- change after the start. Minimum and maximum stay the same when an exposure is written again; where
+-- they differ, a unit saw two variants.
 CREATE TABLE IF NOT EXISTS exposures
 (
     workspace LowCardinality(String),

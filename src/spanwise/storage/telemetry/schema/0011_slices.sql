@@ -1,5 +1,5 @@
--- What the traces of ten seconds add up to, of hours that are still written to; else as in
--- `trace_rollup`. The months are of 0012: without them this could not run again after it.
+-- Aggregates of traces per ten seconds, for hours that are still written to; otherwise as in
+-- `trace_rollup`. The enum has the months of 0012, so that this can run again after 0012.
 ALTER TABLE trace_rollup MODIFY COLUMN step Enum8('slice' = 0, 'hour' = 1, 'day' = 2, 'month' = 3);
 
 CREATE TABLE IF NOT EXISTS trace_slices AS trace_rollup
@@ -8,8 +8,7 @@ PARTITION BY toYYYYMMDD(moment)
 ORDER BY (workspace, step, moment, agent_name, environment)
 SETTINGS index_granularity = 1024;
 
--- Every row of `traces` that was written up to the latest of these times, and is of an hour that
--- has slices, is in them.
+-- The watermark of slices: all rows of `traces` written up to it are in them, in hours with slices.
 CREATE TABLE IF NOT EXISTS slice_sweeps
 (
     swept_until DateTime64(3, 'UTC')

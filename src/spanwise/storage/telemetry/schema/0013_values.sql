@@ -1,5 +1,5 @@
--- The values that occur, for the menus of filters, from as few rows as the sums. What was swept
--- before has none of them: the next sweep computes all anew.
+-- Distinct values for filter menus, in the rollup. Resetting the watermark makes the next run compute
+-- them for all traces.
 ALTER TABLE trace_rollup
     ADD COLUMN IF NOT EXISTS providers Array(LowCardinality(String)),
     ADD COLUMN IF NOT EXISTS kinds Array(LowCardinality(String)),

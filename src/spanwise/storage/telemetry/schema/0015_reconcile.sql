@@ -1,4 +1,4 @@
--- 0001 was edited when the first stores had run it already: this gives them what their tables lack.
+-- 0001 was edited after the first stores had run it: add what their tables lack.
 ALTER TABLE traces
     ADD COLUMN IF NOT EXISTS written_at DateTime64(3, 'UTC') MATERIALIZED now64(3)
         CODEC(Delta(8), LZ4),
@@ -9,8 +9,8 @@ ALTER TABLE logs
 
 ALTER TABLE spans MODIFY SETTING merge_selector_base = 10, max_compress_block_size = 262144;
 
--- Theirs lacks columns too. It holds nothing of its own: every start creates it when it is missing.
+-- The dictionary lacks columns in those stores too. It has no data: every start creates it if missing.
 DROP DICTIONARY IF EXISTS price_list;
 
--- A file that is recorded must stay so through a power cut, or it might run after a later one.
+-- A recorded file must stay recorded after a power loss, or it could run again after a later one.
 ALTER TABLE schema_versions MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;

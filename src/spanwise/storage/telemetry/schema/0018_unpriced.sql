@@ -56,5 +56,5 @@ ALTER TABLE prices
     ADD COLUMN IF NOT EXISTS above_per_call Float64,
     ADD COLUMN IF NOT EXISTS above_per_image Float64 DEFAULT -1;
 
--- Every start creates it when it is missing.
+-- Every start creates it if missing.
 DROP DICTIONARY IF EXISTS price_list;
