@@ -1,11 +1,16 @@
 """Decides the verdict on an experiment (such as ship or keep running) and states the reason."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from spanwise.analysis.comparison import units_until_significant
 from spanwise.analysis.experiments import Measured
-from spanwise.model.experiments.definition import Direction, ExperimentStatus
+from spanwise.model.experiments.definition import (
+    Direction,
+    ExperimentMetric,
+    ExperimentStatus,
+    TraceMetric,
+)
 from spanwise.model.experiments.results import (
     Decision,
     Forecast,
@@ -18,6 +23,21 @@ from spanwise.model.experiments.results import (
 # A smaller relative difference counts as no difference.
 SMALLEST_LIFT = 0.05
 MAX_DAYS = 1000
+_METRIC_NAMES = {
+    TraceMetric.SUCCESS_RATE: "success rate",
+    TraceMetric.LATENCY: "latency",
+    TraceMetric.P95_LATENCY: "p95 latency",
+    TraceMetric.COST: "cost",
+    TraceMetric.TOKENS: "tokens",
+}
+
+
+def name_metrics(metrics: Iterable[ExperimentMetric]) -> dict[str, str]:
+    """Return the names of metrics in a sentence, by key."""
+    return {
+        one.key: one.signal_name or (one.key if one.metric is None else _METRIC_NAMES[one.metric])
+        for one in metrics
+    }
 
 
 @dataclass(frozen=True)
@@ -29,18 +49,23 @@ class Facts:
     srm: SampleRatio
     metrics: Sequence[MetricResult]
     forecast: Forecast | None
+    # By the key of the metric, which people may have chosen for programs.
+    metric_names: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, metric: MetricResult) -> str:
+        return self.metric_names.get(metric.key, metric.key)
 
 
 def decide(facts: Facts) -> Verdict:
     if not facts.srm.ok:
         return _make_verdict(
             Decision.INVALID,
-            "the units are not split as the weights say "
+            "The units are not split as the weights say "
             f"(p = {facts.srm.p_value:.2g}): something decides who is counted, "
-            "so no difference can be trusted; look for units lost on one side",
+            "so no difference can be trusted. Look for units lost on one side.",
         )
     if facts.units == 0:
-        return _undecided(facts, "no unit has been assigned yet")
+        return _undecided(facts, "No unit has been assigned yet.")
     primary = next(metric for metric in facts.metrics if metric.primary)
     better = [v for v in primary.variants[1:] if v.significant and is_better(primary, v)]
     worse = [v for v in primary.variants[1:] if v.significant and not is_better(primary, v)]
@@ -51,7 +76,7 @@ def decide(facts: Facts) -> Verdict:
     if len(worse) == len(primary.variants) - 1:
         control_key = primary.variants[0].variant
         lifts = ", ".join(f"{v.variant} {_change(primary, v)}" for v in worse)
-        reason = f"every variant is worse than {control_key} on {primary.key}: {lifts}"
+        reason = f"Every variant is worse than {control_key} on {facts.name(primary)}: {lifts}."
         return _make_verdict(Decision.SHIP, reason, control_key)
     return _without_winner(facts, primary)
 
@@ -66,14 +91,14 @@ def _ship(facts: Facts, primary: MetricResult, best: VariantResult) -> Verdict:
         and variant.significant
         and not is_better(metric, variant)
     ]
-    gain = f"{best.variant} is better on {primary.key}: {_change(primary, best)}"
+    gain = f"Variant {best.variant} is better on {facts.name(primary)}: {_change(primary, best)}"
     if best.lift_ci is not None:
         gain += f" ({_range(best)})"
     if harmed:
-        losses = ", ".join(f"{metric.key} {_change(metric, v)}" for metric, v in harmed)
-        return _undecided(facts, f"{gain}, but worse on {losses}; weigh the two yourself")
+        losses = ", ".join(f"{facts.name(metric)} {_change(metric, v)}" for metric, v in harmed)
+        return _undecided(facts, f"{gain}, but worse on {losses}; weigh the two yourself.")
     return _make_verdict(
-        Decision.SHIP, f"{gain}, and no other metric is significantly worse", best.variant
+        Decision.SHIP, f"{gain}, and no other metric is significantly worse.", best.variant
     )
 
 
@@ -81,36 +106,38 @@ def _without_winner(facts: Facts, primary: MetricResult) -> Verdict:
     known = [v for v in primary.variants[1:] if v.lift_ci is not None]
     if not known:
         reason = next((v.reason for v in primary.variants[1:] if v.reason), "there is no outcome")
-        return _undecided(facts, f"{primary.key} cannot be compared yet: {reason}")
+        return _undecided(
+            facts, f"The metric {facts.name(primary)} cannot be compared yet: {reason}."
+        )
     if len(known) == len(primary.variants) - 1 and all(_is_negligible(v) for v in known):
         ranges = ", ".join(f"{v.variant} {_range(v)}" for v in known)
         return _make_verdict(
             Decision.NO_DIFFERENCE,
-            f"any difference on {primary.key} is below {SMALLEST_LIFT:.0%}: {ranges}",
+            f"Any difference on {facts.name(primary)} is below {SMALLEST_LIFT:.0%}: {ranges}.",
         )
     nearest = max(known, key=lambda v: abs(v.lift or 0))
     return _undecided(
         facts,
-        f"no significant difference on {primary.key} yet: {nearest.variant} is at "
-        f"{_change(primary, nearest)}, and the truth may be anywhere in {_range(nearest)}",
+        f"No significant difference on {facts.name(primary)} yet: variant {nearest.variant} is at "
+        f"{_change(primary, nearest)}, and the truth may be anywhere in {_range(nearest)}.",
     )
 
 
 def _undecided(facts: Facts, reason: str) -> Verdict:
     if facts.status is ExperimentStatus.STOPPED:
         return _make_verdict(
-            Decision.NO_DIFFERENCE, f"stopped without a significant winner: {reason}"
+            Decision.NO_DIFFERENCE, f"Stopped without a significant winner. {reason}"
         )
     if facts.forecast is not None:
-        reason += f"; {describe_forecast(facts.forecast)}"
+        reason += f" {describe_forecast(facts.forecast)}"
     return _make_verdict(Decision.KEEP_RUNNING, reason)
 
 
 def describe_forecast(forecast: Forecast) -> str:
     if forecast.days > MAX_DAYS:
-        return f"at this rate it would take more than {MAX_DAYS} days to know"
+        return f"At this rate it would take more than {MAX_DAYS} days to know."
     days = max(1, round(forecast.days))
-    return f"at this rate you will know in about {days} day{'' if days == 1 else 's'}"
+    return f"At this rate you will know in about {days} day{'' if days == 1 else 's'}."
 
 
 def forecast(measured: Sequence[Measured], units: int, active_days: float) -> Forecast | None:
@@ -168,4 +195,4 @@ def _signed_percent(ratio: float) -> str:
 
 
 def _make_verdict(decision: Decision, reason: str, variant: str | None = None) -> Verdict:
-    return Verdict(decision=decision, variant=variant, reason=reason[0].upper() + reason[1:] + ".")
+    return Verdict(decision=decision, variant=variant, reason=reason)

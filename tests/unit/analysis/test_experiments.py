@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spanwise.analysis.comparison import ALPHA, Arm
 from spanwise.analysis.experiments import Measured, check_sample_ratio, compare, measure
-from spanwise.analysis.verdicts import Facts, decide, forecast
+from spanwise.analysis.verdicts import Facts, decide, forecast, name_metrics
 from spanwise.model.experiments.definition import (
     Direction,
     ExperimentMetric,
@@ -157,6 +157,17 @@ def test_a_verdict_writes_a_loss_with_a_minus_sign() -> None:
     srm = check_sample_ratio([5000] * 2, [1.0] * 2)
     verdict = decide(Facts(ExperimentStatus.RUNNING, 10_000, srm, results, None))
     assert "\N{MINUS SIGN}10.0%" in verdict.reason
+
+
+def test_a_verdict_is_a_sentence_that_names_its_metric() -> None:
+    custom = metric(TraceMetric.P95_LATENCY).model_copy(update={"key": "primary.key"})
+    arms = [Arm(5000, 1.0, 0.01), Arm(5000, 1.1, 0.01)]
+    results = compare([Measured(custom, arms)], VARIANTS[:2])
+    srm = check_sample_ratio([5000] * 2, [1.0] * 2)
+    names = name_metrics([custom])
+    verdict = decide(Facts(ExperimentStatus.RUNNING, 10_000, srm, results, None, names))
+    assert verdict.reason.startswith("Variant b is better on p95 latency: +10.0% (")
+    assert verdict.reason.endswith(", and no other metric is significantly worse.")
 
 
 def test_a_result_that_is_not_significant_after_adjustment_has_a_reason() -> None:

@@ -12,7 +12,7 @@ from spanwise.analysis.experiments import (
 )
 from spanwise.analysis.planning import plan_units
 from spanwise.analysis.variant_statistics import to_quantile_arm
-from spanwise.analysis.verdicts import Facts, decide, forecast
+from spanwise.analysis.verdicts import Facts, decide, forecast, name_metrics
 from spanwise.model.api_model import utc_now
 from spanwise.model.experiments.definition import (
     Experiment,
@@ -98,7 +98,16 @@ class Results:
             per_variant=count_units(variants, counts),
             srm=srm,
             metrics=metrics,
-            verdict=decide(Facts(experiment.status, units, srm, metrics, projection)),
+            verdict=decide(
+                Facts(
+                    experiment.status,
+                    units,
+                    srm,
+                    metrics,
+                    projection,
+                    name_metrics(experiment.metrics),
+                )
+            ),
             forecast=projection,
         )
 
