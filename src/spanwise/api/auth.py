@@ -129,7 +129,7 @@ def _check_role(caller: Principal, needed: WorkspaceRole) -> None:
     if caller.role is None:
         if not caller.workspace_id:
             raise NotFound("you are not a member of any workspace; create one first")
-        raise NotFound("no such workspace")
+        raise NotFound("workspace not found")
     if not caller.role.includes(needed):
         raise Forbidden(f"this needs the role {needed}; you are {caller.role} of this workspace")
 

@@ -208,7 +208,7 @@ class Accounts:
         async with self._catalog.write() as tx:
             account = await _require(tx, caller.user_id)
             if default_workspace_id not in {None, *account.memberships}:
-                raise NotFound("no such workspace")
+                raise NotFound("workspace not found")
             given = {field: value for field, value in changes.items() if value is not None}
             await stored.update_user(tx, caller.user_id, given)
             user = (await _require(tx, caller.user_id)).user
@@ -317,5 +317,5 @@ async def _consume_token(tx: Transaction, purpose: TokenPurpose, token: str) -> 
 async def _require(tx: Transaction, user_id: str) -> Account:
     account = await stored.find_account(tx, user_id)
     if account is None:
-        raise NotFound("no such user")
+        raise NotFound("user not found")
     return account

@@ -144,7 +144,7 @@ async def _record_event(tx: Transaction, caller: Principal, event: EventType, ke
 async def _require(tx: Transaction, caller: Principal, key_id: str) -> ApiKey:
     key = await stored.find_key(tx, caller.workspace_id, key_id)
     if key is None:
-        raise NotFound("no such API key")
+        raise NotFound("API key not found")
     return key
 
 

@@ -32,7 +32,7 @@ def check_password(password: str, field: str = "password") -> None:
     if not any(character.isprintable() and not character.isspace() for character in password):
         raise Invalid.field(field, "must not be blank")
     if password.lower() in _common_passwords():
-        raise Invalid.field(field, "is one of the most common passwords; choose another")
+        raise Invalid.field(field, "this password is too common")
 
 
 async def hash_password(password: str) -> str:

@@ -144,7 +144,7 @@ class Alerts:
 async def _require(tx: Transaction, caller: Principal, alert_id: str) -> Alert:
     alert = await stored.find_alert(tx, caller.workspace_id, alert_id)
     if alert is None:
-        raise NotFound("no such alert")
+        raise NotFound("alert not found")
     return alert
 
 

@@ -38,7 +38,7 @@ class Silences:
                 agent_id = (await require_agent(tx, workspace, wanted.agent_id)).id
             settings = await find_alert_settings(tx, workspace, agent_id)
             if wanted.rule_id not in {None, *(rule.id for rule in settings.rules)}:
-                raise NotFound("no such rule")
+                raise NotFound("rule not found")
             if await stored.count_active_silences(tx, workspace, now) >= MAX_ACTIVE:
                 raise Invalid(f"there are already {MAX_ACTIVE} active silences; end one first")
             silence = Silence(
@@ -66,6 +66,6 @@ class Silences:
         """End a silence early; nothing changes if it is over."""
         async with self._catalog.write() as tx:
             if await stored.find_silence(tx, caller.workspace_id, silence_id) is None:
-                raise NotFound("no such silence")
+                raise NotFound("silence not found")
             await stored.end_silence(tx, caller.workspace_id, silence_id, self._clock())
             await record_action(tx, caller, "silence.ended", silence_id, address)

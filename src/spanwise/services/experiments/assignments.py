@@ -124,7 +124,7 @@ class Assignments:
     async def _find(self, workspace: str, key: str) -> Experiment:
         experiment = await self._cache.find(workspace, key)
         if experiment is None:
-            raise NotFound("no such experiment")
+            raise NotFound("experiment not found")
         return experiment
 
     async def assign_in(

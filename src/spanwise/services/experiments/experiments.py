@@ -57,7 +57,7 @@ class Experiments:
         """Return the experiment with this id or name, unless it is a draft."""
         experiment = await self._cache.find(workspace, key)
         if experiment is None or experiment.status is ExperimentStatus.DRAFT:
-            raise NotFound("no such flag")
+            raise NotFound("flag not found")
         return experiment
 
     async def list_flags(self, workspace: str, limit: int) -> Sequence[Experiment]:
@@ -174,7 +174,7 @@ async def _record_event(
 async def _require(tx: Transaction, workspace: str, experiment_id: str) -> Experiment:
     experiment = await stored.find_experiment(tx, workspace, experiment_id)
     if experiment is None:
-        raise NotFound("no such experiment")
+        raise NotFound("experiment not found")
     return experiment
 
 

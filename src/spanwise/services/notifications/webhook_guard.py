@@ -19,6 +19,11 @@ ATTEMPT_SECONDS = 10.0
 _RESOLVE_SECONDS = 2.0
 _MAX_URL = 2000
 
+_PRIVATE_TARGET = (
+    "the target has a private address; an administrator can allow that with "
+    "SPANWISE_ALLOW_PRIVATE_WEBHOOKS"
+)
+
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 # In this network the last four bytes of an address are an IPv4 address.
@@ -141,14 +146,14 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         if not addresses:
             raise AddressRefused("the name has no address")
         if not self.allow_private and not all(is_public(address) for address in addresses):
-            raise AddressRefused("the target has a private address")
+            raise AddressRefused(_PRIVATE_TARGET)
         stream = await httpcore2.AnyIOBackend().connect_tcp(
             addresses[0], port, timeout, local_address, socket_options
         )
         peer = stream.get_extra_info("server_addr")
         if not self.allow_private and not is_public(str(peer[0])):
             await stream.aclose()
-            raise AddressRefused("the target has a private address")
+            raise AddressRefused(_PRIVATE_TARGET)
         return stream
 
     async def sleep(self, seconds: float) -> None:

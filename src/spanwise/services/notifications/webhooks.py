@@ -69,7 +69,7 @@ class Webhooks:
     async def delete(self, caller: Principal, webhook_id: str, address: str | None) -> None:
         async with self._catalog.write() as tx:
             if not await stored.delete_webhook(tx, caller.workspace_id, webhook_id, utc_now()):
-                raise NotFound("no such webhook")
+                raise NotFound("webhook not found")
             await record_action(tx, caller, "webhook.deleted", webhook_id, address)
 
     async def list_deliveries(
@@ -83,7 +83,7 @@ class Webhooks:
             if webhook_id is not None:
                 found = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
                 if found is None:
-                    raise NotFound("no such webhook")
+                    raise NotFound("webhook not found")
             return await stored.list_deliveries(
                 tx, caller.workspace_id, page, webhook_id=webhook_id, status=status
             )
@@ -94,7 +94,7 @@ class Webhooks:
         async with self._catalog.write() as tx:
             found = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
             if found is None:
-                raise NotFound("no such webhook")
+                raise NotFound("webhook not found")
             webhook, secret = found
             stamp = now.isoformat().replace("+00:00", "Z")
             message = new_outbox_message(

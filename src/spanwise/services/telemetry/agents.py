@@ -325,7 +325,7 @@ class Agents:
 async def require_agent(tx: Transaction, workspace_id: str, agent: str) -> Agent:
     found = await stored.find_agent(tx, workspace_id, agent)
     if found is None:
-        raise NotFound("no such agent")
+        raise NotFound("agent not found")
     return found
 
 

@@ -58,7 +58,7 @@ class Failures:
             found = await self.find(workspace, replace(query, group=group))
             if found.items:
                 return found.items[0]
-        raise NotFound("no such failure in this period")
+        raise NotFound("failure not found in this period")
 
     async def mark(
         self, caller: Principal, failure_id: str, status: FailureStatus, address: str | None
@@ -67,7 +67,7 @@ class Failures:
         workspace = caller.workspace_id
         group = parse_failure_id(failure_id)
         if group is None or not await has_failure(self._engine, workspace, group):
-            raise NotFound("no such failure")
+            raise NotFound("failure not found")
         mark = FailureMark(id=failure_id, status=status, marked_at=self._clock())
         async with self._catalog.write() as tx:
             if status is FailureStatus.NEW:

@@ -51,5 +51,5 @@ class Logs:
         wanted = LogFilter(trace_id=trace_id)
         listing = await self.find(workspace, wanted, page, order)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
-            raise NotFound("no such trace")
+            raise NotFound("trace not found")
         return listing

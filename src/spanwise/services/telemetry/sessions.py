@@ -32,5 +32,5 @@ class Sessions:
         ids = await self._agents.ids_by_name(workspace)
         session = await stored.find_session(self._engine, workspace, session_id, ids)
         if session is None:
-            raise NotFound("no such session")
+            raise NotFound("session not found")
         return session

@@ -68,7 +68,7 @@ class Signals:
         wanted = SignalFilter(trace_id=trace_id)
         listing = await self.find(workspace, wanted, page)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
-            raise NotFound("no such trace")
+            raise NotFound("trace not found")
         return listing
 
     async def summarize(

@@ -112,7 +112,7 @@ class Traces:
             stored.find_trace(self._engine, location, ids),
         )
         if not spans:
-            raise NotFound("no such trace")
+            raise NotFound("trace not found")
         if trace is not None and trace.experiment_id is None:
             trace = bind_to_experiment(trace, spans)
         trace = trace or describe_rootless_trace(spans)
@@ -140,13 +140,13 @@ class Traces:
         location = await self._find_location(workspace, trace_id)
         span = await stored_spans.find_span(self._engine, location, span_id, ids)
         if span is None:
-            raise NotFound("no such span")
+            raise NotFound("span not found")
         return span
 
     async def _find_location(self, workspace: str, trace_id: str) -> TraceLocation:
         location = await find_location(self._engine, workspace, trace_id)
         if location is None:
-            raise NotFound("no such trace")
+            raise NotFound("trace not found")
         return location
 
     async def find_filters(self, workspace: str, period: TimeRange) -> TraceFilters:
@@ -161,7 +161,7 @@ class Traces:
         if not await stored.is_known_trace(self._engine, workspace, trace_id):
             await self._pipeline.wait_until_visible(Freshness(workspace))
             if not await stored.is_known_trace(self._engine, workspace, trace_id):
-                raise NotFound("no such trace")
+                raise NotFound("trace not found")
         await self._pipeline.submit(sender, [prepare_deletion(workspace, trace_id)])
 
 

@@ -55,7 +55,7 @@ class Invitations:
             name = await stored_workspaces.find_workspace_name(tx, caller.workspace_id)
             inviter = await stored_users.find_account(tx, caller.user_id)
             if name is None or inviter is None:
-                raise NotFound("no such workspace")
+                raise NotFound("workspace not found")
             invitation = Invitation(
                 id=new_id("inv"),
                 email=email,
@@ -95,7 +95,7 @@ class Invitations:
         async with self._catalog.write() as tx:
             email = await stored.delete_invitation(tx, caller.workspace_id, invitation_id)
             if email is None:
-                raise NotFound("no such invitation")
+                raise NotFound("invitation not found")
             await audit.record(
                 tx,
                 "invitation.withdrawn",
@@ -116,14 +116,14 @@ class Invitations:
         async with self._catalog.write() as tx:
             account = await stored_users.find_account(tx, caller.user_id)
             if account is None:
-                raise NotFound("no such user")
+                raise NotFound("user not found")
             workspace_id = await accept_invitation(
                 tx, token, caller.user_id, account.user.email, address
             )
             workspace = await stored_workspaces.find_workspace(tx, workspace_id, caller.user_id)
         self._access.invalidate_user(caller.user_id)
         if workspace is None:
-            raise NotFound("no such workspace")
+            raise NotFound("workspace not found")
         return workspace
 
 

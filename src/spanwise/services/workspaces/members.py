@@ -114,14 +114,14 @@ async def _own_role(tx: Transaction, caller: Principal) -> WorkspaceRole:
     """Read the caller's role again: the one that was cached may have been taken away."""
     member = await stored.find_member(tx, caller.workspace_id, caller.user_id)
     if member is None:
-        raise NotFound("no such workspace")
+        raise NotFound("workspace not found")
     return member.role
 
 
 async def _require(tx: Transaction, workspace_id: str, user_id: str) -> Member:
     member = await stored.find_member(tx, workspace_id, user_id)
     if member is None:
-        raise NotFound("no such member")
+        raise NotFound("member not found")
     return member
 
 

@@ -74,7 +74,7 @@ class SharedRecords(Generic[T]):
             tx, self._kind, caller.workspace_id, caller.user_id, record_id
         )
         if record is None:
-            raise NotFound(f"no such {self._noun}")
+            raise NotFound(f"{self._noun} not found")
         return record
 
     async def _require_own(self, tx: Transaction, caller: Principal, record_id: str) -> T:

@@ -119,5 +119,5 @@ def first_workspace_name(person: str) -> str:
 async def _require(tx: Transaction, caller: Principal) -> Workspace:
     workspace = await stored.find_workspace(tx, caller.workspace_id, caller.user_id)
     if workspace is None:
-        raise NotFound("no such workspace")
+        raise NotFound("workspace not found")
     return workspace

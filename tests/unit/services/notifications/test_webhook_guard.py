@@ -65,7 +65,7 @@ async def test_a_name_that_becomes_private_after_the_check_is_refused(
     )
     url = hooks.url.replace("127.0.0.1", "hooks.example.com")
     assert await guard.find_problem(url) is None
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefused, match="SPANWISE_ALLOW_PRIVATE_WEBHOOKS"):
         await guard.post(url, {}, b"{}")
     assert hooks.received == []
 
