@@ -122,6 +122,19 @@ def test_unsaved_rules_are_not_lost_silently(tab: Tab) -> None:
     expect(page).to_have_url(re.compile("/traces"))
 
 
+def test_unsaved_rules_are_not_lost_by_switching_the_workspace(tab: Tab, demo: Site) -> None:
+    other = demo.call("POST", "/workspaces", json={"name": "Elsewhere"})["id"]
+    page = tab.open("/alerts/rules/workspace")
+    enabled = page.get_by_label("Rules enabled")
+    was_enabled = enabled.is_checked()
+    enabled.click()
+    page.get_by_role("button", name=re.compile("^Workspace:")).click()
+    page.get_by_role("menuitem", name="Elsewhere").click()
+    page.get_by_role("dialog", name="Leave without saving?").press("Escape")
+    assert enabled.is_checked() != was_enabled
+    demo.call("DELETE", f"/workspaces/{other}", json={"name": "Elsewhere"})
+
+
 def test_a_workspace_rule_is_added_from_the_list_of_all_rules(tab: Tab, demo: Site) -> None:
     page = tab.open("/alerts/rules")
     rules = page.get_by_role("list", name="Alert rules")

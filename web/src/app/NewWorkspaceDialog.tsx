@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
+import { flushSync } from "react-dom";
 import { ApiError, api, unwrap } from "@/lib/api";
 import { workspacesQuery } from "@/lib/queries";
 import { Button } from "@/ui/Button";
@@ -7,12 +8,7 @@ import { Dialog } from "@/ui/Dialog";
 import { TextField } from "@/ui/Field";
 import { useSwitchWorkspace } from "./useSwitchWorkspace";
 
-interface Props {
-  isOpen: boolean;
-  onClose: () => void;
-}
-
-export default function NewWorkspaceDialog({ isOpen, onClose }: Props) {
+export default function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
   const form = useId();
   const [name, setName] = useState("");
   const queries = useQueryClient();
@@ -21,8 +17,8 @@ export default function NewWorkspaceDialog({ isOpen, onClose }: Props) {
     mutationFn: () => unwrap(api.POST("/api/workspaces", { body: { name: name.trim() } })),
     onSuccess: (created) => {
       queries.setQueryData(workspacesQuery.queryKey, (own) => [...(own ?? []), created]);
-      setName("");
-      onClose();
+      // Now, so that leaving the page does not find this form unsaved.
+      flushSync(onClose);
       switchTo(created.id, "/start");
     },
   });
@@ -32,7 +28,7 @@ export default function NewWorkspaceDialog({ isOpen, onClose }: Props) {
       : undefined;
   return (
     <Dialog
-      isOpen={isOpen}
+      isOpen
       onClose={onClose}
       title="New workspace"
       footer={

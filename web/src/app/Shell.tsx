@@ -7,13 +7,13 @@ import { useFilterValues } from "@/lib/queries";
 import { useRange, useSetRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { setTheme, useIsDark } from "@/lib/theme";
-import { useTimeZone } from "@/lib/timeZone";
 import { useWorkspaceId } from "@/lib/workspace";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/states";
 import { PAGES, type Page } from "./pages";
 import { Rail } from "./Rail";
 import { TopBar } from "./TopBar";
+import { UnsavedGuard } from "./UnsavedGuard";
 import { NotMember, NoWorkspace, useAccess } from "./workspaceAccess";
 
 const loadPalette = () => import("./CommandPalette");
@@ -27,7 +27,12 @@ export function usePage(): Page | undefined {
 
 /** Another workspace starts with fresh components: none of them keeps data of the last one. */
 export function Shell() {
-  return <Frame key={useWorkspaceId()} />;
+  return (
+    <>
+      <Frame key={useWorkspaceId()} />
+      <UnsavedGuard />
+    </>
+  );
 }
 
 function Frame() {
@@ -61,13 +66,7 @@ function Frame() {
           onHelp={() => setHelpOpen(true)}
         />
         <ProgressLine />
-        {/* All times are formatted again in another zone. */}
-        <main
-          key={useTimeZone()}
-          id="main"
-          tabIndex={-1}
-          className="relative min-h-0 flex-1 outline-none"
-        >
+        <main id="main" tabIndex={-1} className="relative min-h-0 flex-1 outline-none">
           <CheckedOutlet page={page} />
         </main>
       </div>

@@ -13,7 +13,7 @@ const NewWorkspaceDialog = lazy(() => import("./NewWorkspaceDialog"));
 export default function WorkspaceSwitcher({ label }: { label: ReactNode }) {
   const current = useWorkspace();
   const { data: own } = useQuery(workspacesQuery);
-  const [isCreating, setCreating] = useState<boolean>();
+  const [isCreating, setCreating] = useState(false);
   const navigate = useNavigate();
   const switchTo = useSwitchWorkspace();
   return (
@@ -46,9 +46,9 @@ export default function WorkspaceSwitcher({ label }: { label: ReactNode }) {
           </MenuItem>
         )}
       </Menu>
-      {isCreating !== undefined && (
+      {isCreating && (
         <Suspense>
-          <NewWorkspaceDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+          <NewWorkspaceDialog onClose={() => setCreating(false)} />
         </Suspense>
       )}
     </>

@@ -1,10 +1,10 @@
 /** What a page is, and the pages that need no sign-in. */
 import type { LucideIcon } from "lucide-react";
-import type { ComponentType } from "react";
+import type { FunctionComponent } from "react";
 import type { Search } from "@/lib/url";
 
 export interface PageCode {
-  default: ComponentType;
+  default: FunctionComponent;
   /** Prefetches the data that the page shows first, before the page is rendered. */
   prefetch?: (search: Search, params: Record<string, string>) => void;
 }

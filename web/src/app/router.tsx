@@ -10,6 +10,7 @@ import {
 } from "@tanstack/react-router";
 import { GLOBAL_KEYS } from "@/lib/range";
 import { session } from "@/lib/session";
+import { useTimeZone } from "@/lib/timeZone";
 import { parseSearch, type Search, stringifySearch } from "@/lib/url";
 import { workspace } from "@/lib/workspace";
 import { Button } from "@/ui/Button";
@@ -50,11 +51,21 @@ const frame = createRoute({
   },
 });
 
+/** Another time zone renders the page again, which keeps its state, unlike a new key. */
+function toComponent(load: Page["load"]) {
+  const Lazy = lazyRouteComponent(load);
+  const Zoned = () => {
+    useTimeZone();
+    return <Lazy />;
+  };
+  return Object.assign(Zoned, { preload: Lazy.preload });
+}
+
 function toRoute(page: Page) {
   return createRoute({
     getParentRoute: () => (page.isPublic ? root : frame) as typeof root,
     path: page.path,
-    component: lazyRouteComponent(page.load),
+    component: toComponent(page.load),
     loader: ({ cause, location, params }) => {
       // Hovering a link loads code but no data: requests are rate limited.
       if (cause !== "enter") return;

@@ -67,7 +67,7 @@ export function NotMember() {
 }
 
 export function NoWorkspace() {
-  const [isOpen, setOpen] = useState<boolean>();
+  const [isOpen, setOpen] = useState(false);
   return (
     <EmptyState
       isPage
@@ -80,9 +80,9 @@ export function NoWorkspace() {
       }
     >
       Ask a colleague for an invitation, or create a workspace of your own.
-      {isOpen !== undefined && (
+      {isOpen && (
         <Suspense>
-          <NewWorkspaceDialog isOpen={isOpen} onClose={() => setOpen(false)} />
+          <NewWorkspaceDialog onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </EmptyState>

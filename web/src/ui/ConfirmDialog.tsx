@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Button } from "./Button";
-import { Dialog } from "./Dialog";
+import { CenteredModal } from "./Modal";
 
 interface Props {
   isOpen: boolean;
@@ -18,7 +18,7 @@ interface Props {
 export function ConfirmDialog(props: Props) {
   const { isOpen, onClose, onConfirm, title, action, isBusy, isDangerous, isBlocked } = props;
   return (
-    <Dialog
+    <CenteredModal
       isOpen={isOpen}
       onClose={onClose}
       title={title}
@@ -37,6 +37,6 @@ export function ConfirmDialog(props: Props) {
       }
     >
       {props.children}
-    </Dialog>
+    </CenteredModal>
   );
 }

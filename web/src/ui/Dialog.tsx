@@ -1,36 +1,54 @@
-/** Modal dialog and drawer, on Base UI: focus is trapped and returned, Escape closes. */
-import { Dialog as Base } from "@base-ui/react/dialog";
-import { X } from "lucide-react";
-import { type ReactNode, useRef } from "react";
-import { Button } from "./Button";
+/** A dialog that asks before it drops what was typed, and a drawer. */
+import { useEffect, useState } from "react";
+import { useUnsaved } from "@/lib/unsaved";
+import { ConfirmDialog } from "./ConfirmDialog";
 import { cx } from "./cx";
+import { CenteredModal, Modal, type ModalProps } from "./Modal";
 
-interface Props {
-  isOpen: boolean;
-  onClose: () => void;
-  title: string;
-  children: ReactNode;
-  footer?: ReactNode;
-  className?: string;
-  /** Without header and padding: the content draws everything itself. */
-  isBare?: boolean;
+interface Props extends ModalProps {
+  /** Whether something was changed other than by typing into a field, which is noticed anyway. */
+  isChanged?: boolean;
 }
 
-/** Centered over the page. */
-export function Dialog(props: Props) {
+/**
+ * Centered over the page. Once a field was changed, Escape, a click beside it and leaving the page
+ * ask first; the buttons of the form call `onClose` without a question.
+ */
+export function Dialog({ isChanged = false, ...props }: Props) {
+  const { isOpen, onClose, children } = props;
+  const [isTyped, setTyped] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const isUnsaved = isOpen && !props.isBare && (isChanged || isTyped);
+  useUnsaved(isUnsaved);
+  useEffect(() => {
+    if (!isOpen) setTyped(false);
+  }, [isOpen]);
   return (
-    <Modal
-      {...props}
-      className={cx(
-        "inset-x-0 top-[50%] m-auto max-h-[85vh] w-[min(34rem,calc(100vw-2rem))] -translate-y-1/2 rounded-lg shadow-2xl",
-        props.className,
-      )}
-    />
+    <CenteredModal {...props} onClose={() => (isUnsaved ? setAsking(true) : onClose())}>
+      <div className="contents" onInput={() => setTyped(true)}>
+        {children}
+      </div>
+      {/* Inside, so that a click or Escape there is not one beside this dialog. */}
+      <ConfirmDialog
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={() => {
+          setAsking(false);
+          onClose();
+        }}
+        title="Discard your changes?"
+        action="Discard"
+        isBusy={false}
+        isDangerous
+      >
+        What you entered is not saved yet.
+      </ConfirmDialog>
+    </CenteredModal>
   );
 }
 
 /** At the right edge for details of a list item, at the left edge for navigation. */
-export function Drawer({ side = "right", ...props }: Props & { side?: "left" | "right" }) {
+export function Drawer({ side = "right", ...props }: ModalProps & { side?: "left" | "right" }) {
   return (
     <Modal
       {...props}
@@ -40,41 +58,5 @@ export function Drawer({ side = "right", ...props }: Props & { side?: "left" | "
         props.className,
       )}
     />
-  );
-}
-
-function Modal({ isOpen, onClose, title, children, footer, className, isBare }: Props) {
-  const popup = useRef<HTMLDivElement>(null);
-  // The first field, not the button that closes the dialog.
-  const findFirstField = () =>
-    popup.current?.querySelector<HTMLElement>("input, textarea, select") ?? true;
-  return (
-    <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
-      <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-50 bg-[rgb(10_9_8/45%)]" />
-        <Base.Popup
-          ref={popup}
-          data-overlay
-          initialFocus={findFirstField}
-          aria-label={isBare ? title : undefined}
-          className={cx("fixed z-50 flex flex-col border bg-surface outline-none", className)}
-        >
-          {!isBare && (
-            <header className="flex h-11 shrink-0 items-center justify-between border-b pr-2 pl-4">
-              <Base.Title className="truncate font-medium">{title}</Base.Title>
-              <Button
-                kind="quiet"
-                size="small"
-                aria-label="Close"
-                onClick={onClose}
-                icon={<X className="size-4" />}
-              />
-            </header>
-          )}
-          <div className={cx("min-h-0 flex-1 overflow-auto", !isBare && "p-4")}>{children}</div>
-          {footer && <footer className="flex justify-end gap-2 border-t p-3">{footer}</footer>}
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
   );
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { formatAgo, formatDateTime, formatPreciseTime, formatShortTime } from "@/lib/format";
+import { useTimeZone } from "@/lib/timeZone";
 
 const FORMATS = {
   ago: formatAgo,
@@ -29,6 +30,8 @@ function Ago({ at }: Props) {
 }
 
 function Moment({ at, as }: Required<Props>) {
+  // Also in rows that are not rendered again with their page.
+  useTimeZone();
   return (
     <time dateTime={at} title={`${formatDateTime(at)} · ${at}`} className="whitespace-nowrap">
       {FORMATS[as](at)}

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { type Alert, statusTone } from "@/lib/alerts";
 import { api, unwrap } from "@/lib/api";
 import { useCan } from "@/lib/roles";
+import { useUnsaved } from "@/lib/unsaved";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { TextArea } from "@/ui/Field";
@@ -43,6 +44,7 @@ export function AlertHistory({ alert }: { alert: Alert }) {
 function CommentForm({ alert }: { alert: Alert }) {
   const queries = useQueryClient();
   const [text, setText] = useState("");
+  useUnsaved(text.trim() !== "");
   const add = useMutation({
     mutationFn: () =>
       unwrap(

@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
+import { fromField } from "@/lib/timeZone";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Choices, Field, Input, type Option, TextField } from "@/ui/Field";
@@ -51,7 +52,7 @@ export function SilenceDialog({ scope, onClose }: Props) {
   const create = useMutation({
     mutationFn: () => {
       const end =
-        duration === "until" ? new Date(until) : new Date(Date.now() + Number(duration) * HOUR);
+        duration === "until" ? fromField(until) : new Date(Date.now() + Number(duration) * HOUR);
       const agentId = part === "workspace" ? null : scope.agentId;
       const ruleId = part === "rule" ? scope.ruleId : null;
       return unwrap(

@@ -2,6 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Copy, Lock, Pencil, Trash2, Users } from "lucide-react";
 import { useState } from "react";
+import { flushSync } from "react-dom";
 import {
   changeDashboard,
   createDashboard,
@@ -19,12 +20,14 @@ import { toast } from "@/ui/Toast";
 
 const onError = (error: Error) => toast(error.message, "bad");
 
-/** Creates a dashboard and opens it. */
-export function useCreate() {
+/** Creates a dashboard, closes the dialog that asked for its name, and opens it. */
+export function useCreate(close: () => void) {
   const navigate = useNavigate();
   return useDashboardChange(createDashboard, {
     onDone: ({ id, name }) => {
       toast(`${name} was created.`, "good");
+      // Now, so that leaving the page does not find the dialog unsaved.
+      flushSync(close);
       void navigate({ to: "/dashboards/$dashboardId", params: { dashboardId: id } as never });
     },
     onError,
@@ -43,7 +46,7 @@ export function Actions({
   const { id, name, isShared, panels } = dashboard;
   const [asking, setAsking] = useState<Asking>(null);
   const close = () => setAsking(null);
-  const create = useCreate();
+  const create = useCreate(close);
   const change = useDashboardChange(
     (part: { name?: string; isShared?: boolean }) => changeDashboard(id, part),
     { onDone: close, onError },
@@ -101,9 +104,7 @@ export function Actions({
           name={`${name} (copy)`}
           isBusy={create.isPending}
           onClose={close}
-          onSave={(next) =>
-            create.mutate({ name: next, isShared: false, panels }, { onSuccess: close })
-          }
+          onSave={(next) => create.mutate({ name: next, isShared: false, panels })}
         />
       )}
       <ConfirmDialog

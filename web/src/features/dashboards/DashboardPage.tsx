@@ -10,13 +10,13 @@ import {
   useMayChange,
 } from "@/lib/dashboards";
 import type { Panel } from "@/lib/queryDraft";
+import { useUnsaved } from "@/lib/unsaved";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { PageBody } from "@/ui/Panel";
 import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { toast } from "@/ui/Toast";
-import { UnsavedGuard } from "@/ui/UnsavedGuard";
 import { Actions } from "./Actions";
 import { PanelDialog } from "./PanelDialog";
 import { PanelGrid } from "./PanelGrid";
@@ -59,6 +59,7 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
   const [editing, setEditing] = useState<number | "new" | null>(null);
   const [isDeleted, setDeleted] = useState(false);
   const save = useSave(dashboard, () => setChanged(null));
+  useUnsaved(changed !== null);
   const { host, isFull, toggle } = useFullScreen();
   const panels = changed ?? dashboard.panels;
   const apply = (panel: Panel) => {
@@ -137,7 +138,6 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
           onSave={apply}
         />
       )}
-      <UnsavedGuard isChanged={changed !== null} />
     </div>
   );
 }

@@ -20,7 +20,7 @@ export default function DashboardsPage() {
   const list = useDashboards();
   const { data: profile } = useProfile();
   const [isNaming, setNaming] = useState<"new" | "overview" | null>(null);
-  const create = useCreate();
+  const create = useCreate(() => setNaming(null));
   const own = list.data?.filter((one) => one.ownerId === profile?.id) ?? [];
   const others = list.data?.filter((one) => one.ownerId !== profile?.id) ?? [];
   const newButton = (

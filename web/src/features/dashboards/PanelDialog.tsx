@@ -30,7 +30,8 @@ interface Props {
 }
 
 export function PanelDialog({ panel, onClose, onSave }: Props) {
-  const [draft, setDraft] = useState<Draft>(panel ? panelToDraft(panel) : NEW_DRAFT);
+  const [initial] = useState<Draft>(panel ? panelToDraft(panel) : NEW_DRAFT);
+  const [draft, setDraft] = useState(initial);
   const [title, setTitle] = useState(panel?.title ?? "");
   const [width, setWidth] = useState(panel?.width ?? 6);
   const [height, setHeight] = useState(panel?.height ?? 4);
@@ -40,6 +41,7 @@ export function PanelDialog({ panel, onClose, onSave }: Props) {
   return (
     <Dialog
       isOpen
+      isChanged={draft !== initial}
       onClose={onClose}
       title={panel ? "Edit panel" : "Add panel"}
       className="!w-[min(60rem,calc(100vw-1rem))]"

@@ -55,14 +55,15 @@ export function Webhooks() {
           <Row key={webhook.id} webhook={webhook} />
         ))}
       </ul>
-      <NewWebhook
-        isOpen={isCreating}
-        onClose={() => setCreating(false)}
-        onCreated={(webhook) => {
-          setCreating(false);
-          setCreated(webhook);
-        }}
-      />
+      {isCreating && (
+        <NewWebhook
+          onClose={() => setCreating(false)}
+          onCreated={(webhook) => {
+            setCreating(false);
+            setCreated(webhook);
+          }}
+        />
+      )}
       <Dialog
         isOpen={created !== null}
         onClose={() => setCreated(null)}
@@ -151,12 +152,11 @@ function Row({ webhook }: { webhook: Webhook }) {
 }
 
 interface NewProps {
-  isOpen: boolean;
   onClose: () => void;
   onCreated: (webhook: Schemas["WebhookWithSecret"]) => void;
 }
 
-function NewWebhook({ isOpen, onClose, onCreated }: NewProps) {
+function NewWebhook({ onClose, onCreated }: NewProps) {
   const queries = useQueryClient();
   const [url, setUrl] = useState("");
   const [types, setTypes] = useState<EventType[]>([]);
@@ -164,8 +164,6 @@ function NewWebhook({ isOpen, onClose, onCreated }: NewProps) {
     mutationFn: () => unwrap(api.POST("/api/events/webhooks", { body: { url, types } })),
     onSuccess: (webhook) => {
       void queries.invalidateQueries({ queryKey: ["events", "webhooks"] });
-      setUrl("");
-      setTypes([]);
       onCreated(webhook);
     },
   });
@@ -175,7 +173,7 @@ function NewWebhook({ isOpen, onClose, onCreated }: NewProps) {
       : create.error?.message;
   return (
     <Dialog
-      isOpen={isOpen}
+      isOpen
       onClose={onClose}
       title="New webhook"
       footer={

@@ -1,6 +1,7 @@
 /** Saves the query as a panel of a new or an existing dashboard. */
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { flushSync } from "react-dom";
 import {
   changeDashboard,
   createDashboard,
@@ -109,7 +110,8 @@ function useSave(draft: Draft, close: () => void) {
     {
       onDone: (dashboard) => {
         toast(`Saved to ${dashboard.name}.`, "good");
-        close();
+        // Now, so that leaving the page finds nothing unsaved.
+        flushSync(close);
         void navigate({
           to: "/dashboards/$dashboardId",
           params: { dashboardId: dashboard.id } as never,

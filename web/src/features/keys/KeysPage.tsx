@@ -56,15 +56,16 @@ export default function KeysPage() {
           ))}
         </ul>
       </div>
-      <NewKeyDialog
-        isOpen={isAdmin && dialog !== ""}
-        requiresExpiry={workspace?.requireKeyExpiry ?? false}
-        onClose={() => setDialog("")}
-        onSecret={(created) => {
-          setDialog("");
-          setSecret(created);
-        }}
-      />
+      {isAdmin && dialog !== "" && (
+        <NewKeyDialog
+          requiresExpiry={workspace?.requireKeyExpiry ?? false}
+          onClose={() => setDialog("")}
+          onSecret={(created) => {
+            setDialog("");
+            setSecret(created);
+          }}
+        />
+      )}
       <SecretDialog secret={secret} onClose={() => setSecret(null)} />
     </PageBody>
   );

@@ -14,13 +14,12 @@ const SCOPES: { value: Scope; label: string }[] = [
 ];
 
 interface NewKeyProps {
-  isOpen: boolean;
   requiresExpiry: boolean;
   onClose: () => void;
   onSecret: (secret: Secret) => void;
 }
 
-export function NewKeyDialog({ isOpen, requiresExpiry, onClose, onSecret }: NewKeyProps) {
+export function NewKeyDialog({ requiresExpiry, onClose, onSecret }: NewKeyProps) {
   const [name, setName] = useState("");
   const [scope, setScope] = useState<Scope>("ingest");
   const [expires, setExpires] = useState("");
@@ -35,18 +34,14 @@ export function NewKeyDialog({ isOpen, requiresExpiry, onClose, onSecret }: NewK
           },
         }),
       ),
-    (created) => {
-      setName("");
-      setExpires("");
-      onSecret(created);
-    },
+    onSecret,
   );
   const isComplete = name.trim() !== "" && (expires !== "" || !requiresExpiry);
   const about = (field: string) =>
     create.error instanceof ApiError ? create.error.about(field) : undefined;
   return (
     <Dialog
-      isOpen={isOpen}
+      isOpen
       onClose={onClose}
       title="New key"
       footer={

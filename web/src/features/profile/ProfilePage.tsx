@@ -2,8 +2,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, type User, unwrap } from "@/lib/api";
-import { useProfile, useSignInOptions } from "@/lib/queries";
+import { profileQuery, useProfile, useSignInOptions } from "@/lib/queries";
 import { session } from "@/lib/session";
+import { useUnsaved } from "@/lib/unsaved";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { CopyId } from "@/ui/Copy";
@@ -35,11 +36,13 @@ function Account({ user }: { user: User }) {
   const [name, setName] = useState(user.name);
   const save = useMutation({
     mutationFn: () => unwrap(api.PUT("/api/users/profile", { body: { name: name.trim() } })),
-    onSuccess: () => {
-      void queries.invalidateQueries({ queryKey: ["profile"] });
+    onSuccess: (changed) => {
+      queries.setQueryData(profileQuery.queryKey, changed);
       toast("Saved.", "good");
     },
   });
+  const isChanged = name.trim() !== user.name;
+  useUnsaved(isChanged);
   const problem =
     save.error instanceof ApiError ? (save.error.about("name") ?? save.error.message) : undefined;
   return (
@@ -82,7 +85,7 @@ function Account({ user }: { user: User }) {
             kind="primary"
             type="submit"
             busy={save.isPending}
-            disabled={!name.trim() || name.trim() === user.name}
+            disabled={!name.trim() || !isChanged}
           >
             Save
           </Button>
@@ -95,6 +98,8 @@ function Account({ user }: { user: User }) {
 function Password() {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
+  // The browser may have filled in the current one.
+  useUnsaved(next !== "");
   const change = useMutation({
     mutationFn: () =>
       unwrap(

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { ApiError, api, unwrap, type Workspace } from "@/lib/api";
 import { profileQuery, useProfile } from "@/lib/queries";
 import { ONLY, useCan } from "@/lib/roles";
+import { useUnsaved } from "@/lib/unsaved";
 import { Button } from "@/ui/Button";
 import { CopyId } from "@/ui/Copy";
 import { Checkbox, TextField } from "@/ui/Field";
@@ -32,6 +33,7 @@ function Name({ workspace }: { workspace: Workspace }) {
   const save = useWorkspaceChange(workspace);
   const isAllowed = useCan()("admin");
   const isChanged = name.trim() !== "" && name.trim() !== workspace.name;
+  useUnsaved(isChanged);
   const problem = save.error instanceof ApiError ? save.error.about("name") : undefined;
   return (
     <Section

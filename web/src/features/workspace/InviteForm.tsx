@@ -3,6 +3,7 @@ import { UserPlus } from "lucide-react";
 import { useState } from "react";
 import { ApiError, api, type Schemas, unwrap, type Workspace } from "@/lib/api";
 import type { Role } from "@/lib/roles";
+import { useUnsaved } from "@/lib/unsaved";
 import { Button } from "@/ui/Button";
 import { CodeBlock } from "@/ui/CodeBlock";
 import { Dialog } from "@/ui/Dialog";
@@ -16,6 +17,7 @@ export function InviteForm({ workspace }: { workspace: Workspace }) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("editor");
   const [created, setCreated] = useState<Created | null>(null);
+  useUnsaved(email.trim() !== "");
   const invite = useMutation({
     mutationFn: () =>
       unwrap(

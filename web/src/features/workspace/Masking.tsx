@@ -4,10 +4,10 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import { useDeferredValue, useState } from "react";
 import { ApiError, api, type Schemas, unwrap, type Workspace } from "@/lib/api";
 import { workspacesQuery } from "@/lib/queries";
+import { useUnsaved } from "@/lib/unsaved";
 import { Button } from "@/ui/Button";
 import { Checkbox, Field, Select, TextArea } from "@/ui/Field";
 import { toast } from "@/ui/Toast";
-import { UnsavedGuard } from "@/ui/UnsavedGuard";
 import { MaskingPatterns } from "./MaskingPatterns";
 import { Section } from "./Section";
 
@@ -36,6 +36,7 @@ export function Masking({ workspace }: { workspace: Workspace }) {
   const [rules, setRules] = useState(saved);
   const change = (part: Partial<Rules>) => setRules({ ...rules, ...part });
   const isChanged = JSON.stringify(clean(rules)) !== JSON.stringify(saved);
+  useUnsaved(isChanged);
   const save = useMutation({
     mutationFn: () =>
       unwrap(
@@ -122,7 +123,6 @@ export function Masking({ workspace }: { workspace: Workspace }) {
           </Section>
         </>
       )}
-      <UnsavedGuard isChanged={isChanged} />
       <Preview workspace={workspace} rules={rules} />
       <Section title="Save" hint={problem && <span className="text-bad">{problem}</span>}>
         <Button kind="primary" type="submit" disabled={!isChanged} busy={save.isPending}>

@@ -4,10 +4,10 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, type Schemas, unwrap, type Workspace } from "@/lib/api";
 import { formatCount, formatCounted } from "@/lib/format";
+import { useUnsaved } from "@/lib/unsaved";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
 import { TextField } from "@/ui/Field";
-import { UnsavedGuard } from "@/ui/UnsavedGuard";
 import { Section } from "./Section";
 import { useWorkspaceChange } from "./useWorkspaceChange";
 
@@ -25,6 +25,7 @@ export function Retention({ workspace }: { workspace: Workspace }) {
   const isChanged =
     wanted.retentionDays !== workspace.retentionDays ||
     wanted.contentRetentionDays !== workspace.contentRetentionDays;
+  useUnsaved(isChanged);
   const preview = usePreview(workspace, wanted.retentionDays, wanted.contentRetentionDays);
   const about = (field: string) =>
     save.error instanceof ApiError ? save.error.about(field) : undefined;
@@ -35,7 +36,6 @@ export function Retention({ workspace }: { workspace: Workspace }) {
         if (isValid && isChanged) setConfirming(true);
       }}
     >
-      <UnsavedGuard isChanged={isChanged} />
       <Section
         title="Everything"
         hint="Traces, spans, signals, logs and metrics older than this are deleted. Empty keeps them."

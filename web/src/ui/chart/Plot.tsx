@@ -4,6 +4,7 @@ import type uPlot from "uplot";
 import { useColours } from "@/lib/colours";
 import { bucketEnd, useSetRange } from "@/lib/range";
 import { useIsDark } from "@/lib/theme";
+import { useTimeZone } from "@/lib/timeZone";
 import "uplot/dist/uPlot.min.css";
 import { ChartTip } from "./ChartTip";
 import { createPlot, type Handlers } from "./options";
@@ -22,6 +23,7 @@ export function Plot({ input, height, label, onPick }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const [hover, setHover] = useState<{ index: number; x: number } | null>(null);
   const isDark = useIsDark();
+  const zone = useTimeZone();
   const colours = useColours();
   const { setCustom } = useSetRange();
 
@@ -40,7 +42,7 @@ export function Plot({ input, height, label, onPick }: Props) {
     },
   };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme decides the resolved colours
+  // biome-ignore lint/correctness/useExhaustiveDependencies: theme and zone decide colours and labels
   useLayoutEffect(() => {
     const element = host.current;
     if (!element) return;
@@ -57,7 +59,7 @@ export function Plot({ input, height, label, onPick }: Props) {
       cursorLeft.current = plot?.cursor.left ?? -1;
       plot?.destroy();
     };
-  }, [input, height, isDark, colours]);
+  }, [input, height, isDark, colours, zone]);
 
   return (
     <div

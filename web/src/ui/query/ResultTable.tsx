@@ -2,6 +2,7 @@
 import { useMemo } from "react";
 import { columnLabel, formatMeasure, groupValue, type Query, type Row } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
+import { useTimeZone } from "@/lib/timeZone";
 import { pointLabel } from "../chart/series";
 import { type Column, type Sorting, Table } from "../Table";
 
@@ -15,7 +16,9 @@ interface Props {
 }
 
 export function ResultTable({ label, query, rows, granularity, sorting }: Props) {
-  const columns = useMemo(() => toColumns(query, granularity), [query, granularity]);
+  const zone = useTimeZone();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the zone decides the dates
+  const columns = useMemo(() => toColumns(query, granularity), [query, granularity, zone]);
   const keys = useMemo(() => new Map(rows.map((row, index) => [row, String(index)])), [rows]);
   return (
     <Table

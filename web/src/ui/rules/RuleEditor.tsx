@@ -4,12 +4,12 @@ import { type ReactNode, useEffect, useState } from "react";
 import type { AlertRule } from "@/lib/alerts";
 import { ApiError, type Schemas } from "@/lib/api";
 import { useCan } from "@/lib/roles";
+import { useUnsaved } from "@/lib/unsaved";
 import { useUrlState } from "@/lib/url";
 import { Checkbox } from "../Field";
 import { PageBody, Panel } from "../Panel";
 import { RoleButton } from "../RoleButton";
 import { EmptyState } from "../states";
-import { UnsavedGuard } from "../UnsavedGuard";
 import { RuleBacktest } from "./RuleBacktest";
 import { RuleForm } from "./RuleForm";
 import { Notify, RuleList, Secrets } from "./RulePanels";
@@ -48,6 +48,7 @@ export function RuleEditor({ agentId, settings, title }: Props) {
         );
   const rule = draft.rules[index];
   const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(settings));
+  useUnsaved(isChanged);
   const setRules = (rules: AlertRule[]) => setDraft({ ...draft, rules });
   const add = () => {
     setRules([...draft.rules, { ...NEW_RULE }]);
@@ -81,7 +82,6 @@ export function RuleEditor({ agentId, settings, title }: Props) {
         </>
       }
     >
-      <UnsavedGuard isChanged={isChanged} />
       {agentId === null && (
         <p className="-mt-2 mb-3 text-muted">
           A rule here measures the traces of all agents together. To watch one agent, add a rule to
