@@ -144,7 +144,7 @@ def test_a_session_shows_its_user_and_times_and_leads_back(tab: Tab, demo: Site)
         moment = datetime.fromisoformat(turn["startTime"]).strftime("%Y-%m-%dT%H:%M")
         expect(page.locator(f"main p time[datetime^='{moment}']")).to_be_visible()
     assert tab.find_violations() == []
-    page.get_by_role("link", name="Back to the list").click()
+    page.get_by_role("navigation", name="Breadcrumb").get_by_role("link").click()
     expect(page.get_by_label("Search sessions")).to_have_value("long walk")
     page.get_by_role("link", name="long walk").click()
     page.get_by_role("link", name="walker").click()

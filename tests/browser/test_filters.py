@@ -96,15 +96,17 @@ def test_a_signal_is_selected_by_the_url(tab: Tab) -> None:
     [
         ("/?from=yesterday-ish", "Invalid time range"),
         ("/?range=forever", "Invalid time range"),
-        ("/traces/00000000000000000000000000000001", "Not found"),
-        ("/experiments/exp_nope", "Not found"),
-        ("/agents/nobody", "Not found"),
+        ("/traces/00000000000000000000000000000001", "Trace not found"),
+        ("/experiments/exp_nope", "Experiment not found"),
+        ("/agents/nobody", "Agent not found"),
+        ("/sessions/nobody", "Session not found"),
+        ("/compare", "Choose two traces"),
         ("/no/such/page", "Page not found"),
     ],
 )
 def test_an_invalid_url_is_reported_with_a_way_back(tab: Tab, path: str, text: str) -> None:
     page = tab.open(path)
-    expect(page.get_by_text(re.compile(text))).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name=text)).to_be_visible()
     way_back = page.locator("main a, main button, body > div button, [role=alert] a").first
     expect(way_back).to_be_visible()
     tab.troubles = [one for one in tab.troubles if "404" not in one]

@@ -72,7 +72,7 @@ def test_two_people_work_on_the_same_alert_and_experiment(
     colleague.get_by_role("button", name="Start").click()
     expect(colleague.get_by_text("Started.")).to_be_visible()
     page.reload()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("running")
+    expect(page.locator("main").get_by_text("running", exact=True)).to_be_visible()
 
 
 def test_a_link_into_a_foreign_workspace_says_so(demo: Site, owner: Site, open_as: OpenAs) -> None:

@@ -7,6 +7,7 @@ import { useFilterValues } from "@/lib/queries";
 import { useRange, useSetRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { setTheme, useIsDark } from "@/lib/theme";
+import { useTabTitle } from "@/lib/title";
 import { useWorkspaceId } from "@/lib/workspace";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/states";
@@ -41,7 +42,7 @@ function Frame() {
   // Undefined until they are opened for the first time.
   const [isPaletteOpen, setPaletteOpen] = useState<boolean>();
   const [isHelpOpen, setHelpOpen] = useState<boolean>();
-  useTitle(page);
+  useTabTitle(page?.title);
   useIdleLoading();
   // Every page needs the names to assign colours consistently.
   useFilterValues();
@@ -80,12 +81,6 @@ function Frame() {
       </Suspense>
     </div>
   );
-}
-
-function useTitle(page: Page | undefined) {
-  useEffect(() => {
-    document.title = page ? `${page.title} · Spanwise` : "Spanwise";
-  }, [page]);
 }
 
 /** Loads the code of the palette and the other pages while the browser is idle, so that no click waits for it. */
@@ -154,6 +149,7 @@ function CheckedOutlet({ page }: { page: Page | undefined }) {
   if (range.problem && page?.uses?.includes("range")) {
     return (
       <EmptyState
+        isPage
         title="Invalid time range in the URL"
         action={
           <Button kind="primary" onClick={() => setPreset("7d")}>

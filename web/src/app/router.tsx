@@ -27,7 +27,7 @@ const root = createRootRoute({
   validateSearch: (search: Record<string, unknown>) => search as Search,
   notFoundComponent: NotFound,
   errorComponent: ({ error, reset }) => (
-    <ErrorState error={error} what="This page crashed" onRetry={reset} />
+    <ErrorState isPage error={error} what="This page crashed" onRetry={reset} />
   ),
 });
 

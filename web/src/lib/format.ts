@@ -12,6 +12,11 @@ function isMissing(value: Maybe): value is null | undefined {
   return value === null || value === undefined || !Number.isFinite(value);
 }
 
+/** "trace not found" as the beginning of a sentence. */
+export function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
 /** 12,345 */
 export function formatCount(value: Maybe): string {
   if (isMissing(value)) return NONE;

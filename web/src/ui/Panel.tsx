@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Breadcrumb, type Crumb } from "./Breadcrumb";
 import { cx } from "./cx";
 
 interface Props {
@@ -24,34 +25,47 @@ export function Panel({ title, unit, actions, children, className }: Props) {
   );
 }
 
+interface ListTitleProps {
+  children: ReactNode;
+  note?: ReactNode;
+  crumbs?: readonly Crumb[];
+}
+
 /** The title line of a page whose list fills the rest of it. */
-export function ListTitle({ children, note }: { children: ReactNode; note?: ReactNode }) {
+export function ListTitle({ children, note, crumbs = [] }: ListTitleProps) {
   return (
-    <div className="flex shrink-0 items-baseline gap-2 px-4 pt-3 pb-1">
+    <div className="flex shrink-0 flex-wrap items-baseline gap-x-2 px-4 pt-3 pb-1">
+      {crumbs.length > 0 && <Breadcrumb crumbs={crumbs} />}
       <h1 className="text-xl font-semibold tracking-tight">{children}</h1>
       <span className="text-sm text-muted">{note}</span>
     </div>
   );
 }
 
-/** The layout of a page: a title line and scrolling content. */
-export function PageBody({
-  title,
-  actions,
-  children,
-  isNarrow,
-}: {
+interface BodyProps {
   title: ReactNode;
+  crumbs?: readonly Crumb[];
+  /** Badges and links next to the title that do not belong to the heading. */
+  beside?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
   /** For text and forms. */
   isNarrow?: boolean;
-}) {
+}
+
+/** The layout of a page: a title line and scrolling content. */
+export function PageBody({ title, crumbs = [], beside, actions, children, isNarrow }: BodyProps) {
   return (
     <div className="relative h-full overflow-auto">
       <div className={cx("mx-auto p-4 md:px-6", isNarrow ? "max-w-3xl" : "max-w-[100rem]")}>
         <header className="mb-3 flex min-h-8 flex-wrap items-center gap-2">
-          <h1 className="mr-auto text-xl font-semibold tracking-tight">{title}</h1>
+          <div className="mr-auto flex min-w-0 flex-wrap items-baseline gap-x-2 gap-y-1">
+            {crumbs.length > 0 && <Breadcrumb crumbs={crumbs} />}
+            <h1 className="min-w-0 text-xl font-semibold tracking-tight">{title}</h1>
+            {beside && (
+              <div className="flex flex-wrap items-center gap-2 self-center">{beside}</div>
+            )}
+          </div>
           <div className="flex flex-wrap items-center gap-2 empty:hidden">{actions}</div>
         </header>
         {children}

@@ -3,12 +3,23 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { ApiError } from "@/lib/api";
+import { capitalize } from "@/lib/format";
 import { Button } from "./Button";
 import { cx } from "./cx";
 
 /** Give it the size of the final content, so that nothing jumps. */
 export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden className={cx("animate-pulse rounded-md bg-raised", className)} />;
+}
+
+/** The heading of a page whose subject is still loading. */
+export function LoadingTitle({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <span className="sr-only">{children}</span>
+      <Skeleton className="h-6 w-52" />
+    </>
+  );
 }
 
 /** Placeholder rows of a table that is loading. */
@@ -54,20 +65,25 @@ interface ErrorProps {
   what?: string;
   onRetry?: () => void;
   children?: ReactNode;
+  /** It stands for the whole page: its heading is that of the page. */
+  isPage?: boolean;
 }
 
 /** Says what failed and offers a retry. */
-export function ErrorState({ error, what = "Failed to load", onRetry, children }: ErrorProps) {
+export function ErrorState(props: ErrorProps) {
+  const { error, what = "Failed to load", onRetry, children, isPage } = props;
   const message = error instanceof Error ? error.message : String(error);
+  // "Trace not found" needs no other heading.
   const isMissing = error instanceof ApiError && error.status === 404;
+  const Title = isPage ? "h1" : "h2";
   return (
     <div
       role="alert"
       className="mx-auto flex max-w-md flex-col items-center gap-2 px-4 py-14 text-center"
     >
       <CircleAlert className="mb-1 size-5 text-bad" aria-hidden />
-      <h2 className="text-lg font-medium">{isMissing ? "Not found" : what}</h2>
-      <p className="break-words text-muted first-letter:uppercase">{message}</p>
+      <Title className="text-lg font-medium">{isMissing ? capitalize(message) : what}</Title>
+      {!isMissing && <p className="break-words text-muted">{capitalize(message)}</p>}
       <div className="mt-3 flex gap-2">
         {onRetry && !isMissing && <Button onClick={onRetry}>Try again</Button>}
         {children}

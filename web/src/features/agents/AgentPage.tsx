@@ -5,10 +5,11 @@ import type { Agent } from "@/lib/api";
 import { queries } from "@/lib/client";
 import { colourOf } from "@/lib/colours";
 import { currentRange } from "@/lib/range";
+import { useShownName } from "@/lib/title";
 import type { Search } from "@/lib/url";
 import { Badge, Dot } from "@/ui/Badge";
 import { PageBody } from "@/ui/Panel";
-import { ErrorState, Skeleton } from "@/ui/states";
+import { ErrorState, LoadingTitle, Skeleton } from "@/ui/states";
 import { Cost, Latency, Requests, Tools, Totals } from "./AgentCharts";
 import { RecentTraces, Rules } from "./AgentPanels";
 import { AgentStatus } from "./AgentStatus";
@@ -35,9 +36,10 @@ export function prefetch(url: Search, { agentId }: Record<string, string>) {
 export default function AgentPage() {
   const listed = findListed(useAgentId());
   const { data: agent = listed, error, refetch } = useAgent();
+  useShownName(agent?.name);
   if (error) {
     return (
-      <ErrorState error={error} onRetry={() => void refetch()}>
+      <ErrorState isPage error={error} onRetry={() => void refetch()}>
         <Link to="/agents" className="text-accent hover:underline">
           All agents
         </Link>
@@ -48,16 +50,23 @@ export default function AgentPage() {
     <PageBody
       title={
         agent ? (
-          <span className="flex flex-wrap items-center gap-2">
+          <span className="flex items-center gap-2">
             <Dot colour={colourOf(agent.name)} />
             {agent.name}
+          </span>
+        ) : (
+          <LoadingTitle>Agent</LoadingTitle>
+        )
+      }
+      crumbs={[{ label: "Agents", to: "/agents" }]}
+      beside={
+        agent && (
+          <>
             <AgentStatus agent={agent} />
             {agent.tags.map((tag) => (
               <Badge key={tag}>{tag}</Badge>
             ))}
-          </span>
-        ) : (
-          <Skeleton className="h-6 w-52" />
+          </>
         )
       }
       actions={agent && <Actions agent={agent} />}

@@ -1,5 +1,5 @@
 /** The alert rules of one agent. */
-import { Link } from "@tanstack/react-router";
+import { useShownName } from "@/lib/title";
 import { PageBody } from "@/ui/Panel";
 import { RuleEditor } from "@/ui/rules/RuleEditor";
 import { ErrorState, Skeleton } from "@/ui/states";
@@ -7,7 +7,8 @@ import { useAgent } from "./useAgent";
 
 export default function RulesPage() {
   const { data: agent, error, refetch } = useAgent();
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  useShownName(agent?.name);
+  if (error) return <ErrorState isPage error={error} onRetry={() => void refetch()} />;
   if (!agent) {
     return (
       <PageBody title="Alert rules">
@@ -15,19 +16,16 @@ export default function RulesPage() {
       </PageBody>
     );
   }
-  const title = (
-    <>
-      <Link
-        to="/agents/$agentId"
-        params={{ agentId: agent.id } as never}
-        className="text-muted hover:text-fg"
-      >
-        {agent.name}
-      </Link>
-      <span className="text-faint"> / </span>Alert rules
-    </>
-  );
   return (
-    <RuleEditor key={agent.id} agentId={agent.id} settings={agent.alertSettings} title={title} />
+    <RuleEditor
+      key={agent.id}
+      agentId={agent.id}
+      settings={agent.alertSettings}
+      title="Alert rules"
+      crumbs={[
+        { label: "Agents", to: "/agents" },
+        { label: agent.name, to: `/agents/${agent.id}` },
+      ]}
+    />
   );
 }

@@ -10,6 +10,7 @@ import {
   useMayChange,
 } from "@/lib/dashboards";
 import type { Panel } from "@/lib/queryDraft";
+import { useShownName } from "@/lib/title";
 import { useUnsaved } from "@/lib/unsaved";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -22,6 +23,7 @@ import { PanelDialog } from "./PanelDialog";
 import { PanelGrid } from "./PanelGrid";
 
 const MOST_PANELS = 50;
+const CRUMBS = [{ label: "Dashboards", to: "/dashboards" }];
 
 export default function DashboardPage() {
   const { dashboardId } = useParams({ strict: false }) as { dashboardId: string };
@@ -29,7 +31,7 @@ export default function DashboardPage() {
   const navigate = useNavigate();
   if (data) return <Content key={data.id} dashboard={data} />;
   return (
-    <PageBody title="Dashboard">
+    <PageBody title="Dashboard" crumbs={CRUMBS}>
       {error ? (
         <ErrorState error={error} onRetry={() => void refetch()}>
           <Button onClick={() => void navigate({ to: "/dashboards" })}>All dashboards</Button>
@@ -59,6 +61,7 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
   const [editing, setEditing] = useState<number | "new" | null>(null);
   const [isDeleted, setDeleted] = useState(false);
   const save = useSave(dashboard, () => setChanged(null));
+  useShownName(dashboard.name);
   useUnsaved(changed !== null);
   const { host, isFull, toggle } = useFullScreen();
   const panels = changed ?? dashboard.panels;
@@ -72,12 +75,9 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
   return (
     <div ref={host} className="h-full bg-bg">
       <PageBody
-        title={
-          <span className="inline-flex flex-wrap items-center gap-2">
-            {dashboard.name}
-            {dashboard.isShared && <Badge tone="info">Shared</Badge>}
-          </span>
-        }
+        title={dashboard.name}
+        crumbs={CRUMBS}
+        beside={dashboard.isShared && <Badge tone="info">Shared</Badge>}
         actions={
           <>
             {changed && (

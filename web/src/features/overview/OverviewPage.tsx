@@ -108,6 +108,7 @@ function NothingYet() {
   const navigate = useNavigate();
   return (
     <EmptyState
+      isPage
       icon={<Rocket className="size-6" />}
       title="No traces yet"
       action={

@@ -1,11 +1,12 @@
 /** One conversation: its traces as turns, oldest first. */
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { ArrowLeft, ArrowUpRight } from "lucide-react";
+import { ArrowUpRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api, type Session, type Span, type Trace, unwrap } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
+import { useShownName } from "@/lib/title";
 import { readList } from "@/lib/traceFilters";
 import { useUrl } from "@/lib/url";
 import { Dot } from "@/ui/Badge";
@@ -28,12 +29,14 @@ export default function SessionPage() {
     queryFn: () =>
       unwrap(api.GET("/api/spans/sessions/{sessionId}", { params: { path: { sessionId } } })),
   });
+  useShownName(sessionId);
+  const url = useUrl();
   const [shown, setShown] = useState(TURNS_AT_ONCE);
   const traces = data?.traces.slice(0, shown) ?? [];
   const spans = useSpans(traces);
   if (error) {
     return (
-      <ErrorState error={error} onRetry={() => void refetch()}>
+      <ErrorState isPage error={error} onRetry={() => void refetch()}>
         <Link to="/sessions" className="flex h-8 items-center text-accent hover:underline">
           All sessions
         </Link>
@@ -42,12 +45,9 @@ export default function SessionPage() {
   }
   return (
     <PageBody
-      title={
-        <span className="flex items-center gap-1">
-          <BackLink />
-          Session
-        </span>
-      }
+      title="Session"
+      // The list from which it was opened, with its filters.
+      crumbs={[{ label: "Sessions", to: "/sessions", search: readList(url) }]}
       isNarrow
       actions={<CopyId id={sessionId} ends={16} />}
     >
@@ -84,22 +84,6 @@ export default function SessionPage() {
         </>
       )}
     </PageBody>
-  );
-}
-
-/** Back to the list from which the session was opened, with its filters. */
-function BackLink() {
-  const list = readList(useUrl());
-  return (
-    <Link
-      to="/sessions"
-      search={list as never}
-      aria-label="Back to the list"
-      title="Back to the list"
-      className="-ml-1.5 inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg"
-    >
-      <ArrowLeft className="size-3.5" aria-hidden />
-    </Link>
   );
 }
 

@@ -23,6 +23,7 @@ export default function ComparePage() {
   if (!a || !b) {
     return (
       <EmptyState
+        isPage
         title="Choose two traces"
         action={
           <Link to="/traces" className="text-accent hover:underline">
@@ -38,6 +39,7 @@ export default function ComparePage() {
   if (failed) {
     return (
       <ErrorState
+        isPage
         error={failed}
         onRetry={() => {
           void left.refetch();
@@ -50,8 +52,19 @@ export default function ComparePage() {
       </ErrorState>
     );
   }
-  if (!left.data || !right.data) return <SkeletonRows rows={16} />;
+  if (!left.data || !right.data) {
+    return (
+      <>
+        <Heading />
+        <SkeletonRows rows={16} />
+      </>
+    );
+  }
   return <Comparison left={left.data} right={right.data} />;
+}
+
+function Heading() {
+  return <ListTitle crumbs={[{ label: "Traces", to: "/traces" }]}>Compare two traces</ListTitle>;
 }
 
 const TABS = [
@@ -63,7 +76,7 @@ function Comparison({ left, right }: { left: TraceWithSpans; right: TraceWithSpa
   const [view, setView] = useUrlState("view", "spans");
   return (
     <div className="flex h-full flex-col max-lg:overflow-auto">
-      <ListTitle>Compare two traces</ListTitle>
+      <Heading />
       <Differences left={left} right={right} />
       <div className="grid lg:grid-cols-2">
         <Title trace={left} />

@@ -2,8 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { ApiError, api, type TraceWithSpans, unwrap } from "@/lib/api";
+import { api, type TraceWithSpans, unwrap } from "@/lib/api";
 import { useShortcuts } from "@/lib/shortcuts";
+import { useShownName } from "@/lib/title";
 import { isOfFailures, readList } from "@/lib/traceFilters";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { copyText } from "@/ui/Copy";
@@ -28,17 +29,19 @@ export function useTrace(traceId: string) {
 }
 
 const TRACE_ID = /^[0-9a-f]{32}$/i;
-const NO_ID = new ApiError("the id of a trace has 32 characters: 0 to 9 and a to f", 404);
+const NO_ID = "The id of a trace has 32 characters: 0 to 9 and a to f.";
 
 export default function TracePage() {
   const { traceId = "" } = useParams({ strict: false }) as { traceId?: string };
   const { data, error, refetch } = useTrace(traceId);
+  useShownName(data?.name);
   if (error) {
     return (
       <ErrorState
-        error={TRACE_ID.test(traceId) ? error : NO_ID}
-        what="The trace could not be loaded"
-        onRetry={() => void refetch()}
+        isPage
+        {...(TRACE_ID.test(traceId)
+          ? { error, what: "The trace could not be loaded", onRetry: () => void refetch() }
+          : { error: NO_ID, what: "Trace not found" })}
       >
         <Link to="/traces" className="flex h-8 items-center text-accent hover:underline">
           All traces
@@ -53,6 +56,7 @@ export default function TracePage() {
 function Loading() {
   return (
     <div aria-busy="true">
+      <h1 className="sr-only">Trace</h1>
       <div className="h-16 border-b p-3">
         <Skeleton className="h-5 w-72" />
       </div>

@@ -13,6 +13,7 @@ import {
 import { numberOf, pageConditions, useGroups } from "@/lib/groups";
 import { autoGranularity, useRange } from "@/lib/range";
 import { SERIES } from "@/lib/series";
+import { useShownName } from "@/lib/title";
 import { useUrl } from "@/lib/url";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Figure, Figures } from "@/ui/Figures";
@@ -24,12 +25,14 @@ const HEIGHT = 180;
 
 export default function UserPage() {
   const { userId = "" } = useParams({ strict: false }) as { userId?: string };
+  useShownName(userId);
   const { data } = useTotals(userId);
   const { label } = useRange();
   const isUnknown = data !== undefined && !numberOf(data.rows[0], "count");
   return (
     <PageBody
       title={<span className="[overflow-wrap:anywhere]">{userId}</span>}
+      crumbs={[{ label: "Users", to: "/users" }]}
       actions={<Links userId={userId} />}
     >
       {isUnknown ? (

@@ -1,11 +1,12 @@
 /** The rule editor: the list on the left, and the backtest of the chosen rule. */
 import { Plus, Trash2 } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import type { AlertRule } from "@/lib/alerts";
 import { ApiError, type Schemas } from "@/lib/api";
 import { useCan } from "@/lib/roles";
 import { useUnsaved } from "@/lib/unsaved";
 import { useUrlState } from "@/lib/url";
+import type { Crumb } from "../Breadcrumb";
 import { Checkbox } from "../Field";
 import { PageBody, Panel } from "../Panel";
 import { RoleButton } from "../RoleButton";
@@ -22,10 +23,11 @@ interface Props {
   /** Without an agent, the rules are those of the workspace. */
   agentId: string | null;
   settings: Settings;
-  title: ReactNode;
+  title: string;
+  crumbs: readonly Crumb[];
 }
 
-export function RuleEditor({ agentId, settings, title }: Props) {
+export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
   const [chosen, setChosen] = useUrlState("rule", "0");
   const [draft, setDraft] = useState(() => {
     const saved = draftOf(settings);
@@ -59,6 +61,7 @@ export function RuleEditor({ agentId, settings, title }: Props) {
   return (
     <PageBody
       title={title}
+      crumbs={crumbs}
       actions={
         <>
           <Checkbox
