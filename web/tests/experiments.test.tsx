@@ -20,9 +20,14 @@ describe("a draft", () => {
     expect(problemsOf(emptyDraft())[0]).toEqual({ step: 0, words: "The experiment needs a name." });
     expect(problemsOf(named({ contents: "none" }))).toEqual([]);
     expect(problemsOf(named())).toEqual([{ step: 1, words: "Every variant needs a prompt." }]);
-    const twins = [1, 2].map(() => ({ key: "a", weight: 1, config: "Be brief." }));
+    const twins = [1, 2].map(() => ({ key: "a", name: "", weight: 1, config: "Be brief." }));
     expect(problemsOf(named({ variants: twins }))[0]?.words).toMatch("same key");
-    const list = [1, 2].map((n) => ({ key: `v${n}`, weight: 1, config: "[1]" }));
+    const list = [1, 2].map((n) => ({
+      key: `v${n}`,
+      name: "",
+      weight: 1,
+      config: "[1]",
+    }));
     expect(problemsOf(named({ contents: "json", variants: list }))[0]?.words).toMatch(
       "JSON object",
     );
@@ -54,8 +59,14 @@ describe("a draft", () => {
     const body = toBody(named({ metrics, agentId: "" }));
     expect(body.agentId).toBeNull();
     expect(body.metrics).toEqual([
-      { source: "signal", signalName: "thumbs_up", direction: "increase", primary: true },
-      { source: "trace", metric: "cost", direction: "decrease", primary: false },
+      {
+        key: null,
+        source: "signal",
+        signalName: "thumbs_up",
+        direction: "increase",
+        primary: true,
+      },
+      { key: null, source: "trace", metric: "cost", direction: "decrease", primary: false },
     ]);
   });
 });
@@ -137,6 +148,6 @@ describe("the interval plot", () => {
 
   it("says why there is none", () => {
     plot(metricOf(null, false));
-    expect(screen.getByText("no unit of this variant has an outcome yet")).toBeTruthy();
+    expect(screen.getByText("No unit of this variant has an outcome yet")).toBeTruthy();
   });
 });

@@ -88,6 +88,12 @@ export function useFilterValues() {
   });
 }
 
+/** The name of an agent that is given by its name or its id. */
+export function useAgentName(agent: string | null | undefined): string | null {
+  const { data } = useFilterValues();
+  return data?.agents.find(({ id }) => id === agent)?.name ?? agent ?? null;
+}
+
 export function useAlertSummary() {
   return useQuery({
     queryKey: ["alerts", "summary"],

@@ -54,7 +54,7 @@ export function VariantFields({ draft, onChange }: Props) {
             onChange({
               variants: [
                 ...draft.variants,
-                { key: `variant-${draft.variants.length}`, weight: 1, config: "" },
+                { key: `variant-${draft.variants.length}`, name: "", weight: 1, config: "" },
               ],
             })
           }
@@ -77,9 +77,18 @@ function OneVariant({ index, draft, onChange }: Props & { index: number }) {
         Variant {index + 1}
         {index === 0 && ", the control"}
       </legend>
-      <div className="flex items-end gap-3">
-        <div className="min-w-0 flex-1">
+      <div className="flex flex-wrap items-end gap-3">
+        <div className="min-w-32 flex-1">
           <TextField label="Key" value={variant.key} onChange={(key) => set({ key })} />
+        </div>
+        <div className="min-w-32 flex-1">
+          <TextField
+            label="Label"
+            value={variant.name}
+            placeholder={variant.key}
+            maxLength={200}
+            onChange={(name) => set({ name })}
+          />
         </div>
         <div className="w-28">
           <Field label={`Weight (${formatPercent(total ? variant.weight / total : 0)})`}>
@@ -147,7 +156,8 @@ export function MetricFields({ draft, onChange }: Props) {
             aria-label={`Metric ${index + 1}`}
             className="min-w-0 max-w-none flex-1 max-sm:min-w-full"
             value={metric.what}
-            onChange={(what) => set(index, { what })}
+            // The key names what is measured.
+            onChange={(what) => set(index, { what, key: undefined })}
             options={options}
           />
           <Select

@@ -2,12 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { api, unwrap } from "@/lib/api";
-import { formatCounted, formatPercent } from "@/lib/format";
+import { formatCounted } from "@/lib/format";
+import { useAgentName } from "@/lib/queries";
+import { useShownName } from "@/lib/title";
 import { useUrlState } from "@/lib/url";
 import { Badge } from "@/ui/Badge";
 import { CopyId } from "@/ui/Copy";
 import { PageBody, Panel } from "@/ui/Panel";
-import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
+import { EmptyState, ErrorState, LoadingTitle, Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { Actions } from "./Actions";
 import { IntervalPlot } from "./IntervalPlot";
@@ -15,6 +17,7 @@ import { type Experiment, STATUS_TONES } from "./labels";
 import { OverTime } from "./OverTime";
 import { ResultsTable } from "./ResultsTable";
 import { Snippets } from "./Snippets";
+import { Variants } from "./Variants";
 import { RatioWarning, VerdictBanner } from "./Verdict";
 
 export default function ExperimentPage() {
@@ -23,9 +26,10 @@ export default function ExperimentPage() {
     queryKey: ["experiments", "one", id],
     queryFn: () => unwrap(api.GET("/api/experiments/{id}", { params: { path: { id } } })),
   });
+  useShownName(found.data?.name);
   if (found.error) {
     return (
-      <ErrorState error={found.error} onRetry={() => void found.refetch()}>
+      <ErrorState isPage error={found.error} onRetry={() => void found.refetch()}>
         <Link to="/experiments" className="text-accent hover:underline">
           All experiments
         </Link>
@@ -35,15 +39,10 @@ export default function ExperimentPage() {
   const experiment = found.data;
   return (
     <PageBody
-      title={
-        experiment ? (
-          <span className="flex flex-wrap items-center gap-2">
-            {experiment.name}
-            <Badge tone={STATUS_TONES[experiment.status]}>{experiment.status}</Badge>
-          </span>
-        ) : (
-          <Skeleton className="h-6 w-60" />
-        )
+      title={experiment?.name ?? <LoadingTitle>Experiment</LoadingTitle>}
+      crumbs={[{ label: "Experiments", to: "/experiments" }]}
+      beside={
+        experiment && <Badge tone={STATUS_TONES[experiment.status]}>{experiment.status}</Badge>
       }
       actions={experiment && <ActionsWithResults experiment={experiment} />}
     >
@@ -53,12 +52,13 @@ export default function ExperimentPage() {
 }
 
 function Body({ experiment }: { experiment: Experiment }) {
+  const agent = useAgentName(experiment.agentId);
   return (
     <div className="flex flex-col gap-3">
       <div className="-mt-2 flex flex-wrap gap-x-5 gap-y-1 text-muted">
         {experiment.hypothesis && <p>{experiment.hypothesis}</p>}
         <p className="flex flex-wrap items-center gap-x-4 text-sm">
-          {experiment.agentId && <span>on {experiment.agentId}</span>}
+          {agent && <span>on {agent}</span>}
           {experiment.startedAt && (
             <span>
               started <Time at={experiment.startedAt} />
@@ -131,32 +131,5 @@ function Outcome({ experiment }: { experiment: Experiment }) {
       {shown && <OverTime experiment={experiment} metric={shown} />}
       <ResultsTable experiment={experiment} results={data} />
     </>
-  );
-}
-
-function Variants({ experiment }: { experiment: Experiment }) {
-  const total = experiment.variants.reduce((sum, variant) => sum + variant.weight, 0);
-  return (
-    <Panel title="Variants">
-      <ul>
-        {experiment.variants.map((variant, index) => (
-          <li
-            key={variant.key}
-            className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1 border-b py-1 last:border-0"
-          >
-            <span className="truncate font-medium max-md:flex-1 md:w-32">{variant.key}</span>
-            <span className="min-w-32 flex-1 truncate text-muted max-md:order-1 max-md:basis-full">
-              {variant.name}
-            </span>
-            {index === 0 && <Badge>control</Badge>}
-            {experiment.winner === variant.key && <Badge tone="good">winner</Badge>}
-            <span className="text-right md:w-16">{formatPercent(variant.weight / total)}</span>
-            <code className="w-full truncate font-mono text-sm text-muted max-md:order-2 md:w-72">
-              {JSON.stringify(variant.config)}
-            </code>
-          </li>
-        ))}
-      </ul>
-    </Panel>
   );
 }

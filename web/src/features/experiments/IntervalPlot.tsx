@@ -1,4 +1,5 @@
 /** The lift of each variant with its always-valid interval, and zero as a line. */
+import { capitalize } from "@/lib/format";
 import { cx } from "@/ui/cx";
 import { IntervalBar, makeScale, type Scale, ticksOf } from "@/ui/IntervalBar";
 import {
@@ -103,7 +104,7 @@ function MetricRows({ metric, label, scale, ticks, isChosen, onChoose }: RowsPro
             tone={liftTone(metric, variant)}
             scale={scale}
             ticks={ticks}
-            note={variant.reason ?? "no data yet"}
+            note={capitalize(variant.reason ?? "no data yet")}
           />
           <Figures metric={metric} variant={variant} />
         </div>

@@ -3,17 +3,20 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api, type Schemas, unwrap } from "@/lib/api";
 import { PageBody } from "@/ui/Panel";
-import { emptyDraft, useDraft } from "./draft";
+import { emptyDraft } from "./draft";
+import { useDraft } from "./useDraft";
 import { Wizard } from "./Wizard";
 
+const EMPTY = emptyDraft();
+
 export default function NewExperimentPage() {
-  const { draft, change, clear } = useDraft("new", emptyDraft);
+  const kept = useDraft("new", EMPTY);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const create = useMutation({
     mutationFn: (body: Schemas["NewExperiment"]) => unwrap(api.POST("/api/experiments", { body })),
     onSuccess: ({ id }) => {
-      clear();
+      kept.clear();
       void queries.invalidateQueries({ queryKey: ["experiments"] });
       void navigate({
         to: "/experiments/$experimentId",
@@ -23,10 +26,13 @@ export default function NewExperimentPage() {
     },
   });
   return (
-    <PageBody title="New experiment" isNarrow>
+    <PageBody
+      title="New experiment"
+      crumbs={[{ label: "Experiments", to: "/experiments" }]}
+      isNarrow
+    >
       <Wizard
-        draft={draft}
-        onChange={change}
+        kept={kept}
         onSubmit={(body) => create.mutate(body)}
         submitLabel="Create draft"
         isBusy={create.isPending}

@@ -1,5 +1,5 @@
 /** The numbers behind the plot. Every metric but the primary one is a guardrail. */
-import { formatCount, formatPercent } from "@/lib/format";
+import { capitalize, formatCount, formatPercent } from "@/lib/format";
 import { Badge } from "@/ui/Badge";
 import { cx } from "@/ui/cx";
 import { Panel } from "@/ui/Panel";
@@ -124,5 +124,7 @@ function MetricVerdict({ metric, variant }: { metric: MetricResult; variant: Var
   const tone = liftTone(metric, variant);
   if (tone === "good") return <Badge tone="good">better, significant</Badge>;
   if (tone === "bad") return <Badge tone="bad">worse, significant</Badge>;
-  return <span className="text-sm text-muted">{variant.reason ?? "not significant"}</span>;
+  return (
+    <span className="text-sm text-muted">{capitalize(variant.reason ?? "not significant")}</span>
+  );
 }

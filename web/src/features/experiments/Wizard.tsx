@@ -1,35 +1,47 @@
 /** The four steps in which an experiment is described. */
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { ApiError, type Schemas } from "@/lib/api";
-import { useFilterValues } from "@/lib/queries";
+import { useAgentName, useFilterValues } from "@/lib/queries";
 import { useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
+import { ConfirmDialog } from "@/ui/ConfirmDialog";
 import { cx } from "@/ui/cx";
 import { Field, Input, Select, TextArea } from "@/ui/Field";
 import { RoleButton } from "@/ui/RoleButton";
 import { type DraftExperiment, problemsOf, toBody } from "./draft";
 import { MetricFields, VariantFields } from "./ExperimentFields";
 import { Planner } from "./Planner";
+import type { useDraft } from "./useDraft";
 
 const STEPS = ["Question", "Variants", "Metrics", "Review"] as const;
 
 interface Props {
-  draft: DraftExperiment;
-  onChange: (changes: Partial<DraftExperiment>) => void;
+  kept: ReturnType<typeof useDraft>;
   onSubmit: (body: Schemas["NewExperiment"]) => void;
   submitLabel: string;
   isBusy: boolean;
   error: Error | null;
 }
 
-export function Wizard({ draft, onChange, onSubmit, submitLabel, isBusy, error }: Props) {
+export function Wizard({ kept, onSubmit, submitLabel, isBusy, error }: Props) {
+  const { draft, change: onChange } = kept;
   const [step, setStep] = useUrlState("step", "1");
   const at = Math.min(Math.max(Number(step) || 1, 1), STEPS.length) - 1;
   const problems = problemsOf(draft);
   const blocked = problems.find((problem) => problem.step <= at);
   const isLast = at === STEPS.length - 1;
+  const startOver = () => {
+    kept.clear();
+    setStep("1");
+  };
   return (
     <>
+      {kept.isOutdated && (
+        <p role="alert" className="mb-3 rounded-md bg-warning-soft px-3 py-2">
+          This draft was saved after you began to change it. Saving replaces that version; start
+          over to see it.
+        </p>
+      )}
       <ol className="mb-4 flex gap-1" aria-label="Steps">
         {STEPS.map((name, index) => (
           <li key={name} className="flex-1">
@@ -69,7 +81,8 @@ export function Wizard({ draft, onChange, onSubmit, submitLabel, isBusy, error }
               : error.message}
           </p>
         )}
-        <footer className="flex items-center gap-2 border-t pt-3">
+        <footer className="flex flex-wrap items-center gap-2 border-t pt-3">
+          {kept.isChanged && <StartOver onConfirm={startOver} />}
           <p className="mr-auto text-sm text-muted">{blocked?.words}</p>
           {at > 0 && <Button onClick={() => setStep(String(at))}>Back</Button>}
           <RoleButton
@@ -83,6 +96,31 @@ export function Wizard({ draft, onChange, onSubmit, submitLabel, isBusy, error }
           </RoleButton>
         </footer>
       </form>
+    </>
+  );
+}
+
+function StartOver({ onConfirm }: { onConfirm: () => void }) {
+  const [isConfirming, setConfirming] = useState(false);
+  return (
+    <>
+      <Button kind="quiet" onClick={() => setConfirming(true)}>
+        Start over
+      </Button>
+      <ConfirmDialog
+        isOpen={isConfirming}
+        onClose={() => setConfirming(false)}
+        onConfirm={() => {
+          setConfirming(false);
+          onConfirm();
+        }}
+        title="Discard your changes?"
+        action="Discard"
+        isBusy={false}
+        isDangerous
+      >
+        What you entered in these steps is not saved yet.
+      </ConfirmDialog>
     </>
   );
 }
@@ -124,7 +162,7 @@ function Question({ draft, onChange }: StepProps) {
             onChange={(agentId) => onChange({ agentId })}
             options={[
               { value: "", label: "All agents" },
-              ...(data?.agents.map(({ name }) => name) ?? []),
+              ...agentOptions(data?.agents ?? [], draft.agentId),
             ]}
           />
         )}
@@ -145,16 +183,29 @@ function Question({ draft, onChange }: StepProps) {
   );
 }
 
+/** An experiment names its agent or has its id. */
+function agentOptions(agents: Schemas["AgentRef"][], chosen: string) {
+  const options = agents.map(({ id, name }) => ({
+    value: id === chosen ? id : name,
+    label: name,
+  }));
+  const isListed = chosen === "" || options.some(({ value }) => value === chosen);
+  return isListed ? options : [...options, { value: chosen, label: chosen }];
+}
+
 function Review({ draft }: { draft: DraftExperiment }) {
   const body = toBody(draft);
+  const agent = useAgentName(body.agentId);
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
       <Fact name="Name">{body.name}</Fact>
       <Fact name="Hypothesis">{body.hypothesis ?? "–"}</Fact>
-      <Fact name="Agent">{body.agentId ?? "all"}</Fact>
+      <Fact name="Agent">{agent ?? "all"}</Fact>
       <Fact name="Traffic">{body.trafficPercent}%</Fact>
       <Fact name="Variants">
-        {body.variants.map((variant) => `${variant.key} (${variant.weight})`).join(", ")}
+        {body.variants
+          .map((variant) => `${variant.name ?? variant.key} (${variant.weight})`)
+          .join(", ")}
       </Fact>
       <Fact name="Metrics">
         {(body.metrics ?? [])

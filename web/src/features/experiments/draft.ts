@@ -1,10 +1,11 @@
 /** The form state of an experiment, its validation, and the request body. */
-import { useState } from "react";
 import type { Schemas } from "@/lib/api";
 import type { Experiment } from "./labels";
 
 export interface DraftVariant {
   key: string;
+  /** The label that people see; empty if it is the key. */
+  name: string;
   weight: number;
   /** A prompt or JSON, as `contents` says. */
   config: string;
@@ -14,6 +15,8 @@ export interface DraftVariant {
 export type Contents = "none" | "prompt" | "json";
 
 export interface DraftMetric {
+  /** The key of a stored metric; the service chooses one for a new metric. */
+  key?: string | undefined;
   /** A trace metric, or `signal:` and the name of a signal. */
   what: string;
   direction: "increase" | "decrease";
@@ -21,6 +24,8 @@ export interface DraftMetric {
 
 export interface DraftExperiment {
   name: string;
+  /** Set by the API only; kept when a draft is edited. */
+  description: string | null;
   hypothesis: string;
   agentId: string;
   trafficPercent: number;
@@ -33,13 +38,14 @@ export interface DraftExperiment {
 export function emptyDraft(): DraftExperiment {
   return {
     name: "",
+    description: null,
     hypothesis: "",
     agentId: "",
     trafficPercent: 100,
     contents: "prompt",
     variants: [
-      { key: "control", weight: 1, config: "" },
-      { key: "variant", weight: 1, config: "" },
+      { key: "control", name: "", weight: 1, config: "" },
+      { key: "variant", name: "", weight: 1, config: "" },
     ],
     metrics: [
       { what: "successRate", direction: "increase" },
@@ -54,12 +60,14 @@ export function fromExperiment(experiment: Experiment): DraftExperiment {
   const contents = contentsOf(configs);
   return {
     name: experiment.name,
+    description: experiment.description,
     hypothesis: experiment.hypothesis ?? "",
     agentId: experiment.agentId ?? "",
     trafficPercent: experiment.trafficPercent,
     contents,
-    variants: experiment.variants.map(({ key, weight, config }) => ({
+    variants: experiment.variants.map(({ key, name, weight, config }) => ({
       key,
+      name: name === key ? "" : name,
       weight,
       config: { none: "", prompt: String(config.prompt), json: JSON.stringify(config, null, 2) }[
         contents
@@ -67,7 +75,8 @@ export function fromExperiment(experiment: Experiment): DraftExperiment {
     })),
     metrics: [...experiment.metrics]
       .sort((a, b) => Number(b.primary) - Number(a.primary))
-      .map(({ metric, signalName, direction }) => ({
+      .map(({ key, metric, signalName, direction }) => ({
+        key,
         what: metric ?? `signal:${signalName}`,
         direction,
       })),
@@ -76,24 +85,13 @@ export function fromExperiment(experiment: Experiment): DraftExperiment {
 
 function contentsOf(configs: Record<string, unknown>[]): Contents {
   if (configs.every((config) => Object.keys(config).length === 0)) return "none";
-  const isPrompt = (config: Record<string, unknown>) =>
-    Object.keys(config).join() === "prompt" && typeof config.prompt === "string";
-  return configs.every(isPrompt) ? "prompt" : "json";
+  return configs.every((config) => readPrompt(config) !== null) ? "prompt" : "json";
 }
 
-/** The draft survives a reload and leaving the page; `clear` forgets it. */
-export function useDraft(key: string, initial: () => DraftExperiment) {
-  const name = `spanwise.experiment.${key}`;
-  const [draft, setDraft] = useState(() => {
-    const stored = sessionStorage.getItem(name);
-    return stored === null ? initial() : (JSON.parse(stored) as DraftExperiment);
-  });
-  const change = (changes: Partial<DraftExperiment>) => {
-    const next = { ...draft, ...changes };
-    sessionStorage.setItem(name, JSON.stringify(next));
-    setDraft(next);
-  };
-  return { draft, change, clear: () => sessionStorage.removeItem(name) };
+/** The text of a configuration that is nothing but a prompt. */
+export function readPrompt(config: Record<string, unknown>): string | null {
+  const isPrompt = Object.keys(config).join() === "prompt" && typeof config.prompt === "string";
+  return isPrompt ? (config.prompt as string) : null;
 }
 
 /** The configuration that a variant's text stands for; null if it is not valid. */
@@ -152,11 +150,13 @@ export function problemsOf(draft: DraftExperiment): Problem[] {
 export function toBody(draft: DraftExperiment): Schemas["NewExperiment"] {
   return {
     name: draft.name.trim(),
+    description: draft.description,
     hypothesis: draft.hypothesis.trim() || null,
     agentId: draft.agentId || null,
     trafficPercent: draft.trafficPercent,
     variants: draft.variants.map((variant) => ({
       key: variant.key.trim(),
+      name: variant.name.trim() || null,
       weight: variant.weight,
       config: readConfig(draft.contents, variant.config) ?? {},
     })),
@@ -164,9 +164,10 @@ export function toBody(draft: DraftExperiment): Schemas["NewExperiment"] {
   };
 }
 
-function toMetric({ what, direction }: DraftMetric, primary: boolean): Schemas["NewMetric"] {
+function toMetric(draft: DraftMetric, primary: boolean): Schemas["NewMetric"] {
+  const { key = null, what, direction } = draft;
   const signalName = what.startsWith("signal:") ? what.slice("signal:".length).trim() : null;
   return signalName === null
-    ? { source: "trace", metric: what as Schemas["TraceMetric"], direction, primary }
-    : { source: "signal", signalName, direction, primary };
+    ? { key, source: "trace", metric: what as Schemas["TraceMetric"], direction, primary }
+    : { key, source: "signal", signalName, direction, primary };
 }
