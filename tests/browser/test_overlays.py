@@ -125,6 +125,11 @@ def test_the_palette_is_used_with_the_arrow_keys(tab: Tab) -> None:
     expect(field).to_be_focused()
     expect(page.get_by_role("option").first).to_have_attribute("data-highlighted", "")
     assert tab.find_violations() == []
+    # Until something is typed, pages that are not in the rail do not take places.
+    expect(page.get_by_role("option", name="Silences")).to_have_count(0)
+    field.fill("mute")
+    expect(page.get_by_role("option", name="Silences")).to_be_visible()
+    field.fill("")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/dashboards"))

@@ -89,5 +89,6 @@ test("a response is unwrapped, and an error keeps its code and fields", async ()
   };
   const failed = await unwrap(Promise.resolve({ error, response })).catch((one: unknown) => one);
   expect(failed).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
-  expect((failed as ApiError).about("email")).toBe("is taken");
+  expect((failed as ApiError).message).toBe("Email: is taken");
+  expect((failed as ApiError).about("email")).toBe("Is taken");
 });

@@ -23,7 +23,7 @@ test("a contributor says whether it is a share or a mean, and of what", () => {
   expect(basis("agent", "share")).toBe("Share of all traces, in %");
   expect(basis("errorType", "errorRate")).toBe("Share of all traces, in %");
   expect(basis("agent", "errorRate")).toBe("Share of these traces, in %");
-  expect(basis("tool", "toolErrorRate")).toBe("Share of its calls, in %");
+  expect(basis("tool", "toolErrorRate")).toBe("Share of the tool's calls, in %");
   expect(basis("model", "costPerTrace")).toBe("Mean over all traces, in $");
   expect(basis("agent", "costPerTrace")).toBe("Mean over these traces, in $");
   expect(basis("agent", "avgLatency")).toBe("Mean over these traces");

@@ -60,7 +60,7 @@ test("a rate below 1 never shows as 100%", () => {
 test("a change has a sign and needs an earlier value", () => {
   expect(formatChange(112, 100)).toBe("+12%");
   expect(formatChange(88, 100)).toBe("−12%");
-  expect(formatChange(500, 1)).toBe("> +999%");
+  expect(formatChange(500, 1)).toBe(">999%");
   expect(formatChange(5, 0)).toBeNull();
 });
 

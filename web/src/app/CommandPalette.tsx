@@ -104,7 +104,8 @@ function useCommands(text: string): Command[] {
   const go = (to: string, search?: Record<string, string>) => () =>
     void navigate({ to, search: search as never });
   const fixed: Command[] = [
-    ...PAGES.filter((page) => page.icon || page.keywords).map((page) => ({
+    // Pages that are not in the rail are found by typing only.
+    ...PAGES.filter((page) => page.icon || (words && page.keywords)).map((page) => ({
       id: page.path,
       label: page.title,
       hint: page.key ? `g ${page.key}` : "page",

@@ -5,6 +5,7 @@
  */
 import createClient from "openapi-fetch";
 import { saveFile } from "./files";
+import { capitalize } from "./format";
 import type { components, paths } from "./schema.gen";
 import { session } from "./session";
 import { workspace } from "./workspace";
@@ -107,7 +108,11 @@ async function take<T>(pending: Promise<Answer<T>>): Promise<T> {
   if (data !== undefined) return data;
   const problem = (error as Schemas["Failure"] | undefined)?.error;
   const words = problem?.message ?? `The service responded with status ${response.status}.`;
-  throw new ApiError(words, response.status, problem?.code, problem?.details ?? []);
+  const details = problem?.details?.map(({ field, message }) => ({
+    field,
+    message: capitalize(message),
+  }));
+  throw new ApiError(capitalize(words), response.status, problem?.code, details);
 }
 
 /** Returns the `data` of a response, or throws an ApiError. */

@@ -104,7 +104,7 @@ export function formatChange(now: Maybe, before: Maybe): string | null {
   const percent = ((now - before) / Math.abs(before)) * 100;
   if (Math.abs(percent) < 0.05) return "±0%";
   // Against a tiny value the exact percentage is meaningless.
-  if (percent > 999) return "> +999%";
+  if (percent > 999) return ">999%";
   const digits = Math.abs(percent) < 99.5 ? 1 : 0;
   const shown = formatCountWith(Math.abs(percent), digits);
   return `${percent > 0 ? "+" : MINUS}${shown}%`;

@@ -53,7 +53,7 @@ function List() {
       key={one.id}
       toast={one}
       className={cx(
-        "pointer-events-auto max-w-lg first-letter:uppercase rounded-md border bg-surface px-3 py-2 shadow-lg data-limited:hidden",
+        "pointer-events-auto max-w-lg rounded-md border bg-surface px-3 py-2 shadow-lg data-limited:hidden",
         one.type === "bad" && "border-bad text-bad",
         one.type === "good" && "border-good text-good",
       )}

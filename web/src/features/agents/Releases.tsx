@@ -47,8 +47,8 @@ function ReleaseTable({ agent }: { agent: Agent }) {
       {({ rows }) =>
         rows.every((row) => row.serviceVersion === null) ? (
           <p className="py-6 text-center text-muted">
-            No trace of this period names a version. Set <code>service.version</code> to compare
-            releases.
+            No traces in this period report a service version. Set <code>service.version</code> to
+            compare releases.
           </p>
         ) : (
           <table className="w-full">

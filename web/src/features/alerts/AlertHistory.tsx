@@ -4,6 +4,7 @@ import { MessageSquare } from "lucide-react";
 import { useState } from "react";
 import { type Alert, statusTone } from "@/lib/alerts";
 import { api, unwrap } from "@/lib/api";
+import { usePersonName } from "@/lib/personName";
 import { useCan } from "@/lib/roles";
 import { useUnsaved } from "@/lib/unsaved";
 import { Badge } from "@/ui/Badge";
@@ -11,7 +12,6 @@ import { Button } from "@/ui/Button";
 import { TextArea } from "@/ui/Field";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
-import { usePersonName } from "./usePersonName";
 
 export function AlertHistory({ alert }: { alert: Alert }) {
   const name = usePersonName();
@@ -30,7 +30,7 @@ export function AlertHistory({ alert }: { alert: Alert }) {
                 <Badge tone={statusTone(move.to)}>{move.to}</Badge>
               )}
               <span className="text-sm text-muted">
-                {name(move.by)} · <Time at={move.at} as="short" />
+                {name(move.by)} · <Time at={move.at} as="precise" />
               </span>
             </span>
             {move.note && <p className="mt-0.5 break-words whitespace-pre-wrap">{move.note}</p>}

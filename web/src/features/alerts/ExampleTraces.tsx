@@ -36,7 +36,7 @@ export function ExampleTraces({ ids }: { ids: string[] }) {
                 <span className="text-sm text-muted max-sm:hidden">{formatCost(data.cost)}</span>
                 <span className="text-sm text-muted">{formatDuration(data.durationMs)}</span>
                 <span className="text-sm text-muted">
-                  <Time at={data.startTime} as="short" />
+                  <Time at={data.startTime} as="precise" />
                 </span>
               </Link>
             )}

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { BellOff } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas, unwrap, unwrapPage } from "@/lib/api";
+import { usePersonName } from "@/lib/personName";
 import { silencesQuery, useFilterValues } from "@/lib/queries";
 import { useCan } from "@/lib/roles";
 import { Badge } from "@/ui/Badge";
@@ -13,7 +14,6 @@ import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
 import { AlertsTitle } from "./AlertsTitle";
 import { SilenceDialog, type SilenceScope } from "./SilenceDialog";
-import { usePersonName } from "./usePersonName";
 
 type Silence = Schemas["Silence"];
 
@@ -113,7 +113,7 @@ function SilenceRow({ silence, name }: { silence: Silence; name: string }) {
         </span>
       </span>
       <span className="text-sm text-muted">
-        <Time at={silence.startsAt} as="short" /> to <Time at={silence.endsAt} as="short" />
+        <Time at={silence.startsAt} as="precise" /> to <Time at={silence.endsAt} as="precise" />
       </span>
       {isActive && (
         <RoleButton needs="editor" size="small" busy={end.isPending} onClick={() => end.mutate()}>

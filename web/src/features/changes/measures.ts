@@ -92,7 +92,7 @@ export function contributorBasis({ dimension, measure }: Contributor): string {
     // The cost of a model is only a part of what its traces cost.
     return dimension === "model" ? "Mean over all traces, in $" : "Mean over these traces, in $";
   }
-  if (measure === "toolErrorRate") return "Share of its calls, in %";
+  if (measure === "toolErrorRate") return "Share of the tool's calls, in %";
   return measure === "errorRate" ? "Share of these traces, in %" : "Mean over these traces";
 }
 

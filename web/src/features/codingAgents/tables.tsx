@@ -55,8 +55,7 @@ const PEOPLE: Column<Person>[] = [
   ),
 ];
 
-/** Users and Sessions prefer the user id. */
-const BY_EMAIL = "by email address; Users lists them by user id, if one is sent";
+const BY_EMAIL = <span title="Users lists them by user id, if one is sent">e-mail address</span>;
 
 export function PeopleTable({ report }: { report: Report }) {
   return (

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bell, Bot, FlaskConical, KeyRound } from "lucide-react";
 import { api, unwrapPage } from "@/lib/api";
-import { useProfile } from "@/lib/queries";
+import { usePersonName } from "@/lib/personName";
 import { useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { Select } from "@/ui/Field";
@@ -70,11 +70,10 @@ const ICONS = { agent: Bot, alert: Bell, experiment: FlaskConical, key: KeyRound
 type Subject = keyof typeof ICONS;
 
 function Row({ event }: { event: Event }) {
-  const { data: me } = useProfile();
+  const name = usePersonName();
   const [subject = "", verb = ""] = event.type.split(".");
   const Icon = ICONS[subject as Subject] ?? Bot;
-  const by =
-    event.actor === "spanwise" ? "System" : event.actor === me?.id ? "by you" : `by ${event.actor}`;
+  const by = name(event.actor);
   return (
     <li className="flex min-h-9 items-center gap-3 border-b px-3.5 py-1 last:border-0">
       <Icon className="size-4 shrink-0 text-muted" aria-hidden />
@@ -85,7 +84,9 @@ function Row({ event }: { event: Event }) {
         </span>
         <SubjectLink event={event} />
       </span>
-      <span className="truncate text-sm text-muted max-md:hidden">{by}</span>
+      <span className="truncate text-sm text-muted max-md:hidden" title={by}>
+        {by}
+      </span>
       <span className="shrink-0 text-right text-sm text-muted md:w-24">
         <Time at={event.at} />
       </span>

@@ -91,7 +91,7 @@ function Examples({ failure, list }: { failure: Failure; list: string | undefine
             {traceId.slice(0, 8)}
           </Link>
           <span className="shrink-0">
-            <Time at={startTime} as="short" />
+            <Time at={startTime} as="precise" />
           </span>
           <span className="truncate text-muted" title={message}>
             {message}

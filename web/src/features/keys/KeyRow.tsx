@@ -37,10 +37,8 @@ export function KeyRow({ apiKey, isAdmin, onSecret }: Props) {
       </span>
       <span className="flex gap-x-4 text-sm text-muted @2xl:@max-4xl:order-last @2xl:@max-4xl:basis-full">
         <span className="w-40 min-w-0">
-          <span className="block truncate">
-            Created by {apiKey.createdBy ?? "a deleted account"}
-          </span>
-          <Time at={apiKey.createdAt} />
+          Created <Time at={apiKey.createdAt} />
+          <span className="block truncate">by {apiKey.createdBy ?? "a deleted account"}</span>
         </span>
         <span className="w-36">
           {apiKey.lastUsedAt ? (

@@ -138,7 +138,7 @@ function BacktestChart({
         {backtest.firings.map((firing) => (
           <li key={firing.start} className="flex items-center gap-1.5">
             <span aria-hidden className="size-2 rounded-sm bg-bad opacity-60" />
-            <Time at={firing.start} as="short" />
+            <Time at={firing.start} as="precise" />
             <span className="text-muted">
               {firing.end
                 ? `for ${formatDuration(new Date(firing.end).getTime() - new Date(firing.start).getTime())}`

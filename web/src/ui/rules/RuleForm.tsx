@@ -72,15 +72,13 @@ export function RuleForm({ rule, onChange, problem }: Props) {
         />
       )}
       <Count
-        label="Window"
-        hint="minutes"
+        label="Window (min)"
         value={rule.windowMinutes}
         onChange={(windowMinutes) => change({ windowMinutes })}
         error={problem("windowMinutes")}
       />
       <Count
-        label="For at least"
-        hint="minutes"
+        label="For at least (min)"
         value={rule.forMinutes}
         onChange={(forMinutes) => change({ forMinutes })}
         error={problem("forMinutes")}
@@ -155,7 +153,7 @@ function Count({
   error,
 }: {
   label: string;
-  hint: string;
+  hint?: string;
   value: number;
   onChange: (value: number) => void;
   error: string | undefined;

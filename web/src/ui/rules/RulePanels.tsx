@@ -67,7 +67,7 @@ export function Notify({
       <div className="flex flex-col gap-3">
         {isNobody && (
           <p className="rounded-md bg-warning-soft px-2.5 py-1.5 text-sm">
-            Nobody is notified: alerts are shown on the page Alerts only.
+            Nobody is notified: alerts are shown on the Alerts page only.
           </p>
         )}
         <Addresses
