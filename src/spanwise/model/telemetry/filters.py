@@ -23,7 +23,7 @@ ATTRIBUTE = "attribute:"
 # Fields of traces and spans to group by.
 DIMENSIONS = (
     *("agent", "model", "provider", "tool", "kind", "status", "errorType", "environment", "userId"),
-    *("sessionId", "serviceVersion", "experiment", "variant"),
+    *("sessionId", "service", "serviceVersion", "experiment", "variant"),
 )
 # The group of failures that a span belongs to; a trace belongs to those of all its spans.
 FAILURE = "failure"

@@ -54,6 +54,7 @@ SPAN_COLUMNS = {
     "provider": Column("provider"),
     "tool": Column("tool_name"),
     "kind": Column("kind"),
+    "service": Column("service_name"),
     # Evaluated once per distinct resource: `JSONExtractString` takes ten times as long.
     "serviceVersion": Column("simpleJSONExtractString(toString(resource), 'service.version')"),
     **_NUMBERS,

@@ -127,6 +127,19 @@ async def test_versions_of_a_service_are_a_dimension_and_a_filter(service: Servi
         assert found["rows"] == [{"count": 3}]
 
 
+async def test_services_are_a_dimension_and_a_filter(service: Service) -> None:
+    ada = await service.sign_up()
+    front = new_span(datetime.now(UTC) - timedelta(minutes=1), serviceName="front")
+    await send(ada, front, child_of(front, serviceName="back"))
+    for of in ("traces", "spans"):
+        query = {"of": of, "measures": ["count"], "groupBy": ["service"]}
+        rows = (await ask(ada, query))["rows"]
+        assert {(row["service"], row["count"]) for row in rows} == {("front", 1), ("back", 1)}
+        only = {"field": "service", "value": "back"}
+        found = await ask(ada, {"of": of, "measures": ["count"], "filters": [only]})
+        assert found["rows"] == [{"count": 1}]
+
+
 async def test_the_last_hour_has_a_point_per_minute(service: Service) -> None:
     ada, now = await service.sign_up(), datetime.now(UTC)
     await send(ada, new_span(now - timedelta(minutes=10)), new_span(now - timedelta(minutes=30)))
