@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from spanwise.model.api_model import ApiModel, UtcTime
 from spanwise.model.page import PageRequest
+from spanwise.model.telemetry.filters import FilterCondition
 from spanwise.model.times import BoundedRange
 
 PREFIX = "flr_"
@@ -78,6 +79,8 @@ class FailureQuery:
     agent_name: str | None = None
     environment: str | None = None
     status: FailureStatus | None = None
+    # On the failed span; session, experiment and variant are those of its trace.
+    conditions: tuple[FilterCondition, ...] = ()
     group: int | None = None
     now: datetime | None = None
 

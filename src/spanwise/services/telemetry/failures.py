@@ -45,10 +45,11 @@ class Failures:
         if query.agent_name is not None:
             name = await self._agents.resolve_name(workspace, query.agent_name)
             query = replace(query, agent_name=name)
+        conditions = await self._agents.resolve_conditions(workspace, query.conditions)
         await self._updates.run()
         async with self._catalog.read() as tx:
             marks = await stored.list_marks(tx, workspace)
-        query = replace(query, now=self._clock())
+        query = replace(query, conditions=conditions, now=self._clock())
         return await list_failures(self._engine, workspace, query, marks)
 
     async def get(self, workspace: str, failure_id: str, query: FailureQuery) -> FailureGroup:

@@ -8,11 +8,12 @@ from spanwise.api.auth import ClientAddress, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
-from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
+from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel, utc_now
 from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.failures import FailureGroup, FailureMark, FailureQuery, FailureStatus
+from spanwise.model.telemetry.filters import parse_conditions
 
 router = PrefixRouter("analytics", "/analytics/failures")
 
@@ -36,10 +37,20 @@ async def list_failures(
     agent_id: AgentId = None,
     environment: Text = None,
     status: Annotated[FailureStatus | None, Query()] = None,
+    filters: Filters = None,
 ) -> SuccessPage[FailureGroup]:
-    """List groups of failed spans, new and regressed ones first, then by their number."""
+    """List groups of failed spans, new and regressed ones first, then by their number.
+
+    Conditions in `filters` are on the failed spans; session, experiment and variant are those of
+    their traces.
+    """
     query = FailureQuery(
-        period.or_last_days(DEFAULT_DAYS, utc_now()), page, agent_id, environment, status
+        period.or_last_days(DEFAULT_DAYS, utc_now()),
+        page,
+        agent_id,
+        environment,
+        status,
+        parse_conditions(filters),
     )
     return succeed_page(page, await use.failures.find(caller.workspace_id, query))
 

@@ -19,6 +19,7 @@ from spanwise.model.telemetry.failures import (
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
+from spanwise.storage.telemetry.failures.conditions import add_conditions
 from spanwise.storage.telemetry.failures.examples import (
     SELECT_LATEST,
     choose_examples,
@@ -72,6 +73,7 @@ async def list_failures(
     where.within_hours("hour", period)
     where.equals("agent_name", query.agent_name)
     where.equals("environment", query.environment)
+    add_conditions(where, period, query.conditions)
     if query.group is not None:
         where.add("group_id = {group:UInt64}", group=query.group)
     start, end = int(query.period.start.timestamp()), math.ceil(query.period.end.timestamp())

@@ -12,7 +12,7 @@ from spanwise.storage.telemetry.filters.fields import (
 )
 from spanwise.storage.telemetry.filters.operators import compile_condition, is_negative, to_positive
 
-_FAILURE_ID = Column(f"concat('{PREFIX}', leftPad(lower(hex(group_id)), 16, '0'))")
+FAILURE_ID = Column(f"concat('{PREFIX}', leftPad(lower(hex(group_id)), 16, '0'))")
 
 
 def compile_own_condition(where: Conditions, period: TimeRange, condition: FilterCondition) -> str:
@@ -30,7 +30,7 @@ def compile_own_condition(where: Conditions, period: TimeRange, condition: Filte
 def failures_where(where: Conditions, period: TimeRange, condition: FilterCondition) -> str:
     """Return SQL for the failures of a group that lie in the traces of a period."""
     return f"""failures FINAL WHERE {hours_of_traces(where, period)}
-        AND {compile_condition(where, _FAILURE_ID, condition)}"""
+        AND {compile_condition(where, FAILURE_ID, condition)}"""
 
 
 def _compile_attribute(where: Conditions, key: str, condition: FilterCondition) -> str:

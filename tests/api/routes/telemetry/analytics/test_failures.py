@@ -34,6 +34,37 @@ async def find(person: Person, **params: Any) -> list[dict[str, Any]]:
     return found
 
 
+async def test_failures_are_filtered_by_their_spans(service: Service) -> None:
+    ann = await service.sign_up()
+    failed: dict[str, Any] = {"status": "error", "statusMessage": "no answer"}
+    root = make_span("planner", userId="u1", environment="staging", sessionId="s1")
+    other = make_span("planner", userId="u2", sessionId="s2")
+    searched: dict[str, Any] = {"toolName": "search", "attributes": {"tenant": "acme"}, **failed}
+    # A call of another tool in the same trace does not fail with the search.
+    steps = [child(root, **searched), child(root, toolName="book", **failed)]
+    await send_traces(ann, [root, other, *steps, child(other, toolName="pay", **failed)])
+
+    async def operations(*conditions: dict[str, Any]) -> set[str]:
+        found = await find(ann, filters=json.dumps(conditions))
+        return {failure["operation"] for failure in found}
+
+    assert await operations() == {"search", "book", "pay"}
+    assert await operations({"field": "tool", "value": "search"}) == {"search"}
+    assert await operations({"field": "tool", "op": "ne", "value": "search"}) == {"book", "pay"}
+    assert await operations({"field": "attribute:tenant", "value": "acme"}) == {"search"}
+    assert await operations({"field": "userId", "op": "in", "value": ["u1", "u3"]}) == {
+        "search",
+        "book",
+    }
+    assert await operations({"field": "sessionId", "value": "s2"}) == {"pay"}
+    assert await operations({"field": "environment", "op": "exists"}) == {"search", "book"}
+    [paid] = await find(ann, filters=json.dumps([{"field": "sessionId", "value": "s2"}]))
+    assert await operations({"field": "failure", "value": paid["id"]}) == {"pay"}
+    assert await operations({"field": "durationMs", "op": "gte", "value": 1e9}) == set()
+    refused = await ann.call("GET", "/analytics/failures", params={"filters": "[{}]"})
+    assert refused.status_code == 400
+
+
 async def test_messages_differ_only_by_ids_and_numbers(service: Service) -> None:
     ann = await service.sign_up()
     messages = [
