@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from "vitest";
 import {
   comparisonsOf,
-  describeCondition,
-  fromCondition,
+  describeConditions,
+  fromConditions,
+  groupConditions,
   readConditions,
   toConditions,
   writeConditions,
@@ -29,9 +30,20 @@ test.each([
   ["model", "ne", ["a"]],
   ["cost", "gte", ["0.5"]],
   ["user", "missing", []],
+  ["cost", "exists", []],
+  ["cost", "between", ["0", "2"]],
+  ["name", "eq", ["a", "b"]],
 ] as const)("a condition is changed as it was added: %s %s %j", (field, comparison, values) => {
-  const [made] = toConditions(field, comparison, values);
-  expect(made && fromCondition(made)).toEqual({ comparison, values });
+  expect(comparisonsOf(field)).toContain(comparison);
+  expect(fromConditions(toConditions(field, comparison, values))).toEqual({ comparison, values });
+});
+
+test("the bounds of a range belong together", () => {
+  const range = toConditions("cost", "between", ["1", "2"]);
+  const [model] = toConditions("model", "eq", ["a"]);
+  const slow = toConditions("durationMs", "lte", ["5"]);
+  expect(model && groupConditions([model, ...range, ...slow])).toEqual([[model], range, slow]);
+  expect(describeConditions(range)).toBe("Cost between $1 and $2");
 });
 
 test("none of several values must match with `is not`", () => {
@@ -55,7 +67,6 @@ test("existence needs no value", () => {
   expect(toConditions("tool", "missing", [])).toEqual([
     { field: "tool", op: "exists", value: false },
   ]);
-  expect(comparisonsOf("cost")).not.toContain("exists");
 });
 
 test.each([
@@ -64,7 +75,7 @@ test.each([
   [{ field: "durationMs", op: "lt", value: 900 }, "Duration < 900 ms"],
   [{ field: "attribute:tenant", op: "exists", value: false }, "tenant does not exist"],
 ] as const)("a condition is described: %o", (condition, words) => {
-  expect(describeCondition({ ...condition } as never)).toBe(words);
+  expect(describeConditions([{ ...condition } as never])).toBe(words);
 });
 
 test("conditions round-trip through the URL, and invalid text has none", () => {

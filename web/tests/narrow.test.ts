@@ -53,6 +53,8 @@ describe("a filter by two values", () => {
     { field: "model", op: "in" as const, value: ["a", "b", "c"] },
     { field: "model", op: "eq" as const, value: "a" },
     { field: "name", op: "in" as const, value: ["a", "b"] },
+    { field: "failure", op: "in" as const, value: ["a", "b"] },
+    { field: "attribute:", op: "in" as const, value: ["a", "b"] },
   ])("is needed for a comparison: %o", (condition) => {
     expect(comparisonSearch(condition, [])).toBeNull();
   });

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { isOfFailures, listQuery, readList, traceSearch, writeList } from "@/lib/traceFilters";
+import {
+  isOfFailures,
+  listQuery,
+  narrowedList,
+  parametersOf,
+  readList,
+  traceSearch,
+  writeList,
+} from "@/lib/traceFilters";
 import { parseSearch } from "@/lib/url";
 
 const list = {
@@ -44,4 +52,24 @@ test("a list of failed traces is recognized", () => {
   expect(filtered({ field: "status", op: "eq", value: "success" })).toBe(false);
   expect(isOfFailures({ status: "success" })).toBe(false);
   expect(isOfFailures({})).toBe(false);
+});
+
+test("parameters of a list are conditions elsewhere, without invalid ones", () => {
+  const url = { status: "error", session: "s1", minMs: "10", minCost: "much" };
+  expect(parametersOf(url).map(({ key, condition }) => [key, condition])).toEqual([
+    ["status", { field: "status", op: "eq", value: "error" }],
+    ["minMs", { field: "durationMs", op: "gte", value: 10 }],
+    ["minCost", null],
+    ["session", { field: "sessionId", op: "eq", value: "s1" }],
+  ]);
+});
+
+test("a value of a trace is added to the filters of its list once", () => {
+  const url = parseSearch(traceSearch(list));
+  const added = { field: "tool", op: "eq" as const, value: "search" };
+  const narrowed = narrowedList(url, added);
+  expect(narrowed).toMatchObject({ agent: "planner", status: "error", sort: "cost" });
+  expect(JSON.parse(narrowed.filters ?? "")).toEqual([...JSON.parse(list.filters), added]);
+  const again = narrowedList(parseSearch(traceSearch({ ...narrowed })), added);
+  expect(again.filters).toBe(narrowed.filters);
 });

@@ -16,10 +16,11 @@ import {
 import { type ReactNode, useState } from "react";
 import { useFilterValues, workspacesQuery } from "@/lib/queries";
 import { isDark, setTheme } from "@/lib/theme";
+import { useDebounced } from "@/lib/useDebounced";
 import { useWorkspaceId } from "@/lib/workspace";
 import { Dialog } from "@/ui/Dialog";
 import { PAGES } from "./pages";
-import { type FoundId, useDebounced, useFoundIds } from "./useFoundIds";
+import { type FoundId, useFoundIds } from "./useFoundIds";
 import { useSwitchWorkspace } from "./useSwitchWorkspace";
 
 interface Command {

@@ -1,6 +1,5 @@
 /** Users and sessions whose id contains a text, for the palette. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { groupsOf } from "@/lib/groups";
 import { currentRange, type Preset, rangeQuery, useRange } from "@/lib/range";
 
@@ -12,20 +11,9 @@ export interface FoundId {
   range?: Preset;
 }
 
-const TYPING_MS = 200;
 const SHORTEST = 2;
 const MOST = 200;
 const LONGEST: Preset = "90d";
-
-/** The text once typing pauses. */
-export function useDebounced(text: string): string {
-  const [debounced, setDebounced] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setDebounced(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return debounced;
-}
 
 /** Searches the range of the page and, if nothing matches there, the longest one. */
 export function useFoundIds(field: IdField, text: string, most: number): FoundId[] {

@@ -1,6 +1,6 @@
 /** What a query can measure and group by, and how its values are shown. */
 import type { Schemas } from "./api";
-import { ATTRIBUTE, FIELDS, fieldInfo } from "./conditions";
+import { ATTRIBUTE, DIMENSION_NAMES, fieldInfo } from "./conditions";
 import { formatCompact, formatCost, formatCount, formatDuration, formatPercent } from "./format";
 
 export type Query = Schemas["AnalyticsQuery"];
@@ -82,8 +82,6 @@ export function formatMeasure(name: string, value: unknown): string {
   if (number === null) return "–";
   return unit === "count" || unit === "tokens" ? formatCount(number) : AXIS_FORMATS[unit](number);
 }
-
-export const DIMENSION_NAMES = FIELDS.filter(({ type }) => type === "choice").map(({ id }) => id);
 
 export function isDimension(name: string): boolean {
   return DIMENSION_NAMES.includes(name) || name.startsWith(ATTRIBUTE);

@@ -7,6 +7,7 @@ export type Condition = Schemas["FilterCondition"];
 type Operator = NonNullable<Condition["op"]>;
 
 export const ATTRIBUTE = "attribute:";
+export const FAILURE = "failure";
 
 interface FieldInfo {
   id: string;
@@ -27,6 +28,7 @@ export const FIELDS: readonly FieldInfo[] = [
   { id: "userId", label: "User", type: "choice" },
   { id: "sessionId", label: "Session", type: "choice" },
   { id: "environment", label: "Environment", type: "choice" },
+  { id: "service", label: "Service", type: "choice" },
   { id: "serviceVersion", label: "Service version", type: "choice" },
   { id: "experiment", label: "Experiment", type: "choice" },
   { id: "variant", label: "Variant", type: "choice" },
@@ -63,13 +65,21 @@ export const COMPARISONS: Record<Comparison, string> = {
 };
 
 const NUMERIC: Comparison[] = ["gt", "gte", "lt", "lte", "between"];
+const EXISTENCE: Comparison[] = ["exists", "missing"];
 
 export function comparisonsOf(field: string): Comparison[] {
   const { type } = fieldInfo(field);
-  if (type === "number") return ["gte", "gt", "lte", "lt", "between", "eq", "ne"];
-  if (type === "text") return ["contains", "eq", "ne"];
-  const all: Comparison[] = ["eq", "ne", "contains", "exists", "missing"];
+  if (type === "number") return ["gte", "gt", "lte", "lt", "between", "eq", "ne", ...EXISTENCE];
+  // A failure is an id, of which nobody knows a part.
+  if (field === FAILURE) return ["eq", "ne", ...EXISTENCE];
+  if (type === "text") return ["contains", "eq", "ne", ...EXISTENCE];
+  const all: Comparison[] = ["eq", "ne", "contains", ...EXISTENCE];
   return field.startsWith(ATTRIBUTE) ? [...all, ...NUMERIC] : all;
+}
+
+/** Whether the values of a field are suggested. */
+export function hasSuggestions(field: string): boolean {
+  return field === FAILURE || fieldInfo(field).type === "choice";
 }
 
 export function takesNumber(field: string, comparison: Comparison): boolean {
@@ -98,14 +108,33 @@ export function toConditions(
   return typed.map((value) => ({ field, op: comparison, value }));
 }
 
-/** The comparison and the values of a form that would add this condition. */
-export function fromCondition({ op = "eq", value }: Condition): {
+/** The comparison and the values of a form that would add these conditions. */
+export function fromConditions(conditions: readonly Condition[]): {
   comparison: Comparison;
   values: string[];
 } {
-  if (op === "exists") return { comparison: value === false ? "missing" : "exists", values: [] };
-  const values = Array.isArray(value) ? value.map(String) : [String(value ?? "")];
+  const values = conditions.flatMap(({ value }) => value ?? []).map(String);
+  const op = conditions[0]?.op ?? "eq";
+  if (isBetween(conditions)) return { comparison: "between", values };
+  if (op === "exists") {
+    return { comparison: values[0] === "false" ? "missing" : "exists", values: [] };
+  }
   return { comparison: op === "in" ? "eq" : op, values };
+}
+
+function isBetween([low, high]: readonly Condition[]): boolean {
+  return low?.op === "gte" && high?.op === "lte" && low.field === high.field;
+}
+
+/** The two bounds of a range together, any other condition by itself. */
+export function groupConditions(conditions: readonly Condition[]): Condition[][] {
+  const groups: Condition[][] = [];
+  for (const condition of conditions) {
+    const last = groups.at(-1);
+    if (last?.length === 1 && isBetween([...last, condition])) last.push(condition);
+    else groups.push([condition]);
+  }
+  return groups;
 }
 
 const SIGNS: Record<Operator, string> = {
@@ -120,13 +149,28 @@ const SIGNS: Record<Operator, string> = {
   exists: "exists",
 };
 
-/** A condition in words: "Model is gpt-4o or gpt-4o-mini". */
-export function describeCondition({ field, op = "eq", value }: Condition): string {
+/** Conditions in words: "Model is gpt-4o or gpt-4o-mini", "Cost between $0.5 and $2". */
+export function describeConditions(conditions: readonly Condition[]): string {
+  const [condition] = conditions;
+  if (!condition) return "";
+  const { field, op = "eq", value } = condition;
   const { label, unit } = fieldInfo(field);
   if (op === "exists") return `${label} ${value === false ? "does not exist" : "exists"}`;
-  const shown = Array.isArray(value) ? value.join(" or ") : String(value);
-  const measured = unit === "$" ? `$${shown}` : [shown, unit].filter(Boolean).join(" ");
-  return `${label} ${SIGNS[op]} ${measured}`;
+  const isMoney = unit === "$";
+  const show = (one: unknown) => (isMoney ? `$${one}` : String(one));
+  const values = conditions.flatMap((one) => one.value ?? []).map(show);
+  const shown = values.join(isBetween(conditions) ? " and " : " or ");
+  const sign = isBetween(conditions) ? "between" : SIGNS[op];
+  return [label, sign, shown, isMoney ? "" : unit].filter(Boolean).join(" ");
+}
+
+/** What traces are grouped and compared by, apart from attributes. */
+export const DIMENSION_NAMES = FIELDS.filter(({ type }) => type === "choice").map(({ id }) => id);
+
+/** Whether the traces of two values can be compared; an attribute needs a key. */
+function isComparable(field: string): boolean {
+  const isAttribute = field.startsWith(ATTRIBUTE) && field !== ATTRIBUTE;
+  return isAttribute || DIMENSION_NAMES.includes(field);
 }
 
 /** The URL parameters of the page Changes for a filter by two values; null for any other. */
@@ -136,7 +180,7 @@ export function comparisonSearch(
 ): Record<string, string | undefined> | null {
   const { field, op, value } = condition;
   if (op !== "in" || !Array.isArray(value) || value.length !== 2) return null;
-  if (fieldInfo(field).type !== "choice") return null;
+  if (!isComparable(field)) return null;
   const [baseline, candidate] = value.map(String).sort(NATURAL.compare);
   return { by: field, baseline, candidate, filters: writeConditions(others) };
 }

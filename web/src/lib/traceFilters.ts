@@ -1,22 +1,49 @@
 /** The filters of the lists of traces and sessions: URL parameters and the query they form. */
 import type { Schemas } from "./api";
-import { readConditions } from "./conditions";
+import { type Condition, readConditions, writeConditions } from "./conditions";
 import { GLOBAL_KEYS } from "./range";
 import { parseSearch, type Search, stringifySearch } from "./url";
 
+interface Parameter {
+  key: string;
+  label: string;
+  unit: string;
+  field: string;
+  op: "eq" | "gte" | "lte";
+}
+
+const equal = (key: string, label: string, field = key): Parameter => ({
+  key,
+  label,
+  unit: "",
+  field,
+  op: "eq",
+});
+
 /** Filters with a URL parameter of their own, which links use; all others are in `filters`. */
-export const PARAMETERS = [
-  { key: "status", label: "Status", unit: "" },
-  { key: "errorType", label: "Error", unit: "" },
-  { key: "model", label: "Model", unit: "" },
-  { key: "tool", label: "Tool", unit: "" },
-  { key: "provider", label: "Provider", unit: "" },
-  { key: "minMs", label: "Min. duration", unit: "ms" },
-  { key: "maxMs", label: "Max. duration", unit: "ms" },
-  { key: "minCost", label: "Min. cost", unit: "$" },
-  { key: "session", label: "Session", unit: "" },
-  { key: "user", label: "User", unit: "" },
-] as const;
+export const PARAMETERS: readonly Parameter[] = [
+  equal("status", "Status"),
+  equal("errorType", "Error"),
+  equal("model", "Model"),
+  equal("tool", "Tool"),
+  equal("provider", "Provider"),
+  { key: "minMs", label: "Min. duration", unit: "ms", field: "durationMs", op: "gte" },
+  { key: "maxMs", label: "Max. duration", unit: "ms", field: "durationMs", op: "lte" },
+  { key: "minCost", label: "Min. cost", unit: "$", field: "cost", op: "gte" },
+  equal("session", "Session", "sessionId"),
+  equal("user", "User", "userId"),
+];
+
+/** The filters of a URL that have a parameter of their own, each as text and as a condition. */
+export function parametersOf(url: Search) {
+  return PARAMETERS.flatMap(({ key, label, unit, field, op }) => {
+    const given = url[key];
+    if (!given) return [];
+    const value = op === "eq" ? given : number(given);
+    const condition: Condition | null = value === undefined ? null : { field, op, value };
+    return [{ key, text: `${label}: ${given.replace("_", " ")} ${unit}`.trim(), condition }];
+  });
+}
 
 export const FILTER_KEYS = ["search", "filters", ...PARAMETERS.map((one) => one.key)];
 
@@ -78,6 +105,14 @@ export function traceSearch(url: Search): string {
 /** The list from which a trace or a session was opened: its own parameters, and those that all pages share. */
 export function readList(url: Search): Search {
   return { ...parseSearch(url.list ?? ""), ...pick(url, GLOBAL_KEYS) };
+}
+
+/** The list from which a trace was opened, with one more filter. */
+export function narrowedList(url: Search, condition: Condition): Search {
+  const list = readList(url);
+  const conditions = readConditions(list.filters);
+  const isKnown = conditions.some((one) => writeConditions([one]) === writeConditions([condition]));
+  return { ...list, filters: writeConditions(isKnown ? conditions : [...conditions, condition]) };
 }
 
 /** Whether a list has failed traces only. */

@@ -1,14 +1,18 @@
 /** Chooses what is compared: two periods, or two values of a dimension. */
 import { ArrowLeftRight } from "lucide-react";
+import { DIMENSION_NAMES } from "@/lib/conditions";
 import { type Search, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { Select } from "@/ui/Field";
 import { UrlChips } from "@/ui/filters/Chips";
 import { UrlFilterButton } from "@/ui/filters/FilterButton";
-import { FieldPicker, SuggestInput } from "@/ui/query/FieldPicker";
+import { FieldPicker } from "@/ui/query/FieldPicker";
+import { SuggestInput } from "@/ui/query/SuggestInput";
 import { type Comparison, SHIFTS } from "./useChanges";
 
-const NAMES = ["serviceVersion", "model", "agent", "environment", "provider", "variant"];
+/** The most frequent questions first. */
+const FIRST = ["serviceVersion", "model", "agent", "environment"];
+const NAMES = [...new Set([...FIRST, ...DIMENSION_NAMES])];
 
 interface Props {
   comparison: Comparison;

@@ -1,6 +1,6 @@
 import { Radio } from "lucide-react";
 import { lazy, Suspense } from "react";
-import { PARAMETERS } from "@/lib/traceFilters";
+import { parametersOf } from "@/lib/traceFilters";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
@@ -15,16 +15,12 @@ export function FilterBar({ total }: { total: string }) {
   const url = useUrl();
   const setUrl = useSetUrl();
   const isLive = url.live === "1";
-  const parameters = PARAMETERS.filter(({ key }) => url[key]).map(({ key, label, unit }) => ({
-    key,
-    text: `${label}: ${url[key]?.replace("_", " ")} ${unit}`.trim(),
-  }));
   return (
     <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
       <SearchBox label="Search traces" placeholder="Words, or a trace, user or session id" />
       <UrlFilterButton />
       <ViewsButton page="traces" />
-      <UrlChips parameters={parameters} />
+      <UrlChips parameters={parametersOf(url)} />
       <span className="ml-auto text-sm whitespace-nowrap text-muted">{total}</span>
       <Button
         aria-pressed={isLive}

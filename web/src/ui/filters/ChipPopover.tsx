@@ -4,12 +4,14 @@ import { Popover } from "../Popover";
 import { ConditionForm } from "./ConditionForm";
 
 interface Props {
-  condition: Condition;
+  /** One condition, or the two bounds of a range. */
+  conditions: readonly Condition[];
   text: string;
   onChange: (next: Condition[]) => void;
 }
 
-export default function ChipPopover({ condition, text, onChange }: Props) {
+export default function ChipPopover({ conditions, text, onChange }: Props) {
+  const field = conditions[0]?.field ?? "";
   return (
     <Popover
       ariaLabel="Change filter"
@@ -19,10 +21,10 @@ export default function ChipPopover({ condition, text, onChange }: Props) {
     >
       {(close) => (
         <div className="flex flex-col gap-2">
-          <h2 className="truncate font-medium">{fieldInfo(condition.field).label}</h2>
+          <h2 className="truncate font-medium">{fieldInfo(field).label}</h2>
           <ConditionForm
-            field={condition.field}
-            before={condition}
+            field={field}
+            before={conditions}
             onDone={(next) => {
               onChange(next);
               close();

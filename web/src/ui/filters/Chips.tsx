@@ -2,8 +2,8 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight, X } from "lucide-react";
 import { lazy, type ReactNode, Suspense } from "react";
-import { type Condition, comparisonSearch, useConditions } from "@/lib/conditions";
-import { useSetUrl } from "@/lib/url";
+import { type Condition, comparisonSearch, groupConditions, useConditions } from "@/lib/conditions";
+import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "../Button";
 import { useConditionText } from "./useConditionText";
 
@@ -12,35 +12,40 @@ const ChipPopover = lazy(() => import("./ChipPopover"));
 interface Props {
   conditions: readonly Condition[];
   onChange: (conditions: readonly Condition[]) => void;
-  /** The conditions are those of the page, which another page can take over. */
-  isInUrl?: boolean;
+  /** The link that compares the two values of a condition, given the other conditions. */
+  compare?: (condition: Condition, others: readonly Condition[]) => Comparison | null;
 }
 
-export function Chips({ conditions, onChange, isInUrl = false }: Props) {
-  const replace = (index: number, next: readonly Condition[]) =>
-    onChange(conditions.flatMap((one, other) => (other === index ? next : [one])));
-  return conditions.map((condition, index) => (
-    <ConditionChip
-      key={index}
-      condition={condition}
-      comparison={isInUrl ? comparisonSearch(condition, conditions.toSpliced(index, 1)) : null}
-      onChange={(next) => replace(index, next)}
-    />
-  ));
+type Comparison = ReturnType<typeof comparisonSearch>;
+
+export function Chips({ conditions, onChange, compare }: Props) {
+  const groups = groupConditions(conditions);
+  return groups.map((group, index) => {
+    const others = groups.toSpliced(index, 1).flat();
+    const [only, second] = group;
+    return (
+      <ConditionChip
+        key={index}
+        conditions={group}
+        comparison={(only && !second && compare?.(only, others)) || null}
+        onChange={(next) => onChange(groups.with(index, [...next]).flat())}
+      />
+    );
+  });
 }
 
 interface ConditionChipProps {
-  condition: Condition;
-  comparison: Record<string, string | undefined> | null;
+  conditions: readonly Condition[];
+  comparison: Comparison;
   onChange: (next: readonly Condition[]) => void;
 }
 
-function ConditionChip({ condition, comparison, onChange }: ConditionChipProps) {
-  const text = useConditionText(condition);
+function ConditionChip({ conditions, comparison, onChange }: ConditionChipProps) {
+  const text = useConditionText(conditions);
   return (
     <Chip text={text} onRemove={() => onChange([])}>
       <Suspense fallback={text}>
-        <ChipPopover condition={condition} text={text} onChange={onChange} />
+        <ChipPopover conditions={conditions} text={text} onChange={onChange} />
       </Suspense>
       {comparison && (
         <Link
@@ -61,12 +66,23 @@ function ConditionChip({ condition, comparison, onChange }: ConditionChipProps) 
 export interface ParameterChip {
   key: string;
   text: string;
+  /** What the parameter means as a condition; null if its value is invalid. */
+  condition: Condition | null;
 }
 
 /** The filters in the URL; `parameters` are those that have a parameter of their own. */
 export function UrlChips({ parameters = [] }: { parameters?: ParameterChip[] }) {
   const [conditions, setConditions] = useConditions();
+  const { search } = useUrl();
   const setUrl = useSetUrl();
+  // Nothing on the page Changes finds words.
+  const compare = (condition: Condition, others: readonly Condition[]) =>
+    search
+      ? null
+      : comparisonSearch(condition, [
+          ...parameters.flatMap((one) => one.condition ?? []),
+          ...others,
+        ]);
   if (conditions.length + parameters.length === 0) return null;
   const clear = () => {
     const none = Object.fromEntries(parameters.map(({ key }) => [key, undefined]));
@@ -77,7 +93,7 @@ export function UrlChips({ parameters = [] }: { parameters?: ParameterChip[] }) 
       {parameters.map(({ key, text }) => (
         <Chip key={key} text={text} onRemove={() => setUrl({ [key]: undefined }, { push: true })} />
       ))}
-      <Chips conditions={conditions} onChange={setConditions} isInUrl />
+      <Chips conditions={conditions} onChange={setConditions} compare={compare} />
       <Button kind="quiet" size="small" onClick={clear}>
         Clear
       </Button>

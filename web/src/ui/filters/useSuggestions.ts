@@ -1,12 +1,14 @@
 /** Attributes and values that occur in the range, most frequent first. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { api, unwrap, unwrapPage } from "@/lib/api";
-import { ATTRIBUTE, type Condition } from "@/lib/conditions";
+import { ATTRIBUTE, type Condition, FAILURE } from "@/lib/conditions";
 import { rangeQuery, useRange } from "@/lib/range";
 
 export interface Suggestion {
   name: string;
   count: number;
+  /** Shown instead of the name: a failure has a title. */
+  label?: string;
 }
 
 const MOST = 50;
@@ -34,17 +36,27 @@ export function useValues(
   where: readonly Condition[] = [],
 ) {
   const range = rangeQuery(useRange());
+  const isFailure = field === FAILURE;
   return useQuery({
     ...shared,
     // The values of another field must not be shown meanwhile.
     placeholderData: undefined,
-    queryKey: ["attributes", "values", field, search, range, where],
+    queryKey: ["attributes", "values", field, isFailure ? "" : search, range, where],
     enabled: isEnabled,
-    queryFn: () =>
-      field.startsWith(ATTRIBUTE)
+    queryFn: () => {
+      if (isFailure) return failures(range);
+      return field.startsWith(ATTRIBUTE)
         ? attributeValues(field.slice(ATTRIBUTE.length), search, range)
-        : fieldValues(field, search, range, where),
+        : fieldValues(field, search, range, where);
+    },
+    // The service does not search titles.
+    select: (found) =>
+      isFailure ? found.filter(({ label = "" }) => includes(label, search)) : found,
   });
+}
+
+function includes(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.trim().toLowerCase());
 }
 
 type Dates = ReturnType<typeof rangeQuery>;
@@ -52,6 +64,12 @@ type Dates = ReturnType<typeof rangeQuery>;
 async function attributeValues(key: string, search: string, dates: Dates): Promise<Suggestion[]> {
   const query = { ...dates, key, search: search || undefined, limit: MOST };
   return (await unwrapPage(api.GET("/api/analytics/attributes", { params: { query } }))).items;
+}
+
+async function failures(dates: Dates): Promise<Suggestion[]> {
+  const query = { ...dates, limit: 100 };
+  const { items } = await unwrapPage(api.GET("/api/analytics/failures", { params: { query } }));
+  return items.map(({ id, title, traces }) => ({ name: id, label: title, count: traces }));
 }
 
 async function fieldValues(
@@ -72,9 +90,8 @@ async function fieldValues(
       },
     }),
   );
-  const isWanted = (name: string) => name.toLowerCase().includes(search.toLowerCase());
   // A trace with several models is counted for each of them, also for those that do not match.
   return found.rows
     .map((row) => ({ name: row[field] as string | null, count: Number(row.count) }))
-    .filter((one): one is Suggestion => one.name !== null && isWanted(one.name));
+    .filter((one): one is Suggestion => one.name !== null && includes(one.name, search));
 }

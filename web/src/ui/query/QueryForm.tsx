@@ -3,14 +3,13 @@ import { Plus, X } from "lucide-react";
 import type { ReactNode } from "react";
 import {
   columnLabel,
-  DIMENSION_NAMES,
   type Entity,
   MEASURE_NAMES,
   measureOf,
   measuresOf,
   signalMeasure,
 } from "@/lib/analyticsQuery";
-import { ATTRIBUTE } from "@/lib/conditions";
+import { ATTRIBUTE, DIMENSION_NAMES } from "@/lib/conditions";
 import { formatCounted } from "@/lib/format";
 import { useSignalNames } from "@/lib/queries";
 import {
