@@ -2,13 +2,13 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowUpRight } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { api, type Session, type Span, type Trace, unwrap } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCount, formatDuration } from "@/lib/format";
 import { useShownName } from "@/lib/title";
 import { readList } from "@/lib/traceFilters";
-import { useUrl } from "@/lib/url";
+import { useUrl, useUrlState } from "@/lib/url";
 import { Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Conversation } from "@/ui/Conversation";
@@ -31,7 +31,8 @@ export default function SessionPage() {
   });
   useShownName(sessionId);
   const url = useUrl();
-  const [shown, setShown] = useState(TURNS_AT_ONCE);
+  const [turns, setTurns] = useUrlState("turns", String(TURNS_AT_ONCE));
+  const shown = Math.max(1, Number.parseInt(turns, 10) || TURNS_AT_ONCE);
   const traces = data?.traces.slice(0, shown) ?? [];
   const spans = useSpans(traces);
   if (error) {
@@ -71,12 +72,18 @@ export default function SessionPage() {
           </dl>
           <ol className="flex flex-col gap-5">
             {traces.map((trace, index) => (
-              <Turn key={trace.traceId} trace={trace} number={index + 1} spans={spans[index]} />
+              <Turn
+                key={trace.traceId}
+                trace={trace}
+                sessionId={sessionId}
+                number={index + 1}
+                spans={spans[index]}
+              />
             ))}
           </ol>
           {data.traces.length > shown && (
             <div className="mt-4 text-center">
-              <Button onClick={() => setShown(shown + TURNS_AT_ONCE)}>
+              <Button onClick={() => setTurns(String(shown + TURNS_AT_ONCE))}>
                 Show more of {formatCount(data.traces.length)} turns
               </Button>
             </div>
@@ -129,11 +136,14 @@ function Total({ name, children }: { name: string; children: ReactNode }) {
 
 interface TurnProps {
   trace: Trace;
+  /** The trace page steps through it. */
+  sessionId: string;
   number: number;
   spans: Span[] | undefined;
 }
 
-function Turn({ trace, number, spans }: TurnProps) {
+function Turn({ trace, sessionId, number, spans }: TurnProps) {
+  const { list } = useUrl();
   return (
     <li>
       <header className="mb-1.5 flex flex-wrap items-center gap-2 text-sm text-muted">
@@ -150,6 +160,7 @@ function Turn({ trace, number, spans }: TurnProps) {
         <span>{formatCost(trace.cost)}</span>
         <Link
           to={`/traces/${trace.traceId}`}
+          search={{ session: sessionId, list } as never}
           className="inline-flex items-center gap-0.5 text-accent hover:underline"
         >
           trace <ArrowUpRight className="size-3" aria-hidden />

@@ -1,16 +1,17 @@
 import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
-import type { Span } from "@/lib/api";
+import type { Span, Trace } from "@/lib/api";
 import { ATTRIBUTE } from "@/lib/conditions";
 import { formatDateTime } from "@/lib/format";
 import { CopyButton } from "@/ui/Copy";
 import { Input } from "@/ui/Field";
 import { JsonView } from "@/ui/JsonView";
 import { UserLink } from "@/ui/UserLink";
+import { FilterLink } from "./FilterLink";
 
 /** All attributes of a span; the filter matches names and values. */
-export function Attributes({ span }: { span: Span }) {
+export function Attributes({ span, trace }: { span: Span; trace: Trace }) {
   const [text, setText] = useState("");
   const own: Record<string, unknown> = {
     started: formatDateTime(span.startTime),
@@ -25,10 +26,18 @@ export function Attributes({ span }: { span: Span }) {
     user: span.userId,
     experiment: span.experimentId,
     variant: span.variant,
-    status: span.statusMessage ? `${span.status}: ${span.statusMessage}` : span.status,
+    status: span.status,
+    message: span.statusMessage,
+  };
+  // Traces are found by their own status, which may differ.
+  const fields: typeof OWN_FIELDS = {
+    ...OWN_FIELDS,
+    ...(span.status === trace.status && { status: "status" }),
   };
   const matches = ([name, value]: [string, unknown]) =>
-    value !== null && `${name} ${JSON.stringify(value)}`.toLowerCase().includes(text.toLowerCase());
+    value !== null &&
+    value !== "" &&
+    `${name} ${JSON.stringify(value)}`.toLowerCase().includes(text.toLowerCase());
   return (
     <div className="flex flex-col gap-3">
       <Input
@@ -37,7 +46,7 @@ export function Attributes({ span }: { span: Span }) {
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <Rows entries={Object.entries(own).filter(matches)} fieldOf={(name) => OWN_FIELDS[name]} />
+      <Rows entries={Object.entries(own).filter(matches)} fieldOf={(name) => fields[name]} />
       <Rows
         fieldOf={(name) => ATTRIBUTE + name}
         entries={Object.entries(span.attributes)
@@ -49,7 +58,8 @@ export function Attributes({ span }: { span: Span }) {
 }
 
 /** The fields of filters by their names here. */
-const OWN_FIELDS: Record<string, string> = {
+const OWN_FIELDS: Record<string, string | undefined> = {
+  service: "service",
   environment: "environment",
   agent: "agent",
   model: "model",
@@ -131,14 +141,14 @@ function FilterButton({
     (typeof value === "string" && value !== "" && value.length <= MAX_VALUE);
   if (!field || !isFilterable) return null;
   return (
-    <Link
-      to="/traces"
-      search={{ filters: JSON.stringify([{ field, op: "eq", value }]) } as never}
-      aria-label={`Filter by this value of ${name}`}
+    <FilterLink
+      field={field}
+      value={value}
+      label={`Filter by this value of ${name}`}
       title="Filter by this value"
-      className="inline-flex size-7 items-center justify-center rounded text-muted hover:bg-hover hover:text-fg"
+      className="inline-flex size-7 items-center justify-center rounded text-muted hover:bg-hover"
     >
       <ListFilter className="size-3.5" aria-hidden />
-    </Link>
+    </FilterLink>
   );
 }

@@ -9,8 +9,9 @@ import { listQuery, readList } from "@/lib/traceFilters";
 import { type Search, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 
-function useNeighbours(traceId: string, list: Search) {
-  const query = listQuery(list, rangeQuery(useRange()));
+function useNeighbours(traceId: string, url: Search) {
+  const dates = rangeQuery(useRange());
+  const query = url.session ? sessionQuery(url.session) : listQuery(readList(url), dates);
   return useQuery({
     queryKey: ["neighbours", traceId, query],
     queryFn: () =>
@@ -25,9 +26,17 @@ function useNeighbours(traceId: string, list: Search) {
   });
 }
 
+/** The turns of a session, whatever the range and the filters of the page are. */
+function sessionQuery(sessionId: string) {
+  return { sessionId, sort: "startTime", order: "asc" } as const;
+}
+
+/** The buttons of the trace list or, if the trace was opened from there, of its session. */
 export function Neighbours({ traceId }: { traceId: string }) {
-  const list = readList(useUrl());
-  const { data } = useNeighbours(traceId, list);
+  const url = useUrl();
+  const { session } = url;
+  const of = session ? "session" : "list";
+  const { data } = useNeighbours(traceId, url);
   const navigate = useNavigate();
   const open = (id: string | null | undefined) =>
     id &&
@@ -36,16 +45,17 @@ export function Neighbours({ traceId }: { traceId: string }) {
       search: ((before: Search) => ({ ...before, span: undefined })) as never,
     });
   useShortcuts([
-    { keys: "j", what: "Next trace of the list", run: () => open(data?.next) },
-    { keys: "k", what: "Previous trace of the list", run: () => open(data?.previous) },
+    { keys: "j", what: `Next trace of the ${of}`, run: () => open(data?.next) },
+    { keys: "k", what: `Previous trace of the ${of}`, run: () => open(data?.previous) },
   ]);
   return (
-    <nav aria-label="Traces of the list" className="flex items-center">
+    <nav aria-label={`Traces of the ${of}`} className="flex items-center">
       <Link
-        to="/traces"
-        search={list as never}
-        aria-label="Back to the list"
-        title="Back to the list"
+        {...(session
+          ? { to: `/sessions/${encodeURIComponent(session)}`, search: { list: url.list } as never }
+          : { to: "/traces", search: readList(url) as never })}
+        aria-label={`Back to the ${of}`}
+        title={`Back to the ${of}`}
         className="inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg"
       >
         <ArrowLeft className="size-3.5" aria-hidden />

@@ -70,7 +70,7 @@ export function SpanPanel({ span: given, trace, onSelect }: Props) {
         aria-label={tab}
       >
         {tab === "content" && <SpanContent span={span} />}
-        {tab === "attributes" && <Attributes span={span} />}
+        {tab === "attributes" && <Attributes span={span} trace={trace} />}
         {tab === "events" && <Events span={span} />}
         {tab === "logs" && <Logs span={span} />}
         {tab === "signals" && <Signals signals={signals} span={span} />}

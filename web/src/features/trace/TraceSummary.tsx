@@ -37,11 +37,18 @@ export function TraceSummary({ trace, spanId }: { trace: TraceWithSpans; spanId?
   );
 }
 
-function Status({ trace }: { trace: TraceWithSpans }) {
-  if (trace.status !== "error") return <Badge tone="good">success</Badge>;
-  const name = shortErrorName(trace.errorName, trace.errorType);
-  const type = errorTypeLabel(trace.errorType);
-  return <Badge tone="bad">{name ? `${name} · ${type}` : type}</Badge>;
+function Status({ trace: { status, errorName, errorType } }: { trace: TraceWithSpans }) {
+  const name = shortErrorName(errorName, errorType);
+  const type = errorTypeLabel(errorType);
+  return (
+    <FilterLink field="status" value={status}>
+      {status === "error" ? (
+        <Badge tone="bad">{name ? `${name} · ${type}` : type}</Badge>
+      ) : (
+        <Badge tone="good">success</Badge>
+      )}
+    </FilterLink>
+  );
 }
 
 function Facts({ trace }: { trace: TraceWithSpans }) {
