@@ -4,6 +4,7 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, expect
 
@@ -164,6 +165,19 @@ def test_a_signal_is_added_to_a_span_and_appears_at_once(tab: Tab, demo: Site) -
     [signal] = demo.call("GET", f"/signals/trace/{root['traceId']}")
     assert (signal["signalName"], signal["value"]) == ("review_score", 0.75)
     assert signal["spanId"] == call["spanId"]
+    # The next one takes one click.
+    panel.get_by_label("Name", exact=True).fill("review_score")
+    panel.get_by_role("button", name="Add review_score 1").click()
+    expect(panel.get_by_role("listitem").filter(has_text="review_score")).to_have_count(2)
+    panel.get_by_label("Applies to").select_option("The whole trace")
+    panel.get_by_role("button", name="Add review_score 0").press("Enter")
+    expect(panel.get_by_text("trace ·")).to_be_visible()
+    latest, before, _ = demo.call("GET", f"/signals/trace/{root['traceId']}")
+    assert {(one["value"], one["spanId"]) for one in (latest, before)} == {
+        (1, call["spanId"]),
+        (0, None),
+    }
+    assert not tab.find_violations()
 
 
 def test_a_copied_link_opens_the_selected_span_in_its_workspace(
@@ -188,8 +202,9 @@ def test_a_viewer_adds_no_signals(chromium: Browser, demo: Site) -> None:
     root = send_trace(demo)
     viewer = sign_in_as(demo.url, "joel@example.com", DEMO_PASSWORD)
     with open_tab(chromium, viewer.url, viewer.token) as tab:
-        page = tab.open(f"/traces/{root['traceId']}")
+        page = tab.open(f"/traces/{root['traceId']}?tab=signals")
         expect(page.get_by_role("button", name="Add signal")).to_be_disabled()
+        expect(page.get_by_role("button", name="Add thumbs_up 1")).to_be_disabled()
 
 
 def test_a_prompt_template_shows_its_variables(tab: Tab, demo: Site) -> None:
@@ -265,9 +280,46 @@ def test_values_of_a_trace_lead_to_the_traces_that_share_them(tab: Tab, demo: Si
     expect(page.get_by_role("link", name="ann@example.com")).to_have_attribute(
         "href", re.compile("/users/ann")
     )
+    page.get_by_role("link", name="success").click()
+    expect(page.get_by_text("Status is success")).to_be_visible()
+    page.go_back()
     panel.get_by_role("link", name="zz-linked").click()
     expect(page.get_by_text("Model is zz-linked")).to_be_visible()
     expect(page.get_by_text("1 trace", exact=True)).to_be_visible()
+
+
+def test_a_value_of_a_trace_is_added_to_the_filters_of_its_list(tab: Tab, demo: Site) -> None:
+    root = send_trace(demo, agentName="narrowed", serviceName="narrow-service", userId="ned")
+    filters = quote(json.dumps([{"field": "userId", "op": "eq", "value": "ned"}]))
+    page = tab.open(f"/traces?range=1h&filters={filters}")
+    page.locator(f'a[href^="/traces/{root["traceId"]}"]').click()
+    page.get_by_role("tab", name="Attributes").click()
+    page.get_by_role("link", name="Filter by this value of service").click()
+    expect(page.get_by_text("User is ned")).to_be_visible()
+    expect(page.get_by_text("Service is narrow-service")).to_be_visible()
+    expect(page.get_by_text("1 trace", exact=True)).to_be_visible()
+
+
+def test_one_steps_through_the_session_that_a_trace_was_opened_from(tab: Tab, demo: Site) -> None:
+    start = datetime.now(UTC) - timedelta(hours=2)
+    turns = [
+        new_span(start + timedelta(minutes=n), name=f"turn {n}", sessionId="paced")
+        for n in range(2)
+    ]
+    # Between them in the list of all traces.
+    other = new_span(start + timedelta(seconds=30), name="elsewhere")
+    demo.send("/spans", {"spans": [*turns, other]})
+    # The session is older than the range.
+    page = tab.open("/sessions/paced?range=1h")
+    page.get_by_role("link", name="trace").first.click()
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("turn 0")
+    expect(page.get_by_role("button", name="Previous trace")).to_be_disabled()
+    page.get_by_role("button", name="Next trace").click()
+    expect(heading).to_have_text("turn 1")
+    expect(page.get_by_role("button", name="Next trace")).to_be_disabled()
+    page.get_by_role("link", name="Back to the session").click()
+    expect(page).to_have_url(re.compile("/sessions/paced"))
 
 
 def test_a_trace_row_says_the_name_of_the_exception(tab: Tab, demo: Site) -> None:

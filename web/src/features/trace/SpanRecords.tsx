@@ -10,7 +10,7 @@ import { JsonView } from "@/ui/JsonView";
 import { SignalLabel } from "@/ui/SignalLabel";
 import { ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
-import { AddSignalButton } from "./AddSignal";
+import { SignalForm } from "./SignalForm";
 import { toMs } from "./tree";
 
 const LEVELS: Record<Log["level"], Tone> = {
@@ -89,30 +89,28 @@ export function Logs({ span }: { span: Span }) {
 }
 
 export function Signals({ signals, span }: { signals: Signal[]; span: Span }) {
-  if (signals.length === 0) {
-    return (
-      <div className="flex flex-col items-center pb-8">
-        <Nothing>No signals for this span or its trace</Nothing>
-        <AddSignalButton traceId={span.traceId} spanId={span.spanId} of="trace" />
-      </div>
-    );
-  }
+  // Who looks at the root judges the whole trace.
+  const of = span.parentSpanId ? "span" : "trace";
   return (
-    <ol>
-      {signals.map((signal) => (
-        <li key={signal.id} className="flex items-baseline gap-3 border-b py-1.5">
-          <span className="font-medium">{signal.signalName}</span>
-          <span>{formatNumber(signal.value)}</span>
-          <SignalLabel signal={signal} />
-          <span className="min-w-0 flex-1 text-muted [overflow-wrap:anywhere]">
-            {signal.comment}
-          </span>
-          <span className="text-sm text-muted">
-            {signal.spanId ? "" : "trace · "}
-            <Time at={signal.timestamp} as="precise" />
-          </span>
-        </li>
-      ))}
-    </ol>
+    <>
+      <SignalForm traceId={span.traceId} spanId={span.spanId} of={of} />
+      {signals.length === 0 && <Nothing>No signals for this span or its trace</Nothing>}
+      <ol className="mt-3">
+        {signals.map((signal) => (
+          <li key={signal.id} className="flex items-baseline gap-3 border-b py-1.5">
+            <span className="font-medium">{signal.signalName}</span>
+            <span>{formatNumber(signal.value)}</span>
+            <SignalLabel signal={signal} />
+            <span className="min-w-0 flex-1 text-muted [overflow-wrap:anywhere]">
+              {signal.comment}
+            </span>
+            <span className="text-sm text-muted">
+              {signal.spanId ? "" : "trace · "}
+              <Time at={signal.timestamp} as="precise" />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }
