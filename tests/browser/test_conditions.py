@@ -56,7 +56,10 @@ def test_a_range_and_is_not_are_combined_and_removed(tab: Tab) -> None:
     page.get_by_label("Duration value").fill("100")
     page.get_by_label("Duration upper value").fill("60000")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Duration ≤ 60000 ms")).to_be_visible()
+    page.get_by_role("button", name="Change filter: Duration between 100 and 60000 ms").click()
+    expect(page.get_by_label("Duration value")).to_have_value("100")
+    expect(page.get_by_label("Duration upper value")).to_have_value("60000")
+    page.keyboard.press("Escape")
     pick_field(page, "Agent")
     page.get_by_label("Operator").select_option("is not")
     page.get_by_role("checkbox", name=re.compile("^support-assistant ")).check()
@@ -171,7 +174,7 @@ def test_the_menu_leads_to_the_slowest_tools(tab: Tab, demo: Site) -> None:
     expect(page.get_by_text("Tool is slow-forge")).to_be_visible()
 
 
-def test_a_view_is_saved_applied_and_deleted(tab: Tab) -> None:
+def test_a_view_is_saved_applied_changed_and_deleted(tab: Tab, demo: Site) -> None:
     wanted = quote('[{"field":"attribute:app.plan","op":"eq","value":"pro"}]')
     page = tab.open(f"/traces?range=30d&sort=cost&filters={wanted}")
     views = page.get_by_role("button", name=re.compile("^Saved views"))
@@ -188,10 +191,23 @@ def test_a_view_is_saved_applied_and_deleted(tab: Tab) -> None:
     expect(page).not_to_have_url(re.compile("status=error"))
     assert conditions(page) == [{"field": "attribute:app.plan", "op": "eq", "value": "pro"}]
     views.click()
-    page.get_by_role("button", name="Delete view Costly pro traces").click()
+    tab.open("/traces?sort=duration")
+    views.click()
+    page.get_by_role("button", name="Change view Costly pro traces").click()
+    assert tab.find_violations() == []
+    page.get_by_role("menuitem", name="Share with the workspace").click()
+    expect(page.get_by_text("View shared with the workspace.")).to_be_visible()
+    expect(page.get_by_role("button", name="Costly pro traces Shared")).to_be_visible()
+    page.get_by_role("button", name="Change view Costly pro traces").click()
+    page.get_by_role("menuitem", name="Update to the current filters").click()
+    expect(page.get_by_text("View updated.")).to_be_visible()
+    [view] = [one for one in demo.call("GET", "/views") if one["name"] == "Costly pro traces"]
+    assert (view["isShared"], view["query"]) == (True, {"sort": "duration"})
+    page.get_by_role("button", name="Change view Costly pro traces").click()
+    page.get_by_role("menuitem", name="Delete").click()
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("View deleted.")).to_be_visible()
-    expect(page.get_by_role("button", name="Costly pro traces", exact=True)).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("^Costly pro traces"))).to_have_count(0)
 
 
 def test_a_viewer_uses_shared_views_but_saves_none(chromium: Browser, demo: Site) -> None:
@@ -201,7 +217,7 @@ def test_a_viewer_uses_shared_views_but_saves_none(chromium: Browser, demo: Site
         page.get_by_role("button", name=re.compile("^Saved views")).click()
         expect(page.get_by_text("only editors of this workspace save them")).to_be_visible()
         expect(page.get_by_role("button", name="Save", exact=True)).to_have_count(0)
-        expect(page.get_by_role("button", name=re.compile("^Delete view"))).to_have_count(0)
+        expect(page.get_by_role("button", name=re.compile("^Change view"))).to_have_count(0)
         page.get_by_role("button", name="Failed enterprise traces Shared").click()
         expect(page).to_have_url(re.compile("status=error"))
         assert conditions(page)[0]["field"] == "attribute:app.plan"

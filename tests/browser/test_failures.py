@@ -1,7 +1,9 @@
 """Failures: a new one is seen, opened and muted; its traces and users are reached."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 from playwright.sync_api import expect
 
@@ -25,7 +27,7 @@ def test_a_new_failure_is_opened_and_muted(tab: Tab, demo: Site) -> None:
     # It is still the open one.
     page.get_by_role("tab", name="Muted").click()
     page.get_by_role("button", name="Unmute").click()
-    expect(page.get_by_text("No failures with this status")).to_be_visible()
+    expect(page.get_by_text("No failures match")).to_be_visible()
 
 
 def test_a_failure_leads_to_its_spans_traces_and_users(tab: Tab, demo: Site) -> None:
@@ -41,6 +43,9 @@ def test_a_failure_leads_to_its_spans_traces_and_users(tab: Tab, demo: Site) -> 
         )
     ]
     demo.send("/spans", {"spans": [*roots, *steps]})
+    filters = quote(json.dumps([{"field": "userId", "op": "eq", "value": "hiker 3"}]))
+    page = tab.open(f"/failures?agent=lost-hiker&filters={filters}")
+    expect(page.get_by_text("No failures match")).to_be_visible()
     page = tab.open("/failures?agent=lost-hiker")
     row = page.get_by_role("button", name="walk: no path after … km")
     row.click()

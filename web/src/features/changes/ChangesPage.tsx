@@ -4,6 +4,7 @@ import { ArrowLeftRight } from "lucide-react";
 import type { Condition } from "@/lib/conditions";
 import { formatCount, formatCounted, formatShortTime } from "@/lib/format";
 import { cx } from "@/ui/cx";
+import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { PageBody, Panel } from "@/ui/Panel";
 import { EmptyState, QueryResult, Skeleton } from "@/ui/states";
 import { ChangeRows } from "./ChangeRows";
@@ -26,7 +27,7 @@ export default function ChangesPage() {
   const isIncomplete = dimension !== "" && !(isNamed && baseline && candidate);
   const isSame = dimension !== "" && baseline === candidate;
   return (
-    <PageBody title="Changes">
+    <PageBody title="Changes" actions={<ViewsButton page="changes" />}>
       <ComparisonForm comparison={comparison} names={names} onChange={change} />
       {isIncomplete ? (
         isLoading ? (

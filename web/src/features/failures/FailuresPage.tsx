@@ -1,8 +1,11 @@
 /** Failed spans in groups that fail the same way, new and regressed ones first. */
 
 import { Bug } from "lucide-react";
-import { useUrlState } from "@/lib/url";
+import { useUrl, useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
+import { UrlChips } from "@/ui/filters/Chips";
+import { UrlFilterButton } from "@/ui/filters/FilterButton";
+import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
@@ -20,6 +23,7 @@ const TABS = [
 export default function FailuresPage() {
   const [status, setStatus] = useUrlState("status", "");
   const [open, setOpen] = useUrlState("failure", "");
+  const { filters } = useUrl();
   const list = useFailures();
   const mark = useMark();
   const rows = list.data?.pages.flatMap((page) => page.items) ?? [];
@@ -27,8 +31,8 @@ export default function FailuresPage() {
   return (
     <div className="flex h-full flex-col">
       <ListTitle>Failures</ListTitle>
-      <div className="border-b bg-bg">
-        <div className="-mb-px">
+      <div className="flex flex-wrap-reverse items-center gap-x-2 border-b bg-bg">
+        <div className="-mb-px min-w-0 grow">
           <Tabs
             label="Status"
             value={status || "all"}
@@ -36,13 +40,20 @@ export default function FailuresPage() {
             tabs={TABS}
           />
         </div>
+        <div className="flex flex-wrap items-center gap-2 px-3 py-1">
+          <UrlFilterButton />
+          <ViewsButton page="failures" />
+          <UrlChips />
+        </div>
       </div>
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={0}>
         {list.isPending && <SkeletonRows rows={8} />}
         {list.isError && rows.length === 0 && (
           <ErrorState error={list.error} onRetry={() => void list.refetch()} />
         )}
-        {list.isSuccess && rows.length === 0 && <NoFailures isFiltered={status !== ""} />}
+        {list.isSuccess && rows.length === 0 && (
+          <NoFailures isFiltered={status !== "" || Boolean(filters)} />
+        )}
         <ul aria-label="Failures">
           {rows.map((failure) => (
             <FailureRow
@@ -71,7 +82,7 @@ function NoFailures({ isFiltered }: { isFiltered: boolean }) {
   return (
     <EmptyState
       icon={<Bug className="size-6" />}
-      title={isFiltered ? "No failures with this status" : "No failures in this period"}
+      title={isFiltered ? "No failures match" : "No failures in this period"}
     >
       Failed spans are grouped by agent, tool or model, error and message. Ids and numbers in the
       message do not matter.

@@ -18,8 +18,12 @@ export type Mark = Schemas["NewFailureStatus"]["status"];
 const PAGE = 50;
 
 export function useFailures() {
-  const { status } = useUrl();
-  const query = { ...useFilterQuery(), status: (status || undefined) as FailureStatus | undefined };
+  const { status, filters } = useUrl();
+  const query = {
+    ...useFilterQuery(),
+    status: (status || undefined) as FailureStatus | undefined,
+    filters,
+  };
   return useInfiniteQuery({
     queryKey: ["failures", query],
     queryFn: ({ pageParam }) =>

@@ -11,6 +11,7 @@ import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { Drawer } from "@/ui/Dialog";
 import { Select } from "@/ui/Field";
+import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { ListTitle } from "@/ui/Panel";
 import { SearchBox } from "@/ui/SearchBox";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
@@ -70,6 +71,7 @@ export default function LogsPage() {
           ]}
         />
         <SearchBox label="Search messages" placeholder="Search messages" />
+        <ViewsButton page="logs" />
         {trace && (
           <Button size="small" onClick={() => setUrl({ trace: undefined })}>
             One trace ✕

@@ -8,6 +8,7 @@ import { rangeQuery, useRange } from "@/lib/range";
 import { useUrl, useUrlState } from "@/lib/url";
 import { CodeBlock } from "@/ui/CodeBlock";
 import { cx } from "@/ui/cx";
+import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { PageBody } from "@/ui/Panel";
 import { Sparkline } from "@/ui/Sparkline";
 import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
@@ -38,7 +39,7 @@ export default function SignalsPage() {
     [data, chosen],
   );
   return (
-    <PageBody title="Signals">
+    <PageBody title="Signals" actions={<ViewsButton page="signals" />}>
       {error && <ErrorState error={error} onRetry={() => void refetch()} />}
       {isPending && <Skeleton className="h-[30rem]" />}
       {data?.length === 0 && (

@@ -9,6 +9,7 @@ import { useKeptSearch } from "@/lib/range";
 import { stringifySearch, useSetUrl, useUrl } from "@/lib/url";
 import { UrlChips } from "@/ui/filters/Chips";
 import { UrlFilterButton } from "@/ui/filters/FilterButton";
+import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Table } from "@/ui/Table";
 import { type Grouping, nameOf, spanColumns } from "./groupings";
@@ -29,7 +30,13 @@ function useSpans(grouping: Grouping) {
   return { query, sort: sort ?? grouping.sort };
 }
 
-export function SpanGroups({ grouping }: { grouping: Grouping }) {
+interface Props {
+  grouping: Grouping;
+  /** Whose views are offered. */
+  page: string;
+}
+
+export function SpanGroups({ grouping, page }: Props) {
   const url = useUrl();
   const setUrl = useSetUrl();
   const navigate = useNavigate();
@@ -50,6 +57,7 @@ export function SpanGroups({ grouping }: { grouping: Grouping }) {
     <>
       <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
         <UrlFilterButton />
+        <ViewsButton page={page} />
         <UrlChips />
         <span className="ml-auto text-sm text-muted">
           {query.data && formatCounted(query.data.total, grouping.noun)}

@@ -21,7 +21,7 @@ export default function SpansPage() {
         tabs={GROUPINGS.map(({ id, label }) => ({ id, label }))}
       />
       <div role="tabpanel" aria-label={grouping.label} className="flex min-h-0 flex-1 flex-col">
-        <SpanGroups grouping={grouping} />
+        <SpanGroups grouping={grouping} page="spans" />
       </div>
     </div>
   );

@@ -7,7 +7,7 @@ export default function ToolsPage() {
   return (
     <div className="flex h-full flex-col">
       <ListTitle>Tools</ListTitle>
-      <SpanGroups grouping={TOOLS} />
+      <SpanGroups grouping={TOOLS} page="tools" />
     </div>
   );
 }

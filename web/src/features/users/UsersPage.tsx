@@ -2,6 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { UserRound } from "lucide-react";
 import { useMemo } from "react";
+import { useConditions } from "@/lib/conditions";
 import {
   formatCompact,
   formatCost,
@@ -14,6 +15,9 @@ import { type Group, numberOf, pageConditions, useGroups } from "@/lib/groups";
 import { useKeptSearch } from "@/lib/range";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
+import { UrlChips } from "@/ui/filters/Chips";
+import { UrlFilterButton } from "@/ui/filters/FilterButton";
+import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { ListTitle } from "@/ui/Panel";
 import { SearchBox } from "@/ui/SearchBox";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
@@ -34,6 +38,7 @@ const MOST = 1000;
 function useUsers() {
   const url = useUrl();
   const { search, sort = "cost", order } = url;
+  const [conditions] = useConditions();
   return useGroups({
     measures: MEASURES,
     groupBy: ["userId"],
@@ -42,6 +47,7 @@ function useUsers() {
         ? { field: "userId", op: "contains", value: search }
         : { field: "userId", op: "exists" },
       ...pageConditions(url),
+      ...conditions,
     ],
     orderBy: {
       field: MEASURES.includes(sort) ? sort : "cost",
@@ -98,6 +104,9 @@ export default function UsersPage() {
       <ListTitle>Users</ListTitle>
       <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
         <SearchBox label="Search users" placeholder="Part of a user id" />
+        <UrlFilterButton />
+        <ViewsButton page="users" />
+        <UrlChips />
         <span className="ml-auto text-sm text-muted">
           {users.data && formatCounted(users.data.total, "user")}
           {users.data?.truncated && `, the first ${formatCount(rows.length)} shown`}
@@ -109,7 +118,7 @@ export default function UsersPage() {
         ) : users.isPending ? (
           <SkeletonRows rows={18} />
         ) : rows.length === 0 ? (
-          <NoUsers isFiltered={Boolean(url.search)} />
+          <NoUsers isFiltered={Boolean(url.search || url.filters)} />
         ) : (
           <Table
             label="Users"
@@ -141,11 +150,15 @@ function NoUsers({ isFiltered }: { isFiltered: boolean }) {
       icon={<UserRound className="size-6" />}
       title={isFiltered ? "No users match" : "No users in this period"}
       action={
-        isFiltered && <Button onClick={() => setUrl({ search: undefined })}>Clear search</Button>
+        isFiltered && (
+          <Button onClick={() => setUrl({ search: undefined, filters: undefined })}>
+            Clear filters
+          </Button>
+        )
       }
     >
       {isFiltered ? (
-        "The search matches any part of a user id."
+        "Try fewer filters or a longer period. The search matches any part of a user id."
       ) : (
         <>
           Send the attribute <code className="font-mono text-sm">user.id</code> with your spans to

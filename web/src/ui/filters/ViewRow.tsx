@@ -1,34 +1,42 @@
-/** One saved view: applies it, renames it, deletes it. */
+/** One saved view: applies it, and for those who may, changes or deletes it. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Pencil, Trash2, Users } from "lucide-react";
+import { Ellipsis, Pencil, Save, Trash2, Users } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas, unwrap } from "@/lib/api";
 import { useProfile } from "@/lib/queries";
 import { useCan } from "@/lib/roles";
 import { type Search, stringifySearch, useSetUrl, useUrl } from "@/lib/url";
-import { Button } from "../Button";
 import { ConfirmDialog } from "../ConfirmDialog";
 import { cx } from "../cx";
+import { Menu, MenuItem } from "../Menu";
 import { NameDialog } from "../NameDialog";
 import { toast } from "../Toast";
 
 type View = Schemas["View"];
 
+interface Change {
+  fields: Schemas["ViewChange"];
+  done: string;
+}
+
 /** Parameters that belong to the moment, not to a view. */
-const NOT_SAVED = ["ws", "compare", "refresh"];
+const NOT_SAVED = ["ws", "compare", "marked", "refresh", "log"];
 
 export function savedPart(url: Search): Record<string, string> {
   const kept = Object.entries(url).filter(([key, value]) => value && !NOT_SAVED.includes(key));
   return Object.fromEntries(kept.sort()) as Record<string, string>;
 }
 
-export function useChange<Input>(change: (input: Input) => Promise<unknown>, done: () => void) {
+export function useChange<Input>(
+  change: (input: Input) => Promise<unknown>,
+  done: (input: Input) => void,
+) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: change,
-    onSuccess: async () => {
+    onSuccess: async (_, input) => {
       await queries.invalidateQueries({ queryKey: ["views"] });
-      done();
+      done(input);
     },
     onError: (error) => toast(error.message, "bad"),
   });
@@ -41,11 +49,11 @@ export function ViewRow({ view, close }: { view: View; close: () => void }) {
   const { data: profile } = useProfile();
   const mayChange = can("editor") && (view.ownerId === profile?.id || can("admin"));
   const [asking, setAsking] = useState<"rename" | "delete" | null>(null);
-  const rename = useChange(
-    (name: string) =>
-      unwrap(api.PUT("/api/views/{id}", { params: { path: { id: view.id } }, body: { name } })),
-    () => {
-      toast("View renamed.");
+  const change = useChange(
+    ({ fields }: Change) =>
+      unwrap(api.PUT("/api/views/{id}", { params: { path: { id: view.id } }, body: fields })),
+    ({ done }: Change) => {
+      toast(done);
       setAsking(null);
     },
   );
@@ -79,31 +87,46 @@ export function ViewRow({ view, close }: { view: View; close: () => void }) {
         )}
       </button>
       {mayChange && (
-        <>
-          <Button
-            kind="quiet"
-            size="small"
-            aria-label={`Rename view ${view.name}`}
-            onClick={() => setAsking("rename")}
-            icon={<Pencil className="size-3.5" />}
-          />
-          <Button
-            kind="quiet"
-            size="small"
-            aria-label={`Delete view ${view.name}`}
-            onClick={() => setAsking("delete")}
-            icon={<Trash2 className="size-3.5" />}
-          />
-        </>
+        <Menu
+          ariaLabel={`Change view ${view.name}`}
+          align="end"
+          buttonClass="!h-7 !border-0 !bg-transparent px-1.5 text-muted hover:!bg-hover"
+          label={<Ellipsis className="size-4" aria-hidden />}
+        >
+          <MenuItem
+            onClick={() =>
+              change.mutate({ fields: { query: savedPart(url) }, done: "View updated." })
+            }
+          >
+            <Save className="size-3.5" aria-hidden /> Update to the current filters
+          </MenuItem>
+          <MenuItem onClick={() => setAsking("rename")}>
+            <Pencil className="size-3.5" aria-hidden /> Rename
+          </MenuItem>
+          <MenuItem
+            onClick={() =>
+              change.mutate({
+                fields: { isShared: !view.isShared },
+                done: view.isShared ? "View is private now." : "View shared with the workspace.",
+              })
+            }
+          >
+            <Users className="size-3.5" aria-hidden />
+            {view.isShared ? "Stop sharing" : "Share with the workspace"}
+          </MenuItem>
+          <MenuItem onClick={() => setAsking("delete")}>
+            <Trash2 className="size-3.5" aria-hidden /> Delete
+          </MenuItem>
+        </Menu>
       )}
       {asking === "rename" && (
         <NameDialog
           title={`Rename the view “${view.name}”`}
           action="Rename"
           name={view.name}
-          isBusy={rename.isPending}
+          isBusy={change.isPending}
           onClose={() => setAsking(null)}
-          onSave={(name) => rename.mutate(name)}
+          onSave={(name) => change.mutate({ fields: { name }, done: "View renamed." })}
         />
       )}
       <ConfirmDialog
