@@ -92,6 +92,25 @@ def test_the_sorted_column_is_in_sight(opener: OpenTab, width: int, path: str) -
         )
 
 
+def test_the_table_scrolls_back_to_the_column_that_it_is_sorted_by(opener: OpenTab) -> None:
+    with opener(width=LAPTOP) as tab:
+        page = tab.open("/traces?range=30d")
+        scroller = page.locator("div:has(> [role=table])")
+        scroller.evaluate("element => { element.scrollLeft = element.scrollWidth; }")
+        page.get_by_role("button", name="Cost").click()
+        expect(page.get_by_role("columnheader", name="Cost")).to_have_attribute(
+            "aria-sort", "descending"
+        )
+        assert scroller.evaluate("element => element.scrollLeft") == 0
+
+
+def test_the_trace_list_fits_a_small_laptop(opener: OpenTab) -> None:
+    with opener(width=1366) as tab:
+        page = tab.open("/traces?range=30d")
+        expect(page.get_by_role("row").nth(1)).to_be_visible()
+        assert not page.locator("div:has(> [role=table])").evaluate(IS_CUT)
+
+
 @pytest.mark.parametrize("width", [PHONE, LAPTOP])
 def test_tabs_and_tool_names_of_a_trace_are_in_sight(
     opener: OpenTab, demo: Site, width: int

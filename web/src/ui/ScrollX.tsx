@@ -18,7 +18,8 @@ export function ScrollX({ label, children }: { label: string; children: ReactNod
     measure();
     if (!box.current || typeof ResizeObserver === "undefined") return;
     const observer = new ResizeObserver(measure);
-    observer.observe(box.current);
+    // Its content can grow while its own size stays.
+    for (const one of [box.current, ...box.current.children]) observer.observe(one);
     return () => observer.disconnect();
   }, [measure]);
   return (

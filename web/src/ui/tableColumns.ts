@@ -30,9 +30,15 @@ export function useVisibleColumns<Row>(
     measure();
     if (typeof ResizeObserver === "undefined") return;
     const observer = new ResizeObserver(measure);
-    observer.observe(box);
+    // Its content can grow while its own size stays.
+    for (const one of [box, ...box.children]) observer.observe(one);
     return () => observer.disconnect();
   }, [scroller, sortedBy]);
+  // The sorted column moves to the front, so it would be out of sight further right.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another order moves it
+  useLayoutEffect(() => {
+    if (isCut && scroller.current) scroller.current.scrollLeft = 0;
+  }, [sortedBy]);
   return useMemo(
     () => (isCut && sortedBy !== undefined ? putSortedFirst(columns, sortedBy) : columns),
     [isCut, columns, sortedBy],

@@ -1,12 +1,12 @@
 /** Any OTLP metric: pick one, group it by attributes, choose an aggregation. */
 import { ChartLine } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { formatCount, formatCounted } from "@/lib/format";
-import { useUrlState } from "@/lib/url";
+import { useUrl, useUrlState } from "@/lib/url";
 import { CodeBlock } from "@/ui/CodeBlock";
 import { cx } from "@/ui/cx";
-import { Input } from "@/ui/Field";
 import { PageBody } from "@/ui/Panel";
+import { SearchBox } from "@/ui/SearchBox";
 import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { MetricDetail } from "./MetricDetail";
 import { type Metric, useMetricNames } from "./metricQueries";
@@ -55,17 +55,14 @@ interface NamesProps {
 }
 
 function Names({ metrics, current, onPick }: NamesProps) {
-  const [search, setSearch] = useState("");
+  const { search = "" } = useUrl();
   const found = metrics.filter((one) => one.name.toLowerCase().includes(search.toLowerCase()));
   return (
     <div className="overflow-hidden rounded-lg border bg-surface">
-      <div className="border-b p-2">
-        <Input
-          type="search"
-          aria-label="Search metrics"
+      <div className="border-b p-2 *:w-full">
+        <SearchBox
+          label="Search metrics"
           placeholder={`Search ${formatCounted(metrics.length, "metric")}`}
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
         />
       </div>
       <ul aria-label="Metrics" className="max-h-56 overflow-auto lg:max-h-[calc(100dvh-12rem)]">

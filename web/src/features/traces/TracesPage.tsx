@@ -1,14 +1,14 @@
 import { infiniteQueryOptions, keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { GitCompareArrows, ListTree } from "lucide-react";
-import { type Dispatch, type SetStateAction, useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { api, type Trace, unwrapPage } from "@/lib/api";
 import { queries } from "@/lib/client";
 import { cutMiddle, formatCounted } from "@/lib/format";
 import { currentRange, type Range, rangeQuery, useKeptSearch, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
 import { FILTER_KEYS, listQuery, traceSearch, writeList } from "@/lib/traceFilters";
-import { type Search, useSetUrl, useUrl } from "@/lib/url";
+import { type Search, useSetUrl, useUrl, useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { ListTitle } from "@/ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
@@ -125,8 +125,8 @@ function List({ rows, hasMore, onEnd }: ListProps) {
   const setUrl = useSetUrl();
   const navigate = useNavigate();
   const [at, setAt] = useState(-1);
-  const [marked, setMarked] = useState<string[]>([]);
-  const columns = useColumns(rows, marked, setMarked);
+  const [marked, toggleMark] = useMarked();
+  const columns = useColumns(rows, marked, toggleMark);
   const compareWith = url.compare;
   const list = writeList(url);
   const open = useCallback(
@@ -146,7 +146,7 @@ function List({ rows, hasMore, onEnd }: ListProps) {
     {
       keys: "x",
       what: "Select for comparison",
-      run: () => rows[at] && setMarked(mark(marked, rows[at].traceId)),
+      run: () => rows[at] && toggleMark(rows[at].traceId),
     },
   ]);
   const end = useCallback(() => hasMore && onEnd(), [hasMore, onEnd]);
@@ -170,7 +170,7 @@ function List({ rows, hasMore, onEnd }: ListProps) {
           onOpen={open}
           selected={at}
           onEnd={end}
-          minWidth="74rem"
+          minWidth="72rem"
           sorting={{
             by: sort,
             order: url.order === "asc" ? "asc" : "desc",
@@ -194,6 +194,14 @@ function List({ rows, hasMore, onEnd }: ListProps) {
   );
 }
 
+/** The traces that are selected for a comparison, in the URL. */
+function useMarked(): [string[], (id: string) => void] {
+  const [text, setText] = useUrlState("marked", "");
+  const marked = useMemo(() => text.split(",").filter(Boolean), [text]);
+  const toggle = useCallback((id: string) => setText(mark(marked, id).join()), [marked, setText]);
+  return [marked, toggle];
+}
+
 /** At most two: a third replaces the first. */
 function mark(marked: string[], id: string): string[] {
   return marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id].slice(-2);
@@ -202,7 +210,7 @@ function mark(marked: string[], id: string): string[] {
 function useColumns(
   rows: Trace[],
   marked: string[],
-  setMarked: Dispatch<SetStateAction<string[]>>,
+  toggleMark: (id: string) => void,
 ): Column<Trace>[] {
   const ids = useColumnIds().join();
   const kept = useKeptSearch();
@@ -226,7 +234,7 @@ function useColumns(
           className="block size-3.5 accent-accent"
           checked={marked.includes(trace.traceId)}
           onClick={(event) => event.stopPropagation()}
-          onChange={() => setMarked((before) => mark(before, trace.traceId))}
+          onChange={() => toggleMark(trace.traceId)}
         />
       ),
     };
@@ -235,5 +243,5 @@ function useColumns(
       check,
       ...allColumns(scale, kept, search).filter((column) => shown.includes(column.id)),
     ];
-  }, [rows, marked, setMarked, ids, kept, search]);
+  }, [rows, marked, toggleMark, ids, kept, search]);
 }

@@ -47,7 +47,7 @@ export function allColumns(scale: Scale, kept = "", traceSearch = kept): ListCol
       id: "name",
       title: "Name",
       header: "Name",
-      width: "minmax(16rem, 1.2fr)",
+      width: "minmax(12rem, 1.2fr)",
       leads: true,
       narrowWidth: "minmax(11rem, 1.2fr)",
       cell: (trace) => <Name trace={trace} search={traceSearch} />,
