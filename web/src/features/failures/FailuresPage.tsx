@@ -31,7 +31,7 @@ export default function FailuresPage() {
   return (
     <div className="flex h-full flex-col">
       <ListTitle>Failures</ListTitle>
-      <div className="flex flex-wrap-reverse items-center gap-x-2 border-b bg-bg">
+      <div className="flex flex-wrap-reverse items-end gap-x-2 border-b bg-bg">
         <div className="-mb-px min-w-0 grow">
           <Tabs
             label="Status"

@@ -27,7 +27,7 @@ export function Attributes({ span, trace }: { span: Span; trace: Trace }) {
     experiment: span.experimentId,
     variant: span.variant,
     status: span.status,
-    message: span.statusMessage,
+    message: span.statusMessage || null,
   };
   // Traces are found by their own status, which may differ.
   const fields: typeof OWN_FIELDS = {
@@ -35,9 +35,7 @@ export function Attributes({ span, trace }: { span: Span; trace: Trace }) {
     ...(span.status === trace.status && { status: "status" }),
   };
   const matches = ([name, value]: [string, unknown]) =>
-    value !== null &&
-    value !== "" &&
-    `${name} ${JSON.stringify(value)}`.toLowerCase().includes(text.toLowerCase());
+    value !== null && `${name} ${JSON.stringify(value)}`.toLowerCase().includes(text.toLowerCase());
   return (
     <div className="flex flex-col gap-3">
       <Input
