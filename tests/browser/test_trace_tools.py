@@ -311,7 +311,7 @@ def test_one_steps_through_the_session_that_a_trace_was_opened_from(tab: Tab, de
     demo.send("/spans", {"spans": [*turns, other]})
     # The session is older than the range.
     page = tab.open("/sessions/paced?range=1h")
-    page.get_by_role("link", name="trace").first.click()
+    page.get_by_role("link", name="trace", exact=True).first.click()
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_have_text("turn 0")
     expect(page.get_by_role("button", name="Previous trace")).to_be_disabled()
