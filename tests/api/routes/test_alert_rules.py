@@ -140,6 +140,67 @@ async def test_the_time_to_the_first_token_of_spans_can_be_a_metric(desk: Desk) 
     assert found["rules"][0]["fired"] == 1
 
 
+async def test_examples_of_failed_spans_are_traces_that_contain_them(desk: Desk) -> None:
+    rule = {"metric": "query", "measure": "errors", "of": "spans", "condition": "above"}
+    await desk.watch({**rule, "threshold": 2})
+    traces = []
+    for failures in (1, 2, 0):
+        start = desk.clock.now - timedelta(seconds=1)
+        # The agent recovers: only tools fail.
+        root = make_span("planner", start=start, status="ok")
+        child = {"traceId": root["traceId"], "parentSpanId": root["spanId"], "kind": "tool"}
+        tools = [
+            make_span("planner", start=start, status="error", toolName="search", **child)
+            for _ in range(failures)
+        ]
+        await send_traces(desk.person, [root, *tools])
+        traces.append(root["traceId"])
+    [alert] = await desk.evaluate(seconds=5)
+    assert alert["value"] == 3
+    assert alert["exampleTraceIds"] == [traces[1], traces[0]]
+
+
+async def test_examples_of_a_slow_first_token_are_the_slowest(desk: Desk) -> None:
+    await desk.watch(FIRST_TOKEN)
+    traces = []
+    for seconds in (2.5, 4, None, 1.5):
+        times = {} if seconds is None else {"gen_ai.response.time_to_first_chunk": seconds}
+        traces += await desk.send(
+            "ok", kind="llm", model="gpt-4o", duration_ms=9000, attributes=times
+        )
+    [alert] = await desk.evaluate(seconds=10)
+    assert alert["exampleTraceIds"] == [traces[1], traces[0], traces[3]]
+
+
+@pytest.mark.parametrize("measure", ["p95TimeToFirstToken", "avgTimeToFirstToken"])
+async def test_a_window_without_streamed_calls_does_not_clear_the_condition(
+    desk: Desk, measure: str
+) -> None:
+    await desk.watch({**FIRST_TOKEN, "measure": measure})
+    streamed = {"gen_ai.response.time_to_first_chunk": 2.5}
+    await desk.send("ok", kind="llm", model="gpt-4o", duration_ms=5000, attributes=streamed)
+    [alert] = await desk.evaluate(seconds=10)
+    for _ in range(4):
+        desk.clock.turn(minutes=10)
+        await desk.send("ok", kind="llm", model="gpt-4o")
+        [still] = await desk.evaluate(seconds=10)
+        assert (still["id"], still["status"]) == (alert["id"], "active")
+        assert still["occurrences"] == 1
+    backtest = await desk.person.data("GET", f"/spans/alerts/{alert['id']}/backtest")
+    assert backtest["rules"][0]["points"][-1]["value"] in {None, 2500}
+
+
+async def test_the_minimum_of_samples_counts_spans_with_a_first_token(desk: Desk) -> None:
+    await desk.watch({**FIRST_TOKEN, "minSamples": 2})
+    streamed = {"gen_ai.response.time_to_first_chunk": 2.5}
+    await desk.send("ok", kind="llm", model="gpt-4o", duration_ms=5000, attributes=streamed)
+    await desk.send("ok", "ok", "ok", kind="llm", model="gpt-4o")
+    assert await desk.evaluate(seconds=10) == []
+    await desk.send("ok", kind="llm", model="gpt-4o", duration_ms=5000, attributes=streamed)
+    [alert] = await desk.evaluate(seconds=10)
+    assert "in 2 spans" in alert["description"]
+
+
 async def test_a_stored_rule_that_is_no_longer_valid_is_named(desk: Desk) -> None:
     rule = AlertRule.model_validate({**FIRST_TOKEN, "id": "first", "of": "traces"})
     workspace = desk.person.user["defaultWorkspaceId"]

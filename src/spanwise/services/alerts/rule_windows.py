@@ -26,6 +26,7 @@ from spanwise.storage.telemetry.traces.alert_windows import (
 )
 from spanwise.storage.telemetry.traces.filtered_windows import (
     find_filtered_examples,
+    find_query_examples,
     measure_filtered_traces,
     measure_new_failures,
     measure_query,
@@ -86,8 +87,10 @@ class RuleWindows:
         for watched in rules:
             if _is_measured_alone(watched):
                 conditions = await self._resolve(watched)
-                examples[watched.key] = await find_filtered_examples(
-                    self._engine, watched, conditions, end
+                is_query = watched.rule.metric is AlertMetric.QUERY
+                find = find_query_examples if is_query else find_filtered_examples
+                examples[watched.key] = await find(
+                    self._engine, watched, conditions, end, is_low=watched.key in low
                 )
         return examples
 

@@ -61,7 +61,8 @@ def select_rows(
 ) -> tuple[str, Conditions]:
     """Return SQL for the rows of a query, and its conditions with bound parameters.
 
-    A row has `moment`, the dimensions as `d0`, `d1`, `d2`, and the columns of its measures.
+    A row has `trace_id`, `moment`, the dimensions as `d0`, `d1`, `d2`, and the columns of its
+    measures.
     """
     period = wanted.period
     if query.of is Entity.TRACES:
@@ -106,7 +107,7 @@ def _trace_rows(
                 SELECT trace_id, {values} FROM spans FINAL
                 WHERE {spans_of_traces(where, period)} AND kind != '{SUPERSEDED}'
                 GROUP BY trace_id) AS s USING (trace_id)"""
-    return f"""SELECT start AS moment, status, duration_ns, {_as_columns(columns)}
+    return f"""SELECT trace_id, start AS moment, status, duration_ns, {_as_columns(columns)}
             {_signal_columns(query.measures)}
         FROM (SELECT {_TRACE_COLUMNS} FROM traces FINAL WHERE {where.sql}) AS t {joins}"""
 
@@ -171,7 +172,7 @@ def _span_rows(
     names = ", ".join((_SPAN_COLUMNS, *(f"{sql} AS {name}" for name, sql in own.items())))
     dimensions = "".join(f", {name}" for name in own if name.startswith("d"))
     others = f", {_as_columns(columns)}" if columns else ""
-    return f"""SELECT start AS moment, status, duration_ns{dimensions}{others}
+    return f"""SELECT trace_id, start AS moment, status, duration_ns{dimensions}{others}
             {_signal_columns(query.measures)}
         FROM (SELECT {names} FROM spans FINAL WHERE {where.sql}) AS s {joins}
         WHERE {" AND ".join(conditions) or "1"}"""

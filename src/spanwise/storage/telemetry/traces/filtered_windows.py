@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from spanwise.model.alerts import AlertMetric, AlertRule, Condition, WatchedRule, Window
-from spanwise.model.dashboards.queries import AnalyticsQuery
+from spanwise.model.alerts import AlertRule, WatchedRule, Window
+from spanwise.model.dashboards.queries import FIRST_TOKEN_MEASURES, SIGNAL, AnalyticsQuery
 from spanwise.model.telemetry.failures import FailureMark
 from spanwise.model.telemetry.filters import FilterCondition, TraceFilter, equal
 from spanwise.model.times import TimeRange
@@ -27,17 +28,13 @@ from spanwise.storage.telemetry.traces.alert_windows import (
 
 # Traces and spans that take longer are not found.
 _LONGEST = timedelta(days=1)
-# The metric whose most extreme traces are examples for a measure.
-_LIKE = {
-    "errors": AlertMetric.ERROR_RATE,
-    "errorRate": AlertMetric.ERROR_RATE,
-    "cost": AlertMetric.COST,
-    "inputTokens": AlertMetric.TOTAL_TOKENS,
-    "outputTokens": AlertMetric.TOTAL_TOKENS,
-    "cachedTokens": AlertMetric.TOTAL_TOKENS,
-    "avgLatency": AlertMetric.AVG_LATENCY,
-    **dict.fromkeys(("p50", "p95", "p99"), AlertMetric.P95_LATENCY),
+# What the examples for a measure have most of; for other measures it is the measure itself.
+_EXTREMES = {
+    "errorRate": measure_sql("errors", 0),
+    **dict.fromkeys(("avgLatency", "p50", "p95", "p99"), "max(duration_ns)"),
+    **dict.fromkeys(FIRST_TOKEN_MEASURES, "max(first_token_ms)"),
 }
+_ERRORS = {"errors", "errorRate"}
 Windows = Mapping[int, Window]
 Periods = Sequence[tuple[int, int]]
 
@@ -71,24 +68,52 @@ async def measure_query(
     buckets: Buckets,
 ) -> Windows:
     """Measure the traces or spans of a query, by their end."""
+    measure = _measure_of(watched.rule)
+    rows, parameters = await _select_ended(engine, watched, conditions, periods)
+    found = await engine.fetch(
+        f"""SELECT {buckets.sql} AS bucket, {_samples_sql(measure)} AS samples,
+            toFloat64({measure_sql(measure, 0)}) AS value
+        FROM ({rows}) GROUP BY bucket""",
+        {**parameters, **buckets.parameters},
+        tag="measure_query",
+    )
+    # The engine returns NaN for a percentile of no values.
+    return {
+        row["bucket"]: Window(
+            samples=row["samples"], query=row["value"] if row["samples"] else None
+        )
+        for row in found
+    }
+
+
+def _measure_of(rule: AlertRule) -> str:
+    return rule.measure or "count"
+
+
+def _samples_sql(measure: str) -> str:
+    """SQL for how many rows have a value of the measure."""
+    if measure in FIRST_TOKEN_MEASURES:
+        return "count(first_token_ms)"
+    return "countIf(signal_count_0 > 0)" if measure.startswith(SIGNAL) else "count()"
+
+
+async def _select_ended(
+    engine: Engine,
+    watched: WatchedRule,
+    conditions: Sequence[FilterCondition],
+    periods: Periods,
+) -> tuple[str, Mapping[str, Any]]:
+    """Return SQL for the rows of a query that ended within the periods, and its parameters."""
     rule, workspace = watched.rule, watched.workspace_id
-    query = AnalyticsQuery(measures=[rule.measure or "count"], of=rule.of)
+    query = AnalyticsQuery(measures=[_measure_of(rule)], of=rule.of)
     wanted = _filter_of(watched, conditions, periods)
     has_uncounted = await has_uncounted_calls(engine, workspace, query, wanted.period)
     rows, where = select_rows(workspace, query, wanted, has_uncounted=has_uncounted)
     ended = " OR ".join(f"(seconds >= {int(a)} AND seconds < {int(b)})" for a, b in periods)
-    found = await engine.fetch(
-        f"""SELECT {buckets.sql} AS bucket, count() AS samples,
-            toFloat64({measure_sql(query.measures[0], 0)}) AS value
-        FROM (
-            SELECT *, toUInt32(intDiv(
-                toUnixTimestamp64Nano(moment) + toInt64(duration_ns), 1000000000)) AS seconds
-            FROM ({rows}))
-        WHERE {ended} GROUP BY bucket""",
-        {**where.parameters, **buckets.parameters},
-        tag="measure_query",
-    )
-    return {row["bucket"]: Window(samples=row["samples"], query=row["value"]) for row in found}
+    sql = f"""SELECT *, toUInt32(intDiv(
+            toUnixTimestamp64Nano(moment) + toInt64(duration_ns), 1000000000)) AS seconds
+        FROM ({rows}) WHERE {ended}"""
+    return sql, where.parameters
 
 
 async def measure_new_failures(
@@ -134,14 +159,51 @@ async def measure_new_failures(
     }
 
 
+async def find_query_examples(
+    engine: Engine,
+    watched: WatchedRule,
+    conditions: Sequence[FilterCondition],
+    end: datetime,
+    *,
+    is_low: bool,
+) -> list[str]:
+    """Return ids of the traces with the most extreme traces or spans of a query.
+
+    `is_low`: the measured value is too low.
+    """
+    measure = _measure_of(watched.rule)
+    value = _EXTREMES.get(measure) or measure_sql(measure, 0)
+    having = f"{_samples_sql(measure)} > 0"
+    if measure in _ERRORS and not is_low:
+        having += " AND value > 0"
+    rows, parameters = await _select_ended(engine, watched, conditions, [_window(watched, end)])
+    found = await engine.fetch(
+        f"""SELECT lower(hex(trace_id)) AS id, {value} AS value FROM ({rows})
+        GROUP BY trace_id HAVING {having}
+        ORDER BY value {"ASC" if is_low else "DESC"}, max(moment) DESC LIMIT {EXAMPLES}""",
+        parameters,
+        tag="find_query_examples",
+    )
+    return [row["id"] for row in found]
+
+
+def _window(watched: WatchedRule, end: datetime) -> tuple[int, int]:
+    until = int(end.timestamp()) + 1
+    return until - watched.rule.window_minutes * 60, until
+
+
 async def find_filtered_examples(
-    engine: Engine, watched: WatchedRule, conditions: Sequence[FilterCondition], end: datetime
+    engine: Engine,
+    watched: WatchedRule,
+    conditions: Sequence[FilterCondition],
+    end: datetime,
+    *,
+    is_low: bool,
 ) -> list[str]:
     """Return ids of traces in the window of a rule, the most extreme first."""
-    until = int(end.timestamp()) + 1
-    period = until - watched.rule.window_minutes * 60, until
+    period = _window(watched, end)
     where = trace_conditions(watched.workspace_id, _filter_of(watched, conditions, [period]))
-    metric, is_low = _ordering_metric(watched.rule), watched.rule.condition is Condition.BELOW
+    metric = watched.rule.metric
     rows = await engine.fetch(
         f"""SELECT lower(hex(trace_id)) AS id FROM traces FINAL
         WHERE {ended_within([period])} AND {where.sql}
@@ -151,12 +213,6 @@ async def find_filtered_examples(
         tag="find_filtered_examples",
     )
     return [row["id"] for row in rows]
-
-
-def _ordering_metric(rule: AlertRule) -> AlertMetric:
-    if rule.metric is not AlertMetric.QUERY:
-        return rule.metric
-    return _LIKE.get(rule.measure or "", AlertMetric.REQUEST_COUNT)
 
 
 def _filter_of(
