@@ -1,5 +1,6 @@
 """Writes the title and description of an alert."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -50,22 +51,42 @@ _RATES = {"errorRate"}
 _DURATIONS = {"p95Latency", "avgLatency", "p50", "p95", "p99", *FIRST_TOKEN_MEASURES}
 
 
-_MS_PER_SECOND, _SECONDS_PER_MINUTE, _MINUTES_PER_HOUR, _HOURS_PER_DAY = 1000, 60, 60, 24
+_SECONDS_PER_MINUTE, _MINUTES_PER_HOUR, _HOURS_PER_DAY, _DAYS_SHOWN_AS_HOURS = 60, 60, 24, 2
+_MS_PER_SECOND = 1000
+# Below a limit in milliseconds: the unit in milliseconds, its name and the digits shown.
+_SHORT_DURATIONS = (
+    (0.095, 1, "ms", 2),
+    (9.95, 1, "ms", 1),
+    (999.5, 1, "ms", 0),
+    (9_995, _MS_PER_SECOND, "s", 2),
+    (59_950, _MS_PER_SECOND, "s", 1),
+)
+# Values that differ only in later digits look the same.
+_MAX_EXTRA_DIGITS = 9
 
 
 def format_duration(ms: float) -> str:
-    """Format a duration as the dashboard does: 812 ms, 3.57 s, 12.4 s, 2m 03s, 1h 05m."""
-    if round(ms) < _MS_PER_SECOND:
-        return f"{ms:.0f} ms"
-    seconds = ms / _MS_PER_SECOND
-    if round(seconds, 1) < _SECONDS_PER_MINUTE:
-        text = f"{seconds:.2f}" if round(seconds, 2) < 10 else f"{seconds:.1f}"  # noqa: PLR2004
-        return f"{text.removesuffix('.00').removesuffix('.0')} s"
-    minutes, rest = divmod(round(seconds), _SECONDS_PER_MINUTE)
-    if minutes < _MINUTES_PER_HOUR:
-        return f"{minutes}m {rest:02}s" if rest else f"{minutes}m"
-    hours, rest = divmod(minutes, _MINUTES_PER_HOUR)
-    return f"{hours}h {rest:02}m" if rest else f"{hours}h"
+    """Format a duration as the dashboard does: 0.4 ms, 812 ms, 3.57 s, 2m 03s, 1h 05m, 2d 02h."""
+    for limit, size, unit, digits in _SHORT_DURATIONS:
+        if ms < limit:
+            return f"{_trim(ms / size, digits)} {unit}"
+    minutes, seconds = divmod(round(ms / _MS_PER_SECOND), _SECONDS_PER_MINUTE)
+    hours, rest_of_hour = divmod(minutes, _MINUTES_PER_HOUR)
+    if not hours:
+        return _join_units(f"{minutes}m", seconds, "s")
+    days, rest_of_day = divmod(hours, _HOURS_PER_DAY)
+    if days < _DAYS_SHOWN_AS_HOURS:
+        return _join_units(f"{hours}h", rest_of_hour, "m")
+    return _join_units(f"{days}d", rest_of_day, "h")
+
+
+def _join_units(large: str, small: int, unit: str) -> str:
+    return f"{large} {small:02}{unit}" if small else large
+
+
+def _trim(value: float, digits: int) -> str:
+    """Format a number without a fraction that is zero."""
+    return re.sub(r"\.0+$", "", f"{value:,.{digits}f}")
 
 
 def format_minutes(minutes: int) -> str:
@@ -87,27 +108,45 @@ def metric_name(rule: AlertRule) -> str:
     return _NAMES.get(rule.metric) or f"signal {rule.signal_name}"
 
 
-def format_value(of: AlertRule | Alert, value: float) -> str:
+def format_value(of: AlertRule | Alert, value: float, extra_digits: int = 0) -> str:
     """Format a value of a rule or an alert with its unit."""
     unit = str(of.measure if of.metric is AlertMetric.QUERY else of.metric)
     if unit in _RATES:
-        return f"{value * 100:.1f}%"
+        return f"{value * 100:.{1 + extra_digits}f}%"
     if unit in _DURATIONS:
-        return format_duration(value)
+        return _format_exactly(value, extra_digits) if extra_digits else format_duration(value)
     if unit == AlertMetric.COST:
-        return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
+        return f"${value:,.{(4 if value < 1 else 2) + extra_digits}f}"
     if unit == AlertMetric.SIGNAL or unit.startswith(SIGNAL):
-        return f"{value:g}"
-    return f"{value:,.0f}"
+        return f"{value:.{6 + extra_digits}g}"
+    return f"{value:,.{extra_digits}f}"
+
+
+def _format_exactly(ms: float, digits: int) -> str:
+    if ms < _MS_PER_SECOND:
+        return f"{_trim(ms, digits)} ms"
+    return f"{_trim(ms / _MS_PER_SECOND, digits)} s"
+
+
+def format_apart(of: AlertRule | Alert, value: float, other: float) -> tuple[str, str]:
+    """Format two values with as many digits as it takes to tell them apart."""
+    shown, other_shown = format_value(of, value), format_value(of, other)
+    for extra in range(1, _MAX_EXTRA_DIGITS + 1):
+        if shown != other_shown or value == other:
+            break
+        shown, other_shown = format_value(of, value, extra), format_value(of, other, extra)
+    return shown, other_shown
 
 
 def write_title(agent: str | None, rule: AlertRule, value: float, baseline: float | None) -> str:
-    formatted, scope = format_value(rule, value), agent or ALL_AGENTS
-    if rule.condition is Condition.ANOMALY:
-        usual = "" if baseline is None else f" (usually {format_value(rule, baseline)})"
-        return f"{scope}: {metric_name(rule)} is unusual at {formatted}{usual}"
-    limit = format_value(rule, rule.threshold or 0.0)
-    return f"{scope}: {metric_name(rule)} {formatted} is {rule.condition} {limit}"
+    heading = f"{agent or ALL_AGENTS}: {metric_name(rule)}"
+    if rule.condition is not Condition.ANOMALY:
+        shown, limit = format_apart(rule, value, rule.threshold or 0.0)
+        return f"{heading} {shown} is {rule.condition} {limit}"
+    if baseline is None:
+        return f"{heading} is unusual at {format_value(rule, value)}"
+    shown, usual = format_apart(rule, value, baseline)
+    return f"{heading} is unusual at {shown} (usually {usual})"
 
 
 def write_failure_title(agent: str | None, groups: Sequence[FailureGroup]) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from spanwise.model.alerts import Alert, ChannelType, Condition, NotifyChannel, Severity
 from spanwise.model.events import EventType
-from spanwise.services.alerts.alert_texts import format_value
+from spanwise.services.alerts.alert_texts import format_apart, format_value
 from spanwise.services.notifications.alert_notifications import LABELS
 
 PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue"
@@ -37,11 +37,14 @@ def write_channel_message(
 
 
 def _facts(alert: Alert) -> dict[str, str]:
-    facts = {"Value": format_value(alert, alert.value)}
-    if alert.condition is not Condition.ANOMALY:
-        facts["Threshold"] = f"{alert.condition} {format_value(alert, alert.threshold or 0.0)}"
-    elif alert.baseline is not None:
-        facts["Usually"] = format_value(alert, alert.baseline)
+    is_anomaly = alert.condition is Condition.ANOMALY
+    usual = alert.baseline if is_anomaly else alert.threshold or 0.0
+    if usual is None:
+        facts = {"Value": format_value(alert, alert.value)}
+    else:
+        value, limit = format_apart(alert, alert.value, usual)
+        other = {"Usually": limit} if is_anomaly else {"Threshold": f"{alert.condition} {limit}"}
+        facts = {"Value": value, **other}
     return {**facts, "Severity": alert.severity, "Agent": alert.agent_name}
 
 
