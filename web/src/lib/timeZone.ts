@@ -55,3 +55,10 @@ export function toField(date: Date): string {
 export function fromField(text: string): Date {
   return new Date(current === "utc" ? `${text}Z` : text);
 }
+
+/** The first moment of a day in a `date` field, or of the day after; undefined if it is not valid. */
+export function fromDayField(day: string | undefined, isNext = false): Date | undefined {
+  const at = fromField(`${day}T00:00`);
+  if (!day || Number.isNaN(at.getTime())) return undefined;
+  return isNext ? startOfDay(at.getTime(), -1) : at;
+}

@@ -28,6 +28,11 @@ function partsOf({ agentId, ruleId, agentName }: SilenceScope): Option<Part>[] {
   return parts.filter((part) => part !== false);
 }
 
+function nameOf(part: Part, { agentName, ruleName }: SilenceScope): string {
+  if (part === "rule") return ruleName ?? "this rule";
+  return (part === "agent" && agentName) || "the whole workspace";
+}
+
 const HOUR = 3_600_000;
 const DURATIONS = [
   { value: "1", label: "1 hour" },
@@ -67,15 +72,16 @@ export function SilenceDialog({ scope, onClose }: Props) {
       onClose();
     },
   });
-  const problem =
-    create.error instanceof ApiError
-      ? (create.error.about("endsAt") ?? create.error.message)
-      : create.error?.message;
+  const untilProblem =
+    duration === "until" && create.error instanceof ApiError
+      ? create.error.about("endsAt")
+      : undefined;
+  const problem = untilProblem ? undefined : create.error?.message;
   return (
     <Dialog
       isOpen
       onClose={onClose}
-      title={`Silence ${scope.ruleName ?? scope.agentName ?? "the whole workspace"}`}
+      title={`Silence ${nameOf(part, scope)}`}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -105,7 +111,7 @@ export function SilenceDialog({ scope, onClose }: Props) {
           </p>
         )}
         {duration === "until" && (
-          <Field label="Until">
+          <Field label="Until" error={untilProblem}>
             {(props) => (
               <Input
                 {...props}

@@ -1,6 +1,7 @@
 /** Creating a key, and showing a new secret once. */
 import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
+import { fromDayField } from "@/lib/timeZone";
 import { Button } from "@/ui/Button";
 import { CodeBlock } from "@/ui/CodeBlock";
 import { Dialog } from "@/ui/Dialog";
@@ -30,7 +31,7 @@ export function NewKeyDialog({ requiresExpiry, onClose, onSecret }: NewKeyProps)
           body: {
             name,
             scopes: [scope],
-            expiresAt: expires ? new Date(expires).toISOString() : null,
+            expiresAt: fromDayField(expires, true)?.toISOString() ?? null,
           },
         }),
       ),
@@ -85,7 +86,7 @@ export function NewKeyDialog({ requiresExpiry, onClose, onSecret }: NewKeyProps)
         </Field>
         <TextField
           label="Expires"
-          hint={requiresExpiry ? "Required in this workspace" : "Leave empty for no expiry"}
+          hint={`At the end of this day. ${requiresExpiry ? "Required in this workspace" : "Leave empty for no expiry"}`}
           required={requiresExpiry}
           error={about("expiresAt")}
           type="date"

@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { api, unwrapPage, type Workspace } from "@/lib/api";
 import type { AuditEntry } from "@/lib/audit";
+import { fromDayField, useTimeZone } from "@/lib/timeZone";
 import { useUrl } from "@/lib/url";
 
 const PAGE = 100;
@@ -15,19 +16,13 @@ export interface AuditQuery {
   type: string | undefined;
 }
 
-/** Dates are days in the viewer's zone; the last one is included. */
-function toInstant(day: string | undefined, plusDays: number): string | undefined {
-  const at = new Date(`${day}T00:00:00`);
-  if (!day || Number.isNaN(at.getTime())) return undefined;
-  at.setDate(at.getDate() + plusDays);
-  return at.toISOString();
-}
-
+/** Dates are days in the chosen time zone; the last one is included. */
 export function useAuditQuery(): AuditQuery {
   const { since, until, member, type } = useUrl();
+  useTimeZone();
   return {
-    startDate: toInstant(since, 0),
-    endDate: toInstant(until, 1),
+    startDate: fromDayField(since)?.toISOString(),
+    endDate: fromDayField(until, true)?.toISOString(),
     actor: member,
     type,
   };
