@@ -1,16 +1,16 @@
 /** All alert rules: those of the workspace, and those of every agent. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { BellOff, ListChecks } from "lucide-react";
+import { BellOff, ListChecks, Plus } from "lucide-react";
 import { useState } from "react";
 import { describeRule, severityTone, statusTone } from "@/lib/alerts";
 import { api, type Schemas, unwrapPage } from "@/lib/api";
 import { useFilterValues } from "@/lib/queries";
-import { useCan } from "@/lib/roles";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
-import { Select } from "@/ui/Field";
+import { MenuItem, MenuLine } from "@/ui/Menu";
 import { RoleButton } from "@/ui/RoleButton";
+import { RoleMenu } from "@/ui/RoleMenu";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { AlertsTitle } from "./AlertsTitle";
@@ -77,25 +77,36 @@ export default function RulesPage() {
 /** Opens the editor of the chosen agent, or of the workspace, with a new rule. */
 function AddRule() {
   const navigate = useNavigate();
-  const isEditor = useCan()("editor");
   const { data } = useFilterValues();
-  if (!isEditor) return null;
-  const open = (id: string) =>
-    navigate({
-      to: (id === "all" ? WORKSPACE : `/agents/${encodeURIComponent(id)}/rules`) as never,
+  const open = (to: string) =>
+    void navigate({
+      to: to as never,
       search: ((before: Record<string, unknown>) => ({ ...before, rule: "new" })) as never,
     });
+  const agents = data?.agents ?? [];
   return (
-    <Select
-      aria-label="Add a rule"
-      value=""
-      onChange={(id) => id && void open(id)}
-      options={[
-        { value: "", label: "+ Add a rule for" },
-        { value: "all", label: "All agents" },
-        ...(data?.agents ?? []).map(({ id, name }) => ({ value: id ?? name, label: name })),
-      ]}
-    />
+    <RoleMenu
+      needs="editor"
+      align="end"
+      ariaLabel="Add a rule"
+      label={
+        <>
+          <Plus className="size-4" />
+          Rule
+        </>
+      }
+    >
+      <MenuItem onClick={() => open(WORKSPACE)}>All agents</MenuItem>
+      {agents.length > 0 && <MenuLine />}
+      {agents.map(({ id, name }) => (
+        <MenuItem
+          key={id ?? name}
+          onClick={() => open(`/agents/${encodeURIComponent(id ?? name)}/rules`)}
+        >
+          {name}
+        </MenuItem>
+      ))}
+    </RoleMenu>
   );
 }
 

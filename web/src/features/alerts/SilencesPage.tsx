@@ -1,14 +1,14 @@
 /** Times in which notifications are muted: the active ones, then those that are over. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { BellOff } from "lucide-react";
+import { BellOff, Plus } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas, unwrap, unwrapPage } from "@/lib/api";
 import { usePersonName } from "@/lib/personName";
 import { silencesQuery, useFilterValues } from "@/lib/queries";
-import { useCan } from "@/lib/roles";
 import { Badge } from "@/ui/Badge";
-import { Select } from "@/ui/Field";
+import { MenuItem, MenuLine } from "@/ui/Menu";
 import { RoleButton } from "@/ui/RoleButton";
+import { RoleMenu } from "@/ui/RoleMenu";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { toast } from "@/ui/Toast";
@@ -62,27 +62,31 @@ export default function SilencesPage() {
 
 /** Chooses the agent, or the workspace, whose notifications are muted. */
 function AddSilence({ onChoose }: { onChoose: (scope: SilenceScope) => void }) {
-  const isEditor = useCan()("editor");
   const { data } = useFilterValues();
   // A new agent has no id until it is in the catalog.
   const agents = (data?.agents ?? []).flatMap(({ id, name }) => (id ? [{ id, name }] : []));
-  if (!isEditor) return null;
-  const choose = (id: string) => {
-    if (id === "all") onChoose({ agentId: null, ruleId: null, agentName: null });
-    const agent = agents.find((one) => one.id === id);
-    if (agent) onChoose({ agentId: agent.id, ruleId: null, agentName: agent.name });
-  };
   return (
-    <Select
-      aria-label="Add a silence"
-      value=""
-      onChange={choose}
-      options={[
-        { value: "", label: "+ Silence" },
-        { value: "all", label: "The whole workspace" },
-        ...agents.map(({ id, name }) => ({ value: id, label: name })),
-      ]}
-    />
+    <RoleMenu
+      needs="editor"
+      align="end"
+      ariaLabel="Add a silence"
+      label={
+        <>
+          <Plus className="size-4" />
+          Silence
+        </>
+      }
+    >
+      <MenuItem onClick={() => onChoose({ agentId: null, ruleId: null, agentName: null })}>
+        The whole workspace
+      </MenuItem>
+      {agents.length > 0 && <MenuLine />}
+      {agents.map(({ id, name }) => (
+        <MenuItem key={id} onClick={() => onChoose({ agentId: id, ruleId: null, agentName: name })}>
+          {name}
+        </MenuItem>
+      ))}
+    </RoleMenu>
   );
 }
 
