@@ -82,6 +82,7 @@ describe("an axis", () => {
     [formatDuration, 5 * 3_600_000, "0, 1 h, 2 h, 3 h, 4 h, 5 h"],
     [formatDuration, 4 * 86_400_000, "0, 1 d, 2 d, 3 d, 4 d"],
     [formatBytes, 2 ** 30, "0, 200 MB, 400 MB, 600 MB, 800 MB, 1,000 MB"],
+    [formatBytes, 1500, "0, 500 B, 1,000 B, 1,500 B"],
     [formatPercent, 0.4, "0%, 10%, 20%, 30%, 40%"],
     [formatCompact, 3, "0, 1, 2, 3"],
   ])("has round ticks in one unit (%#)", (format, most, expected) => {

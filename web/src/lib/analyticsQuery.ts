@@ -1,7 +1,14 @@
 /** What a query can measure and group by, and how its values are shown. */
 import type { Schemas } from "./api";
 import { ATTRIBUTE, DIMENSION_NAMES, fieldInfo } from "./conditions";
-import { formatCompact, formatCost, formatCount, formatDuration, formatPercent } from "./format";
+import {
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+} from "./format";
 
 export type Query = Schemas["AnalyticsQuery"];
 export type Entity = Schemas["Entity"];
@@ -68,7 +75,7 @@ const AXIS_FORMATS: Record<Unit, (value: number) => string> = {
   USD: formatCost,
   tokens: formatCompact,
   duration: formatDuration,
-  score: formatCompact,
+  score: formatNumber,
 };
 
 export function axisFormat(unit: Unit) {

@@ -65,10 +65,14 @@ export function tickLabels(format: Format, ticks: number[], step: number): strin
   return ticks.map((tick) => (tick === 0 ? "0" : `${formatNumber(tick / unit.size)} ${unit.name}`));
 }
 
-/** The largest unit in which all ticks are whole numbers; 0.5 s is shorter than 500 ms. */
+/**
+ * The largest unit in which all ticks are whole numbers; 0.5 s is shorter than 500 ms, but 0.4883 kB
+ * is not shorter than 500 B.
+ */
 function unitOf(units: Unit[], ticks: number[], step: number): Unit | undefined {
   const [smallest, second] = units;
   const most = Math.max(...ticks.map(Math.abs));
   const whole = units.findLast(({ size }) => step % size === 0) ?? smallest;
-  return whole === smallest && second && most >= second.size ? second : whole;
+  const isDecimal = second && second.size % 1000 === 0;
+  return whole === smallest && isDecimal && most >= second.size ? second : whole;
 }
