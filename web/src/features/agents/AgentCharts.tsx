@@ -6,6 +6,7 @@ import { useMemo } from "react";
 import type { Agent } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCost, formatCount, formatDuration, formatPercent } from "@/lib/format";
+import { bucketEnd } from "@/lib/range";
 import { SERIES } from "@/lib/series";
 import { BarList } from "@/ui/BarList";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
@@ -48,7 +49,12 @@ export function Requests({ agent }: OfAgent) {
   const openTraces = (date: string) =>
     void navigate({
       to: "/traces",
-      search: { agent: agent.name, from: date, range: undefined } as never,
+      search: {
+        agent: agent.name,
+        from: new Date(date).toISOString(),
+        to: new Date(bucketEnd(date, granularity)).toISOString(),
+        range: undefined,
+      } as never,
     });
   const drawn = useMemo(() => {
     const bars = { type: "bar", stack: "all" } as const;
