@@ -26,22 +26,20 @@ const HEIGHT = 180;
 export default function UserPage() {
   const { userId = "" } = useParams({ strict: false }) as { userId?: string };
   useShownName(userId);
-  const { data } = useTotals(userId);
-  const { label } = useRange();
-  const isUnknown = data !== undefined && !numberOf(data.rows[0], "count");
+  const { data, isPlaceholderData } = useTotals(userId);
+  // Data of another range says nothing about this one.
+  const hasNoTraces = data && !isPlaceholderData && !numberOf(data.rows[0], "count");
   return (
     <PageBody
       title={<span className="[overflow-wrap:anywhere]">{userId}</span>}
       crumbs={[{ label: "Users", to: "/users" }]}
       actions={<Links userId={userId} />}
     >
-      {isUnknown ? (
-        <EmptyState
-          title="No traces of this user in this period"
-          icon={<User className="size-6" />}
-        >
-          The period is: {label}. Choose a longer one, or check the id.
-        </EmptyState>
+      {hasNoTraces ? (
+        <>
+          <NoTraces />
+          <LatestSignals userId={userId} />
+        </>
       ) : (
         <div className="grid gap-3 lg:grid-cols-2">
           <Totals userId={userId} />
@@ -53,6 +51,27 @@ export default function UserPage() {
         </div>
       )}
     </PageBody>
+  );
+}
+
+function NoTraces() {
+  const { label } = useRange();
+  const { agent, env } = useUrl();
+  const filters = [agent && `agent ${agent}`, env && `environment ${env}`].filter(Boolean);
+  return (
+    <EmptyState
+      title={
+        filters.length > 0
+          ? "No traces of this user match the filters"
+          : "No traces of this user in this period"
+      }
+      icon={<User className="size-6" />}
+    >
+      The period is: {label}.{" "}
+      {filters.length > 0
+        ? `Only this counts: ${filters.join(", ")}. Choose a longer period or remove the filter.`
+        : "Choose a longer one, or check the id."}
+    </EmptyState>
   );
 }
 
