@@ -1,5 +1,6 @@
 """Failures: groups of failed spans that fail the same way."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -79,6 +80,8 @@ class FailureQuery:
     agent_name: str | None = None
     environment: str | None = None
     status: FailureStatus | None = None
+    # Part of a title.
+    search: str | None = None
     # On the failed span; session, experiment and variant are those of its trace.
     conditions: tuple[FilterCondition, ...] = ()
     group: int | None = None
@@ -91,10 +94,5 @@ def failure_id(group: int) -> str:
 
 def parse_failure_id(text: str) -> int | None:
     """Return the number of the group; None if the text is no id of a failure."""
-    digits = text.removeprefix(PREFIX)
-    if len(digits) != 16 or not text.startswith(PREFIX):  # noqa: PLR2004
-        return None
-    try:
-        return int(digits, 16)
-    except ValueError:
-        return None
+    found = re.fullmatch(f"{PREFIX}([0-9a-f]{{16}})", text)
+    return int(found[1], 16) if found else None

@@ -201,7 +201,7 @@ class TraceSort(StrEnum):
 
 
 class SessionSort(StrEnum):
-    """`time` is the start of the latest trace."""
+    """`time` is the end of the last trace."""
 
     TIME = "time"
     COST = "cost"

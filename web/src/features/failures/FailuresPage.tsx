@@ -1,12 +1,15 @@
 /** Failed spans in groups that fail the same way, new and regressed ones first. */
 
-import { Bug } from "lucide-react";
+import { useNavigate } from "@tanstack/react-router";
+import { BellRing, Bug } from "lucide-react";
 import { useUrl, useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { UrlChips } from "@/ui/filters/Chips";
 import { UrlFilterButton } from "@/ui/filters/FilterButton";
 import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { ListTitle } from "@/ui/Panel";
+import { RoleButton } from "@/ui/RoleButton";
+import { SearchBox } from "@/ui/SearchBox";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
 import { FailureRow } from "./FailureRow";
@@ -23,14 +26,17 @@ const TABS = [
 export default function FailuresPage() {
   const [status, setStatus] = useUrlState("status", "");
   const [open, setOpen] = useUrlState("failure", "");
-  const { filters } = useUrl();
+  const { filters, search } = useUrl();
   const list = useFailures();
   const mark = useMark();
   const rows = list.data?.pages.flatMap((page) => page.items) ?? [];
   const total = list.data?.pages[0]?.pagination.total ?? 0;
   return (
     <div className="flex h-full flex-col">
-      <ListTitle>Failures</ListTitle>
+      <div className="flex items-center pr-4">
+        <ListTitle>Failures</ListTitle>
+        <AlertMe />
+      </div>
       <div className="flex flex-wrap-reverse items-end gap-x-2 border-b bg-bg">
         <div className="-mb-px min-w-0 grow">
           <Tabs
@@ -44,6 +50,7 @@ export default function FailuresPage() {
           <UrlFilterButton />
           <ViewsButton page="failures" />
           <UrlChips />
+          <SearchBox label="Search failures" placeholder="Search titles" />
         </div>
       </div>
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={0}>
@@ -52,7 +59,7 @@ export default function FailuresPage() {
           <ErrorState error={list.error} onRetry={() => void list.refetch()} />
         )}
         {list.isSuccess && rows.length === 0 && (
-          <NoFailures isFiltered={status !== "" || Boolean(filters)} />
+          <NoFailures isFiltered={status !== "" || Boolean(filters) || Boolean(search)} />
         )}
         <ul aria-label="Failures">
           {rows.map((failure) => (
@@ -75,6 +82,27 @@ export default function FailuresPage() {
         )}
       </div>
     </div>
+  );
+}
+
+/** Opens the rules of the workspace with a new one that reports new failures. */
+function AlertMe() {
+  const navigate = useNavigate();
+  return (
+    <RoleButton
+      needs="editor"
+      size="small"
+      className="mt-2 ml-auto"
+      icon={<BellRing className="size-3.5" />}
+      onClick={() =>
+        void navigate({
+          to: "/alerts/rules/workspace" as never,
+          search: { rule: "newFailures" } as never,
+        })
+      }
+    >
+      Alert me
+    </RoleButton>
   );
 }
 

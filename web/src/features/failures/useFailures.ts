@@ -18,10 +18,11 @@ export type Mark = Schemas["NewFailureStatus"]["status"];
 const PAGE = 50;
 
 export function useFailures() {
-  const { status, filters } = useUrl();
+  const { status, search, filters } = useUrl();
   const query = {
     ...useFilterQuery(),
     status: (status || undefined) as FailureStatus | undefined,
+    search,
     filters,
   };
   return useInfiniteQuery({

@@ -1,6 +1,6 @@
 /** Distributions over the whole period: latency buckets, models, error types, tools. */
 
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { colourOf } from "@/lib/colours";
 import {
   formatCompact,
@@ -72,21 +72,35 @@ export function ErrorShares({ overview }: { overview: Overview }) {
     >
       <QueryResult query={overview.errors} height={HEIGHT}>
         {({ errors }) => (
-          <BarList
-            empty="No failed traces in this period"
-            bars={errors.map((error) => ({
-              key: error.type,
-              label: error.type.replace("_", " "),
-              value: error.count,
-              shown: formatCount(error.count),
-              note: formatPercent(error.percentage / 100),
-              colour: SERIES.errors.colour,
-              onClick: () => open({ status: "error", errorType: error.type }),
-            }))}
-          />
+          <>
+            <BarList
+              empty="No failed traces in this period"
+              bars={errors.map((error) => ({
+                key: error.type,
+                label: error.type.replace("_", " "),
+                value: error.count,
+                shown: formatCount(error.count),
+                note: formatPercent(error.percentage / 100),
+                colour: SERIES.errors.colour,
+                onClick: () => open({ status: "error", errorType: error.type }),
+              }))}
+            />
+            {errors.some((error) => error.type === "other") && <ExceptionsLink />}
+          </>
         )}
       </QueryResult>
     </Panel>
+  );
+}
+
+/** Errors that fit no type have the names of their exceptions on the page Failures. */
+function ExceptionsLink() {
+  return (
+    <p className="mt-1 text-sm">
+      <Link to="/failures" className="text-accent hover:underline">
+        Exceptions in “other”
+      </Link>
+    </p>
   );
 }
 

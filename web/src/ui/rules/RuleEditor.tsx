@@ -14,10 +14,7 @@ import { EmptyState } from "../states";
 import { RuleBacktest } from "./RuleBacktest";
 import { RuleForm } from "./RuleForm";
 import { Notify, RuleList, Secrets } from "./RulePanels";
-import { draftOf, NEW_RULE, type Settings, useSaveRules } from "./ruleDraft";
-
-/** In the URL: start with a new rule. */
-const NEW = "new";
+import { draftOf, NEW_RULE, NEW_RULES, type Settings, useSaveRules } from "./ruleDraft";
 
 interface Props {
   /** Without an agent, the rules are those of the workspace. */
@@ -31,23 +28,24 @@ export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
   const [chosen, setChosen] = useUrlState("rule", "0");
   const [draft, setDraft] = useState(() => {
     const saved = draftOf(settings);
-    return chosen === NEW ? { ...saved, rules: [...saved.rules, { ...NEW_RULE }] } : saved;
+    const added = NEW_RULES[chosen];
+    return added ? { ...saved, rules: [...saved.rules, { ...added }] } : saved;
   });
+  const isNew = chosen in NEW_RULES;
   const isEditor = useCan()("editor");
   const [secrets, setSecrets] = useState<Schemas["NotifyWebhook"][]>([]);
   const known = new Set(settings.notify.webhooks.map((one) => one.url));
   const save = useSaveRules(agentId, (saved) => {
     setDraft(draftOf(saved));
-    if (chosen === NEW) setChosen(String(saved.rules.length - 1));
+    if (isNew) setChosen(String(saved.rules.length - 1));
     setSecrets(saved.notify.webhooks.filter((one) => one.secret && !known.has(one.url)));
   });
-  const index =
-    chosen === NEW
-      ? draft.rules.length - 1
-      : Math.max(
-          0,
-          draft.rules.findIndex((rule, at) => rule.id === chosen || String(at) === chosen),
-        );
+  const index = isNew
+    ? draft.rules.length - 1
+    : Math.max(
+        0,
+        draft.rules.findIndex((rule, at) => rule.id === chosen || String(at) === chosen),
+      );
   const rule = draft.rules[index];
   const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(settings));
   useUnsaved(isChanged);
@@ -122,7 +120,7 @@ export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
             </fieldset>
           </div>
           <div className="flex min-w-0 flex-col gap-3">
-            {isEditor && <DebouncedBacktest agentId={agentId} rule={rule} />}
+            <DebouncedBacktest agentId={agentId} rule={rule} />
             <Panel
               title="Rule"
               actions={

@@ -22,6 +22,19 @@ export const NEW_RULE: AlertRule = {
   severity: "warning",
 };
 
+/** New rules that a link can start with, by the value of `rule` in the URL. */
+export const NEW_RULES: Record<string, AlertRule> = {
+  new: NEW_RULE,
+  newFailures: {
+    ...NEW_RULE,
+    name: "New failures",
+    metric: "newFailureGroup",
+    threshold: 0,
+    windowMinutes: 60,
+    minSamples: 1,
+  },
+};
+
 export interface Draft {
   enabled: boolean;
   rules: AlertRule[];

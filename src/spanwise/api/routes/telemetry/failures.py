@@ -37,6 +37,7 @@ async def list_failures(
     agent_id: AgentId = None,
     environment: Text = None,
     status: Annotated[FailureStatus | None, Query()] = None,
+    search: Annotated[Text, Query(description="Part of a title.")] = None,
     filters: Filters = None,
 ) -> SuccessPage[FailureGroup]:
     """List groups of failed spans, new and regressed ones first, then by their number.
@@ -50,6 +51,7 @@ async def list_failures(
         agent_id,
         environment,
         status,
+        search,
         parse_conditions(filters),
     )
     return succeed_page(page, await use.failures.find(caller.workspace_id, query))

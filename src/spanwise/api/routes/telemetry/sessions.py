@@ -44,7 +44,7 @@ async def list_sessions(
     sort: SessionSort = SessionSort.TIME,
     order: Order = Order.DESC,
 ) -> SuccessPage[Session]:
-    """List sessions by their latest trace unless sorted otherwise; only matching traces count."""
+    """List sessions, by default those whose last trace ended last; only matching traces count."""
     listing = await use.sessions.find(caller.workspace_id, wanted, search, page, sort, order)
     return succeed_page(page, listing)
 

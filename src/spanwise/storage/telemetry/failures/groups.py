@@ -52,6 +52,7 @@ FROM (
     WHERE workspace = {workspace:String} AND group_id IN (SELECT group_id FROM groups)
     GROUP BY group_id, day)
 GROUP BY group_id"""
+_TITLE = "concat(operation, ': ', if(message = '', error_type, message))"
 _MARKED = """toDateTime64(if(has({marked:Array(UInt64)}, group_id),
     {marked_at:Array(UInt32)}[indexOf({marked:Array(UInt64)}, group_id)], 0), 9, 'UTC')"""
 _NEW_SINCE = "toDateTime64({new_since:UInt32}, 9, 'UTC')"
@@ -79,10 +80,12 @@ async def list_failures(
     start, end = int(query.period.start.timestamp()), math.ceil(query.period.end.timestamp())
     width = max(1, -(-(end - start) // TREND_POINTS))
     only = "status = {status:String}" if query.status else "1"
+    if query.search:
+        only += f" AND positionCaseInsensitiveUTF8({_TITLE}, {{search:String}}) > 0"
     sql = f"""
     WITH groups AS (
         SELECT {_GROUP} FROM (SELECT * FROM failures FINAL WHERE {where.sql}) GROUP BY group_id)
-    SELECT *, {_STATUS} AS status, count() OVER () AS total
+    SELECT *, {_TITLE} AS title, {_STATUS} AS status, count() OVER () AS total
     FROM groups INNER JOIN ({_SELECT_DAYS}) AS days USING (group_id)
     WHERE {only}
     ORDER BY {_RANKS}, count DESC, group_id
@@ -91,6 +94,7 @@ async def list_failures(
         **where.parameters,
         **bind_marks(marks),
         "status": query.status or "",
+        "search": query.search or "",
         "from": start,
         "width": width,
         "silent": SILENT_DAYS,
@@ -120,7 +124,8 @@ async def has_failure(engine: Engine, workspace: str, group: int) -> bool:
 
 
 def bind_marks(marks: Sequence[FailureMark]) -> dict[str, Any]:
-    groups = [(parse_failure_id(mark.id), mark) for mark in marks]
+    parsed = [(parse_failure_id(mark.id), mark) for mark in marks]
+    groups = [(group, mark) for group, mark in parsed if group is not None]
     return {
         "marked": [group for group, _ in groups],
         "marked_at": [int(mark.marked_at.timestamp()) for _, mark in groups],
@@ -134,7 +139,7 @@ def _to_failure(
     counts = dict(zip(*row["trend"], strict=True))
     return FailureGroup(
         id=failure_id(row["group_id"]),
-        title=f"{row['operation']}: {row['message'] or row['error_type']}",
+        title=row["title"],
         agent_name=row["agent_name"],
         operation=row["operation"],
         kind=row["kind"],

@@ -283,3 +283,27 @@ async def test_groups_equal_a_plain_computation(service: Service) -> None:
         )
         for g in found
     } == {key: (count, len(traces[key])) for key, count in expected.items()}
+
+
+async def test_failures_are_found_by_part_of_their_title(service: Service) -> None:
+    ann = await service.sign_up()
+    root = make_span("planner")
+    tools = [
+        child(root, toolName=tool, status="error", statusMessage=message)
+        for tool, message in (("search", "quota EXCEEDED"), ("browse", "no such page"))
+    ]
+    await send_traces(ann, [root, *tools])
+    for part, titles in (
+        ("quota exceeded", ["search: quota EXCEEDED"]),
+        ("browse: no", ["browse: no such page"]),
+        ("100%", []),
+    ):
+        assert [one["title"] for one in await find(ann, search=part)] == titles
+
+
+async def test_a_signed_number_is_no_failure(service: Service) -> None:
+    ann = await service.sign_up()
+    for verb in ("GET", "PUT"):
+        body = {"json": {"status": "known"}} if verb == "PUT" else {}
+        response = await ann.call(verb, "/analytics/failures/flr_-00000000000000f", **body)
+        assert_error(response, 404)
