@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from support.browser import OpenTab, Site, Tab, add_filter
 from support.receivers import hook_server
@@ -104,7 +104,8 @@ def test_a_long_list_of_firings_scrolls_by_keyboard(opener: OpenTab, demo: Site)
 def test_an_alert_shows_its_chart_and_its_traces(tab: Tab, alerts: Alerts) -> None:
     page = tab.open(f"/alerts?alert={alerts['busy-fly']}")
     panel = page.get_by_label("Alert", exact=True)
-    expect(panel.get_by_label("Metric of the rule over the last 14 days")).to_be_visible()
+    expect(panel.get_by_label("Metric of the rule around the alert")).to_be_visible()
+    expect(panel).to_contain_text(re.compile("firing from .* until now"))
     example = panel.get_by_role("link").filter(has_text="success").first
     expect(example).to_contain_text("500 ms")
     assert tab.find_violations() == []
@@ -141,7 +142,8 @@ def test_a_workspace_rule_is_added_from_the_list_of_all_rules(tab: Tab, demo: Si
     expect(rules).to_contain_text("New failures")
     expect(rules).to_contain_text("Flight searches fail")
     assert tab.find_violations() == []
-    page.get_by_label("Add a rule").select_option("all")
+    page.get_by_role("button", name="Add a rule").click()
+    page.get_by_role("menuitem", name="All agents").click()
     expect(page).to_have_url(re.compile("/alerts/rules/workspace"))
     page.get_by_label("Name").fill("Slow searches")
     page.get_by_label("Metric", exact=True).select_option("query")
@@ -199,6 +201,15 @@ def test_each_address_is_tested(tab: Tab) -> None:
     tab.troubles = [one for one in tab.troubles if "400" not in one]
 
 
+def add_silence(page: Page, agent: str) -> None:
+    button = page.get_by_role("button", name="Add a silence")
+    button.focus()
+    # A key opens the menu and does nothing else.
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("menuitem", name="The whole workspace")).to_be_visible()
+    page.get_by_role("menuitem", name=agent, exact=True).click()
+
+
 def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, alerts: Alerts) -> None:
     page = tab.open(f"/alerts?alert={alerts['busy-moth']}")
     panel = page.get_by_label("Alert", exact=True)
@@ -218,12 +229,13 @@ def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, alerts: Alerts) -
     assert tab.find_violations() == []
     row.get_by_role("button", name="End now").click()
     expect(row).to_contain_text("over")
-    page.get_by_label("Add a silence").select_option("busy-moth")
+    add_silence(page, "busy-moth")
     dialog = page.get_by_role("dialog", name="Silence busy-moth")
     dialog.get_by_label("The whole workspace").check()
-    dialog.get_by_role("button", name="Cancel").click()
+    whole = page.get_by_role("dialog", name="Silence the whole workspace")
+    whole.get_by_role("button", name="Cancel").click()
     # It starts with the agent again, not with what was chosen and cancelled.
-    page.get_by_label("Add a silence").select_option("busy-moth")
+    add_silence(page, "busy-moth")
     expect(dialog.get_by_label("All rules of busy-moth")).to_be_checked()
     dialog.get_by_role("button", name="Silence").click()
     active = page.get_by_role("listitem").filter(has_text="active").filter(has_text="busy-moth")

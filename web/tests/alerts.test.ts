@@ -1,8 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { agentHealth } from "@/features/agents/health";
 import { binLabel } from "@/features/signals/distribution";
-import { type AlertRule, describeRule } from "@/lib/alerts";
+import {
+  type Alert,
+  type AlertRule,
+  against,
+  describeRule,
+  displayOf,
+  tracesOf,
+} from "@/lib/alerts";
 import type { Agent } from "@/lib/api";
+import { tickSteps } from "@/ui/chart/ticks";
+import { type Backtest, toLevels, toPeriod, toSeries } from "@/ui/rules/backtest";
 
 const RULE: AlertRule = {
   enabled: true,
@@ -66,5 +75,77 @@ describe("a distribution", () => {
   it("labels a bin with its value or its bounds", () => {
     expect(binLabel({ start: 1, end: 1, count: 3 })).toBe("1");
     expect(binLabel({ start: 0.8999999999999999, end: 1, count: 3 })).toBe("0.9 – 1");
+  });
+});
+
+const ALERT = {
+  agentId: "a",
+  agentName: "planner",
+  metric: "p95Latency",
+  measure: null,
+  condition: "above",
+  value: 1003,
+  threshold: 1000,
+  baseline: null,
+  windowStart: "2026-11-01T10:10:00Z",
+  windowEnd: "2026-11-01T10:15:00Z",
+  triggeredAt: "2026-11-01T10:00:00Z",
+  resolvedAt: null,
+  rule: null,
+} as unknown as Alert;
+
+describe("an alert", () => {
+  it("says by how much a value is over a threshold that looks the same", () => {
+    expect(against(ALERT)).toBe("above 1 s by 3 ms");
+    expect(against({ ...ALERT, value: 1500 })).toBe("above 1 s");
+  });
+
+  it("leads to the traces that its rule measured, what it is about first", () => {
+    const filters: AlertRule["filters"] = [{ field: "tool", op: "eq", value: "search" }];
+    const found = tracesOf({ ...ALERT, rule: { ...RULE, filters } as Alert["rule"] });
+    expect(found).toMatchObject({ agent: "planner", sort: "duration", status: undefined });
+    expect([found.from, found.to]).toEqual([ALERT.windowStart, ALERT.windowEnd]);
+    expect(JSON.parse(found.filters ?? "")).toEqual(filters);
+    expect(tracesOf({ ...ALERT, metric: "errorRate" }).status).toBe("error");
+    expect(tracesOf({ ...ALERT, metric: "query", measure: "cost" }).sort).toBe("cost");
+  });
+
+  it("of failed spans leads to traces that contain one, however they ended", () => {
+    const rule = { ...RULE, metric: "query", measure: "errors", of: "spans" } as Alert["rule"];
+    const found = tracesOf({ ...ALERT, metric: "query", measure: "errors", rule });
+    expect(found.status).toBeUndefined();
+    expect(JSON.parse(found.filters ?? "")).toEqual([{ field: "failure", op: "exists" }]);
+  });
+});
+
+describe("the chart of a rule", () => {
+  const point = { at: "2026-11-01T10:00:00Z", value: 5, baseline: 3, lower: null, upper: 8 };
+  const backtest = { points: [point], firings: [] } as unknown as Backtest;
+  const rule = { ...RULE, metric: "avgLatency", condition: "anomaly", threshold: null } as const;
+
+  it("draws the baseline of an anomaly rule with its bounds", () => {
+    expect(toSeries(backtest, rule).map((one) => [one.name, one.values])).toEqual([
+      ["Mean latency", [5]],
+      ["baseline", [3]],
+      ["upper bound", [8]],
+    ]);
+    expect(toLevels(backtest, { ...rule, baseline: 3 })).toEqual([]);
+  });
+  it("draws the baseline of the alert when the history is gone", () => {
+    const empty = { ...backtest, points: [{ ...point, baseline: null }] };
+    expect(toLevels(empty, { ...rule, baseline: 3 })).toMatchObject([
+      { value: 3, label: "usually 3 ms" },
+    ]);
+  });
+  it("draws the threshold", () => {
+    expect(toLevels(backtest, RULE)).toMatchObject([{ value: 0.05, label: "5%" }]);
+  });
+  it("marks a short period as long as a point", () => {
+    const { to } = toPeriod("2026-11-01T10:00:00Z", "2026-11-01T10:05:00Z", "red");
+    expect(to).toBe(Date.parse("2026-11-01T11:00:00Z"));
+  });
+  it("has ticks between 0 and 1 for a signal", () => {
+    const { format } = displayOf({ metric: "query", measure: "signal:quality", of: "traces" });
+    expect(tickSteps(format)).toContain(0.2);
   });
 });

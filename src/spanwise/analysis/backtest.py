@@ -52,7 +52,10 @@ class Replay:
             if value is None or not _is_more_extreme(rule, value, last.value, (lower, upper)):
                 return
             self.points.pop()
-        self.points.append(BacktestPoint(at=at, value=value, lower=lower, upper=upper))
+        baseline = None if history is None else history.center
+        self.points.append(
+            BacktestPoint(at=at, value=value, baseline=baseline, lower=lower, upper=upper)
+        )
 
 
 def _is_more_extreme(

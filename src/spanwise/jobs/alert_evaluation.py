@@ -311,6 +311,7 @@ def _new_alert(
         occurrences=1,
         example_trace_ids=evidence.trace_ids,
         failure_id=groups[0].id if groups else None,
+        rule=rule,
         history=[move],
     )
 

@@ -203,7 +203,7 @@ class AlertMove(ApiModel):
 
 
 class Alert(ApiModel):
-    """`agentId` is null for an alert of a workspace rule.
+    """`agentId` is null for an alert of a workspace rule. `rule` is as it was when it fired.
 
     `silencedUntil` is set while notifications of an open alert are muted.
     """
@@ -232,6 +232,8 @@ class Alert(ApiModel):
     occurrences: int
     example_trace_ids: list[str]
     failure_id: str | None
+    # Alerts from before it was stored have none.
+    rule: AlertRule | None = None
     silenced_until: UtcTime | None = None
     history: list[AlertMove]
 
@@ -309,13 +311,14 @@ class Firing(ApiModel):
 
 
 class BacktestPoint(ApiModel):
-    """One hour of a backtest: the most extreme value and the band of normal values.
+    """One hour of a backtest: the most extreme value, the baseline and the band of normal values.
 
-    Threshold rules have no band; a direction that never alerts has no bound.
+    Threshold rules have no baseline and no band; a direction that never alerts has no bound.
     """
 
     at: UtcTime
     value: float | None
+    baseline: float | None
     lower: float | None
     upper: float | None
 

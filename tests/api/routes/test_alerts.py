@@ -1,12 +1,14 @@
 """Alerts over the API: settings, changes of status, validation."""
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
+from spanwise.storage.catalog.tables import alerts
 from support.alerting import RuleDesk
 from support.clock import Clock
 from support.service import Service, assert_error, start_service
@@ -403,3 +405,44 @@ async def test_a_backtest_returns_when_rules_would_have_fired(watched: Watched) 
     assert await watched.person.data("GET", "/spans/alerts") == []
     bad = await watched.person.call("POST", path, json={"rules": [{**RULE, "threshold": None}]})
     assert_error(bad, 400, "rules.0.threshold")
+
+
+async def test_an_alert_is_charted_around_its_own_time_with_its_own_rule(
+    watched: Watched,
+) -> None:
+    only = [{"field": "environment", "value": "production"}]
+    await watched.watch({**RULE, "filters": only})
+    await watched.send("ok", environment="staging")
+    await watched.send("error", environment="production")
+    [alert] = await watched.evaluate(seconds=10)
+    assert alert["rule"]["filters"] == [{**only[0], "op": "eq"}]
+    # Long after, the rule and its agent are gone.
+    watched.clock.turn(minutes=40 * 24 * 60)
+    await watched.person.data("DELETE", "/agents/planner")
+    await watched.evaluate()
+    path = f"/spans/alerts/{alert['id']}/backtest"
+    found = await watched.person.data("GET", path)
+    assert found["start"] < alert["windowStart"] < alert["windowEnd"] < found["end"]
+    day = timedelta(days=1)
+    triggered = datetime.fromisoformat(alert["triggeredAt"])
+    assert datetime.fromisoformat(found["start"]) == triggered - day
+    [rule] = found["rules"]
+    assert (rule["ruleId"], rule["fired"]) == ("errors", 1)
+    assert max(point["value"] or 0 for point in rule["points"]) == 1
+    missing = await watched.person.call("GET", "/spans/alerts/alr_none/backtest")
+    assert_error(missing, 404)
+
+
+async def test_an_alert_without_a_stored_rule_is_charted_from_its_fields(watched: Watched) -> None:
+    await watched.watch(RULE)
+    await watched.send("error")
+    [alert] = await watched.evaluate(seconds=10)
+    async with watched.service.services.catalog.write() as tx:
+        await tx.execute(update(alerts).values(rule=None))
+    path = f"/spans/alerts/{alert['id']}/backtest"
+    for rules in ([{**RULE, "threshold": 0.9}], []):
+        await watched.watch(*rules)
+        [rule] = (await watched.person.data("GET", path))["rules"]
+        assert rule["ruleId"] == "errors"
+        assert [point["value"] for point in rule["points"]] == [1]
+    assert (await watched.person.data("GET", f"/spans/alerts/{alert['id']}"))["rule"] is None

@@ -132,6 +132,15 @@ def test_points_show_the_most_extreme_value_of_each_hour() -> None:
     assert {(point.lower, point.upper) for point in high} == {(None, None)}
 
 
+def test_points_have_the_baseline_of_an_anomaly_rule_only() -> None:
+    traffic = make_traffic(29, seed=5, per_minute=900)
+    first = 28 * DAY_MINUTES
+    learned = points_of(traffic, first, metric="avgLatency", condition="anomaly")
+    assert all(p.baseline and p.upper and p.baseline < p.upper for p in learned)
+    fixed = points_of(traffic, first, metric="avgLatency", condition="above", threshold=1)
+    assert {p.baseline for p in fixed} == {None}
+
+
 def test_a_band_has_an_edge_where_an_anomaly_would_fire() -> None:
     traffic = make_traffic(29, seed=5, per_minute=900)
     first = 28 * DAY_MINUTES

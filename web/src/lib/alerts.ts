@@ -1,6 +1,7 @@
 /** Labels, formats and colours of alerts and their metrics. */
 import { measureOf } from "./analyticsQuery";
 import type { Schemas } from "./api";
+import { type Condition as Filter, writeConditions } from "./conditions";
 import {
   formatCompact,
   formatCost,
@@ -10,6 +11,7 @@ import {
   formatPercent,
   trimZeros,
 } from "./format";
+import type { Search } from "./url";
 
 export type Alert = Schemas["Alert"];
 export type AlertRule = Schemas["AlertRule-Input"];
@@ -44,7 +46,7 @@ const UNITS = {
   USD: { unit: "$", format: formatCost },
   tokens: { unit: "tokens", format: formatCompact },
   count: { unit: "", format: formatCompact },
-  score: { unit: "", format: formatCompact },
+  score: { unit: "", format: formatNumber },
 };
 
 interface Measured {
@@ -75,14 +77,48 @@ export function statusTone(status: AlertStatus): "bad" | "warning" | "good" {
   return status === "active" ? "bad" : status === "acknowledged" ? "warning" : "good";
 }
 
-/** 12.5% above 5%, or: 5.8 s, usually 2.1 s. */
+/** 12.5% above 5%, or: 5.8 s, usually 2.1 s. Values that look the same get their difference. */
 export function against(alert: Alert): string {
   const { format } = displayOf(alert);
   if (alert.condition === "anomaly") {
     return alert.baseline === null ? "unusual" : `usually ${format(alert.baseline)}`;
   }
-  return `${alert.condition} ${trimZeros(format(alert.threshold))}`;
+  const limit = `${alert.condition} ${trimZeros(format(alert.threshold))}`;
+  const over = Math.abs(alert.value - (alert.threshold ?? 0));
+  if (over === 0 || format(alert.value) !== format(alert.threshold)) return limit;
+  return `${limit} by ${format(over)}`;
 }
+
+/** The filters and order of the list of traces that an alert measured. */
+export function tracesOf(alert: Alert): Search {
+  const { metric, measure, rule } = alert;
+  const isOfErrors = metric === "errorRate" || measure === "errors" || measure === "errorRate";
+  const isOfSpans = metric === "query" && rule?.of === "spans";
+  // The root of a trace with failed spans may have succeeded.
+  const failed: Filter[] = isOfErrors && isOfSpans ? [{ field: "failure", op: "exists" }] : [];
+  return {
+    agent: alert.agentId ? alert.agentName : undefined,
+    from: alert.windowStart,
+    to: alert.windowEnd,
+    status: isOfErrors && !isOfSpans ? "error" : undefined,
+    filters: writeConditions([...(rule?.filters ?? []), ...failed]),
+    sort: SORTS[measure ?? metric],
+  };
+}
+
+/** The order of the list of traces that puts first what a metric or a measure is about. */
+const SORTS: Record<string, string | undefined> = {
+  p95Latency: "duration",
+  avgLatency: "duration",
+  p50: "duration",
+  p95: "duration",
+  p99: "duration",
+  cost: "cost",
+  totalTokens: "tokens",
+  inputTokens: "tokens",
+  outputTokens: "tokens",
+  cachedTokens: "tokens",
+};
 
 /** A rule in one sentence. */
 export function describeRule(rule: AlertRule | Schemas["AlertRule-Output"]): string {

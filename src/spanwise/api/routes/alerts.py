@@ -6,11 +6,19 @@ from fastapi import Depends, Path, Query
 from pydantic import AfterValidator, Field, StringConstraints
 
 from spanwise.api.auth import Reader, Writer
+from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.services import Use
-from spanwise.model.alerts import Alert, AlertFilter, AlertStatus, AlertSummary, Severity
+from spanwise.model.alerts import (
+    Alert,
+    AlertFilter,
+    AlertStatus,
+    AlertSummary,
+    Backtest,
+    Severity,
+)
 from spanwise.model.api_model import ApiModel, without_nul
 
 router = PrefixRouter("alerts", "/spans/alerts")
@@ -61,6 +69,14 @@ async def summarize_alerts(caller: Reader, use: Use, wanted: Filtered) -> Succes
 @router.get("/{alertId}")
 async def get_alert(alert_id: AlertId, caller: Reader, use: Use) -> Success[Alert]:
     return succeed(await use.alerts.get(caller, alert_id))
+
+
+@router.get("/{alertId}/backtest")
+async def backtest_alert(
+    alert_id: AlertId, caller: Reader, use: Use, _fresh: Fresh
+) -> Success[Backtest]:
+    """Replay the alert's rule from a day before to a day after the alert, for at most 14 days."""
+    return succeed(await use.backtests.run_around_alert(caller, alert_id))
 
 
 @router.put("/{alertId}/acknowledge")

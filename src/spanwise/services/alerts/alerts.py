@@ -52,14 +52,14 @@ class Alerts:
 
     async def get(self, caller: Principal, alert_id: str) -> Alert:
         async with self._catalog.read() as tx:
-            found = [await _require(tx, caller, alert_id)]
+            found = [await require_alert(tx, caller, alert_id)]
             return (await self._mark_silenced(tx, caller, found))[0]
 
     async def acknowledge(self, caller: Principal, alert_id: str, note: str | None) -> Alert:
         """Mark an active alert as acknowledged. Does nothing if it already is."""
         now = self._clock()
         async with self._catalog.write() as tx:
-            alert = await _require(tx, caller, alert_id)
+            alert = await require_alert(tx, caller, alert_id)
             if alert.status is AlertStatus.RESOLVED:
                 raise Invalid("the alert is resolved; only an active one can be acknowledged")
             move = AlertMove(
@@ -78,7 +78,7 @@ class Alerts:
                 acknowledged_at=now,
                 acknowledged_by=caller.caller_id,
             )
-            alert = await _require(tx, caller, alert_id)
+            alert = await require_alert(tx, caller, alert_id)
             if moved:
                 await _record(tx, caller, EventType.ALERT_ACKNOWLEDGED, alert, now)
         return alert
@@ -87,7 +87,7 @@ class Alerts:
         """Make an alert active again. Does nothing if it already is."""
         now = self._clock()
         async with self._catalog.write() as tx:
-            alert = await _require(tx, caller, alert_id)
+            alert = await require_alert(tx, caller, alert_id)
             if alert.status is AlertStatus.ACTIVE:
                 return alert
             move = AlertMove(
@@ -101,7 +101,7 @@ class Alerts:
                 raise Invalid("a newer alert of the same rule is open")
             # Forgets what the rule observed before the reopening, which must not resolve the alert.
             await stored.delete_rule_states(tx, [stored.rule_key(caller.workspace_id, alert)])
-            alert = await _require(tx, caller, alert_id)
+            alert = await require_alert(tx, caller, alert_id)
             await _record(tx, caller, EventType.ALERT_REOPENED, alert, now)
             settings = await find_alert_settings(tx, caller.workspace_id, alert.agent_id)
             notification = Notification(
@@ -113,7 +113,7 @@ class Alerts:
     async def comment(self, caller: Principal, alert_id: str, text: str) -> Alert:
         """Add a comment to the history of an alert."""
         async with self._catalog.write() as tx:
-            alert = await _require(tx, caller, alert_id)
+            alert = await require_alert(tx, caller, alert_id)
             if await stored.count_status_changes(tx, alert_id) >= MAX_HISTORY:
                 raise Invalid(f"the history of an alert has at most {MAX_HISTORY:,} entries")
             move = AlertMove(
@@ -124,7 +124,7 @@ class Alerts:
                 note=text,
             )
             await stored.add_status_change(tx, alert_id, move)
-            found = [await _require(tx, caller, alert_id)]
+            found = [await require_alert(tx, caller, alert_id)]
             return (await self._mark_silenced(tx, caller, found))[0]
 
     async def _mark_silenced(
@@ -141,7 +141,7 @@ class Alerts:
         ]
 
 
-async def _require(tx: Transaction, caller: Principal, alert_id: str) -> Alert:
+async def require_alert(tx: Transaction, caller: Principal, alert_id: str) -> Alert:
     alert = await stored.find_alert(tx, caller.workspace_id, alert_id)
     if alert is None:
         raise NotFound("alert not found")

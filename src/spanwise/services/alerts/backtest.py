@@ -1,7 +1,8 @@
-"""Backtests: how often alert rules would have fired in the last 14 days."""
+"""Backtests: how often alert rules would have fired in the last 14 days, or around an alert."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from spanwise.analysis.alert_rules import REFERENCE_WEEKS
 from spanwise.analysis.backtest import backtest_rule
@@ -9,24 +10,29 @@ from spanwise.analysis.baseline import RECENT_BUCKETS
 from spanwise.model.accounts import Principal
 from spanwise.model.agents import Agent
 from spanwise.model.alerts import (
+    Alert,
     AlertRule,
     AlertSettings,
     Backtest,
+    BacktestPoint,
     Condition,
     RuleBacktest,
     WatchedRule,
     Window,
 )
 from spanwise.model.api_model import utc_now
-from spanwise.services.alerts.alerts import Clock
+from spanwise.services.alerts.alerts import Clock, require_alert
 from spanwise.services.alerts.rule_checks import check_rules
 from spanwise.services.alerts.rule_windows import RuleWindows
 from spanwise.services.telemetry.agents import Agents
 from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog.agents import find_agent
 from spanwise.storage.catalog.alerting.alert_settings import find_alert_settings, find_first_seen
 from spanwise.storage.telemetry.traces.alert_windows import Buckets
 
 DAYS = 14
+# What the chart of an alert shows before and after it.
+_AROUND_ALERT = timedelta(days=1)
 # Anomaly detection needs five evaluations per window.
 _EVALUATIONS_PER_WINDOW = 5
 _MAX_FIRINGS = 100
@@ -62,6 +68,29 @@ class Backtests:
             )
             outcomes.append(await self._replay(watched, start, end))
         return Backtest(start=start, end=end, rules=outcomes)
+
+    async def run_around_alert(self, caller: Principal, alert_id: str) -> Backtest:
+        """Replay the rule of an alert, as it was, from a day before to a day after the alert."""
+        async with self._catalog.read() as tx:
+            alert = await require_alert(tx, caller, alert_id)
+            agent = alert.agent_id and await find_agent(tx, caller.workspace_id, alert.agent_id)
+            settings = await find_alert_settings(tx, caller.workspace_id, alert.agent_id)
+            first_seen = await find_first_seen(tx, caller.workspace_id)
+        end = min(self._clock(), alert.window_end + _AROUND_ALERT)
+        start = max(alert.triggered_at - _AROUND_ALERT, end - timedelta(days=DAYS))
+        if alert.agent_id:
+            first_seen = agent.first_seen_at if agent else None
+        watched = WatchedRule(
+            caller.workspace_id,
+            alert.agent_id,
+            alert.agent_name if alert.agent_id else None,
+            # Of a deleted agent it is not known.
+            first_seen or start - timedelta(weeks=REFERENCE_WEEKS, days=1),
+            alert.rule or _find_rule(alert, settings.rules),
+        )
+        outcome = await self._replay(watched, start, end)
+        points = _with_own_point(outcome.points, alert)
+        return Backtest(start=start, end=end, rules=[outcome.model_copy(update={"points": points})])
 
     async def _read_scope(
         self, caller: Principal, agent: Agent | None
@@ -109,6 +138,55 @@ class Backtests:
     ) -> Mapping[int, Window]:
         measured = await self._windows.measure([watched], [period], buckets)
         return measured[watched.key]
+
+
+def _with_own_point(points: Sequence[BacktestPoint], alert: Alert) -> list[BacktestPoint]:
+    """Add what the alert measured: the replay has other windows, and old traces are deleted."""
+    hour = _hour_of(alert.window_end)
+    same = next((point for point in points if _hour_of(point.at) == hour), None)
+    if same is None:
+        own = BacktestPoint(
+            at=alert.window_end,
+            value=alert.value,
+            baseline=alert.baseline,
+            lower=None,
+            upper=None,
+        )
+        return sorted((*points, own), key=lambda point: point.at)
+    if same.value is not None and _extremity(alert, same.value) >= _extremity(alert, alert.value):
+        return list(points)
+    return [
+        point.model_copy(update={"value": alert.value}) if point is same else point
+        for point in points
+    ]
+
+
+def _hour_of(at: datetime) -> datetime:
+    return at.replace(minute=0, second=0, microsecond=0)
+
+
+def _extremity(alert: Alert, value: float) -> float:
+    if alert.condition is Condition.ANOMALY:
+        return abs(value - (alert.baseline or 0.0))
+    return -value if alert.condition is Condition.BELOW else value
+
+
+def _find_rule(alert: Alert, current: Sequence[AlertRule]) -> AlertRule:
+    """Return the rule of an alert that was raised before alerts stored theirs."""
+    own: dict[str, Any] = {
+        "id": alert.rule_id,
+        "metric": alert.metric,
+        "measure": alert.measure,
+        "condition": alert.condition,
+        "threshold": alert.threshold,
+        "window_minutes": max(
+            1, round((alert.window_end - alert.window_start).total_seconds() / 60)
+        ),
+    }
+    for rule in current:
+        if (rule.id, rule.metric, rule.measure) == (alert.rule_id, alert.metric, alert.measure):
+            return rule.model_copy(update=own)
+    return AlertRule.model_validate(own)
 
 
 def _minutes_between_evaluations(rule: AlertRule) -> int:

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BellOff, Check, RotateCcw, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { type Alert, against, displayOf, severityTone, statusTone } from "@/lib/alerts";
+import { type Alert, against, displayOf, severityTone, statusTone, tracesOf } from "@/lib/alerts";
 import { api, unwrap } from "@/lib/api";
 import { formatCount, formatDuration } from "@/lib/format";
 import { useCan } from "@/lib/roles";
@@ -101,15 +101,7 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
         </Link>
         <Link
           to="/traces"
-          search={
-            {
-              agent: data.agentId ? data.agentName : undefined,
-              from: data.windowStart,
-              to: data.windowEnd,
-              range: undefined,
-              ...(data.metric === "errorRate" ? { status: "error" } : {}),
-            } as never
-          }
+          search={{ ...tracesOf(data), range: undefined } as never}
           className="inline-flex h-8 items-center rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
         >
           Traces in the window

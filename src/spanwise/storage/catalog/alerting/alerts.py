@@ -43,12 +43,13 @@ async def add_alert(
     tx: Transaction, workspace_id: str, alert: Alert, notified_at: datetime
 ) -> bool:
     """Add an alert; False when its rule already has an open one."""
-    values = alert.model_dump(by_alias=False, exclude={"history", "silenced_until"})
+    values = alert.model_dump(by_alias=False, exclude={"history", "silenced_until", "rule"})
+    rule = alert.rule and alert.rule.model_dump(mode="json", by_alias=False)
     try:
         async with tx.begin_nested():
             await tx.execute(
                 insert(alerts).values(
-                    **{**values, "agent_id": alert.agent_id or workspace_id},
+                    **{**values, "agent_id": alert.agent_id or workspace_id, "rule": rule},
                     workspace_id=workspace_id,
                     open_rule=_open_rule(workspace_id, alert),
                     notified_at=notified_at,
