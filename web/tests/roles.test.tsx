@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { Workspace } from "@/lib/api";
 import { includesRole, useCan } from "@/lib/roles";
 import { RoleButton } from "@/ui/RoleButton";
+import { RoleMenu } from "@/ui/RoleMenu";
 
 const state = vi.hoisted(() => ({ workspace: undefined as Workspace | undefined }));
 vi.mock("@/lib/queries", () => ({ useWorkspace: () => state.workspace }));
@@ -44,4 +45,16 @@ test("a button works for a higher role", () => {
   enterAs("owner");
   render(<RoleButton needs="admin">Invite</RoleButton>);
   expect(screen.getByRole<HTMLButtonElement>("button").disabled).toBe(false);
+});
+
+test("a menu that the role does not allow is a disabled button with the reason", () => {
+  enterAs("viewer");
+  render(
+    <RoleMenu needs="editor" ariaLabel="Add a silence" label="Silence">
+      {null}
+    </RoleMenu>,
+  );
+  const button = screen.getByRole<HTMLButtonElement>("button", { name: "Silence" });
+  expect(button.disabled).toBe(true);
+  expect(button.title).toBe("Editors only");
 });
