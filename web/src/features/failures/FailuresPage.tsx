@@ -59,7 +59,7 @@ export default function FailuresPage() {
           <ErrorState error={list.error} onRetry={() => void list.refetch()} />
         )}
         {list.isSuccess && rows.length === 0 && (
-          <NoFailures isFiltered={status !== "" || Boolean(filters) || Boolean(search)} />
+          <NoFailures status={status} isFiltered={Boolean(filters) || Boolean(search)} />
         )}
         <ul aria-label="Failures">
           {rows.map((failure) => (
@@ -106,11 +106,17 @@ function AlertMe() {
   );
 }
 
-function NoFailures({ isFiltered }: { isFiltered: boolean }) {
+function NoFailures({ status, isFiltered }: { status: string; isFiltered: boolean }) {
   return (
     <EmptyState
       icon={<Bug className="size-6" />}
-      title={isFiltered ? "No failures match" : "No failures in this period"}
+      title={
+        isFiltered
+          ? "No failures match"
+          : status
+            ? "No failures with this status"
+            : "No failures in this period"
+      }
     >
       Failed spans are grouped by agent, tool or model, error and message. Ids and numbers in the
       message do not matter.
