@@ -27,7 +27,7 @@ def test_a_new_failure_is_opened_and_muted(tab: Tab, demo: Site) -> None:
     # It is still the open one.
     page.get_by_role("tab", name="Muted").click()
     page.get_by_role("button", name="Unmute").click()
-    expect(page.get_by_text("No failures match")).to_be_visible()
+    expect(page.get_by_text("No failures with this status")).to_be_visible()
 
 
 def test_a_failure_leads_to_its_spans_traces_and_users(tab: Tab, demo: Site) -> None:
