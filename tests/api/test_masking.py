@@ -61,6 +61,7 @@ class Planted:
             "plain": self.email,
             "nested": self.nested,
             "user.id": self.email,
+            "user.email": self.email,
             "session.id": self.email,
             "input.value": f"write to {self.email}",
             "gen_ai.output.messages": f'[{{"content":"\\n{self.email}"}}]',
@@ -181,7 +182,9 @@ class Sent:
         for path in ("/spans/traces", "/logs", "/signals"):
             await self.person.data("GET", path)
         assert self.journalled, "nothing was sent"
-        found = {"journal": self.journalled, **self._read_files(), **self.read_tables()}
+        files = self._read_files()
+        assert any(files.values()), "no file was read"
+        found = {"journal": self.journalled, **files, **self.read_tables()}
         marker = self.planted.marker.encode()
         assert [name for name, data in found.items() if marker in data] == []
 
@@ -228,14 +231,18 @@ def _read(path: Path, since: float) -> bytes:
 async def sent(
     request: pytest.FixtureRequest, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> Sent:
-    person = await service.sign_up()
-    workspace = person.user["defaultWorkspaceId"]
-    rules = {"mode": request.param, "detectors": [Detector.EMAIL]}
-    await person.data("PUT", f"/workspaces/{workspace}/masking", json=rules)
-    key = (await person.new_key(scopes=["ingest"]))["key"]
-    new = Sent(service, person, workspace, key)
+    new = await new_sender(service, request.param, [Detector.EMAIL])
     new.record(monkeypatch)
     return new
+
+
+async def new_sender(service: Service, mode: MaskingMode, detectors: list[Detector]) -> Sent:
+    person = await service.sign_up()
+    workspace = person.user["defaultWorkspaceId"]
+    rules = {"mode": mode, "detectors": detectors}
+    await person.data("PUT", f"/workspaces/{workspace}/masking", json=rules)
+    key = (await person.new_key(scopes=["ingest"]))["key"]
+    return Sent(service, person, workspace, key)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -322,6 +329,85 @@ async def test_rest_logs(sent: Sent) -> None:
 async def test_rest_signals(sent: Sent) -> None:
     await sent.person.data("POST", "/signals", json=sent.planted.rest_signal())
     await sent.check()
+
+
+without_addresses = pytest.mark.parametrize(
+    ("mode", "detectors"),
+    [
+        (MaskingMode.METADATA_ONLY, []),
+        (MaskingMode.METADATA_ONLY, [Detector.EMAIL]),
+        (MaskingMode.MASK, [Detector.EMAIL]),
+    ],
+)
+ACCOUNTS = ("account-0", "account-1", None)
+
+
+def make_calls(name: str) -> ExportLogsServiceRequest:
+    """Return calls of Codex by three people with addresses, one of them without an account."""
+    request = make_logs()
+    (resource,) = request.resource_logs
+    resource.resource.attributes.extend(pairs({"service.name": "codex_cli_rs"}))
+    (scope,) = resource.scope_logs
+    at = scope.log_records.pop().time_unix_nano
+    for number, account in enumerate(ACCOUNTS):
+        values = {
+            "event.name": "codex.sse_event",
+            "event.kind": "response.completed",
+            "conversation.id": f"session-{number}",
+            "model": "gpt-5-codex",
+            "input_token_count": 5,
+            "user.email": f"{name}{number}@example.com",
+            **({"user.account_id": account} if account else {}),
+        }
+        scope.log_records.add(time_unix_nano=at).attributes.extend(pairs(values))
+    return request
+
+
+async def find_users(person: Person) -> set[str | None]:
+    return {trace["userId"] for trace in await person.data("GET", "/spans/traces")}
+
+
+@without_addresses
+async def test_without_addresses_users_are_accounts(
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: MaskingMode,
+    detectors: list[Detector],
+) -> None:
+    sender = await new_sender(service, mode, detectors)
+    sender.record(monkeypatch)
+    metrics = make_metrics("codex.turn.token_usage")
+    (resource,) = metrics.resource_metrics
+    (point,) = resource.scope_metrics[0].metrics[0].sum.data_points
+    for attributes in (point.attributes, resource.resource.attributes):
+        attributes.extend(pairs({"user.email": sender.planted.email}))
+    calls = make_calls(sender.planted.marker)
+    for kind, request in {"logs": calls, "metrics": metrics}.items():
+        assert (await sender.exporter.post(request, f"/v1/{kind}")).status_code == 200
+    await sender.check()
+    assert await find_users(sender.person) == {*ACCOUNTS}
+    report = await sender.person.data("GET", "/analytics/coding-agents")
+    assert {one["person"] for one in report["people"]} == {"account-0", "account-1", "unknown"}
+
+
+@without_addresses
+async def test_without_addresses_imported_users_are_accounts(
+    service: Service,
+    transfer: Transfer,
+    tmp_path: Path,
+    mode: MaskingMode,
+    detectors: list[Detector],
+) -> None:
+    other = await service.sign_up()
+    exporter = Exporter(service.http, (await other.new_key(scopes=["ingest"]))["key"])
+    response = await exporter.post(make_calls("ann"), "/v1/logs")
+    assert response.status_code == 200
+    assert await find_users(other) == {"ann0@example.com", "ann1@example.com", "ann2@example.com"}
+    await transfer.export(await transfer.find_workspace(other.email), tmp_path, lambda *_: None)
+    sender = await new_sender(service, mode, detectors)
+    await transfer.import_folder(sender.workspace, tmp_path, lambda *_: None)
+    assert await find_users(sender.person) == {*ACCOUNTS}
+    assert b"@example.com" not in b"".join(sender.read_tables().values())
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """Which attributes are kept in the mode `metadataOnly`.
 
 Texts are kept only if the product reads them and they are not content, by the convention table, or
-if they describe the environment. So unknown attributes are removed. Numbers are kept.
+if they describe the environment. So unknown attributes are removed. Numbers are kept. The address
+of the user is removed, although it may be the user id.
 """
 
 import re
@@ -19,6 +20,7 @@ from spanwise.model.telemetry.coding_agents import (
 from spanwise.model.telemetry.conventions import (
     FIELDS,
     SPLIT_CONTENT_PREFIXES,
+    USER_EMAIL,
     ConditionalAttribute,
 )
 from spanwise.model.telemetry.conversation.messages import INPUT_EVENTS, OUTPUT_EVENTS
@@ -107,7 +109,7 @@ _PREFIXES = (
     "process.runtime.",
     "os.",
 )
-_KEPT = _FIELD_ATTRIBUTES | _CONDITIONAL_ATTRIBUTES | _OTHERS
+_KEPT = (_FIELD_ATTRIBUTES | _CONDITIONAL_ATTRIBUTES | _OTHERS) - {USER_EMAIL}
 
 # A log record becomes a call only if it has the one that its event requires. A prompt is nothing
 # but its text.

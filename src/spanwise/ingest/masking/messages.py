@@ -23,6 +23,7 @@ from spanwise.ingest.otlp.embedded_values import (
     may_have_embedded_values,
 )
 from spanwise.model.masking import MaskingMode, MaskingRules
+from spanwise.model.telemetry.conventions import USER_EMAIL
 from spanwise.model.telemetry.metrics import MASKED_SERIES
 
 _NUMBERS = {"int_value", "double_value", "bool_value"}
@@ -128,8 +129,12 @@ class MessageMasker:
             text = value.string_value
             if text:
                 masked = mask(text)
-                if masked is not text:
-                    value.string_value = masked
+                if masked != text:
+                    if pair.key == USER_EMAIL:
+                        # All users would be `[email]`. Without it, the id of the account is used.
+                        value.ClearField("string_value")
+                    else:
+                        value.string_value = masked
             else:
                 self._mask_nested(value)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValueList
@@ -16,6 +17,7 @@ from spanwise.ingest.masking import content
 from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.rest.to_otlp import to_any_value
 from spanwise.model.errors import Invalid
+from spanwise.model.telemetry.conventions import FIELDS, USER_EMAIL
 from spanwise.storage.telemetry.spans.decoding import to_plain_value
 from spanwise.storage.telemetry.spans.extraction import PREVIEW_CHARACTERS
 
@@ -38,6 +40,13 @@ _TEXTS = {
     "metric_points": "service_name",
 }
 _PREVIEWS = {"input_preview": "input", "output_preview": "output"}
+_USER_IDS = [
+    name
+    for field in FIELDS
+    if field.name == "user_id"
+    for name in field.attributes
+    if name != USER_EMAIL
+]
 _ARRAY, _MAP = 5, 6
 
 Cell = Callable[[Any], Any]
@@ -63,6 +72,10 @@ def mask_parquet(masker: Masker, table: str, data: bytes) -> bytes:
         for name, whole in _PREVIEWS.items():
             if name in given and whole in columns:
                 columns[name] = _cut_previews(source.column(name), columns[whole])
+        if {"user_id", "attributes"} <= columns.keys():
+            columns["user_id"] = _remove_addresses(
+                source.column("user_id"), source.column("attributes"), columns
+            )
         masked = io.BytesIO()
         pq.write_table(pa.table(columns), masked)
     except (pa.ArrowException, DecodeError, AttributeError, TypeError, ValueError) as error:
@@ -93,6 +106,30 @@ def _cut_previews(column: Any, masked: Any) -> Any:  # noqa: ANN401
         ],
         pa.binary(),
     )
+
+
+def _remove_addresses(users: Any, attributes: Any, masked: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Replace user ids that are addresses which masking removed from the attributes."""
+    columns = [
+        users.cast(pa.binary()).to_pylist(),
+        _find_attribute(attributes, USER_EMAIL),
+        _find_attribute(masked["attributes"], USER_EMAIL),
+        masked["user_id"].to_pylist(),
+    ]
+    others = [_find_attribute(masked["attributes"], name) for name in _USER_IDS]
+    return pa.array(
+        [
+            next(filter(None, ids), b"") if email and user == email and not kept else masked_user
+            for user, email, kept, masked_user, *ids in zip(*columns, *others, strict=True)
+        ],
+        pa.binary(),
+    )
+
+
+def _find_attribute(column: Any, name: str) -> list[bytes | None]:  # noqa: ANN401
+    pairs = column.cast(pa.map_(pa.binary(), pa.binary()))
+    found: list[bytes | None] = pc.map_lookup(pairs, name.encode(), "first").to_pylist()
+    return found
 
 
 class _Rows:

@@ -48,6 +48,9 @@ CALL_IS_DERIVED = f"{OWN_PREFIX}call.derived"
 # Position of a message in its export, for log records of the same time.
 RECORD_POSITION = f"{OWN_PREFIX}position"
 
+# The address of the user, a source of the user id that masking removes.
+USER_EMAIL = "user.email"
+
 
 @dataclass(frozen=True)
 class Field:
@@ -414,7 +417,7 @@ FIELDS = (
             "llm.user",
             JsonMember("llm.invocation_parameters", "user"),
             # Coding agents name the person by address; the ids of accounts are opaque.
-            "user.email",
+            USER_EMAIL,
             "user.account_id",
             "user.account_uuid",
         ),
