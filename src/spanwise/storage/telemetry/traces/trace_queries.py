@@ -1,6 +1,7 @@
 """Reads traces: pages by filter and sort order, and single traces by id."""
 
 import asyncio
+import operator
 from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -37,6 +38,10 @@ SORTS = {
     TraceSort.COST: "cost",
     TraceSort.TOKENS: "input_tokens + output_tokens",
 }
+
+# On the key, which all versions of a row share, so that few other rows are read.
+_AT_STARTS = """PREWHERE workspace = {workspace:String}
+    AND start IN {starts:Array(DateTime64(9, 'UTC'))}"""
 
 # Ranges tried first for the first page: each further month makes the query slower.
 _FIRST_PAGE_DAYS = (1, 30)
@@ -229,25 +234,50 @@ async def _find_latest_keys(engine: Engine, where: Conditions, limit: int, skip:
 async def _read_ranked(
     engine: Engine, where: Conditions, page: PageRequest, rank: str, order: str
 ) -> Rows:
-    """Read a page in the order of an expression without deduplicating all traces.
-
-    Every stored row is ranked, outdated ones too, and the current rows are read of the first ones.
-    A current row that was ranked is in its place; one that was not follows all that were.
-    """
-    wanted, direction = page.skip + page.limit, order.rpartition(" ")[2]
-    if wanted <= _MAX_RANKED:
-        keys = await engine.fetch(
-            f"""SELECT toUnixTimestamp64Nano(start) AS nano, trace_id, {rank} AS rank FROM traces
-            WHERE {where.sql} AND NOT is_deleted ORDER BY {order}, trace_id {direction}
-            LIMIT {{limit:UInt32}}""",
-            {**where.parameters, "limit": wanted + _SPARE_KEYS},
-            tag="find_ranked_keys",
-            raw=True,
-        )
-        rows = await _read_rows(engine, where, keys, rank)
-        if len(rows) >= wanted or len(keys) < wanted + _SPARE_KEYS:
-            return rows[page.skip : wanted]
+    """Read a page in the order of an expression without deduplicating all traces."""
+    if page.skip + page.limit <= _MAX_RANKED:
+        keys = await _find_ranked_keys(engine, where, page.skip + page.limit, rank, order)
+        if keys is not None:
+            keys = keys[page.skip : page.skip + page.limit]
+            return await _read_rows(engine, Conditions(where.workspace), keys)
     return await _read_page(engine, where, page, order)
+
+
+async def _find_ranked_keys(
+    engine: Engine, where: Conditions, wanted: int, rank: str, order: str
+) -> Rows | None:
+    """Return the first keys in the order of an expression; None if too many rows are outdated.
+
+    Every stored row is ranked, outdated ones too, then the current rows of the first ones. Those up
+    to the last ranked row are in their place, also if they were written in between; the others
+    follow all that were ranked.
+    """
+    limit, direction = wanted + _SPARE_KEYS, order.rpartition(" ")[2]
+    columns = f"toUnixTimestamp64Nano(start) AS nano, trace_id, {rank} AS rank"
+    ranked = await engine.fetch(
+        f"""SELECT {columns} FROM traces WHERE {where.sql} AND NOT is_deleted
+        ORDER BY {order}, trace_id {direction} LIMIT {{limit:UInt32}}""",
+        {**where.parameters, "limit": limit},
+        tag="find_ranked_keys",
+        raw=True,
+    )
+    current = await engine.fetch(
+        f"""SELECT {columns} FROM traces FINAL {_AT_STARTS} WHERE {where.sql}
+        ORDER BY {order}, trace_id {direction} SETTINGS max_threads = 1""",
+        {**where.parameters, "starts": [to_start(key) for key in ranked]},
+        tag="find_current_keys",
+        raw=True,
+    )
+    if len(ranked) < limit:
+        return current
+    last = _position(ranked[-1])
+    is_before = operator.ge if direction == Order.DESC else operator.le
+    keys = [key for key in current if is_before(_position(key), last)]
+    return keys if len(keys) >= wanted else None
+
+
+def _position(key: Mapping[str, Any]) -> tuple[Any, ...]:
+    return key["rank"], key["nano"], key["trace_id"]
 
 
 async def _read_page(engine: Engine, where: Conditions, page: PageRequest, order: str) -> Rows:
@@ -264,27 +294,18 @@ async def _read_page(engine: Engine, where: Conditions, page: PageRequest, order
     return await _read_rows(engine, Conditions(where.workspace), keys)
 
 
-async def _read_rows(engine: Engine, where: Conditions, keys: Rows, rank: str = "0") -> Rows:
-    """Read the full rows of traces that match the conditions, in the order of their keys.
-
-    With `rank`, keys of outdated rows, which have another value of that expression, are skipped.
-    """
+async def _read_rows(engine: Engine, where: Conditions, keys: Rows) -> Rows:
+    """Read the full rows of traces that match the conditions, in the order of their keys."""
     if not keys:
         return []
-    positions = {
-        (key["nano"], key["trace_id"].hex(), key.get("rank", 0)): n for n, key in enumerate(keys)
-    }
+    positions = {(key["nano"], key["trace_id"].hex()): n for n, key in enumerate(keys)}
     rows = await engine.fetch(
-        # PREWHERE on the key, which all versions of a row share, so that few other rows are read.
-        f"""SELECT {COLUMNS}, toUnixTimestamp64Nano(start) AS nano, {rank} AS rank
-        FROM traces FINAL
-        PREWHERE workspace = {{workspace:String}}
-            AND start IN {{starts:Array(DateTime64(9, 'UTC'))}}
+        f"""SELECT {COLUMNS}, toUnixTimestamp64Nano(start) AS nano FROM traces FINAL {_AT_STARTS}
         WHERE {where.sql} SETTINGS max_threads = 1""",
         {**where.parameters, "starts": [to_start(key) for key in keys]},
         tag="read_traces",
     )
-    found = {positions.get((row["nano"], row["id"], row["rank"]), -1): row for row in rows}
+    found = {positions.get((row["nano"], row["id"]), -1): row for row in rows}
     return [found[position] for position in sorted(found) if position >= 0]
 
 
