@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from spanwise.demo.setup import PASSWORD
 from support.browser import OpenTab, Site, Tab, find_chromium, open_tab, start_chromium
 from support.demo import FilledDemo, sign_in
+from support.site_data import sign_in_as
 
 HERE = Path(__file__).parent
 
@@ -34,6 +36,12 @@ def demo(filled_demo: FilledDemo, tmp_path_factory: pytest.TempPathFactory) -> I
         with sign_in(service.url) as http:
             token = http.headers["Authorization"].removeprefix("Bearer ")
         yield Site(service.url, token)
+
+
+@pytest.fixture(scope="package")
+def viewer(demo: Site) -> Site:
+    """Another person of the demo, who may only read."""
+    return sign_in_as(demo.url, "joel@example.com", PASSWORD)
 
 
 @pytest.fixture(scope="package")

@@ -8,9 +8,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from playwright.sync_api import Browser, Page, expect
 
-from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
 from support.browser import Site, Tab, open_tab
-from support.site_data import sign_in_as
 from support.spans import new_span
 
 
@@ -210,8 +208,7 @@ def test_a_view_is_saved_applied_changed_and_deleted(tab: Tab, demo: Site) -> No
     expect(page.get_by_role("button", name=re.compile("^Costly pro traces"))).to_have_count(0)
 
 
-def test_a_viewer_uses_shared_views_but_saves_none(chromium: Browser, demo: Site) -> None:
-    viewer = sign_in_as(demo.url, "joel@example.com", DEMO_PASSWORD)
+def test_a_viewer_uses_shared_views_but_saves_none(chromium: Browser, viewer: Site) -> None:
     with open_tab(chromium, viewer.url, viewer.token) as tab:
         page = tab.open("/traces?range=30d")
         page.get_by_role("button", name=re.compile("^Saved views")).click()

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
 
-from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
 from support.browser import OpenTab, Site, Tab, add_filter, open_tab
-from support.site_data import sign_in_as
 
 # Of the refresh interval 5 s.
 REFRESH_MS = 5_000
@@ -224,8 +222,9 @@ def test_a_dashboard_refreshes_at_its_interval(opener: OpenTab, demo: Site) -> N
 
 
 @pytest.mark.parametrize("path", ["/explore?range=30d", "/dashboards", "dashboard"])
-def test_a_viewer_reads_but_changes_nothing(path: str, demo: Site, chromium: Browser) -> None:
-    viewer = sign_in_as(demo.url, "joel@example.com", DEMO_PASSWORD)
+def test_a_viewer_reads_but_changes_nothing(
+    path: str, demo: Site, viewer: Site, chromium: Browser
+) -> None:
     with (
         dashboard(demo, "For all", COUNT, shared=True) as made,
         open_tab(chromium, demo.url, viewer.token) as tab,

@@ -8,10 +8,8 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, expect
 
-from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
 from support.browser import Site, Tab, open_tab
 from support.polling import wait_for
-from support.site_data import sign_in_as
 from support.spans import Body, child_of, new_span
 
 COPY = """() => { window.copied = [];
@@ -198,9 +196,8 @@ def test_a_copied_link_opens_the_selected_span_in_its_workspace(
         expect(selected.get_by_role("tab", name="Raw")).to_have_attribute("aria-selected", "true")
 
 
-def test_a_viewer_adds_no_signals(chromium: Browser, demo: Site) -> None:
+def test_a_viewer_adds_no_signals(chromium: Browser, demo: Site, viewer: Site) -> None:
     root = send_trace(demo)
-    viewer = sign_in_as(demo.url, "joel@example.com", DEMO_PASSWORD)
     with open_tab(chromium, viewer.url, viewer.token) as tab:
         page = tab.open(f"/traces/{root['traceId']}?tab=signals")
         expect(page.get_by_role("button", name="Add signal")).to_be_disabled()

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from spanwise.demo.setup import PASSWORD as DEMO_PASSWORD
 from spanwise.demo.setup import WORKSPACE
 from support.browser import Site, Tab, open_tab
 from support.service import PASSWORD
@@ -16,7 +15,6 @@ from support.site_data import (
     invite,
     raise_alert,
     share_workspace,
-    sign_in_as,
     sign_up,
 )
 
@@ -26,11 +24,6 @@ OpenAs = Callable[[Site], Tab]
 @pytest.fixture(scope="module")
 def owner(demo: Site) -> Site:
     return sign_up(demo.url, "wanda@example.com", "Wanda Reyes")
-
-
-@pytest.fixture(scope="module")
-def viewer(demo: Site) -> Site:
-    return sign_in_as(demo.url, "joel@example.com", DEMO_PASSWORD)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Data for browser tests, created over the API of a running service."""
 
 from datetime import UTC, datetime, timedelta
-from functools import cache
 
 import httpx
 
@@ -20,7 +19,6 @@ def sign_up(url: str, email: str, name: str) -> Site:
     return sign_in_as(url, email, PASSWORD)
 
 
-@cache
 def sign_in_as(url: str, email: str, password: str) -> Site:
     body = {"email": email, "password": password}
     answer = httpx.post(f"{url}/api/auth/login", json=body, timeout=ANSWER_SECONDS)

@@ -159,6 +159,29 @@ async def test_the_conversation_that_ended_last_is_first(ann: Person) -> None:
     assert [s["lastAt"] for s in listed] == sorted((s["lastAt"] for s in listed), reverse=True)
 
 
+async def test_conversations_of_earlier_months_follow_those_of_the_last_days(ann: Person) -> None:
+    """A page is searched in the last day, in the last 30 days, then in the whole period."""
+    now = datetime.now(UTC)
+    ended = {"1": 1, "2": 2, "20": 20, "29": 29, "long": 25, "40": 40, "90": 90}
+    turns = [
+        make_span(
+            sessionId=session,
+            startTime=(now - timedelta(days=days, hours=1)).isoformat(),
+            endTime=(now - timedelta(days=days)).isoformat(),
+        )
+        for session, days in ended.items()
+        if session != "long"
+    ]
+    # Began before the last 30 days, and ended in them.
+    start, end = ((now - timedelta(days=days)).isoformat() for days in (35, ended["long"]))
+    turns.append(make_span(sessionId="long", startTime=start, endTime=end))
+    await ann.data("POST", "/spans", json={"spans": turns})
+    expected = sorted(ended, key=ended.__getitem__)
+    for limit in range(1, len(ended) + 2):
+        found = await ann.data("GET", "/spans/sessions", params={"limit": limit})
+        assert [session["sessionId"] for session in found] == expected[:limit]
+
+
 async def test_conversations_are_found_by_session_and_user(ann: Person) -> None:
     turns = [
         _turn("Talk-1", 0, userId="bob@example.com"),

@@ -305,7 +305,7 @@ ADVERSARIAL = (
 
 @pytest.mark.parametrize("part", ADVERSARIAL)
 @pytest.mark.parametrize("size", [2**18, pytest.param(2**20, marks=pytest.mark.soak)])
-def test_a_megabyte_takes_about_a_second(part: str, size: int) -> None:
+def test_the_time_is_linear_in_the_length(part: str, size: int) -> None:
     text = part * (size // len(part)) + " ann@example.com 1.2.3.4 PRIVATE KEY eyJaaaaaaaa"
     started = time.process_time()
     ALL.mask(text)

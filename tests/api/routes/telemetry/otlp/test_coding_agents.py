@@ -238,22 +238,26 @@ async def test_a_call_in_a_span_and_a_record_counts_once(service: Service, order
     await sender.assert_counts(**COMPLETE)
 
 
-async def test_each_call_counts_once_after_every_export(service: Service) -> None:
+@pytest.mark.parametrize("everywhere", [False, pytest.param(True, marks=pytest.mark.soak)])
+async def test_each_call_counts_once_in_the_trace_after_every_export(
+    service: Service, *, everywhere: bool
+) -> None:
     """The spans of the calls are exported as they end, and their root last."""
     sender, session = await Sender.of(service), Session()
+    check = sender.assert_counts if everywhere else sender.assert_trace
     chat = f"chat {MODEL}"
     await sender.send(session.logs(session.call_record(1)))
-    await sender.assert_trace(calls=1, tools=0, spans=1, name=chat)
+    await check(calls=1, tools=0, spans=1, name=chat)
     await sender.send(session.logs(session.call_record(3)))
-    await sender.assert_trace(calls=2, tools=0, spans=2, name=chat)
+    await check(calls=2, tools=0, spans=2, name=chat)
     await sender.send(session.traces(session.call(1)))
-    await sender.assert_trace(calls=2, tools=0, spans=2, name=chat)
+    await check(calls=2, tools=0, spans=2, name=chat)
     await sender.send(session.traces(session.call(3)))
     await sender.assert_counts(calls=2, tools=0, spans=2, name=chat)
     await sender.send(session.traces(*session.tool()))
-    await sender.assert_trace(calls=2, tools=1, spans=4, name=chat)
+    await check(calls=2, tools=1, spans=4, name=chat)
     await sender.send(session.logs(session.tool_record()))
-    await sender.assert_trace(calls=2, tools=1, spans=4, name=chat)
+    await check(calls=2, tools=1, spans=4, name=chat)
     await sender.send(session.traces(session.root()))
     await sender.assert_counts(**COMPLETE)
 

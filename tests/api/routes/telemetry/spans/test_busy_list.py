@@ -39,7 +39,7 @@ def of(spans: list[Body], agent: str | None = None) -> list[str]:
     return [span["traceId"] for span in spans if agent in (None, span["agentName"])]
 
 
-async def test_busy_since_needs_enough_recent_matching_traces(
+async def test_a_page_start_needs_enough_recent_matching_traces(
     service: Service, ada: Person, spans: list[Body]
 ) -> None:
     workspace = (await service.services.access.by_token(ada.token)).workspace_id

@@ -45,7 +45,7 @@ def test_old_changes_are_dropped() -> None:
     assert changes.find_since(changes.count - 1, "mine") == {NOON}
 
 
-def test_busy_since_counts_the_latest_changes() -> None:
+def test_a_page_start_counts_the_latest_changes() -> None:
     changes = RecentChanges()
     changes.record({"mine": {"a": {NOON: 30, LATER: 5}}, "theirs": {"a": {LATER: 100}}})
     changes.record(None)
