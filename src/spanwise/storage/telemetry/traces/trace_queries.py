@@ -235,49 +235,52 @@ async def _read_ranked(
     engine: Engine, where: Conditions, page: PageRequest, rank: str, order: str
 ) -> Rows:
     """Read a page in the order of an expression without deduplicating all traces."""
-    if page.skip + page.limit <= _MAX_RANKED:
-        keys = await _find_ranked_keys(engine, where, page.skip + page.limit, rank, order)
-        if keys is not None:
-            keys = keys[page.skip : page.skip + page.limit]
-            return await _read_rows(engine, Conditions(where.workspace), keys)
-    return await _read_page(engine, where, page, order)
+    wanted = page.skip + page.limit
+    if wanted > _MAX_RANKED:
+        return await _read_page(engine, where, page, order)
+    # The first page has few other rows, so all columns are read at once.
+    columns = "" if page.skip else COLUMNS
+    found = await _find_ranked(engine, where, wanted, rank, order, columns)
+    if found is None:
+        return await _read_page(engine, where, page, order)
+    found = found[page.skip : wanted]
+    return await _read_rows(engine, Conditions(where.workspace), found) if page.skip else found
 
 
-async def _find_ranked_keys(
-    engine: Engine, where: Conditions, wanted: int, rank: str, order: str
+async def _find_ranked(
+    engine: Engine, where: Conditions, wanted: int, rank: str, order: str, columns: str
 ) -> Rows | None:
-    """Return the first keys in the order of an expression; None if too many rows are outdated.
+    """Return the first traces in the order of an expression; None if too many rows are outdated.
 
     Every stored row is ranked, outdated ones too, then the current rows of the first ones. Those up
     to the last ranked row are in their place, also if they were written in between; the others
     follow all that were ranked.
     """
     limit, direction = wanted + _SPARE_KEYS, order.rpartition(" ")[2]
-    columns = f"toUnixTimestamp64Nano(start) AS nano, trace_id, {rank} AS rank"
+    key = f"toUnixTimestamp64Nano(start) AS nano, trace_id, {rank} AS rank"
     ranked = await engine.fetch(
-        f"""SELECT {columns} FROM traces WHERE {where.sql} AND NOT is_deleted
+        f"""SELECT {key} FROM traces WHERE {where.sql} AND NOT is_deleted
         ORDER BY {order}, trace_id {direction} LIMIT {{limit:UInt32}}""",
         {**where.parameters, "limit": limit},
         tag="find_ranked_keys",
-        raw=True,
     )
     current = await engine.fetch(
-        f"""SELECT {columns} FROM traces FINAL {_AT_STARTS} WHERE {where.sql}
+        f"""SELECT {", ".join(filter(None, (key, columns)))}
+        FROM traces FINAL {_AT_STARTS} WHERE {where.sql}
         ORDER BY {order}, trace_id {direction} SETTINGS max_threads = 1""",
-        {**where.parameters, "starts": [to_start(key) for key in ranked]},
-        tag="find_current_keys",
-        raw=True,
+        {**where.parameters, "starts": [to_start(row) for row in ranked]},
+        tag="rank_current_traces",
     )
     if len(ranked) < limit:
         return current
     last = _position(ranked[-1])
     is_before = operator.ge if direction == Order.DESC else operator.le
-    keys = [key for key in current if is_before(_position(key), last)]
-    return keys if len(keys) >= wanted else None
+    found = [row for row in current if is_before(_position(row), last)]
+    return found if len(found) >= wanted else None
 
 
-def _position(key: Mapping[str, Any]) -> tuple[Any, ...]:
-    return key["rank"], key["nano"], key["trace_id"]
+def _position(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["rank"], row["nano"], row["trace_id"]
 
 
 async def _read_page(engine: Engine, where: Conditions, page: PageRequest, order: str) -> Rows:
