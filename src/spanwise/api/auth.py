@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import orjson
 from fastapi import Depends, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
@@ -17,6 +18,7 @@ from spanwise.api.freshness import wait_if_missing
 from spanwise.api.http import anonymous_limits
 from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
 from spanwise.api.requests.body_headers import parse_media_type
+from spanwise.api.requests.unknown_parameters import reject_unknown
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import Forbidden, Invalid, NotFound, SpanwiseError, Unauthorized
 from spanwise.model.keys import Scope
@@ -27,6 +29,8 @@ MAX_BODY_BYTES = 1_048_576
 WORKSPACE_HEADER = "x-workspace-id"
 # A path with this parameter is about the workspace that it names.
 WORKSPACE_PARAMETER = "workspaceId"
+# Reads with this parameter take no others than they declare.
+PERIOD_PARAMETER = "startDate"
 # Headers with an API key; exporters of other products send the last two.
 KEY_HEADERS = ("x-api-key", "api-key", "api_key")
 
@@ -204,12 +208,16 @@ class AuthorizedRoute(APIRoute):
         handle = super().get_route_handler()
         requirements = self._requirements()
         takes_body = self.body_field is not None
+        known = _query_parameters(self.dependant)
+        is_strict = "GET" in (self.methods or ()) and PERIOD_PARAMETER in known
         max_bytes = MAX_BODY_BYTES if requirements else anonymous_limits.MAX_BODY_BYTES
 
         async def handle_authorized(request: Request) -> Response:
             for requirement in requirements:
                 await requirement(request)
             _reject_nul(request)
+            if is_strict:
+                reject_unknown(request.query_params, known)
             bounded = JsonRequest(request, max_bytes)
             if takes_body:
                 _check_body_headers(request)
@@ -218,6 +226,12 @@ class AuthorizedRoute(APIRoute):
             return await wait_if_missing(request, lambda: handle(bounded))
 
         return handle_authorized
+
+
+def _query_parameters(dependant: Dependant) -> set[str]:
+    return {parameter.alias for parameter in dependant.query_params}.union(
+        *map(_query_parameters, dependant.dependencies)
+    )
 
 
 def _reject_nul(request: Request) -> None:
