@@ -65,7 +65,10 @@ class KeyMetrics(ApiModel):
 
 
 class Metrics(KeyMetrics):
-    """Latencies in milliseconds, cost in US dollars. `previous` only on request."""
+    """Latencies in milliseconds, cost in US dollars. `previous` only on request.
+
+    `p95Latency` may be within 0.5 % of the exact value; all other figures are exact.
+    """
 
     previous: KeyMetrics | None = None
 
@@ -92,7 +95,7 @@ class RequestsPoint(ApiModel):
 
 
 class PercentilesPoint(ApiModel):
-    """Milliseconds; null for buckets without traces."""
+    """Milliseconds, which may be within 0.5 % of the exact value; null without traces."""
 
     date: str
     p50: float | None

@@ -26,7 +26,11 @@ interface Measure {
   isAdditive?: boolean;
   /** Traces do not have it. */
   isOfSpans?: boolean;
+  /** How exact it is, unless it is exact. */
+  note?: string;
 }
+
+export const PERCENTILE_NOTE = "Percentiles of traces are within 0.5% of the exact value.";
 
 const MEASURES: Record<string, Measure> = {
   count: { label: "Count", unit: "count", isAdditive: true },
@@ -37,9 +41,9 @@ const MEASURES: Record<string, Measure> = {
   outputTokens: { label: "Output tokens", unit: "tokens", isAdditive: true },
   cachedTokens: { label: "Cached tokens", unit: "tokens", isAdditive: true },
   avgLatency: { label: "Mean latency", unit: "duration" },
-  p50: { label: "p50 latency", unit: "duration" },
-  p95: { label: "p95 latency", unit: "duration" },
-  p99: { label: "p99 latency", unit: "duration" },
+  p50: { label: "p50 latency", unit: "duration", note: PERCENTILE_NOTE },
+  p95: { label: "p95 latency", unit: "duration", note: PERCENTILE_NOTE },
+  p99: { label: "p99 latency", unit: "duration", note: PERCENTILE_NOTE },
   avgTimeToFirstToken: { label: "Mean time to first token", unit: "duration", isOfSpans: true },
   p50TimeToFirstToken: { label: "p50 time to first token", unit: "duration", isOfSpans: true },
   p95TimeToFirstToken: { label: "p95 time to first token", unit: "duration", isOfSpans: true },

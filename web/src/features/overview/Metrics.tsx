@@ -1,5 +1,6 @@
 /** Key metrics: value, change against the previous period, and trend. */
 
+import { PERCENTILE_NOTE } from "@/lib/analyticsQuery";
 import {
   formatChange,
   formatCompact,
@@ -27,6 +28,8 @@ interface Figure {
   values: (number | null)[];
   colour: string;
   note?: string | undefined;
+  /** How exact the value is, unless it is exact. */
+  precision?: string;
 }
 
 /** The previous period, unless it had too little traffic to compare with. */
@@ -67,6 +70,7 @@ function figures({ metrics, requests, percentiles, tokens, costs, errorRate }: O
       values: percentiles.data?.map((point) => point.p95) ?? [],
       colour: SERIES.p95.colour,
       note: now?.totalTraces ? `mean ${formatDuration(now.avgLatency)}` : undefined,
+      precision: PERCENTILE_NOTE,
     },
     {
       label: "Tokens",
@@ -125,7 +129,7 @@ function Tile({ figure, isLoading }: { figure: Figure; isLoading: boolean }) {
           <Skeleton className="mt-1 h-5 w-20" />
         ) : (
           <>
-            <span className="text-2xl font-semibold tracking-tight">
+            <span className="text-2xl font-semibold tracking-tight" title={figure.precision}>
               {value === undefined ? "–" : show(value)}
             </span>
             <Change figure={figure} />

@@ -2,7 +2,8 @@
 
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
+import { PERCENTILE_NOTE } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
 import {
   formatCompact,
@@ -40,7 +41,7 @@ interface ChartProps<T> {
   query: UseQueryResult<T[]>;
   granularity: Granularity;
   title: string;
-  unit?: string;
+  unit?: ReactNode;
   build: (points: T[]) => Series[];
   format: (value: number) => string;
   filterOf?: FilterOf;
@@ -178,7 +179,7 @@ export function Charts({ overview }: { overview: Overview }) {
       />
       <ChartPanel
         title="Latency"
-        unit="percentiles"
+        unit={<span title={PERCENTILE_NOTE}>percentiles</span>}
         query={overview.percentiles}
         granularity={granularity}
         build={latencies}

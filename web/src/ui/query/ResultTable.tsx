@@ -1,6 +1,13 @@
 /** The rows of a query in a table. */
 import { useMemo } from "react";
-import { columnLabel, formatMeasure, groupValue, type Query, type Row } from "@/lib/analyticsQuery";
+import {
+  columnLabel,
+  formatMeasure,
+  groupValue,
+  measureOf,
+  type Query,
+  type Row,
+} from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
 import { useTimeZone } from "@/lib/timeZone";
 import { pointLabel } from "../chart/series";
@@ -56,7 +63,7 @@ function toColumns(query: Query, granularity: Granularity | null): Column<Row>[]
     (name): Column<Row> => ({
       id: name,
       header: columnLabel(name),
-      cell: (row) => formatMeasure(name, row[name]),
+      cell: (row) => <span title={measureOf(name).note}>{formatMeasure(name, row[name])}</span>,
       width: "minmax(5.5rem, 1fr)",
       align: "right",
       sort: name,
