@@ -13,11 +13,13 @@ from support.spans import Body, iso
 
 FIRST_DAY = datetime(2025, 5, 30, tzinfo=UTC)
 DAYS = 4
+TOKEN_PARTS = ("cachedTokens", "cacheWriteTokens", "reasoningTokens")
 USAGE = {"llm", "embedding", "rerank"}
 TENANTS = ("acme", "Globex", "initech", None)
 MEASURES = (
-    *("count", "errors", "errorRate", "cost", "inputTokens", "outputTokens", "cachedTokens"),
-    *("avgLatency", "p50", "p95", "p99", "users", "sessions", "signal:quality"),
+    *("count", "errors", "errorRate", "cost", "totalTokens", "inputTokens", "outputTokens"),
+    *("cachedTokens", "cacheWriteTokens", "reasoningTokens", "avgLatency", "p50", "p95", "p99"),
+    *("users", "sessions", "agents", "signal:quality"),
 )
 DIMENSIONS = (
     *("agent", "model", "provider", "tool", "kind", "status", "errorType", "environment", "userId"),
@@ -110,6 +112,9 @@ def _make_span(dice: random.Random, trace: str, start: datetime, **fields: Any) 
 def _make_usage(dice: random.Random) -> Body:
     """Return the fields of a call. Costs are exact in binary, so that sums have no rounding."""
     tokens = dice.randint(10, 5000)
+    cached = dice.randrange(tokens)
+    # More than the input would mean that the input does not include them.
+    written = dice.randrange(tokens - cached)
     response = {"gen_ai.response.id": f"r{dice.randrange(4)}"} if dice.random() < 0.4 else {}
     return {
         "kind": dice.choice(("llm", "llm", "llm", "embedding")),
@@ -117,9 +122,12 @@ def _make_usage(dice: random.Random) -> Body:
         "provider": dice.choice(("openai", "anthropic")),
         "inputTokens": tokens,
         "outputTokens": dice.randint(0, 900),
-        "cachedTokens": dice.randrange(tokens),
+        "cachedTokens": cached,
+        # Spans of REST have no such field, but the attribute.
+        "cacheWriteTokens": written,
+        "reasoningTokens": dice.randint(0, 90),
         "cost": dice.randrange(1, 4096) / 1024,
-        "attributes": response,
+        "attributes": {"gen_ai.usage.cache_creation.input_tokens": written, **response},
     }
 
 
@@ -234,7 +242,7 @@ def _to_call(span: Body) -> Call:
         span["kind"] == "llm",
         span["attributes"].get("gen_ai.response.id", ""),
         span["inputTokens"] + span["outputTokens"],
-        span["cachedTokens"],
+        span["cachedTokens"] + span["cacheWriteTokens"] + span["reasoningTokens"],
         datetime.fromisoformat(span["startTime"]),
     )
 
@@ -297,8 +305,9 @@ def _span_row(root: Body, span: Body, counted: Sequence[Body], scores: Sequence[
 
 
 def _sum_usage(calls: Sequence[Body]) -> dict[str, float]:
-    names = ("cost", "inputTokens", "outputTokens", "cachedTokens")
-    return {name: sum(call[name] for call in calls) for name in names}
+    names = ("cost", "inputTokens", "outputTokens", *TOKEN_PARTS)
+    usage = {name: sum(call[name] for call in calls) for name in names}
+    return usage | {"totalTokens": usage["inputTokens"] + usage["outputTokens"]}
 
 
 def _listed(value: Any) -> list[Any]:
@@ -377,8 +386,8 @@ def _measure(rows: Sequence[Row], name: str) -> Any:  # noqa: PLR0911 -- one per
             return sum(row.duration_ms for row in rows) / len(rows)
         case "p50" | "p95" | "p99":
             return percentile([row.duration_ms for row in rows], int(name[1:]) / 100)
-        case "users" | "sessions":
-            column = "userId" if name == "users" else "sessionId"
+        case "users" | "sessions" | "agents":
+            column = {"users": "userId", "sessions": "sessionId", "agents": "agentName"}[name]
             return len({value for row in rows for value in row.fields[column]})
         case "signal:quality":
             values = [value for row in rows for value in row.signals]

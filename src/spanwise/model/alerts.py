@@ -80,7 +80,10 @@ SUMS = frozenset(
 )
 # So are these measures of the metric `query`.
 SUM_MEASURES = frozenset(
-    ("count", "errors", "cost", "inputTokens", "outputTokens", "cachedTokens", "users", "sessions")
+    (
+        *("count", "errors", "cost", "totalTokens", "inputTokens", "outputTokens", "cachedTokens"),
+        *("cacheWriteTokens", "reasoningTokens", "users", "sessions", "agents"),
+    )
 )
 
 

@@ -14,8 +14,9 @@ SIGNAL = "signal:"
 # Of streamed model calls; only spans have them.
 FIRST_TOKEN_MEASURES = ("avgTimeToFirstToken", "p50TimeToFirstToken", "p95TimeToFirstToken")
 MEASURES = (
-    *("count", "errors", "errorRate", "cost", "inputTokens", "outputTokens", "cachedTokens"),
-    *("avgLatency", "p50", "p95", "p99", "users", "sessions", *FIRST_TOKEN_MEASURES),
+    *("count", "errors", "errorRate", "cost", "totalTokens", "inputTokens", "outputTokens"),
+    *("cachedTokens", "cacheWriteTokens", "reasoningTokens", "avgLatency", "p50", "p95", "p99"),
+    *("users", "sessions", "agents", *FIRST_TOKEN_MEASURES),
 )
 MAX_MEASURES = 20
 MAX_DIMENSIONS = 3

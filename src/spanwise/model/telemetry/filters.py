@@ -169,6 +169,14 @@ class TraceFilter:
 
 
 @dataclass(frozen=True)
+class SpanFilter:
+    """All conditions must hold for a span itself. Agents are given by name."""
+
+    period: TimeRange = field(default_factory=TimeRange)
+    conditions: tuple[FilterCondition, ...] = ()
+
+
+@dataclass(frozen=True)
 class SignalFilter:
     """Agent, session, user, experiment and variant default to those of the signal's trace."""
 
@@ -198,6 +206,12 @@ class TraceSort(StrEnum):
     DURATION = "duration"
     COST = "cost"
     TOKENS = "tokens"
+
+
+class SpanSort(StrEnum):
+    START_TIME = "startTime"
+    DURATION = "duration"
+    COST = "cost"
 
 
 class SessionSort(StrEnum):

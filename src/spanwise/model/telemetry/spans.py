@@ -153,6 +153,38 @@ class Span(ApiModel):
     events: list[SpanEvent]
 
 
+class ListedSpan(ApiModel):
+    """A span in a list, without its content. Agent, environment, session and user are its own or
+    those of its trace."""
+
+    trace_id: str
+    span_id: str
+    name: str
+    kind: SpanKind
+    start_time: UtcTime
+    duration_ms: float
+    status: SpanStatus
+    # The first 300 characters.
+    status_message: str | None
+    error_type: ErrorType | None
+    agent_id: str | None
+    agent_name: str | None
+    provider: str | None
+    model: str | None
+    tool_name: str | None
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    reasoning_tokens: int
+    total_tokens: int
+    cost: float
+    time_to_first_token_ms: float | None
+    session_id: str | None
+    user_id: str | None
+    environment: str | None
+
+
 # The fields of `Span` under their JSON names. A trace may have tens of thousands of spans, and
 # validating our own data would take half of the response time.
 SpanFields = dict[str, Any]

@@ -24,9 +24,12 @@ _MEASURE_NAMES = {
     "errors": "errors",
     "errorRate": "error rate",
     "cost": "cost",
+    "totalTokens": "tokens",
     "inputTokens": "input tokens",
     "outputTokens": "output tokens",
     "cachedTokens": "cached tokens",
+    "cacheWriteTokens": "cache writes",
+    "reasoningTokens": "reasoning tokens",
     "avgLatency": "mean latency",
     "p50": "p50 latency",
     "p95": "p95 latency",
@@ -36,6 +39,7 @@ _MEASURE_NAMES = {
     "p95TimeToFirstToken": "p95 time to first token",
     "users": "users",
     "sessions": "sessions",
+    "agents": "agents",
 }
 _SIGNS = {
     Operator.EQ: "is",

@@ -12,8 +12,16 @@ from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.conversation.messages import EXCEPTION_EVENTS
-from spanwise.model.telemetry.filters import Operator, Order, TraceFilter, TraceSort
+from spanwise.model.telemetry.filters import (
+    Operator,
+    Order,
+    SpanFilter,
+    SpanSort,
+    TraceFilter,
+    TraceSort,
+)
 from spanwise.model.telemetry.spans import (
+    ListedSpan,
     Neighbours,
     Span,
     SpanFields,
@@ -35,6 +43,7 @@ from spanwise.storage.telemetry.signals import signal_queries as stored_signals
 from spanwise.storage.telemetry.spans import logs as stored_logs
 from spanwise.storage.telemetry.spans import span_queries as stored_spans
 from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
+from spanwise.storage.telemetry.spans.span_list import list_spans
 from spanwise.storage.telemetry.traces import trace_queries as stored
 from spanwise.storage.telemetry.traces.error_names import NO_NAME
 from spanwise.storage.telemetry.traces.filter_values import filter_values
@@ -134,6 +143,20 @@ class Traces:
         words = search.split()[:MAX_WORDS]
         found = await search_spans(self._engine, location, words) if words else []
         return SpanMatches(span_ids=found)
+
+    async def list_spans(
+        self,
+        workspace: str,
+        wanted: SpanFilter,
+        page: PageRequest,
+        sort: SpanSort,
+        order: Order,
+    ) -> Listing[ListedSpan]:
+        """Return one page of single spans of all traces."""
+        ids = await self._agents.ids_by_name(workspace)
+        conditions = await self._agents.resolve_conditions(workspace, wanted.conditions)
+        wanted = replace(wanted, conditions=conditions)
+        return await list_spans(self._engine, workspace, wanted, page, ids, sort, order)
 
     async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
         ids = await self._agents.ids_by_name(workspace)

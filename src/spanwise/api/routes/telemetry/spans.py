@@ -17,13 +17,20 @@ from spanwise.api.http.envelope import (
 )
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
-from spanwise.api.requests.parameters import Filtered, Paged, Period, SpanId, TraceId
+from spanwise.api.requests.parameters import Filtered, Filters, Paged, Period, SpanId, TraceId
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.services import Use
 from spanwise.ingest.rest.bodies import NewSpan
 from spanwise.model.api_model import ApiModel
-from spanwise.model.telemetry.filters import Order, TraceSort
+from spanwise.model.telemetry.filters import (
+    Order,
+    SpanFilter,
+    SpanSort,
+    TraceSort,
+    parse_conditions,
+)
 from spanwise.model.telemetry.spans import (
+    ListedSpan,
     Neighbours,
     Span,
     SpanMatches,
@@ -51,6 +58,23 @@ async def add_spans(caller: Ingester, use: Use, request: Request) -> Success[Acc
     async with json_body(request) as body:
         parsed = await use.receiver.receive_spans(caller.sender, body)
     return succeed(Accepted.describe(parsed))
+
+
+@router.get("")
+async def list_spans(
+    caller: Reader,
+    use: Use,
+    page: Paged,
+    period: Period,
+    _fresh: Fresh,
+    filters: Filters = None,
+    sort: SpanSort = SpanSort.START_TIME,
+    order: Order = Order.DESC,
+) -> SuccessPage[ListedSpan]:
+    """List single spans of all traces, newest first unless sorted otherwise."""
+    wanted = SpanFilter(period, parse_conditions(filters))
+    listing = await use.traces.list_spans(caller.workspace_id, wanted, page, sort, order)
+    return succeed_page(page, listing)
 
 
 @router.get("/traces")

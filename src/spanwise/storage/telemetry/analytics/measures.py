@@ -11,9 +11,12 @@ _MEASURES = {
     "errors": "countIf(status = 'error')",
     "errorRate": "countIf(status = 'error') / count()",
     "cost": "sum(counted_cost)",
+    "totalTokens": "sum(counted_input) + sum(counted_output)",
     "inputTokens": "sum(counted_input)",
     "outputTokens": "sum(counted_output)",
     "cachedTokens": "sum(counted_cached)",
+    "cacheWriteTokens": "sum(counted_cache_write)",
+    "reasoningTokens": "sum(counted_reasoning)",
     "avgLatency": "sum(duration_ns / 1e6) / count()",
     "p50": f"{_LATENCIES}[1] / 1e6",
     "p95": f"{_LATENCIES}[2] / 1e6",
@@ -23,12 +26,19 @@ _MEASURES = {
     "p95TimeToFirstToken": f"{_FIRST_TOKENS}[2]",
     "users": "uniqExactIf(row_user, row_user != '')",
     "sessions": "uniqExactIf(row_session, row_session != '')",
+    "agents": "uniqExactIf(row_agent, row_agent != '')",
 }
+# Parts of the input or the output, which only spans have: measure -> column of spans.
+TOKEN_PARTS = {
+    "cachedTokens": "cached_tokens",
+    "cacheWriteTokens": "cache_write_tokens",
+    "reasoningTokens": "reasoning_tokens",
+}
+USAGE_MEASURES = {"cost", "totalTokens", "inputTokens", "outputTokens", *TOKEN_PARTS}
 # What a group without rows has; other measures are null.
 _ZEROS: dict[str, Value] = dict.fromkeys(
-    ("count", "errors", "errorRate", "inputTokens", "outputTokens", "cachedTokens"), 0
-) | {"cost": 0.0, "users": 0, "sessions": 0}
-USAGE_MEASURES = {"cost", "inputTokens", "outputTokens", "cachedTokens"}
+    ("count", "errors", "errorRate", "users", "sessions", "agents", *USAGE_MEASURES), 0
+) | {"cost": 0.0}
 
 
 def measure_sql(measure: str, number: int) -> str:

@@ -16,7 +16,8 @@ _DIMENSIONS = {"agent": "agent_name", "environment": "environment"}
 _SUMS = ("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost")
 _PERCENTILES = ("p50", "p95", "p99")
 _MEASURES = {
-    *("count", "errors", "errorRate", "cost", "inputTokens", "outputTokens", "avgLatency"),
+    *("count", "errors", "errorRate", "cost", "totalTokens", "inputTokens", "outputTokens"),
+    "avgLatency",
     *_PERCENTILES,
 }
 
@@ -109,6 +110,7 @@ def _to_measures(
         "errors": errors,
         "errorRate": errors / traces,
         "cost": cost,
+        "totalTokens": input_tokens + output_tokens,
         "inputTokens": input_tokens,
         "outputTokens": output_tokens,
         "avgLatency": duration_ms / traces,

@@ -11,7 +11,11 @@ from spanwise.model.dashboards.queries import FIRST_TOKEN_MEASURES, AnalyticsQue
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.filters import ATTRIBUTE, TraceFilter
 from spanwise.model.times import TimeRange
-from spanwise.storage.telemetry.analytics.measures import USAGE_MEASURES, signals_of
+from spanwise.storage.telemetry.analytics.measures import (
+    TOKEN_PARTS,
+    USAGE_MEASURES,
+    signals_of,
+)
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.filters.fields import (
@@ -20,6 +24,7 @@ from spanwise.storage.telemetry.filters.fields import (
     TRACE_COLUMNS,
     Column,
     attribute_column,
+    inherited_column,
     mark_heavy,
     spans_of_traces,
     traces_of_spans,
@@ -36,8 +41,14 @@ _TRACE_COLUMNS = """start, trace_id, name, status, error_type, agent_name, envir
     session_id, experiment_id, variant, models, providers, tools, kinds, duration_ns, cost,
     input_tokens, output_tokens"""
 _SPAN_COLUMNS = """start, trace_id, span_id, status, kind, duration_ns, cost, input_tokens,
-    output_tokens, cached_tokens, agent_name, environment, user_id, session_id, experiment_id,
-    variant"""
+    output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, agent_name, environment,
+    user_id, session_id, experiment_id, variant"""
+# Measures that count distinct values -> the field, and the column that has it.
+_DISTINCT = {
+    "users": ("userId", "row_user"),
+    "sessions": ("sessionId", "row_session"),
+    "agents": ("agent", "row_agent"),
+}
 
 
 async def has_uncounted_calls(
@@ -47,7 +58,7 @@ async def has_uncounted_calls(
 
     Few do, and looking up every span takes as long as the rest of the query.
     """
-    measures = {"cachedTokens"} if query.of is Entity.TRACES else USAGE_MEASURES
+    measures = TOKEN_PARTS.keys() if query.of is Entity.TRACES else USAGE_MEASURES
     if measures.isdisjoint(query.measures):
         return False
     where = Conditions(workspace)
@@ -82,8 +93,7 @@ def _trace_rows(
     where: Conditions, query: AnalyticsQuery, period: TimeRange, has_uncounted: bool
 ) -> str:
     columns = {
-        "row_user": "user_id",
-        "row_session": "session_id",
+        **{row: INHERITED[field] for field, row in _DISTINCT.values()},
         "counted_cost": "cost",
         "counted_input": "input_tokens",
         "counted_output": "output_tokens",
@@ -96,9 +106,10 @@ def _trace_rows(
             of_spans[f"values_{number}"] = f"groupUniqArrayIf({value}, {value} != '')"
             column = Column(f"values_{number}", is_list=True)
         columns[f"d{number}"] = _each_value(column)
-    if "cachedTokens" in query.measures:
-        of_spans["cached"] = f"sumIf(cached_tokens, {_is_counted(where, period, has_uncounted)})"
-        columns["counted_cached"] = "cached"
+    if parts := [TOKEN_PARTS[measure] for measure in query.measures if measure in TOKEN_PARTS]:
+        is_counted = _is_counted(where, period, has_uncounted)
+        of_spans |= {f"sum_{column}": f"sumIf({column}, {is_counted})" for column in parts}
+        columns |= {_counted(column): f"sum_{column}" for column in parts}
     joins = _join_signals(where, query.measures, "trace_id")
     if of_spans:
         values = ", ".join(f"{sql} AS {name}" for name, sql in of_spans.items())
@@ -133,28 +144,19 @@ def _span_rows(
         if dimension not in INHERITED
     }
     fields = {c.field for c in inherited} | INHERITED.keys() & set(query.group_by)
-    fields |= {"userId"} if "users" in query.measures else set()
-    fields |= {"sessionId"} if "sessions" in query.measures else set()
+    fields |= {_DISTINCT[measure][0] for measure in query.measures if measure in _DISTINCT}
     columns = {
-        f"d{number}": _inherited_column(dimension)
+        f"d{number}": inherited_column(dimension)
         for number, dimension in enumerate(query.group_by)
         if dimension in INHERITED
     }
     if fields:
-        columns |= {
-            "row_user": _inherited_column("userId"),
-            "row_session": _inherited_column("sessionId"),
-        }
+        columns |= {row: inherited_column(field) for field, row in _DISTINCT.values()}
     if USAGE_MEASURES & set(query.measures):
         own["is_counted"] = _is_counted(where, wanted.period, has_uncounted)
         columns |= {
-            f"counted_{name}": f"if(is_counted, {column}, 0)"
-            for name, column in (
-                ("cost", "cost"),
-                ("input", "input_tokens"),
-                ("output", "output_tokens"),
-                ("cached", "cached_tokens"),
-            )
+            _counted(column): f"if(is_counted, {column}, 0)"
+            for column in ("cost", "input_tokens", "output_tokens", *TOKEN_PARTS.values())
         }
     if not {*FIRST_TOKEN_MEASURES}.isdisjoint(query.measures):
         own["first_token_ms"] = FIRST_TOKEN_MS
@@ -166,9 +168,7 @@ def _span_rows(
             LEFT ANY JOIN (
                 SELECT trace_id, {names} FROM traces FINAL
                 WHERE {traces_of_spans(where, wanted.period)}) AS t USING (trace_id)"""
-    conditions = [
-        compile_condition(where, Column(_inherited_column(c.field)), c) for c in inherited
-    ]
+    conditions = [compile_condition(where, Column(inherited_column(c.field)), c) for c in inherited]
     names = ", ".join((_SPAN_COLUMNS, *(f"{sql} AS {name}" for name, sql in own.items())))
     dimensions = "".join(f", {name}" for name in own if name.startswith("d"))
     others = f", {_as_columns(columns)}" if columns else ""
@@ -178,19 +178,16 @@ def _span_rows(
         WHERE {" AND ".join(conditions) or "1"}"""
 
 
+def _counted(column: str) -> str:
+    """Return the name of a row's usage that counts, as measures refer to it."""
+    return f"counted_{column.removesuffix('_tokens')}"
+
+
 def _own_column(where: Conditions, dimension: str) -> Column:
     """Return a dimension that a span does not take from its trace."""
     if dimension.startswith(ATTRIBUTE):
         return attribute_column(where.bind(dimension.removeprefix(ATTRIBUTE)))
     return SPAN_COLUMNS[dimension]
-
-
-def _inherited_column(field: str) -> str:
-    """SQL for the span's own value or, if it has none, that of its trace."""
-    column = INHERITED[field]
-    # A variant belongs to its experiment.
-    given = "experiment_id" if field == "variant" else column
-    return f"if(notEmpty({given}), {column}, trace_{column})"
 
 
 def _is_counted(where: Conditions, period: TimeRange, has_uncounted: bool) -> str:

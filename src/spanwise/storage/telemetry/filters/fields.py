@@ -61,6 +61,14 @@ SPAN_COLUMNS = {
 }
 
 
+def inherited_column(field: str) -> str:
+    """SQL for the span's own value or, if it has none, that of its trace as `trace_<column>`."""
+    column = INHERITED[field]
+    # A variant belongs to its experiment.
+    given = "experiment_id" if field == "variant" else column
+    return f"if(notEmpty({given}), {column}, trace_{column})"
+
+
 def attribute_column(key: str) -> Column:
     """An attribute of a span as text, from SQL for its key; lists and objects are empty.
 
