@@ -1,9 +1,10 @@
 import { type ReactNode, useState } from "react";
 import { CALENDAR, PRESETS, type Preset, type Range, useSetRange } from "@/lib/range";
-import { fromField, setTimeZone, type TimeZone, toField, useTimeZone } from "@/lib/timeZone";
+import { fromField, toField, useTimeZone } from "@/lib/timeZone";
 import { Button } from "@/ui/Button";
-import { Field, Select, TextField } from "@/ui/Field";
+import { TextField } from "@/ui/Field";
 import { Popover, PopoverItem } from "@/ui/Popover";
+import { ZoneField } from "./ZoneField";
 
 /** The presets and the fields of a custom range. */
 export default function RangePopover({ range, label }: { range: Range; label: ReactNode }) {
@@ -73,29 +74,7 @@ function Custom({ range, onApply }: { range: Range; onApply: (from: Date, to: Da
       <Button type="submit" kind="primary" disabled={!isValid}>
         Apply
       </Button>
-      <Zone />
+      <ZoneField />
     </form>
-  );
-}
-
-/** Applies to all times on all pages, and is remembered in this browser. */
-function Zone() {
-  const zone = useTimeZone();
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return (
-    <Field label="Time zone">
-      {(props) => (
-        <Select
-          {...props}
-          className="w-full"
-          value={zone}
-          onChange={(value) => setTimeZone(value as TimeZone)}
-          options={[
-            { value: "local", label: `Local (${timeZone})` },
-            { value: "utc", label: "UTC" },
-          ]}
-        />
-      )}
-    </Field>
   );
 }

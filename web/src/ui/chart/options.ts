@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import { resolveColour } from "@/lib/colours";
 import { bucketEnd, isShorterThanDay } from "@/lib/range";
-import { getTimeZone } from "@/lib/timeZone";
+import { LOCAL_ZONE, zoneName } from "@/lib/timeZone";
 import { drawLevels, drawPeriods, fadeFrom } from "./annotations";
 import { buildLines } from "./lines";
 import { axisLabel, type ChartInput } from "./series";
@@ -40,8 +40,8 @@ export function createPlot(
     // Days, weeks and months are grouped by UTC, shorter buckets are shown in the chosen time zone.
     tzDate: (seconds) => {
       const date = new Date(seconds * 1000);
-      const isLocal = isShorterThanDay(input.granularity) && getTimeZone() === "local";
-      return isLocal ? date : uPlot.tzDate(date, "UTC");
+      const zone = isShorterThanDay(input.granularity) ? zoneName() : "UTC";
+      return zone === LOCAL_ZONE ? date : uPlot.tzDate(date, zone);
     },
     series: [{}, ...layers.map(toSeries)],
     scales: toScales(input, times),
