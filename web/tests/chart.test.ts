@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { formatBytes, formatCompact, formatDuration, formatPercent } from "@/lib/format";
 import { placeLabel } from "@/ui/chart/placeLabel";
 import { topSeries } from "@/ui/chart/series";
-import { findLonePoints, stackedAt, stackSeries } from "@/ui/chart/stack";
+import { findLonePoints, seriesAt, stackSeries } from "@/ui/chart/stack";
 import { tickLabels, tickSteps } from "@/ui/chart/ticks";
 
 const bars = { type: "bar", stack: "all", colour: "red" } as const;
@@ -39,14 +39,24 @@ test("a click is on the stacked series that is drawn there", () => {
     { ...bars, name: "b", values: [10, 20] },
     { name: "line", colour: "red", values: [99, 99] },
   ];
-  expect([0.5, 1, 10.9, 11, -1].map((value) => stackedAt(series, 0, value))).toEqual([
+  expect([0.5, 1, 10.9, 11, -1].map((value) => seriesAt(series, 0, value))).toEqual([
     "a",
     "b",
     "b",
     undefined,
     undefined,
   ]);
-  expect(stackedAt(series, 1, 0)).toBe("b");
+  expect(seriesAt(series, 1, 0)).toBe("b");
+});
+
+test("without a stack, the nearest line is at a value", () => {
+  const series = [
+    { name: "low", colour: "red", values: [1, null] },
+    { name: "high", colour: "red", values: [9, 9] },
+  ];
+  expect([2, 6, 99].map((value) => seriesAt(series, 0, value))).toEqual(["low", "high", "high"]);
+  expect(seriesAt(series, 1, 0)).toBe("high");
+  expect(seriesAt([], 0, 1)).toBeUndefined();
 });
 
 test("only points between two gaps are drawn as dots", () => {

@@ -19,6 +19,9 @@ export type Row = Result["rows"][number];
 /** Measures with the same unit share an axis. */
 type Unit = "count" | "share" | "USD" | "tokens" | "duration" | "score";
 
+/** What an increase of a number means. */
+export type Meaning = "neutral" | "high is good" | "low is good";
+
 interface Measure {
   label: string;
   unit: Unit;
@@ -28,28 +31,39 @@ interface Measure {
   isOfSpans?: boolean;
   /** How exact it is, unless it is exact. */
   note?: string;
+  /** What an increase means; without it, nothing. */
+  meaning?: Meaning;
 }
 
 export const PERCENTILE_NOTE = "Percentiles of traces are within 0.5% of the exact value.";
 
 const MEASURES: Record<string, Measure> = {
   count: { label: "Count", unit: "count", isAdditive: true },
-  errors: { label: "Errors", unit: "count", isAdditive: true },
-  errorRate: { label: "Error rate", unit: "share" },
-  cost: { label: "Cost", unit: "USD", isAdditive: true },
+  errors: { label: "Errors", unit: "count", isAdditive: true, meaning: "low is good" },
+  errorRate: { label: "Error rate", unit: "share", meaning: "low is good" },
+  cost: { label: "Cost", unit: "USD", isAdditive: true, meaning: "low is good" },
+  totalTokens: { label: "Tokens", unit: "tokens", isAdditive: true },
   inputTokens: { label: "Input tokens", unit: "tokens", isAdditive: true },
   outputTokens: { label: "Output tokens", unit: "tokens", isAdditive: true },
   cachedTokens: { label: "Cached tokens", unit: "tokens", isAdditive: true },
-  avgLatency: { label: "Mean latency", unit: "duration" },
-  p50: { label: "p50 latency", unit: "duration", note: PERCENTILE_NOTE },
-  p95: { label: "p95 latency", unit: "duration", note: PERCENTILE_NOTE },
-  p99: { label: "p99 latency", unit: "duration", note: PERCENTILE_NOTE },
-  avgTimeToFirstToken: { label: "Mean time to first token", unit: "duration", isOfSpans: true },
-  p50TimeToFirstToken: { label: "p50 time to first token", unit: "duration", isOfSpans: true },
-  p95TimeToFirstToken: { label: "p95 time to first token", unit: "duration", isOfSpans: true },
+  cacheWriteTokens: { label: "Cache writes", unit: "tokens", isAdditive: true },
+  reasoningTokens: { label: "Reasoning tokens", unit: "tokens", isAdditive: true },
+  avgLatency: latency("Mean latency"),
+  p50: { ...latency("p50 latency"), note: PERCENTILE_NOTE },
+  p95: { ...latency("p95 latency"), note: PERCENTILE_NOTE },
+  p99: { ...latency("p99 latency"), note: PERCENTILE_NOTE },
+  avgTimeToFirstToken: { ...latency("Mean time to first token"), isOfSpans: true },
+  p50TimeToFirstToken: { ...latency("p50 time to first token"), isOfSpans: true },
+  p95TimeToFirstToken: { ...latency("p95 time to first token"), isOfSpans: true },
   users: { label: "Users", unit: "count" },
   sessions: { label: "Sessions", unit: "count" },
+  agents: { label: "Active agents", unit: "count" },
 };
+
+function latency(label: string): Measure {
+  return { label, unit: "duration", meaning: "low is good" };
+}
+
 export const MEASURE_NAMES = Object.keys(MEASURES);
 
 const SIGNAL = "signal:";
@@ -86,12 +100,19 @@ export function axisFormat(unit: Unit) {
   return AXIS_FORMATS[unit];
 }
 
-/** A value in a table or a number panel: counts are exact. */
-export function formatMeasure(name: string, value: unknown): string {
-  const number = typeof value === "number" ? value : null;
+/** How a value is shown in a table or a number panel: counts are exact. */
+export function measureFormat(name: string): (value: number) => string {
   const { unit } = measureOf(name);
-  if (number === null) return "–";
-  return unit === "count" || unit === "tokens" ? formatCount(number) : AXIS_FORMATS[unit](number);
+  return unit === "count" || unit === "tokens" ? formatCount : AXIS_FORMATS[unit];
+}
+
+export function formatMeasure(name: string, value: unknown): string {
+  return typeof value === "number" ? measureFormat(name)(value) : "–";
+}
+
+export function measureValue(row: Row, name: string): number | null {
+  const value = row[name];
+  return typeof value === "number" ? value : null;
 }
 
 export function isDimension(name: string): boolean {

@@ -2,7 +2,7 @@
 import type { Chart, Query } from "./analyticsQuery";
 import type { Panel } from "./queryDraft";
 
-const NUMBER = { width: 3, height: 2 };
+const NUMBER = { width: 2, height: 2 };
 const HALF = { width: 6, height: 4 };
 const QUARTER = { width: 3, height: 4 };
 
@@ -20,7 +20,9 @@ export const OVERVIEW_PANELS: Panel[] = [
   panel("Traces", "number", { measures: ["count"] }, NUMBER),
   panel("Error rate", "number", { measures: ["errorRate"] }, NUMBER),
   panel("p95 latency", "number", { measures: ["p95"] }, NUMBER),
+  panel("Tokens", "number", { measures: ["totalTokens"] }, NUMBER),
   panel("Cost", "number", { measures: ["cost"] }, NUMBER),
+  panel("Active agents", "number", { measures: ["agents"] }, NUMBER),
   panel("Requests by agent", "bar", {
     measures: ["count"],
     groupBy: ["agent"],
@@ -57,13 +59,14 @@ export const OVERVIEW_PANELS: Panel[] = [
     QUARTER,
   ),
   panel(
-    "Tools",
+    "Tools by agent",
     "table",
     {
       of: "spans",
       measures: ["count", "errorRate", "p95"],
-      groupBy: ["tool"],
+      groupBy: ["tool", "agent"],
       filters: [{ field: "kind", op: "eq", value: "tool" }],
+      limit: 100,
     },
     HALF,
   ),

@@ -129,8 +129,16 @@ export function laterRange(range: Range, at: number): { from: Date; to: Date } |
   return { from: new Date(end - (to - from)), to: new Date(end) };
 }
 
+/** The period of the same length before a range. */
+export function rangeBefore({ from, to }: Pick<Range, "from" | "to">) {
+  return { from: new Date(2 * from.getTime() - to.getTime()), to: from };
+}
+
 /** The dates of the range as query parameters. */
-export function rangeQuery(range: Range): { startDate: string; endDate: string } {
+export function rangeQuery(range: Pick<Range, "from" | "to">): {
+  startDate: string;
+  endDate: string;
+} {
   return { startDate: range.from.toISOString(), endDate: range.to.toISOString() };
 }
 

@@ -1,31 +1,74 @@
 /** Runs a query for the time range of the page. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import type { Query } from "./analyticsQuery";
+import { useMemo } from "react";
+import type { Query, Result, Row } from "./analyticsQuery";
 import { api, unwrap } from "./api";
 import type { Condition } from "./conditions";
 import { type Draft, granularityOf, toQuery } from "./queryDraft";
-import { rangeQuery, useRange } from "./range";
+import { autoGranularity, rangeBefore, rangeQuery, useRange } from "./range";
+
+/** `trend` has the steps of a number, whose row is over the whole period. */
+export type PanelResult = Result & { trend?: Row[] };
+
+const COUNT = "count";
+const NO_FILTERS: Condition[] = [];
 
 /** `filters` are conditions of the page beside those of the query. */
-export function useResult(draft: Draft, filters: Condition[] = []) {
+export function useResult(draft: Draft, filters = NO_FILTERS) {
   const range = useRange();
   const granularity = granularityOf(draft.step, range);
-  const query = toQuery(draft, granularity);
-  const body = {
-    ...query,
-    filters: [...(query.filters ?? []), ...filters],
-    ...rangeQuery(range),
-  };
+  const query = useMemo(() => {
+    const own = toQuery(draft, granularity);
+    return { ...own, filters: [...(own.filters ?? []), ...filters] };
+  }, [draft, granularity, filters]);
+  const hasTrend = draft.chart === "number" && draft.groupBy.length === 0;
+  const asked = hasTrend
+    ? { ...query, measures: withCount(query.measures), granularity: autoGranularity(range) }
+    : query;
+  const body = { ...asked, ...rangeQuery(range) };
   const answer = useQuery({
     queryKey: ["analytics", "query", body],
     queryFn: () => unwrap(api.POST("/api/analytics/query", { body })),
     // A result has the shape of its query, so an earlier one is kept only for another range.
     placeholderData: (before, earlier) => {
-      const asked = earlier?.queryKey[2] as typeof body | undefined;
-      return asked && shapeOf(asked) === shapeOf(body) ? keepPreviousData(before) : undefined;
+      const last = earlier?.queryKey[2] as typeof body | undefined;
+      return last && shapeOf(last) === shapeOf(body) ? keepPreviousData(before) : undefined;
     },
+    select: hasTrend ? separateTrend : undefined,
   });
   return { answer, granularity, query };
+}
+
+function separateTrend(result: Result): PanelResult {
+  return { ...result, rows: result.totals, trend: result.rows };
+}
+
+/** How many rows there are decides whether a period can be compared with. */
+function withCount(measures: string[]): string[] {
+  return [...new Set([...measures, COUNT])].slice(0, Math.max(measures.length, MOST_MEASURES));
+}
+
+const MOST_MEASURES = 20;
+/** A period with less than this share of the traffic says nothing about the change. */
+const LEAST_SHARE = 1 / 50;
+
+/** The values of a number in the period before, unless it had too little traffic to compare with. */
+export function usePrevious(query: Query, { rows, trend }: PanelResult) {
+  const range = useRange();
+  const now = rows[0]?.[COUNT];
+  const measures = withCount(query.measures);
+  const body = { ...query, measures, ...rangeQuery(rangeBefore(range)) };
+  return useQuery({
+    queryKey: ["analytics", "query", body],
+    queryFn: () => unwrap(api.POST("/api/analytics/query", { body })),
+    enabled: trend !== undefined,
+    placeholderData: keepPreviousData,
+    select: (before: Result) => {
+      const then = before.rows[0]?.[COUNT];
+      const isComparable = Number(then) > 0 && Number(then) >= Number(now) * LEAST_SHARE;
+      return isComparable ? before.rows[0] : undefined;
+    },
+  });
 }
 
 function shapeOf({ measures, groupBy, granularity }: Query): string {

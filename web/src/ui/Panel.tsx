@@ -56,7 +56,7 @@ interface BodyProps {
 /** The layout of a page: a title line and scrolling content. */
 export function PageBody({ title, crumbs = [], beside, actions, children, isNarrow }: BodyProps) {
   return (
-    <div className="relative h-full overflow-auto">
+    <div data-scroller className="relative h-full overflow-auto">
       <div className={cx("mx-auto p-4 md:px-6", isNarrow ? "max-w-3xl" : "max-w-[100rem]")}>
         <header className="mb-3 flex min-h-8 flex-wrap items-center gap-2">
           <div className="mr-auto flex min-w-0 flex-wrap items-baseline gap-x-2 gap-y-1">

@@ -3,6 +3,7 @@ import { LayoutDashboard } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { measureOf, type Query, type Result } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
+import { useBehind } from "@/lib/behind";
 import { fieldInfo } from "@/lib/conditions";
 import { type Draft, describeDraft, draftToSearch, readDraft, STEPS } from "@/lib/queryDraft";
 import { useResult } from "@/lib/runQuery";
@@ -129,6 +130,7 @@ interface ShownProps {
 
 function Shown(props: ShownProps) {
   const { title, draft, query, result, granularity } = props;
+  const behind = useBehind(query);
   return (
     <>
       {draft.chart !== "table" && (
@@ -139,9 +141,10 @@ function Shown(props: ShownProps) {
           result={result}
           granularity={granularity}
           height={draft.chart === "number" ? CHART_HEIGHT / 2 : CHART_HEIGHT}
+          behind={behind}
         />
       )}
-      <ResultRows {...props} />
+      <ResultRows {...props} behind={behind} />
     </>
   );
 }

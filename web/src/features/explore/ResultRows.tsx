@@ -1,6 +1,7 @@
 /** The numbers behind the chart: one row per group over the whole period, or one per step. */
 import type { Query, Result } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
+import type { Behind } from "@/lib/behind";
 import { formatCounted } from "@/lib/format";
 import type { Draft } from "@/lib/queryDraft";
 import { useUrlState } from "@/lib/url";
@@ -17,9 +18,10 @@ interface Props {
   query: Query;
   result: Result;
   granularity: Granularity | null;
+  behind: Behind;
 }
 
-export function ResultRows({ draft, onChange, query, result, granularity }: Props) {
+export function ResultRows({ draft, onChange, query, result, granularity, behind }: Props) {
   const isGrouped = (query.groupBy ?? []).length > 0;
   // Who asks for a table with an interval wants its steps.
   const usual = isGrouped && draft.chart !== "table" ? "totals" : "steps";
@@ -55,6 +57,7 @@ export function ResultRows({ draft, onChange, query, result, granularity }: Prop
             query={query}
             rows={rows}
             granularity={hasSteps ? granularity : null}
+            behind={behind}
             // Steps follow each other in time, whatever their groups are ordered by.
             {...(isGrouped && !hasSteps && { sorting })}
           />

@@ -1,23 +1,18 @@
 /** Key metrics: value, change against the previous period, and trend. */
 
-import { PERCENTILE_NOTE } from "@/lib/analyticsQuery";
+import { type Meaning, PERCENTILE_NOTE } from "@/lib/analyticsQuery";
 import {
-  formatChange,
   formatCompact,
   formatCost,
   formatCount,
   formatDuration,
   formatPercent,
-  formatPoints,
 } from "@/lib/format";
 import { SERIES } from "@/lib/series";
-import { cx } from "@/ui/cx";
+import { Change } from "@/ui/Change";
 import { Sparkline } from "@/ui/Sparkline";
 import { Skeleton } from "@/ui/states";
 import type { Overview } from "./queries";
-
-/** What an increase means for a metric. */
-type Meaning = "neutral" | "high is good" | "low is good";
 
 interface Figure {
   label: string;
@@ -132,7 +127,7 @@ function Tile({ figure, isLoading }: { figure: Figure; isLoading: boolean }) {
             <span className="text-2xl font-semibold tracking-tight" title={figure.precision}>
               {value === undefined ? "–" : show(value)}
             </span>
-            <Change figure={figure} />
+            <Change {...figure} />
           </>
         )}
       </div>
@@ -145,24 +140,5 @@ function Tile({ figure, isLoading }: { figure: Figure; isLoading: boolean }) {
         />
       </div>
     </div>
-  );
-}
-
-function Change({ figure }: { figure: Figure }) {
-  const { value, before, meaning, show } = figure;
-  if (value === undefined || before === undefined) return null;
-  const isRate = show === formatPercent;
-  const change = isRate ? formatPoints(value - before) : formatChange(value, before);
-  if (!change) return null;
-  const isRise = value > before;
-  const isGood = meaning === "high is good" ? isRise : !isRise;
-  const isNoise = meaning === "neutral" || change.startsWith("±");
-  return (
-    <span
-      title={`${show(before)} in the previous period`}
-      className={cx("truncate text-sm", isNoise ? "text-muted" : isGood ? "text-good" : "text-bad")}
-    >
-      {change}
-    </span>
   );
 }

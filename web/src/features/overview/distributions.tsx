@@ -115,7 +115,7 @@ export function ToolMap() {
       title="Tools"
       unit="calls by agent"
       className="col-span-full"
-      actions={<ExploreLink title="Tools" />}
+      actions={<ExploreLink title="Tools by agent" />}
     >
       <WhenSeen height={MAP_HEIGHT}>
         <LoadedMap />

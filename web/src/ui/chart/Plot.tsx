@@ -9,13 +9,13 @@ import "uplot/dist/uPlot.min.css";
 import { ChartTip } from "./ChartTip";
 import { createPlot, type Handlers } from "./options";
 import type { ChartInput } from "./series";
-import { stackedAt } from "./stack";
+import { seriesAt } from "./stack";
 
 interface Props {
   input: ChartInput;
   height: number;
   label: string;
-  onPick?: ((date: string, stacked?: string) => void) | undefined;
+  onPick?: ((date: string, series?: string) => void) | undefined;
 }
 
 export function Plot({ input, height, label, onPick }: Props) {
@@ -33,7 +33,7 @@ export function Plot({ input, height, label, onPick }: Props) {
     onHover: setHover,
     onClick: (index, value) => {
       const date = dates[index];
-      if (date) onPick?.(date, stackedAt(input.series, index, value));
+      if (date) onPick?.(date, seriesAt(input.series, index, value));
     },
     onSelect: (first, last) => {
       const [from, to] = [dates[first], dates[last]];

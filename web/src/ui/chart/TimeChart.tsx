@@ -12,10 +12,10 @@ interface Props extends ChartInput {
   height?: number;
   hasLegend?: boolean;
   /**
-   * Called with the date of the bucket that was clicked, and the name of the stacked series there.
+   * Called with the date of the bucket that was clicked, and the name of the series there.
    * Dragging always selects the time range.
    */
-  onPick?: (date: string, stacked?: string) => void;
+  onPick?: (date: string, series?: string) => void;
 }
 
 export function TimeChart({ label, height = 180, hasLegend = true, onPick, ...rest }: Props) {

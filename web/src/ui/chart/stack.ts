@@ -25,12 +25,18 @@ export function stackSeries(series: Series[]): Layer[] {
   });
 }
 
-/** The name of the stacked series that is drawn at a value of a bucket, if one is. */
-export function stackedAt(series: Series[], index: number, value: number): string | undefined {
-  return stackSeries(series).find(
-    ({ stack, bases, tops }) =>
-      stack && (bases[index] ?? 0) <= value && value < (tops[index] ?? Number.NEGATIVE_INFINITY),
-  )?.name;
+/** The name of the series at a value of a bucket: the part of a stack there, or the nearest line. */
+export function seriesAt(series: Series[], index: number, value: number): string | undefined {
+  if (series.some(({ stack }) => stack)) {
+    return stackSeries(series).find(
+      ({ stack, bases, tops }) =>
+        stack && (bases[index] ?? 0) <= value && value < (tops[index] ?? Number.NEGATIVE_INFINITY),
+    )?.name;
+  }
+  const distance = ({ values }: Series) =>
+    Math.abs((values[index] ?? Number.POSITIVE_INFINITY) - value);
+  const drawn = series.filter(({ values }) => typeof values[index] === "number");
+  return drawn.toSorted((a, b) => distance(a) - distance(b))[0]?.name;
 }
 
 /** Points with a gap on both sides: they are drawn as dots. */

@@ -7,12 +7,14 @@ import {
   groupName,
   measureOf,
   type Query,
-  type Result,
 } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
+import type { Behind } from "@/lib/behind";
 import { formatCounted } from "@/lib/format";
+import type { PanelResult } from "@/lib/runQuery";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { BarList } from "../BarList";
+import { Numbers } from "./Numbers";
 import { buildCharts, groupColours } from "./querySeries";
 import { ResultTable } from "./ResultTable";
 
@@ -20,9 +22,11 @@ interface Props {
   title: string;
   chart: Chart;
   query: Query;
-  result: Result;
+  result: PanelResult;
   granularity: Granularity | null;
   height: number;
+  /** Opens what a point, bar or row consists of. */
+  behind?: Behind | undefined;
 }
 
 export function QueryChart(props: Props) {
@@ -31,7 +35,13 @@ export function QueryChart(props: Props) {
   if (chart === "table") {
     return (
       <div style={{ height }}>
-        <ResultTable label={title} query={query} rows={result.rows} granularity={granularity} />
+        <ResultTable
+          label={title}
+          query={query}
+          rows={result.rows}
+          granularity={granularity}
+          behind={props.behind}
+        />
       </div>
     );
   }
@@ -57,7 +67,7 @@ const NOTE_HEIGHT = 20;
 function TimeCharts(
   props: Props & { granularity: Granularity; chart: Exclude<Chart, "table" | "number"> },
 ) {
-  const { title, chart, query, result, granularity, height } = props;
+  const { title, chart, query, result, granularity, height, behind } = props;
   const data = useMemo(() => buildCharts(result, query, chart), [result, query, chart]);
   const isPartial = data.shown < data.groups;
   const free = height - (isPartial ? NOTE_HEIGHT : 0);
@@ -65,7 +75,7 @@ function TimeCharts(
   const each = free / data.charts.length - LEGEND_HEIGHT - (isSplit ? NOTE_HEIGHT : 0);
   return (
     <div className="overflow-y-auto overflow-x-hidden" style={{ height }}>
-      {data.charts.map(({ unit, label, series }) => (
+      {data.charts.map(({ unit, label, series, parts }) => (
         <div key={unit}>
           {isSplit && <h3 className="text-sm font-medium">{label}</h3>}
           <TimeChart
@@ -75,6 +85,13 @@ function TimeCharts(
             series={series}
             format={axisFormat(unit)}
             height={Math.max(LEAST_PLOT, Math.floor(each))}
+            {...(behind && {
+              onPick: (date: string, name?: string) => {
+                const only = series.length === 1 ? series[0]?.name : undefined;
+                const part = parts.get(name ?? only ?? "");
+                behind.open({ ...part, step: { date, granularity } });
+              },
+            })}
           />
         </div>
       ))}
@@ -88,7 +105,7 @@ function TimeCharts(
 }
 
 /** One list of bars per measure, side by side. */
-function Bars({ title, query, result, height }: Props) {
+function Bars({ title, query, result, height, behind }: Props) {
   const groupBy = query.groupBy ?? [];
   const colours = groupColours(result, groupBy);
   return (
@@ -120,37 +137,10 @@ function Bars({ title, query, result, height }: Props) {
                 value: typeof value === "number" ? Math.max(value, 0) : 0,
                 shown: formatMeasure(measure, value),
                 colour: colours[index],
+                ...(behind && { onClick: () => behind.open({ row, measure }) }),
               };
             })}
           />
-        </div>
-      ))}
-    </div>
-  );
-}
-
-/** Large figures: one per measure, and per group if there are groups. */
-function Numbers({ title, query, result, height }: Props) {
-  const groupBy = query.groupBy ?? [];
-  const figures = result.rows.flatMap((row) =>
-    query.measures.map((measure) => {
-      const { label } = measureOf(measure);
-      const words = [groupName(row, groupBy), label].filter((one) => one !== "");
-      return { label: words.join(" · "), shown: formatMeasure(measure, row[measure]) };
-    }),
-  );
-  return (
-    <div
-      role="region"
-      tabIndex={0}
-      aria-label={title}
-      className="flex flex-wrap content-center gap-x-8 gap-y-3 overflow-auto"
-      style={{ height }}
-    >
-      {figures.map(({ label, shown }, index) => (
-        <div key={`${index} ${label}`} className="min-w-0">
-          <p className="text-3xl font-semibold tracking-tight">{shown}</p>
-          {figures.length > 1 && <p className="truncate text-sm text-muted">{label}</p>}
         </div>
       ))}
     </div>

@@ -1,5 +1,5 @@
 /** The rows of a query in a table. */
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import {
   columnLabel,
   formatMeasure,
@@ -9,9 +9,10 @@ import {
   type Row,
 } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
+import type { Behind, Part } from "@/lib/behind";
 import { useTimeZone } from "@/lib/timeZone";
 import { pointLabel } from "../chart/series";
-import { type Column, type Sorting, Table } from "../Table";
+import { type Column, RowLink, type Sorting, Table } from "../Table";
 
 interface Props {
   label: string;
@@ -20,12 +21,24 @@ interface Props {
   /** Without it, the rows have no dates. */
   granularity: Granularity | null;
   sorting?: Sorting;
+  /** Opens what a row consists of. */
+  behind?: Behind | undefined;
 }
 
-export function ResultTable({ label, query, rows, granularity, sorting }: Props) {
+export function ResultTable({ label, query, rows, granularity, sorting, behind }: Props) {
   const zone = useTimeZone();
+  const partOf = useCallback((row: Row) => toPart(row, granularity), [granularity]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the zone decides the dates
-  const columns = useMemo(() => toColumns(query, granularity), [query, granularity, zone]);
+  const columns = useMemo(() => {
+    const [first, ...rest] = toColumns(query, granularity);
+    if (!first || !behind) return first ? [first, ...rest] : rest;
+    const cell = (row: Row) => (
+      <RowLink href={behind.hrefOf(partOf(row))} className="hover:text-accent">
+        {first.cell(row)}
+      </RowLink>
+    );
+    return [{ ...first, cell }, ...rest];
+  }, [query, granularity, behind, partOf, zone]);
   const keys = useMemo(() => new Map(rows.map((row, index) => [row, String(index)])), [rows]);
   return (
     <Table
@@ -34,9 +47,14 @@ export function ResultTable({ label, query, rows, granularity, sorting }: Props)
       rows={rows}
       rowKey={(row) => keys.get(row) ?? ""}
       sorting={sorting}
+      {...(behind && { onOpen: (row: Row) => behind.open(partOf(row)) })}
       minWidth={`${columns.length * 6.5 + 2}rem`}
     />
   );
+}
+
+function toPart(row: Row, granularity: Granularity | null): Part {
+  return granularity ? { row, step: { date: String(row.date), granularity } } : { row };
 }
 
 function toColumns(query: Query, granularity: Granularity | null): Column<Row>[] {

@@ -1,6 +1,7 @@
 /** Turns the rows of a query into the series of charts, one chart per unit. */
 import { groupName, measureOf, type Query, type Result } from "@/lib/analyticsQuery";
 import type { Span } from "@/lib/api";
+import type { Part } from "@/lib/behind";
 import { coloursOf } from "@/lib/colours";
 import { measureSeries, statusColour } from "@/lib/series";
 import type { Series } from "@/ui/chart/series";
@@ -12,6 +13,8 @@ export interface UnitChart {
   unit: ReturnType<typeof measureOf>["unit"];
   label: string;
   series: Series[];
+  /** What each series is drawn from, by its name. */
+  parts: Map<string, Part>;
 }
 
 export interface ChartData {
@@ -49,6 +52,7 @@ export function buildCharts(result: Result, query: Query, type: Type): ChartData
         name: seriesName(group, measure, measures.length > 1),
         group,
         measure,
+        row: points.values().next().value,
         values: allDates.map((date) => toNumber(points.get(date)?.[measure])),
       })),
     );
@@ -56,6 +60,7 @@ export function buildCharts(result: Result, query: Query, type: Type): ChartData
     return {
       unit,
       label: measures.map((one) => measureOf(one).label).join(", "),
+      parts: new Map(series.map(({ name, row, measure }) => [name, { row, measure }])),
       series: series.map(({ name, group, measure, values }, index) => ({
         name,
         values,

@@ -1,0 +1,93 @@
+/** The values of a query as large figures; a single group has its trend and its change. */
+import {
+  formatMeasure,
+  groupName,
+  measureFormat,
+  measureOf,
+  measureValue,
+  type Query,
+  type Row,
+} from "@/lib/analyticsQuery";
+import { type PanelResult, usePrevious } from "@/lib/runQuery";
+import { measureSeries } from "@/lib/series";
+import { Change } from "../Change";
+import { Sparkline } from "../Sparkline";
+
+interface Props {
+  title: string;
+  query: Query;
+  result: PanelResult;
+  height: number;
+}
+
+/** Below this height there is no place for a trend. */
+const TREND_FROM = 70;
+
+export function Numbers({ title, query, result, height }: Props) {
+  const groupBy = query.groupBy ?? [];
+  const { data: before } = usePrevious(query, result);
+  const trend = height >= TREND_FROM ? result.trend : undefined;
+  const count = result.rows.length * query.measures.length;
+  return (
+    <div
+      role="region"
+      tabIndex={0}
+      aria-label={title}
+      className="flex flex-wrap content-center gap-x-8 gap-y-3 overflow-auto"
+      style={{ height }}
+    >
+      {result.rows.map((row, index) =>
+        query.measures.map((measure) => {
+          const { label } = measureOf(measure);
+          const words = [groupName(row, groupBy), label].filter((one) => one !== "").join(" · ");
+          return (
+            <Figure
+              key={`${index} ${words}`}
+              label={count > 1 ? words : null}
+              measure={measure}
+              row={row}
+              before={before}
+              trend={trend}
+            />
+          );
+        }),
+      )}
+    </div>
+  );
+}
+
+interface FigureProps {
+  label: string | null;
+  measure: string;
+  row: Row;
+  before: Row | undefined;
+  trend: Row[] | undefined;
+}
+
+function Figure({ label, measure, row, before, trend }: FigureProps) {
+  const { meaning } = measureOf(measure);
+  return (
+    <div className={trend ? "min-w-0 flex-1 basis-28" : "min-w-0"}>
+      <p className="flex items-baseline gap-2">
+        <span className="text-2xl font-semibold tracking-tight">
+          {formatMeasure(measure, row[measure])}
+        </span>
+        <Change
+          value={measureValue(row, measure) ?? undefined}
+          before={(before && measureValue(before, measure)) ?? undefined}
+          show={measureFormat(measure)}
+          meaning={meaning ?? "neutral"}
+        />
+      </p>
+      {label !== null && <p className="truncate text-sm text-muted">{label}</p>}
+      {trend && (
+        <div className="mt-1.5">
+          <Sparkline
+            values={trend.map((point) => measureValue(point, measure))}
+            colour={measureSeries(measure)?.colour ?? "var(--accent)"}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
