@@ -17,9 +17,10 @@ import type { Chart, Grouping } from "./groupings";
 const HEIGHT = 130;
 const MOST = 6;
 
-export function useSpanConditions({ filters }: Grouping): Condition[] {
+/** The filters of the page beside those of a grouping. */
+export function useSpanConditions(own: Condition[]): Condition[] {
   const [conditions] = useConditions();
-  return [...filters, ...conditions, ...pageConditions(useUrl())];
+  return [...own, ...conditions, ...pageConditions(useUrl())];
 }
 
 export function SpanChart({ grouping }: { grouping: Grouping }) {
@@ -30,7 +31,7 @@ export function SpanChart({ grouping }: { grouping: Grouping }) {
     of: "spans",
     measures: chart.measures,
     groupBy: chart.isByGroup ? [field] : [],
-    filters: useSpanConditions(grouping),
+    filters: useSpanConditions(grouping.filters),
     granularity,
     limit: MOST,
   });
@@ -76,14 +77,24 @@ function groupSeries(rows: Group[], field: string, { measures, type }: Chart): S
   }));
 }
 
-/** Cached tokens are part of the input, so the rest of it is a class of its own. */
+/**
+ * Tokens that were read from the cache or written to it are part of the input, and reasoning is part
+ * of the output, so the rest of both is a class of its own.
+ */
 function tokenSeries(rows: Group[]): Series[] {
   const sorted = [...rows].sort((a, b) => String(a.date).localeCompare(String(b.date)));
   const of = (row: Group, measure: string) => numberOf(row, measure) ?? 0;
+  const rest = (row: Group, whole: string, parts: string[]) =>
+    Math.max(
+      0,
+      parts.reduce((left, part) => left - of(row, part), of(row, whole)),
+    );
   const classes: [SeriesStyle, (row: Group) => number][] = [
-    [SERIES.input, (row) => of(row, "inputTokens") - of(row, "cachedTokens")],
+    [SERIES.input, (row) => rest(row, "inputTokens", ["cachedTokens", "cacheWriteTokens"])],
     [SERIES.cachedInput, (row) => of(row, "cachedTokens")],
-    [SERIES.output, (row) => of(row, "outputTokens")],
+    [SERIES.cacheWrites, (row) => of(row, "cacheWriteTokens")],
+    [SERIES.output, (row) => rest(row, "outputTokens", ["reasoningTokens"])],
+    [SERIES.reasoning, (row) => of(row, "reasoningTokens")],
   ];
   return classes.map(([style, value]) => ({
     ...style,

@@ -17,7 +17,7 @@ import { SpanChart, useSpanConditions } from "./SpanChart";
 
 function useSpans(grouping: Grouping) {
   const url = useUrl();
-  const filters = useSpanConditions(grouping);
+  const filters = useSpanConditions(grouping.filters);
   const sort = grouping.measures.includes(url.sort ?? "") ? url.sort : grouping.sort;
   const query = useGroups({
     of: "spans",

@@ -42,7 +42,10 @@ export interface Grouping {
 const LATENCY = ["p50", "p95", "p99"];
 const OUTCOMES = ["count", "errors", "errorRate"];
 const FIRST_TOKEN = ["p50TimeToFirstToken", "p95TimeToFirstToken"];
-const TOKENS = ["inputTokens", "cachedTokens", "outputTokens", "cost"];
+const TOKEN_CLASSES = [
+  ...["inputTokens", "cachedTokens", "cacheWriteTokens"],
+  ...["outputTokens", "reasoningTokens"],
+];
 
 export const TOOLS: Grouping = {
   id: "tools",
@@ -76,13 +79,13 @@ export const GROUPINGS: readonly Grouping[] = [
     label: "Models",
     noun: "model",
     groupBy: ["model", "provider"],
-    minWidth: "77rem",
-    measures: ["count", "errorRate", "p50", "p95", ...FIRST_TOKEN, ...TOKENS],
+    minWidth: "92rem",
+    measures: ["count", "errorRate", "p50", "p95", ...FIRST_TOKEN, ...TOKEN_CLASSES, "cost"],
     sort: "cost",
     counted: "Spans",
     chart: {
       title: "Tokens by type",
-      measures: ["inputTokens", "cachedTokens", "outputTokens"],
+      measures: TOKEN_CLASSES,
       isByGroup: false,
       type: "bar",
       format: formatCompact,
@@ -134,6 +137,8 @@ const MEASURES: Record<string, Measure> = {
   p95TimeToFirstToken: { header: "TTFT p95", width: "minmax(5rem, 1fr)", show: formatDuration },
   inputTokens: { header: "Input tokens", width: "minmax(6.5rem, 1fr)", show: formatCompact },
   cachedTokens: { header: "Cached tokens", width: "minmax(6.5rem, 1fr)", show: formatCompact },
+  cacheWriteTokens: { header: "Cache writes", width: "minmax(6.5rem, 1fr)", show: formatCompact },
+  reasoningTokens: { header: "Reasoning", width: "minmax(6.5rem, 1fr)", show: formatCompact },
   outputTokens: { header: "Output tokens", width: "minmax(6.5rem, 1fr)", show: formatCompact },
   cost: { header: "Cost", width: "minmax(5rem, 1fr)", show: formatCost },
 };
