@@ -1,14 +1,12 @@
 """Explore and dashboards: queries in the URL, panels, unsaved changes, roles and refreshing."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
 
 from support.browser import OpenTab, Site, Tab, add_filter, open_tab
+from support.site_data import dashboard
 
 # Of the refresh interval 5 s.
 REFRESH_MS = 5_000
@@ -19,16 +17,6 @@ COST = {
     "width": 4,
     "query": {"measures": ["cost"], "groupBy": ["agent"]},
 }
-
-
-@contextmanager
-def dashboard(
-    site: Site, name: str, *panels: dict[str, Any], shared: bool = False
-) -> Iterator[str]:
-    body = {"name": name, "isShared": shared, "panels": panels}
-    made = site.call("POST", "/dashboards", json=body)["id"]
-    yield made
-    site.call("DELETE", f"/dashboards/{made}")
 
 
 def open_menu(page: Page, title: str, item: str) -> None:

@@ -1,6 +1,9 @@
 """Data for browser tests, created over the API of a running service."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 
@@ -77,3 +80,14 @@ def create_experiment(site: Site, name: str) -> str:
         "metrics": [{"metric": "latency", "direction": "decrease", "primary": True}],
     }
     return str(site.call("POST", "/experiments", json=body)["id"])
+
+
+@contextmanager
+def dashboard(
+    site: Site, name: str, *panels: dict[str, Any], shared: bool = False
+) -> Iterator[str]:
+    """A dashboard with these panels, until it is left."""
+    body = {"name": name, "isShared": shared, "panels": panels}
+    made = site.call("POST", "/dashboards", json=body)["id"]
+    yield made
+    site.call("DELETE", f"/dashboards/{made}")

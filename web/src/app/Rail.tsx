@@ -42,7 +42,12 @@ export function Rail({ isOpen, onClose }: Props) {
           </Drawer>
         </Suspense>
       )}
-      <div className={cx("shrink-0 border-r max-md:hidden", isNarrow ? "w-13" : "w-48")}>
+      <div
+        className={cx(
+          "shrink-0 border-r in-[:fullscreen]:hidden max-md:hidden",
+          isNarrow ? "w-13" : "w-48",
+        )}
+      >
         <Navigation isNarrow={isNarrow} onPick={onClose}>
           <Button
             kind="quiet"

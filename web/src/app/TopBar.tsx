@@ -48,7 +48,7 @@ export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
       <button
         type="button"
         onClick={onPalette}
-        className="flex h-8 items-center gap-2 rounded-md border border-line-strong bg-surface px-2 text-muted hover:bg-hover"
+        className="flex h-8 items-center gap-2 rounded-md border border-line-strong bg-surface px-2 text-muted in-[:fullscreen]:hidden hover:bg-hover"
       >
         <Search className="size-3.5" aria-hidden />
         <span className="max-lg:sr-only">Search</span>
@@ -61,7 +61,7 @@ export function TopBar({ page, onMenu, onPalette, onHelp }: Props) {
         aria-label="Keyboard shortcuts"
         onClick={onHelp}
         icon={<CircleHelp className="size-4" />}
-        className="max-md:hidden"
+        className="in-[:fullscreen]:hidden max-md:hidden"
       />
     </header>
   );
@@ -77,7 +77,7 @@ function Workspace() {
     </>
   );
   return (
-    <div className="mr-auto flex min-w-0 max-md:flex-1">
+    <div className="mr-auto flex min-w-0 in-[:fullscreen]:invisible max-md:flex-1">
       <Suspense
         fallback={
           <span className={cx(TRIGGER, "min-w-0 border-transparent bg-transparent")}>{label}</span>

@@ -1,7 +1,7 @@
 /** One dashboard: its panels for the range of the page, and changing them. */
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { LayoutDashboard, Maximize, Minimize, Plus } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { LayoutDashboard, Maximize, Minimize, Move, Plus } from "lucide-react";
+import { useEffect, useState } from "react";
 import {
   changeDashboard,
   type Dashboard,
@@ -63,7 +63,8 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
   const save = useSave(dashboard, () => setChanged(null));
   useShownName(dashboard.name);
   useUnsaved(changed !== null);
-  const { host, isFull, toggle } = useFullScreen();
+  const [isArranging, setArranging] = useState(false);
+  const { isFull, toggle } = useFullScreen();
   const panels = changed ?? dashboard.panels;
   const apply = (panel: Panel) => {
     setChanged(editing === "new" ? [...panels, panel] : panels.with(Number(editing), panel));
@@ -73,7 +74,7 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
     if (isDeleted) void navigate({ to: "/dashboards" });
   }, [isDeleted, navigate]);
   return (
-    <div ref={host} className="h-full bg-bg">
+    <>
       <PageBody
         title={dashboard.name}
         crumbs={CRUMBS}
@@ -89,6 +90,17 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
             )}
             {!isFull && (
               <>
+                {isAllowed && panels.length > 0 && (
+                  <Button
+                    className="max-md:hidden"
+                    aria-pressed={isArranging}
+                    kind={isArranging ? "primary" : "plain"}
+                    icon={<Move className="size-3.5" />}
+                    onClick={() => setArranging(!isArranging)}
+                  >
+                    {isArranging ? "Done" : "Arrange"}
+                  </Button>
+                )}
                 <AddButton
                   isAllowed={isAllowed}
                   isFull={panels.length >= MOST_PANELS}
@@ -127,7 +139,7 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
             panels={panels}
             onChange={isAllowed ? setChanged : undefined}
             onEdit={setEditing}
-            hasMenus={!isFull}
+            isArranging={isArranging && !isFull}
           />
         )}
       </PageBody>
@@ -138,7 +150,7 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
           onSave={apply}
         />
       )}
-    </div>
+    </>
   );
 }
 
@@ -180,18 +192,25 @@ function AddButton({ isAllowed, isFull, onClick }: AddProps) {
   );
 }
 
-/** Escape leaves it too, which only the event tells. */
+/**
+ * Shows the document in full screen, without the sidebar and most of the top bar: menus and dialogs
+ * are drawn beside the page. Escape leaves it too, which only the event tells.
+ */
 function useFullScreen() {
-  const host = useRef<HTMLDivElement>(null);
   const [isFull, setFull] = useState(false);
   useEffect(() => {
     const update = () => setFull(document.fullscreenElement !== null);
     document.addEventListener("fullscreenchange", update);
-    return () => document.removeEventListener("fullscreenchange", update);
+    return () => {
+      document.removeEventListener("fullscreenchange", update);
+      if (document.fullscreenElement) void document.exitFullscreen();
+    };
   }, []);
   const toggle = () => {
-    const change = isFull ? document.exitFullscreen() : host.current?.requestFullscreen();
-    change?.catch(() => toast("The browser does not allow full screen here.", "bad"));
+    const change = isFull
+      ? document.exitFullscreen()
+      : document.documentElement.requestFullscreen();
+    change.catch(() => toast("The browser does not allow full screen here.", "bad"));
   };
-  return { host, isFull, toggle };
+  return { isFull, toggle };
 }

@@ -10,19 +10,20 @@ import {
   Telescope,
   Trash2,
 } from "lucide-react";
-import { type CSSProperties, useMemo } from "react";
-import type { Condition } from "@/lib/conditions";
+import { type CSSProperties, useMemo, useState } from "react";
+import { useBehind } from "@/lib/behind";
+import { pageConditions } from "@/lib/groups";
 import { draftToSearch, type Panel, panelToDraft, STEPS } from "@/lib/queryDraft";
 import { useResult } from "@/lib/runQuery";
 import { useUrl } from "@/lib/url";
+import { cx } from "@/ui/cx";
 import { Menu, MenuItem, MenuLine } from "@/ui/Menu";
 import { Panel as Frame } from "@/ui/Panel";
 import { QueryChart } from "@/ui/query/QueryChart";
 import { QueryResult } from "@/ui/states";
+import { MoveHandle, ResizeHandle } from "./Handles";
+import { CELL, COLUMNS, GAP, mediumWidths, movePanel, type Size } from "./layout";
 
-const COLUMNS = 12;
-const CELL = 64;
-const GAP = 12;
 /** The title line and the space below the content. */
 const FRAME = 54;
 
@@ -31,14 +32,22 @@ interface Props {
   /** Without it the panels cannot be changed. */
   onChange?: ((panels: Panel[]) => void) | undefined;
   onEdit: (index: number) => void;
-  /** Menus are drawn beside the page and cannot be seen in full screen. */
-  hasMenus: boolean;
+  /** Shows the handles that move and resize panels. */
+  isArranging: boolean;
 }
 
-export function PanelGrid({ panels, onChange, onEdit, hasMenus }: Props) {
+/** A dragged panel, and the one in front of which it would be dropped. */
+interface Drag {
+  from: number;
+  before: number;
+}
+
+export function PanelGrid({ panels, onChange, onEdit, isArranging }: Props) {
   const medium = mediumWidths(panels);
+  const [drag, setDrag] = useState<Drag | null>(null);
   return (
     <div
+      data-grid
       style={{ "--cell": `${CELL}px` } as CSSProperties}
       className="grid auto-rows-(--cell) grid-cols-12 gap-3 max-md:auto-rows-[minmax(var(--cell),auto)]"
     >
@@ -47,8 +56,24 @@ export function PanelGrid({ panels, onChange, onEdit, hasMenus }: Props) {
           key={index}
           panel={panel}
           medium={medium[index] ?? COLUMNS}
+          marker={markerOf(drag, index, panels.length)}
+          onResize={
+            isArranging && onChange
+              ? (size) => onChange(panels.with(index, { ...panel, ...size }))
+              : undefined
+          }
           actions={
-            hasMenus && (
+            <>
+              {isArranging && onChange && (
+                <span className="max-md:hidden">
+                  <MoveHandle
+                    title={panel.title}
+                    index={index}
+                    onTarget={(before) => setDrag(before === null ? null : { from: index, before })}
+                    onMove={(before) => onChange(movePanel(panels, index, before))}
+                  />
+                </span>
+              )}
               <PanelMenu
                 panel={panel}
                 index={index}
@@ -56,7 +81,7 @@ export function PanelGrid({ panels, onChange, onEdit, hasMenus }: Props) {
                 onChange={onChange}
                 onEdit={onEdit}
               />
-            )
+            </>
           }
         />
       ))}
@@ -64,41 +89,34 @@ export function PanelGrid({ panels, onChange, onEdit, hasMenus }: Props) {
   );
 }
 
-/** Panels are twice as wide on medium screens; the last one of each row fills it. */
-function mediumWidths(panels: Panel[]): number[] {
-  const widths = panels.map(({ width }) => Math.min(COLUMNS, width * 2));
-  let used = 0;
-  widths.forEach((width, index) => {
-    used += width;
-    if (used + (widths[index + 1] ?? COLUMNS) <= COLUMNS) return;
-    widths[index] = width + COLUMNS - used;
-    used = 0;
-  });
-  return widths;
+/** Where a panel shows that another one is dropped, and which one is dragged. */
+function markerOf(drag: Drag | null, index: number, count: number): string | undefined {
+  if (!drag) return undefined;
+  if (drag.from === index) return "opacity-50";
+  if (drag.before === index) return BEFORE;
+  return drag.before === count && index === count - 1 ? AFTER : undefined;
 }
 
-/** Agent and environment of the top bar as conditions. */
-function usePageFilters(): Condition[] {
-  const { agent, env } = useUrl();
-  return useMemo(() => {
-    const filters: Condition[] = [];
-    if (agent) filters.push({ field: "agent", op: "eq", value: agent });
-    if (env) filters.push({ field: "environment", op: "eq", value: env });
-    return filters;
-  }, [agent, env]);
-}
+const LINE = "after:absolute after:inset-y-0 after:w-1 after:rounded after:bg-accent";
+const BEFORE = `${LINE} after:-left-2`;
+const AFTER = `${LINE} after:-right-2`;
 
 interface CellProps {
   panel: Panel;
   /** Columns on medium screens. */
   medium: number;
+  marker: string | undefined;
+  onResize: ((size: Size) => void) | undefined;
   actions: React.ReactNode;
 }
 
-function PanelCell({ panel, medium, actions }: CellProps) {
+function PanelCell({ panel, medium, marker, onResize, actions }: CellProps) {
   const { title, chart, width, height } = panel;
   const draft = useMemo(() => panelToDraft(panel), [panel]);
-  const { answer, granularity, query } = useResult(draft, usePageFilters());
+  const { agent, env } = useUrl();
+  const filters = useMemo(() => pageConditions({ agent, env }), [agent, env]);
+  const { answer, granularity, query } = useResult(draft, filters);
+  const behind = useBehind(query);
   const content = height * (CELL + GAP) - GAP - FRAME;
   const style = {
     "--wide": width,
@@ -109,7 +127,10 @@ function PanelCell({ panel, medium, actions }: CellProps) {
   return (
     <div
       style={style}
-      className="col-span-full flex min-w-0 md:col-[span_var(--medium)] xl:col-[span_var(--wide)]"
+      className={cx(
+        "relative col-span-full flex min-w-0 md:col-[span_var(--medium)] xl:col-[span_var(--wide)]",
+        marker,
+      )}
     >
       <Frame title={title} unit={unit} actions={actions} className="w-full overflow-hidden">
         <QueryResult query={answer} rejected="The query is not valid" height={content}>
@@ -121,15 +142,21 @@ function PanelCell({ panel, medium, actions }: CellProps) {
               result={result}
               granularity={granularity}
               height={content}
+              behind={behind}
             />
           )}
         </QueryResult>
       </Frame>
+      {onResize && (
+        <span className="max-md:hidden">
+          <ResizeHandle title={title} size={panel} onResize={onResize} />
+        </span>
+      )}
     </div>
   );
 }
 
-interface MenuProps extends Omit<Props, "hasMenus"> {
+interface MenuProps extends Omit<Props, "isArranging"> {
   panel: Panel;
   index: number;
 }
@@ -138,7 +165,7 @@ function PanelMenu({ panel, index, panels, onChange, onEdit }: MenuProps) {
   const navigate = useNavigate();
   const explore = () =>
     void navigate({ to: "/explore", search: draftToSearch(panelToDraft(panel)) as never });
-  const move = (to: number) => onChange?.(moved(panels, index, to));
+  const move = (before: number) => onChange?.(movePanel(panels, index, before));
   return (
     <Menu
       ariaLabel={`Actions of ${panel.title}`}
@@ -163,7 +190,7 @@ function PanelMenu({ panel, index, panels, onChange, onEdit }: MenuProps) {
             </MenuItem>
           )}
           {index < panels.length - 1 && (
-            <MenuItem onClick={() => move(index + 1)}>
+            <MenuItem onClick={() => move(index + 2)}>
               <ArrowRight className="size-3.5" aria-hidden /> Move later
             </MenuItem>
           )}
@@ -175,9 +202,4 @@ function PanelMenu({ panel, index, panels, onChange, onEdit }: MenuProps) {
       )}
     </Menu>
   );
-}
-
-function moved(panels: Panel[], from: number, to: number): Panel[] {
-  const panel = panels[from];
-  return panel ? panels.toSpliced(from, 1).toSpliced(to, 0, panel) : panels;
 }
