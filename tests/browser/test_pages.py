@@ -2,15 +2,30 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Page, expect
 
-from support.browser import OpenTab, Site, Tab
+import spanwise
+from support.browser import SAVE_DATA, OpenTab, Site, Tab, open_tab
+
+DIST = Path(spanwise.__file__).parent / "web_dist"
+MOST_BYTES = 400 * 1024
+SCROLL_SIZES = """() => {
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    return [scrollWidth, scrollHeight];
+}"""
 
 
 def first(site: Site, path: str, field: str) -> str:
     return str(site.call("GET", path)[0][field])
+
+
+def comparison(site: Site) -> str:
+    a, b = (one["traceId"] for one in site.call("GET", f"/spans/traces?{SUPPORT}&limit=2"))
+    return f"/compare?a={a}&b={b}"
 
 
 # Other tests send traces of other agents.
@@ -36,6 +51,7 @@ PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
     "spans": ("/spans?range=30d", "search_flights"),
     "tools": ("/tools?range=30d", "search_flights"),
     "models of spans": ("/spans?range=30d&tab=models", "Cached tokens"),
+    "single spans": ("/spans?range=30d&tab=list", "Model or tool"),
     "users": ("/users?range=30d", "user-0"),
     "user": ("/users/user-00001?range=30d", "Latest sessions"),
     "user without traces": ("/users/nobody?range=30d", "No traces of this user"),
@@ -52,6 +68,9 @@ PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
     "releases of an agent": ("/agents/code-reviewer?range=30d", "3.2.0"),
     "rules": ("/agents/support-assistant/rules", "Answers fail"),
     "alerts": ("/alerts", "Acknowledged"),
+    "all rules": ("/alerts/rules", "Answers fail"),
+    "rules of the workspace": ("/alerts/rules/workspace", "Add a rule"),
+    "silences": ("/alerts/silences", "The new layout goes live"),
     "failures": ("/failures?range=30d", "httpx.ReadTimeout"),
     "changes": ("/changes?range=14d", "What contributes most"),
     "changes of a release": (
@@ -68,6 +87,11 @@ PAGES: dict[str, tuple[str | Callable[[Site], str], str]] = {
         "Not started yet",
     ),
     "new experiment": ("/experiments/new", "Hypothesis"),
+    "edited draft": (
+        lambda site: f"/experiments/{first(site, '/experiments?status=draft', 'id')}/edit",
+        "Hypothesis",
+    ),
+    "comparison": (comparison, "invoke_agent"),
     "events": ("/events", "concise-answers"),
     "webhooks": ("/events?tab=webhooks", "New webhook"),
     "deliveries": ("/events?tab=deliveries", "Deliveries"),
@@ -105,11 +129,67 @@ def test_a_page_is_complete_fits_and_is_accessible(name: str, reused_tab: Tab, d
     assert tab.find_violations() == []
     page.emulate_media(color_scheme="dark")
     assert tab.find_violations("color-contrast") == []
-    for width in (1440, 390):
+    assert_fits(page)
+
+
+def assert_fits(page: Page) -> None:
+    """Check that a page fits into every width, at which its frame does not scroll."""
+    for width in (2560, 1440, 1024, 390, 360):
         page.set_viewport_size({"width": width, "height": 844})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        # The page scrolls inside its frame, never the frame itself.
-        assert page.evaluate("document.documentElement.scrollHeight") <= 844
+        wide, high = page.evaluate(SCROLL_SIZES)
+        assert wide <= width, f"{wide} px at {width} px"
+        assert high <= 844, f"{high} px high at {width} px"
+
+
+# Without an account; they are shown without the frame and may scroll.
+PUBLIC_PAGES = {
+    "/login": "Sign in",
+    "/register": "Create an account",
+    "/forgot-password": "Forgot",
+    "/reset-password?token=x": "password",
+    "/invitation?token=x": "nvitation",
+    "/verify-email?token=x": "mail",
+}
+
+
+def test_public_pages_fit_and_are_accessible(chromium: Browser, demo: Site) -> None:
+    with open_tab(chromium, demo.url) as tab:
+        for path, text in PUBLIC_PAGES.items():
+            page = tab.open(path)
+            expect(page.locator("body")).to_contain_text(text)
+            assert tab.find_violations() == [], path
+            for width in (2560, 1440, 1024, 390, 360):
+                page.set_viewport_size({"width": width, "height": 844})
+                assert page.evaluate(SCROLL_SIZES)[0] <= width, (path, width)
+            # Links that are not valid any more are refused.
+            tab.troubles[:] = [one for one in tab.troubles if "status of 4" not in one]
+
+
+def test_pages_work_with_the_settings_of_most_browsers(opener: OpenTab, demo: Site) -> None:
+    """With motion, and the code of all pages loaded in the background."""
+    with opener(is_new=True, has_motion=True) as tab:
+        for name in ("overview", "dashboard", "explore", "trace", "single spans", "experiment"):
+            page = tab.open(address(demo, name))
+            expect(page.locator("body")).to_contain_text(PAGES[name][1])
+
+
+def test_the_first_load_is_small(opener: OpenTab) -> None:
+    """What the overview loads before it is complete, as it is sent: compressed."""
+    with opener(is_new=True) as tab:
+        tab.page.add_init_script(SAVE_DATA)
+        tab.open("/?range=30d")
+        tab.page.wait_for_load_state("networkidle")
+        paths = {urlsplit(url).path for url in tab.requested if "/api/" not in url}
+        sizes = {path: compressed_size(path) for path in paths}
+    assert any(path.endswith(".css") for path in sizes)
+    assert sum(sizes.values()) < MOST_BYTES, sizes
+
+
+def compressed_size(path: str) -> int:
+    file = DIST / path.removeprefix("/")
+    file = file if file.is_file() else DIST / "index.html"
+    compressed = file.with_name(f"{file.name}.gz")
+    return (compressed if compressed.is_file() else file).stat().st_size
 
 
 def test_no_click_waits_for_code(opener: OpenTab) -> None:

@@ -168,7 +168,7 @@ class Tab:
 _idle_pages: WeakKeyDictionary[Browser, list[Page]] = WeakKeyDictionary()
 # A document of the dashboard's origin without scripts.
 _EMPTY = "/favicon.svg"
-_SAVE_DATA = "Object.defineProperty(navigator.connection, 'saveData', { value: true })"
+SAVE_DATA = "Object.defineProperty(navigator.connection, 'saveData', { value: true })"
 _START = """token => {
     localStorage.clear();
     sessionStorage.clear();
@@ -221,7 +221,7 @@ def open_tab(
 def _create_page(browser: Browser, *, saves_data: bool) -> Page:
     context = browser.new_context(viewport=_DESKTOP)
     if saves_data:
-        context.add_init_script(_SAVE_DATA)
+        context.add_init_script(SAVE_DATA)
     return context.new_page()
 
 

@@ -19,7 +19,7 @@ export function ZoneField() {
         {(props) => (
           <Select
             {...props}
-            className="w-full"
+            className="w-full !max-w-none"
             value={isSearching ? "other" : zone}
             onChange={(value) => {
               setSearching(value === "other");

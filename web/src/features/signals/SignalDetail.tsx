@@ -145,7 +145,7 @@ function ByAgent({ signalName }: { signalName: string }) {
   const range = useRange();
   const { data: values } = useFilterValues();
   const agents = values?.agents.slice(0, MAX_AGENTS) ?? [];
-  const bars = useQueries({
+  const { bars, isPending } = useQueries({
     queries: agents.map(({ name }) => {
       const query = { ...rangeQuery(range), signalName, agentId: name };
       return {
@@ -154,12 +154,14 @@ function ByAgent({ signalName }: { signalName: string }) {
         placeholderData: keepPreviousData,
       };
     }),
-    combine: (answers) =>
-      answers.flatMap((answer, index) => {
+    combine: (answers) => ({
+      isPending: !values || answers.some((answer) => answer.isPending),
+      bars: answers.flatMap((answer, index) => {
         const [found] = answer.data ?? [];
         const name = agents[index]?.name ?? "";
         return found ? [{ name, summary: found }] : [];
       }),
+    }),
   });
   return (
     <Panel title="By agent" unit="mean">
@@ -172,7 +174,7 @@ function ByAgent({ signalName }: { signalName: string }) {
           note: formatCount(summary.count),
           colour: colourOf(name),
         }))}
-        empty="No agents with this signal"
+        empty={isPending ? "Loading" : "No agents with this signal"}
       />
     </Panel>
   );

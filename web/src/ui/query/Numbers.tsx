@@ -8,6 +8,7 @@ import {
   type Query,
   type Row,
 } from "@/lib/analyticsQuery";
+import { formatCompact } from "@/lib/format";
 import { type PanelResult, usePrevious } from "@/lib/runQuery";
 import { measureSeries } from "@/lib/series";
 import { Change } from "../Change";
@@ -65,17 +66,23 @@ interface FigureProps {
 }
 
 function Figure({ label, measure, row, before, trend }: FigureProps) {
-  const { meaning } = measureOf(measure);
+  const { meaning, unit } = measureOf(measure);
+  // Exact tokens would leave no place for the change.
+  const show = unit === "tokens" ? formatCompact : measureFormat(measure);
+  const value = measureValue(row, measure);
   return (
     <div className={trend ? "min-w-0 flex-1 basis-28" : "min-w-0"}>
       <p className="flex items-baseline gap-2">
-        <span className="text-2xl font-semibold tracking-tight">
-          {formatMeasure(measure, row[measure])}
+        <span
+          title={formatMeasure(measure, value)}
+          className="text-2xl font-semibold tracking-tight"
+        >
+          {value === null ? "–" : show(value)}
         </span>
         <Change
-          value={measureValue(row, measure) ?? undefined}
+          value={value ?? undefined}
           before={(before && measureValue(before, measure)) ?? undefined}
-          show={measureFormat(measure)}
+          show={show}
           meaning={meaning ?? "neutral"}
         />
       </p>
