@@ -1,5 +1,5 @@
 /** Runs a query for the time range of the page. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Query, Result, Row } from "./analyticsQuery";
 import { api, unwrap } from "./api";
@@ -34,9 +34,10 @@ export function useResult(draft: Draft, filters = NO_FILTERS) {
       const last = earlier?.queryKey[2] as typeof body | undefined;
       return last && shapeOf(last) === shapeOf(body) ? keepPreviousData(before) : undefined;
     },
-    select: hasTrend ? separateTrend : undefined,
   });
-  return { answer, granularity, query };
+  const { data } = answer;
+  const shown = useMemo(() => (data && hasTrend ? separateTrend(data) : data), [data, hasTrend]);
+  return { answer: { ...answer, data: shown } as UseQueryResult<PanelResult>, granularity, query };
 }
 
 function separateTrend(result: Result): PanelResult {
@@ -53,22 +54,19 @@ const MOST_MEASURES = 20;
 const LEAST_SHARE = 1 / 50;
 
 /** The values of a number in the period before, unless it had too little traffic to compare with. */
-export function usePrevious(query: Query, { rows, trend }: PanelResult) {
+export function usePrevious(query: Query, { rows, trend }: PanelResult): Row | undefined {
   const range = useRange();
   const now = rows[0]?.[COUNT];
   const measures = withCount(query.measures);
   const body = { ...query, measures, ...rangeQuery(rangeBefore(range)) };
-  return useQuery({
+  const { data } = useQuery({
     queryKey: ["analytics", "query", body],
     queryFn: () => unwrap(api.POST("/api/analytics/query", { body })),
     enabled: trend !== undefined,
-    placeholderData: keepPreviousData,
-    select: (before: Result) => {
-      const then = before.rows[0]?.[COUNT];
-      const isComparable = Number(then) > 0 && Number(then) >= Number(now) * LEAST_SHARE;
-      return isComparable ? before.rows[0] : undefined;
-    },
   });
+  const before = data?.rows[0];
+  const then = Number(before?.[COUNT]);
+  return then > 0 && then >= Number(now) * LEAST_SHARE ? before : undefined;
 }
 
 function shapeOf({ measures, groupBy, granularity }: Query): string {

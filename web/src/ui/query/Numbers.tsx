@@ -26,7 +26,7 @@ const TREND_FROM = 70;
 
 export function Numbers({ title, query, result, height }: Props) {
   const groupBy = query.groupBy ?? [];
-  const { data: before } = usePrevious(query, result);
+  const before = usePrevious(query, result);
   const trend = height >= TREND_FROM ? result.trend : undefined;
   const count = result.rows.length * query.measures.length;
   return (
