@@ -18,7 +18,7 @@ from spanwise.api.freshness import wait_if_missing
 from spanwise.api.http import anonymous_limits
 from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
 from spanwise.api.requests.body_headers import parse_media_type
-from spanwise.api.requests.unknown_parameters import reject_unknown
+from spanwise.api.requests.misnamed_parameters import reject_misnamed
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import Forbidden, Invalid, NotFound, SpanwiseError, Unauthorized
 from spanwise.model.keys import Scope
@@ -29,7 +29,7 @@ MAX_BODY_BYTES = 1_048_576
 WORKSPACE_HEADER = "x-workspace-id"
 # A path with this parameter is about the workspace that it names.
 WORKSPACE_PARAMETER = "workspaceId"
-# Reads with this parameter take no others than they declare.
+# Reads with this parameter reject misnamed ones.
 PERIOD_PARAMETER = "startDate"
 # Headers with an API key; exporters of other products send the last two.
 KEY_HEADERS = ("x-api-key", "api-key", "api_key")
@@ -209,15 +209,15 @@ class AuthorizedRoute(APIRoute):
         requirements = self._requirements()
         takes_body = self.body_field is not None
         known = _query_parameters(self.dependant)
-        is_strict = "GET" in (self.methods or ()) and PERIOD_PARAMETER in known
+        has_period = "GET" in (self.methods or ()) and PERIOD_PARAMETER in known
         max_bytes = MAX_BODY_BYTES if requirements else anonymous_limits.MAX_BODY_BYTES
 
         async def handle_authorized(request: Request) -> Response:
             for requirement in requirements:
                 await requirement(request)
             _reject_nul(request)
-            if is_strict:
-                reject_unknown(request.query_params, known)
+            if has_period:
+                reject_misnamed(request.query_params, known)
             bounded = JsonRequest(request, max_bytes)
             if takes_body:
                 _check_body_headers(request)
