@@ -1,7 +1,7 @@
 /** Prices per model: list prices, own prices, and usage without a price. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Coins, Plus } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { api, type Schemas, unwrap, unwrapPage } from "@/lib/api";
 import { formatCompact, formatCounted } from "@/lib/format";
 import { useCan } from "@/lib/roles";
@@ -40,16 +40,28 @@ function usePriceList() {
   });
 }
 
-/** Polls while earlier spans are being repriced. */
+/** Polls while earlier spans are being repriced, and reads the models again when it has ended. */
 function useRepricing() {
-  return useQuery({
+  const queries = useQueryClient();
+  const repricing = useQuery({
     queryKey: ["models", "repricing"],
     queryFn: () =>
       unwrapPage(api.GET("/api/models/repricing", { params: { query: { limit: 20 } } })),
-    refetchInterval: ({ state }) =>
-      state.data?.items.some((task) => task.state !== "done") ? 2000 : false,
+    refetchInterval: ({ state }) => (state.data?.items.some(isRunning) ? 2000 : false),
   });
+  const isAnyRunning = repricing.data?.items.some(isRunning) ?? false;
+  const wasRunning = useRef(false);
+  useEffect(() => {
+    if (wasRunning.current && !isAnyRunning) {
+      void queries.invalidateQueries({ queryKey: ["models", "seen"] });
+      void queries.invalidateQueries({ queryKey: ["models", "unpriced"] });
+    }
+    wasRunning.current = isAnyRunning;
+  }, [isAnyRunning, queries]);
+  return repricing;
 }
+
+const isRunning = (task: Repricing) => task.state !== "done";
 
 export default function ModelsPage() {
   const models = useModels();
@@ -61,7 +73,7 @@ export default function ModelsPage() {
   const [edited, setEdited] = useUrlState("model", "");
   const [draft, setDraft] = useState<PriceDraft | null>(null);
   const rows = models.data?.items ?? [];
-  const running = repricing.data?.items.filter((task) => task.state !== "done") ?? [];
+  const running = repricing.data?.items.filter(isRunning) ?? [];
   // With a model in the URL, the form waits for its current rates.
   const fromUrl =
     edited !== "" && !models.isPending
