@@ -36,7 +36,8 @@ export class ApiError extends Error {
   }
   /** The error message of one form field. */
   about(field: string): string | undefined {
-    return this.details.find((detail) => detail.field === field)?.message;
+    const found = this.details.find((detail) => detail.field === field);
+    return found && capitalize(found.message);
   }
 }
 
@@ -108,10 +109,7 @@ async function take<T>(pending: Promise<Answer<T>>): Promise<T> {
   if (data !== undefined) return data;
   const problem = (error as Schemas["Failure"] | undefined)?.error;
   const words = problem?.message ?? `The service responded with status ${response.status}.`;
-  const details = problem?.details?.map(({ field, message }) => ({
-    field,
-    message: capitalize(message),
-  }));
+  const details = problem?.details ?? undefined;
   throw new ApiError(capitalize(words), response.status, problem?.code, details);
 }
 

@@ -1,6 +1,7 @@
 /** The parts of the rule editor besides the form: the list, who is notified, and new secrets. */
 import { type AlertRule, describeRule, severityTone } from "@/lib/alerts";
 import { ApiError, type Schemas } from "@/lib/api";
+import { capitalize } from "@/lib/format";
 import { Badge } from "../Badge";
 import { CodeBlock } from "../CodeBlock";
 import { cx } from "../cx";
@@ -57,10 +58,11 @@ export function Notify({
   onChange: (draft: Draft) => void;
   error: Error | null;
 }) {
-  const about = (field: string) =>
-    error instanceof ApiError
-      ? error.details.find((one) => one.field.startsWith(`notify.${field}`))?.message
-      : undefined;
+  const about = (field: string) => {
+    if (!(error instanceof ApiError)) return undefined;
+    const found = error.details.find((one) => one.field.startsWith(`notify.${field}`));
+    return found && capitalize(found.message);
+  };
   const isNobody = !draft.emails.trim() && !draft.webhooks.trim() && draft.channels.length === 0;
   return (
     <Panel title="Notify">
