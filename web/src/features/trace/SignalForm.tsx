@@ -57,6 +57,8 @@ export function SignalForm({ traceId, spanId, of: initial, startsOpen = false, o
           placeholder="Name of the signal"
           value={name}
           onChange={(event) => setName(event.target.value)}
+          // Another name replaces the last one.
+          onFocus={(event) => event.target.select()}
           list={suggestions}
           autoComplete="off"
           maxLength={128}
