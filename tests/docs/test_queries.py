@@ -32,9 +32,12 @@ async def test_the_filter_in_the_command_works(service: Service) -> None:
     ada = await service.sign_up()
     spans, *_ = read_examples()
     await ada.data("POST", "/spans", json=spans)
-    [text] = re.findall(r"'filters=(.*?)'", PAGE.read_text())
+    text, of_spans = re.findall(r"'filters=(.*?)'", PAGE.read_text())
     found = await ada.data("GET", "/spans/traces", params={"filters": text})
     assert [trace["userId"] for trace in found] == ["bob", "ada"]
+    listed = await ada.data("GET", "/spans", params={"filters": of_spans})
+    assert listed
+    assert {span["kind"] for span in listed} == {"llm"}
 
 
 @pytest.mark.parametrize("noun", ["views", "dashboards"])
