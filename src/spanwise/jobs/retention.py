@@ -25,9 +25,12 @@ from spanwise.storage.catalog.accounts.workspaces import (
     list_retentions,
 )
 from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.retention.contents import remove_contents
+from spanwise.storage.telemetry.retention.expired_rows import (
+    recompute_truncated_traces,
+    remove_expired,
+)
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.spans.content_retention import remove_contents
-from spanwise.storage.telemetry.spans.retention import recompute_truncated_traces, remove_expired
 from spanwise.storage.telemetry.workspace_removal import remove_workspace
 from spanwise.storage.telemetry.writer import TelemetryWriter
 

@@ -7,8 +7,8 @@ from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid
 from spanwise.model.workspaces import RetentionPreview
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.spans.content_retention import count_contents
-from spanwise.storage.telemetry.spans.retention import count_expired
+from spanwise.storage.telemetry.retention.contents import count_contents
+from spanwise.storage.telemetry.retention.expired_rows import count_expired
 
 
 class RetentionPreviews:

@@ -1,4 +1,4 @@
-"""Spans and logs: extraction from OTLP, reads, deletion and retention.
+"""Spans and logs: extraction from OTLP, reads and deletion.
 
 Of two rows of one span, the one with the higher version counts. Corrections (repricing, superseded
 calls) write a row with a version between the original and the next one that ingest may assign.

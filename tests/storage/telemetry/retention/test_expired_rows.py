@@ -12,12 +12,12 @@ from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.retention.contents import remove_contents
+from spanwise.storage.telemetry.retention.expired_rows import EXPIRING_TABLES, remove_expired
 from spanwise.storage.telemetry.rollup.queries import REQUESTS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.schema.migrate import schema_statements
-from spanwise.storage.telemetry.spans.content_retention import remove_contents
 from spanwise.storage.telemetry.spans.locations import find_location
-from spanwise.storage.telemetry.spans.retention import EXPIRING_TABLES, remove_expired
 from spanwise.storage.telemetry.traces.trace_queries import find_traces
 from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.ids import new_trace_id

@@ -1,0 +1,1 @@
+"""Retention: removes expired rows, or only the contents of old ones."""
