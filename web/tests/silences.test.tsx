@@ -55,5 +55,5 @@ test("a rejected end is described at its field", async () => {
   const field = screen.getByLabelText("Until");
   await waitFor(() => expect(field.getAttribute("aria-invalid")).toBe("true"));
   const note = document.getElementById(field.getAttribute("aria-describedby") ?? "");
-  expect(note?.textContent).toBe("must be in the future");
+  expect(note?.textContent).toBe("Must be in the future");
 });
