@@ -131,7 +131,8 @@ def test_unsaved_rules_are_not_lost_by_switching_the_workspace(tab: Tab, demo: S
     enabled.click()
     page.get_by_role("button", name=re.compile("^Workspace:")).click()
     page.get_by_role("menuitem", name="Elsewhere").click()
-    page.get_by_role("dialog", name="Leave without saving?").press("Escape")
+    expect(page.get_by_role("dialog", name="Leave without saving?")).to_be_visible()
+    tab.press_escape()
     assert enabled.is_checked() != was_enabled
     demo.call("DELETE", f"/workspaces/{other}", json={"name": "Elsewhere"})
 

@@ -57,7 +57,7 @@ def test_a_range_and_is_not_are_combined_and_removed(tab: Tab) -> None:
     page.get_by_role("button", name="Change filter: Duration between 100 and 60000 ms").click()
     expect(page.get_by_label("Duration value")).to_have_value("100")
     expect(page.get_by_label("Duration upper value")).to_have_value("60000")
-    page.keyboard.press("Escape")
+    tab.press_escape()
     pick_field(page, "Agent")
     page.get_by_label("Operator").select_option("is not")
     page.get_by_role("checkbox", name=re.compile("^support-assistant ")).check()

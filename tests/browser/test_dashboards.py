@@ -116,6 +116,6 @@ def test_full_screen_keeps_the_range_and_the_interval_in_sight(tab: Tab, demo: S
         expect(page).to_have_url(re.compile("range=14d.*refresh=300|refresh=300.*range=14d"))
         page.get_by_role("button", name="Actions of Traces").click()
         expect(page.get_by_role("menuitem", name="Open in Explore")).to_be_visible()
-        page.keyboard.press("Escape")
+        tab.press_escape()
         page.get_by_role("button", name="Exit full screen").click()
         expect(navigation).to_be_visible()

@@ -137,19 +137,19 @@ def test_a_query_becomes_a_panel_which_is_changed_and_saved(tab: Tab, demo: Site
         tab.settle()
         assert tab.find_violations() == []
         # A dialog asks before it drops what was entered, also on Back.
-        page.keyboard.press("Escape")
-        page.keyboard.press("Escape")
+        tab.press_escape()
+        tab.press_escape()
         page.go_back()
         question = page.get_by_role("dialog", name="Leave without saving?")
         expect(question).to_be_visible()
-        page.keyboard.press("Escape")
+        tab.press_escape()
         expect(question).to_have_count(0)
         expect(page.get_by_role("dialog")).to_have_count(1)
         page.get_by_role("button", name="Apply").click()
         # Another time zone keeps them, too.
         page.get_by_role("button", name="Time range").click()
         page.get_by_label("Time zone").select_option("utc")
-        page.keyboard.press("Escape")
+        tab.press_escape()
         expect(panel_titles(page)).to_have_text(["Cost of models", "Traces"])
         page.get_by_role("link", name="Traces", exact=True).click()
         expect(page.get_by_text("Leave without saving?")).to_be_visible()

@@ -25,9 +25,10 @@ def test_a_dialog_keeps_the_focus_inside_and_returns_it(tab: Tab) -> None:
     expect(dialog.get_by_label("Name")).to_be_focused()
     for _ in range(12):
         page.keyboard.press("Tab")
-        assert dialog.evaluate("dialog => dialog.contains(document.activeElement)")
+        # At the edges, the focus moves on in the next frame.
+        tab.wait_for_focus_in_overlay()
     assert tab.find_violations() == []
-    page.keyboard.press("Escape")
+    tab.press_escape()
     expect(dialog).to_have_count(0)
     expect(opener).to_be_focused()
 
@@ -52,7 +53,7 @@ def test_a_menu_is_used_with_the_keyboard(tab: Tab) -> None:
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("menuitemradio", name="System theme")).to_be_focused()
     assert tab.find_violations() == []
-    page.keyboard.press("Escape")
+    tab.press_escape()
     expect(page.get_by_role("menu")).to_have_count(0)
     expect(opener).to_be_focused()
     opener.press("Enter")
@@ -84,7 +85,7 @@ def test_a_filter_is_added_with_the_keyboard_and_the_focus_returns(tab: Tab) -> 
     expect(page.get_by_text("User is nobody")).to_be_visible()
     expect(opener).to_be_focused()
     opener.click()
-    page.keyboard.press("Escape")
+    tab.press_escape()
     expect(opener).to_be_focused()
 
 
@@ -146,7 +147,7 @@ def test_escape_closes_the_drawer_on_a_phone(opener: OpenTab) -> None:
         button.click()
         expect(page.get_by_role("link", name="API keys")).to_be_visible()
         assert tab.find_violations() == []
-        page.keyboard.press("Escape")
+        tab.press_escape()
         expect(page.get_by_role("link", name="API keys")).to_have_count(0)
         expect(button).to_be_focused()
 

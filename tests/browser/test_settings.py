@@ -104,7 +104,7 @@ def test_the_palette_and_the_shortcut_sheet(tab: Tab) -> None:
     page = tab.open("/experiments")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("Go to Alerts")
-    page.keyboard.press("Escape")
+    tab.press_escape()
     page.keyboard.press("Control+k")
     page.get_by_label("Search and commands").last.fill("model pr")
     page.keyboard.press("Enter")

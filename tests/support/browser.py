@@ -47,6 +47,9 @@ WAIT_MS = 30_000
 # The page has a heading and shows no skeleton.
 _SETTLED = """() => document.querySelector('h1, h2')
     && !document.querySelector('.animate-pulse, [aria-busy=true]')"""
+# Base UI listens to keys a moment after an overlay is drawn, and moves the focus after that.
+_IS_FOCUS_IN_OVERLAY = """() => [...document.querySelectorAll('[data-overlay]')].at(-1)
+    ?.contains(document.activeElement)"""
 # Base UI uses hidden focusable elements to move the focus on at the edges of a popup.
 _FOCUS_GUARDS = "[data-base-ui-focus-guard]"
 expect.set_options(timeout=WAIT_MS)
@@ -116,6 +119,14 @@ class Tab:
 
     def settle(self) -> None:
         self.page.wait_for_function(_SETTLED, timeout=WAIT_MS)
+
+    def wait_for_focus_in_overlay(self) -> None:
+        self.page.wait_for_function(_IS_FOCUS_IN_OVERLAY, timeout=WAIT_MS)
+
+    def press_escape(self) -> None:
+        """Press Escape in the topmost overlay as soon as it would notice."""
+        self.wait_for_focus_in_overlay()
+        self.page.keyboard.press("Escape")
 
     @contextmanager
     def watch(self) -> Iterator[None]:
