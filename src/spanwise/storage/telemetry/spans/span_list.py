@@ -1,8 +1,4 @@
-"""Reads pages of single spans: the latest, the slowest, the costliest.
-
-The first spans in an order are found without deduplicating all others: narrow columns of every
-stored row are ranked, outdated rows too, and the current rows are read of the first ones.
-"""
+"""Reads pages of single spans: the latest, the slowest, the costliest."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,9 +8,11 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import ATTRIBUTE, Order, SpanFilter, SpanSort
 from spanwise.model.telemetry.spans import ListedSpan
 from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.engine import ranking
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.engine.query import Rows
+from spanwise.storage.telemetry.engine.ranking import SPARE_ROWS, placed_rows
 from spanwise.storage.telemetry.filters.fields import (
     INHERITED,
     Column,
@@ -43,11 +41,6 @@ _SHOWN_COLUMNS = ", ".join(
     f"{inherited_column(field)} AS own_{column}" for field, column in INHERITED.items()
 )
 
-# Extra keys per page: some may belong to outdated rows.
-_SPARE_KEYS = 10
-# Pages up to this row are found by ranking all stored rows.
-_MAX_RANKED = 1000
-
 
 async def list_spans(
     engine: Engine,
@@ -75,9 +68,11 @@ class _Reader:
         self._workspace = workspace
         self._wanted = wanted
         self._rank = rank
+        self._order = order
         # The same order for spans of equal rank each time.
-        names = ("rank", "start", "trace_id", "span_id")
-        self._order = ", ".join(f"{name} {order}" for name in names)
+        self._order_by = ", ".join(
+            f"{name} {order}" for name in ("rank", "start", "trace_id", "span_id")
+        )
 
     async def count(self) -> int:
         where = self._conditions(self._wanted.period)
@@ -91,26 +86,30 @@ class _Reader:
 
     async def read(self, page: PageRequest, *, is_latest: bool) -> Rows:
         wanted = page.skip + page.limit
-        if wanted <= _MAX_RANKED:
+        if wanted <= ranking.MAX_RANKED:
             period = self._wanted.period
             for part in recent_periods_first(period) if is_latest else (period,):
-                keys = await self._find_keys(part, wanted + _SPARE_KEYS)
-                is_last = part == period
-                if len(keys) < wanted and not is_last:
-                    continue
-                rows = await self._read_rows(keys, are_ranked=True)
-                if len(rows) >= wanted or (is_last and len(keys) < wanted + _SPARE_KEYS):
+                rows = await self._read_ranked(part, wanted)
+                if rows is not None and (len(rows) >= wanted or part == period):
                     return rows[page.skip : wanted]
         keys = await self._find_keys(self._wanted.period, page.limit, page.skip, "FINAL")
-        return await self._read_rows(keys)
+        spans = {(key["hour"], key["trace_id"], key["span_id"]) for key in keys}
+        rows = await self._read(keys)
+        return [row for row in rows if (row["hour"], row["trace_id"], row["span_id"]) in spans]
+
+    async def _read_ranked(self, period: TimeRange, wanted: int) -> Rows | None:
+        """Return the first spans of a period; None if too many rows are outdated."""
+        ranked = await self._find_keys(period, wanted + SPARE_ROWS)
+        current = await self._read(ranked)
+        return placed_rows(current, ranked, wanted, _position, self._order)
 
     async def _find_keys(
         self, period: TimeRange, limit: int, skip: int = 0, final: str = ""
     ) -> Rows:
         where = self._conditions(period)
         return await self._engine.fetch(
-            f"""SELECT toUnixTimestamp(hour) AS hour, trace_id, span_id, rank
-            FROM ({self._select(where, final)}) ORDER BY {self._order}
+            f"""SELECT hour, trace_id, span_id, rank, toUnixTimestamp64Nano(start) AS nano
+            FROM ({self._select(where, final)}) ORDER BY {self._order_by}
             LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}
             SETTINGS max_memory_usage = {self._engine.max_query_bytes}""",
             {**where.parameters, "limit": limit, "skip": skip},
@@ -154,42 +153,33 @@ class _Reader:
         ]
         return " AND ".join(conditions) or "1"
 
-    async def _read_rows(self, keys: Rows, *, are_ranked: bool = False) -> Rows:
-        """Read the spans of keys in their order, with what they take from their traces.
-
-        With `are_ranked`, keys of outdated rows, which have another rank, are skipped.
-        """
+    async def _read(self, keys: Rows) -> Rows:
+        """Read the current spans of keys in order, with what they take from their traces."""
         if not keys:
             return []
         where = self._conditions(self._wanted.period)
-        hours = where.bind(sorted({key["hour"] for key in keys}), "Array(UInt32)")
+        hours = where.bind(sorted({key["hour"] for key in keys}), "Array(DateTime('UTC'))")
         traces = where.bind(sorted({key["trace_id"].hex() for key in keys}), "Array(String)")
         spans = where.bind(sorted({key["span_id"].hex() for key in keys}), "Array(String)")
         trace_ids = f"SELECT {{workspace:String}}, toFixedString(unhex(arrayJoin({traces})), 16)"
-        rows = await self._engine.fetch(
-            f"""SELECT *, toUnixTimestamp(hour) AS at_hour, lower(hex(trace_id)) AS trace,
-                lower(hex(span_id)) AS id, {_SHOWN_COLUMNS}
+        return await self._engine.fetch(
+            f"""SELECT *, toUnixTimestamp64Nano(start) AS nano, {_SHOWN_COLUMNS}
             FROM (
                 SELECT {_COLUMNS}, {self._rank} AS rank FROM spans FINAL
                 PREWHERE workspace = {{workspace:String}}
-                    AND hour IN (SELECT toDateTime(arrayJoin({hours}), 'UTC'))
+                    AND hour IN {hours}
                     AND trace_id IN (SELECT toFixedString(unhex(arrayJoin({traces})), 16))
                     AND span_id IN (SELECT toFixedString(unhex(arrayJoin({spans})), 8))
                 WHERE {where.sql}) AS s
             {_join_traces(trace_starts_condition(trace_ids))}
-            WHERE {self._inherited_sql(where)}""",
+            WHERE {self._inherited_sql(where)} ORDER BY {self._order_by}""",
             where.parameters,
             tag="read_listed_spans",
         )
-        found = {(row["at_hour"], row["trace"], row["id"]): row for row in rows}
-        current: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for key in keys:
-            # A span that was sent again is ranked more than once.
-            span = key["hour"], key["trace_id"].hex(), key["span_id"].hex()
-            row = found.get(span)
-            if row and (not are_ranked or row["rank"] == key["rank"]):
-                current[span] = row
-        return list(current.values())
+
+
+def _position(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["rank"], row["nano"], row["trace_id"], row["span_id"]
 
 
 def _join_traces(condition: str) -> str:
@@ -201,8 +191,8 @@ def _join_traces(condition: str) -> str:
 def _to_span(row: Mapping[str, Any], agent_ids: AgentIds) -> ListedSpan:
     agent = row["own_agent_name"]
     return ListedSpan(
-        trace_id=row["trace"],
-        span_id=row["id"],
+        trace_id=row["trace_id"].hex(),
+        span_id=row["span_id"].hex(),
         name=row["name"],
         kind=row["kind"],
         start_time=in_utc(row["start"]),

@@ -1,7 +1,6 @@
 """Reads traces: pages by filter and sort order, and single traces by id."""
 
 import asyncio
-import operator
 from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,9 +11,11 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import Order, TraceFilter, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.engine import ranking
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.engine.query import Rows
+from spanwise.storage.telemetry.engine.ranking import SPARE_ROWS, placed_rows
 from spanwise.storage.telemetry.filters.trace_filters import search_sql, trace_conditions
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
 from spanwise.storage.telemetry.spans.locations import (
@@ -49,12 +50,6 @@ _FIRST_PAGE_DAYS = (1, 30)
 # A search that matches at most this many traces reads them by key, instead of all others too.
 MAX_FEW = 1000
 
-# Extra keys per page: some may belong to deleted or outdated rows.
-_SPARE_KEYS = 10
-
-# Pages up to this row are sorted without deduplicating all traces first.
-_MAX_RANKED = 1000
-
 # Agent name -> agent id, for the traces' `agentId`.
 AgentIds = Mapping[str, str]
 
@@ -87,7 +82,7 @@ async def find_traces(
         reading = (
             _read_latest(engine, workspace, wanted, page, page_start)
             if is_latest
-            else _read_ranked(engine, where, page, SORTS[sort], by)
+            else _read_ranked(engine, where, page, SORTS[sort], order)
         )
         total, rows = await asyncio.gather(counting or _count_traces(engine, where), reading)
     names = await find_error_names(engine, workspace, rows) if with_error_names else {}
@@ -154,7 +149,7 @@ async def _read_latest(
         if len(rows) == page.limit:
             return rows
     if page.skip == 0:
-        enough = page.limit + _SPARE_KEYS
+        enough = page.limit + SPARE_ROWS
         for part in _recent_ranges_first(wanted):
             keys = await _find_latest_keys(engine, trace_conditions(workspace, part), enough)
             if len(keys) < page.limit and part != wanted:
@@ -163,7 +158,7 @@ async def _read_latest(
             if len(rows) >= page.limit or (part == wanted and len(keys) < enough):
                 return rows[: page.limit]
     where = trace_conditions(workspace, wanted)
-    after = page.skip + page.limit + _SPARE_KEYS
+    after = page.skip + page.limit + SPARE_ROWS
     keys = await _find_latest_keys(engine, where, 1, skip=after)
     if keys:
         bounded = trace_conditions(workspace, wanted)
@@ -232,51 +227,42 @@ async def _find_latest_keys(engine: Engine, where: Conditions, limit: int, skip:
 
 
 async def _read_ranked(
-    engine: Engine, where: Conditions, page: PageRequest, rank: str, order: str
+    engine: Engine, where: Conditions, page: PageRequest, rank: str, order: Order
 ) -> Rows:
     """Read a page in the order of an expression without deduplicating all traces."""
     wanted = page.skip + page.limit
-    if wanted > _MAX_RANKED:
-        return await _read_page(engine, where, page, order)
+    by = f"{rank} {order}, start {order}"
+    if wanted > ranking.MAX_RANKED:
+        return await _read_page(engine, where, page, by)
     # The first page has few other rows, so all columns are read at once.
     columns = "" if page.skip else COLUMNS
     found = await _find_ranked(engine, where, wanted, rank, order, columns)
     if found is None:
-        return await _read_page(engine, where, page, order)
+        return await _read_page(engine, where, page, by)
     found = found[page.skip : wanted]
     return await _read_rows(engine, Conditions(where.workspace), found) if page.skip else found
 
 
 async def _find_ranked(
-    engine: Engine, where: Conditions, wanted: int, rank: str, order: str, columns: str
+    engine: Engine, where: Conditions, wanted: int, rank: str, order: Order, columns: str
 ) -> Rows | None:
-    """Return the first traces in the order of an expression; None if too many rows are outdated.
-
-    Every stored row is ranked, outdated ones too, then the current rows of the first ones. Those up
-    to the last ranked row are in their place, also if they were written in between; the others
-    follow all that were ranked.
-    """
-    limit, direction = wanted + _SPARE_KEYS, order.rpartition(" ")[2]
+    """Return the first traces in the order of an expression; None if too many rows are outdated."""
+    limit = wanted + SPARE_ROWS
+    by = f"{rank} {order}, start {order}, trace_id {order}"
     key = f"toUnixTimestamp64Nano(start) AS nano, trace_id, {rank} AS rank"
     ranked = await engine.fetch(
         f"""SELECT {key} FROM traces WHERE {where.sql} AND NOT is_deleted
-        ORDER BY {order}, trace_id {direction} LIMIT {{limit:UInt32}}""",
+        ORDER BY {by} LIMIT {{limit:UInt32}}""",
         {**where.parameters, "limit": limit},
         tag="find_ranked_keys",
     )
     current = await engine.fetch(
         f"""SELECT {", ".join(filter(None, (key, columns)))}
-        FROM traces FINAL {_AT_STARTS} WHERE {where.sql}
-        ORDER BY {order}, trace_id {direction} SETTINGS max_threads = 1""",
+        FROM traces FINAL {_AT_STARTS} WHERE {where.sql} ORDER BY {by} SETTINGS max_threads = 1""",
         {**where.parameters, "starts": [to_start(row) for row in ranked]},
         tag="rank_current_traces",
     )
-    if len(ranked) < limit:
-        return current
-    last = _position(ranked[-1])
-    is_before = operator.ge if direction == Order.DESC else operator.le
-    found = [row for row in current if is_before(_position(row), last)]
-    return found if len(found) >= wanted else None
+    return placed_rows(current, ranked, wanted, _position, order)
 
 
 def _position(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from spanwise.storage.telemetry.engine import ranking
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.traces import trace_queries
 from support.accounts import lower_hash_cost
 from support.ids import new_trace_id
 from support.service import Person, Service
@@ -122,7 +122,7 @@ async def test_pages_hold_each_current_trace_in_order(
     max_ranked: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(trace_queries, "_MAX_RANKED", max_ranked)
+    monkeypatch.setattr(ranking, "MAX_RANKED", max_ranked)
     for agent in (None, "a"):
         current = [span for span in rounds[-1][3:] if agent in {None, span["agentName"]}]
         expected = sorted(

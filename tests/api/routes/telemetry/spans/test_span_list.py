@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.storage.telemetry.spans import span_list
+from spanwise.storage.telemetry.engine import ranking
 from support.accounts import lower_hash_cost
 from support.ids import new_trace_id
 from support.service import Person, Service, assert_error
@@ -92,7 +92,7 @@ async def test_pages_hold_each_current_span_in_order(
     ranked: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(span_list, "_MAX_RANKED", ranked)
+    monkeypatch.setattr(ranking, "MAX_RANKED", ranked)
     sent, deleted = rounds[-1], rounds[-1][0]["traceId"]
     for agent in (None, "a", "helper"):
         wanted = [s for s in sent if s["traceId"] != deleted]
@@ -113,6 +113,42 @@ async def test_pages_hold_each_current_span_in_order(
             assert [s["spanId"] for s in found] == [s["spanId"] for s in expected]
             assert [s["agentName"] for s in found] == [agent_of(s, sent) for s in expected]
             assert {s["environment"] for s in found} == {"live"}
+
+
+@pytest.mark.parametrize("limit", [3, 50])
+async def test_a_span_that_changes_during_the_reading_stays_in_the_list(
+    service: Service, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = await service.sign_up()
+    spans = [new_span(NOON, kind="llm", cost=100 - n) for n in range(20)]
+    await send(ada, *spans)
+    ids = [span["spanId"] for span in spans]
+    engine = service.services.engine
+    fetch = engine.fetch
+
+    async def fetch_and_reprice(sql: str, parameters: Any, *, tag: str = "", **options: Any) -> Any:
+        rows = await fetch(sql, parameters, tag=tag, **options)
+        if tag == "find_span_keys":
+            with engine.client() as client:
+                client.command(
+                    """INSERT INTO spans SELECT * REPLACE (version + 1 AS version,
+                        if(lower(hex(span_id)) = {first:String}, 1, 99.5) AS cost)
+                    FROM spans FINAL
+                    WHERE workspace = {workspace:String}
+                        AND lower(hex(span_id)) IN ({first:String}, {third:String})""",
+                    parameters={
+                        "workspace": ada.user["defaultWorkspaceId"],
+                        "first": ids[0],
+                        "third": ids[2],
+                    },
+                )
+        return rows
+
+    monkeypatch.setattr(engine, "fetch", fetch_and_reprice)
+    found = await ada.data("GET", "/spans", params={"sort": "cost", "limit": limit})
+    expected = [ids[2], ids[1], *ids[3:], ids[0]]
+    assert [span["spanId"] for span in found] == expected[:limit]
+    assert found[0]["cost"] == 99.5
 
 
 async def test_the_total_counts_each_span_once(ada: Person, rounds: list[list[Body]]) -> None:
