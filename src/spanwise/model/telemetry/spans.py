@@ -112,14 +112,12 @@ class SpanMessages(ApiModel):
     output: list[Message] | None
 
 
-class Span(ApiModel):
+class _SpanSummary(ApiModel):
     trace_id: str
     span_id: str
-    parent_span_id: str | None
     name: str
     kind: SpanKind
     start_time: UtcTime
-    end_time: UtcTime
     duration_ms: float
     status: SpanStatus
     status_message: str | None
@@ -128,6 +126,7 @@ class Span(ApiModel):
     agent_name: str | None
     provider: str | None
     model: str | None
+    tool_name: str | None
     input_tokens: int
     output_tokens: int
     cached_tokens: int
@@ -137,12 +136,23 @@ class Span(ApiModel):
     cost: float
     # Of a streamed model call.
     time_to_first_token_ms: float | None
-    # The span that reports the same call and counts in its place.
-    counted_in: str | None
-    tool_name: str | None
     session_id: str | None
     user_id: str | None
     environment: str | None
+
+
+class ListedSpan(_SpanSummary):
+    """A span in a list, without its content and with the first 300 characters of its message.
+
+    Agent, environment, session and user are its own or those of its trace.
+    """
+
+
+class Span(_SpanSummary):
+    parent_span_id: str | None
+    end_time: UtcTime
+    # The span that reports the same call and counts in its place.
+    counted_in: str | None
     experiment_id: str | None
     variant: str | None
     service_name: str | None
@@ -151,38 +161,6 @@ class Span(ApiModel):
     messages: SpanMessages
     attributes: dict[str, Any]
     events: list[SpanEvent]
-
-
-class ListedSpan(ApiModel):
-    """A span in a list, without its content. Agent, environment, session and user are its own or
-    those of its trace."""
-
-    trace_id: str
-    span_id: str
-    name: str
-    kind: SpanKind
-    start_time: UtcTime
-    duration_ms: float
-    status: SpanStatus
-    # The first 300 characters.
-    status_message: str | None
-    error_type: ErrorType | None
-    agent_id: str | None
-    agent_name: str | None
-    provider: str | None
-    model: str | None
-    tool_name: str | None
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    cache_write_tokens: int
-    reasoning_tokens: int
-    total_tokens: int
-    cost: float
-    time_to_first_token_ms: float | None
-    session_id: str | None
-    user_id: str | None
-    environment: str | None
 
 
 # The fields of `Span` under their JSON names. A trace may have tens of thousands of spans, and
