@@ -19,7 +19,7 @@ import { isDark, setTheme } from "@/lib/theme";
 import { useDebounced } from "@/lib/useDebounced";
 import { useWorkspaceId } from "@/lib/workspace";
 import { Dialog } from "@/ui/Dialog";
-import { PAGES } from "./pages";
+import { usePermittedPages } from "./pages";
 import { type FoundId, useFoundIds } from "./useFoundIds";
 import { useSwitchWorkspace } from "./useSwitchWorkspace";
 
@@ -98,6 +98,7 @@ function useIdCommands(words: string): Command[] {
 
 function useCommands(text: string): Command[] {
   const navigate = useNavigate();
+  const pages = usePermittedPages();
   const workspaces = useWorkspaceCommands();
   const { data } = useFilterValues();
   const words = text.trim().toLowerCase();
@@ -106,14 +107,16 @@ function useCommands(text: string): Command[] {
     void navigate({ to, search: search as never });
   const fixed: Command[] = [
     // Pages that are not in the rail are found by typing only.
-    ...PAGES.filter((page) => page.icon || (words && page.keywords)).map((page) => ({
-      id: page.path,
-      label: page.title,
-      hint: page.key ? `g ${page.key}` : "page",
-      icon: page.icon ? <page.icon className="size-4" /> : <AppWindow className="size-4" />,
-      keywords: page.keywords,
-      run: go(page.path),
-    })),
+    ...pages
+      .filter((page) => page.icon || (words && page.keywords))
+      .map((page) => ({
+        id: page.path,
+        label: page.title,
+        hint: page.key ? `g ${page.key}` : "page",
+        icon: page.icon ? <page.icon className="size-4" /> : <AppWindow className="size-4" />,
+        keywords: page.keywords,
+        run: go(page.path),
+      })),
     ...(data?.agents ?? []).map((agent) => ({
       id: `agent ${agent.name}`,
       label: agent.name,

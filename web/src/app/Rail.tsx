@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { PanelLeft } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import { useAlertSummary, useProfile } from "@/lib/queries";
+import { useAlertSummary } from "@/lib/queries";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
 import { Logo } from "@/ui/Logo";
-import { GROUPS, PAGES, type Page } from "./pages";
+import { GROUPS, type Page, usePermittedPages } from "./pages";
 
 const UserMenu = lazy(() => import("./UserMenu"));
 const Drawer = lazy(() => import("@/ui/Dialog").then((code) => ({ default: code.Drawer })));
@@ -100,10 +100,7 @@ interface GroupProps {
 }
 
 function Group({ id, title, isNarrow, onPick }: GroupProps) {
-  const { data: profile } = useProfile();
-  const pages = PAGES.filter(
-    (page) => page.icon && page.group === id && (!page.adminOnly || profile?.role === "admin"),
-  );
+  const pages = usePermittedPages().filter((page) => page.icon && page.group === id);
   if (pages.length === 0) return null;
   return (
     <div className="mb-3">

@@ -14,6 +14,7 @@ import {
   Telescope,
   ThumbsUp,
 } from "lucide-react";
+import { useProfile } from "@/lib/queries";
 import { type Page, type PageCode, PUBLIC_PAGES } from "./publicPages";
 import { SETTINGS_PAGES } from "./settingsPages";
 import { TRACE_PAGES } from "./tracePages";
@@ -205,6 +206,12 @@ function cacheLoad(load: Page["load"]): Page["load"] {
 }
 
 export const PAGES = TABLE.map((page): Page => ({ ...page, load: cacheLoad(page.load) }));
+
+/** Those that this person may open. */
+export function usePermittedPages(): Page[] {
+  const { data: profile } = useProfile();
+  return PAGES.filter((page) => !page.adminOnly || profile?.role === "admin");
+}
 
 export const GROUPS = [
   { id: "observe", title: "Observe" },
