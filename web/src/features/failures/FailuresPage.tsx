@@ -37,7 +37,7 @@ export default function FailuresPage() {
         <ListTitle>Failures</ListTitle>
         <AlertMe />
       </div>
-      <div className="flex flex-wrap-reverse items-end gap-x-2 border-b bg-bg">
+      <div className="flex flex-wrap-reverse items-start gap-x-2 border-b bg-bg">
         <div className="-mb-px min-w-0 grow">
           <Tabs
             label="Status"
