@@ -94,25 +94,23 @@ async def test_pages_hold_each_current_span_in_order(
 ) -> None:
     monkeypatch.setattr(ranking, "MAX_RANKED", ranked)
     sent, deleted = rounds[-1], rounds[-1][0]["traceId"]
-    for agent in (None, "a", "helper"):
+
+    def key(span: Body) -> Any:
+        return SORTS[sort](span), span["startTime"], span["traceId"], span["spanId"]
+
+    for agent, limit in ((None, 50), ("a", 3), ("helper", 3)):
         wanted = [s for s in sent if s["traceId"] != deleted]
         wanted = [s for s in wanted if agent in {None, agent_of(s, sent)}]
-
-        def key(span: Body) -> Any:
-            return SORTS[sort](span), span["startTime"], span["traceId"], span["spanId"]
-
         expected = sorted(wanted, key=key, reverse=order == "desc")
-        query: dict[str, Any] = {"sort": sort, "order": order}
+        query: dict[str, Any] = {"sort": sort, "order": order, "limit": limit}
         if agent is not None:
             query["filters"] = json.dumps([{"field": "agent", "value": agent}])
-        for limit in (3, 50):
-            found = []
-            for skip in range(0, len(expected), limit):
-                params = {**query, "limit": limit, "skip": skip}
-                found += await ada.data("GET", "/spans", params=params)
-            assert [s["spanId"] for s in found] == [s["spanId"] for s in expected]
-            assert [s["agentName"] for s in found] == [agent_of(s, sent) for s in expected]
-            assert {s["environment"] for s in found} == {"live"}
+        found = []
+        for skip in range(0, len(expected), limit):
+            found += await ada.data("GET", "/spans", params={**query, "skip": skip})
+        assert [s["spanId"] for s in found] == [s["spanId"] for s in expected]
+        assert [s["agentName"] for s in found] == [agent_of(s, sent) for s in expected]
+        assert {s["environment"] for s in found} == {"live"}
 
 
 @pytest.mark.parametrize("limit", [3, 50])
