@@ -35,7 +35,7 @@ export function TraceRow({ trace }: { trace: Trace }) {
       >
         <When at={trace.startTime} />
         <span className={LATEST_TEXT}>{previewText(trace.inputPreview) || trace.name}</span>
-        {trace.status === "error" && <ErrorBadge trace={trace} />}
+        {trace.status === "error" && <ErrorBadge of={trace} />}
         <span className="min-w-16 shrink-0 text-right">{formatDuration(trace.durationMs)}</span>
         <span className="min-w-16 shrink-0 text-right text-muted">{formatCost(trace.cost)}</span>
       </Link>

@@ -147,6 +147,9 @@ class ListedSpan(_SpanSummary):
     Agent, environment, session and user are its own or those of its trace.
     """
 
+    # The name of its exception.
+    error_name: str | None
+
 
 class Span(_SpanSummary):
     parent_span_id: str | None

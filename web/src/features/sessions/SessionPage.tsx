@@ -155,7 +155,7 @@ function Turn({ trace, sessionId, number, spans }: TurnProps) {
           </span>
         )}
         <Time at={trace.startTime} as="full" />
-        {trace.status === "error" && <ErrorBadge trace={trace} />}
+        {trace.status === "error" && <ErrorBadge of={trace} />}
         <span className="ml-auto">{formatDuration(trace.durationMs)}</span>
         <span>{formatCost(trace.cost)}</span>
         <Link

@@ -10,6 +10,7 @@ import { rangeQuery, useKeptSearch, useRange } from "@/lib/range";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { UrlChips } from "@/ui/filters/Chips";
 import { UrlFilterButton } from "@/ui/filters/FilterButton";
+import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
 import { Table } from "@/ui/Table";
 import { listColumns } from "./listColumns";
@@ -69,6 +70,7 @@ export function SpanList() {
     <>
       <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
         <UrlFilterButton />
+        <ViewsButton page="spans" />
         <UrlChips />
         <span className="ml-auto text-sm text-muted">
           {total !== undefined && formatCounted(total, "span")}

@@ -1,9 +1,9 @@
 /** The columns of the list of single spans. */
 import type { Schemas } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
-import { errorTypeLabel } from "@/lib/errors";
 import { formatCost, formatDuration } from "@/lib/format";
-import { Badge, Dot } from "@/ui/Badge";
+import { Dot } from "@/ui/Badge";
+import { ErrorBadge } from "@/ui/ErrorBadge";
 import { KindIcon } from "@/ui/kinds";
 import { type Column, RowLink } from "@/ui/Table";
 import { Time } from "@/ui/Time";
@@ -75,12 +75,7 @@ export function listColumns(hrefOf: (span: ListedSpan) => string): Column<Listed
       id: "error",
       header: "Error",
       width: "minmax(6rem, 1fr)",
-      cell: ({ status, errorType, statusMessage }) =>
-        status === "error" && (
-          <span title={statusMessage ?? undefined}>
-            <Badge tone="bad">{errorTypeLabel(errorType)}</Badge>
-          </span>
-        ),
+      cell: (span) => span.status === "error" && <ErrorBadge of={span} />,
     },
     {
       id: "start",
@@ -88,7 +83,7 @@ export function listColumns(hrefOf: (span: ListedSpan) => string): Column<Listed
       width: "minmax(8rem, 1fr)",
       align: "right",
       sort: "startTime",
-      cell: (span) => <Time at={span.startTime} as="short" />,
+      cell: (span) => <Time at={span.startTime} as="precise" />,
     },
   ];
 }

@@ -19,7 +19,7 @@ export function Name({ trace, search }: { trace: Trace; search: string }) {
       >
         {shortName(trace)}
       </RowLink>
-      {trace.status === "error" && <ErrorBadge trace={trace} />}
+      {trace.status === "error" && <ErrorBadge of={trace} />}
       {trace.status !== "error" && trace.errorCount > 0 && (
         <span title={`${formatCounted(trace.errorCount, "failed span")} in a successful trace`}>
           <Badge tone="warning">{trace.errorCount}</Badge>

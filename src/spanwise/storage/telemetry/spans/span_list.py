@@ -26,6 +26,7 @@ from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
 from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
 from spanwise.storage.telemetry.spans.locations import trace_starts_condition
 from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.traces.error_names import NO_NAME, error_name_or
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds, recent_periods_first
 
 _SORTS = {
@@ -36,7 +37,8 @@ _SORTS = {
 _COLUMNS = f"""hour, trace_id, span_id, name, kind, start, duration_ns, status,
     substringUTF8(status_message, 1, 300) AS message, error_type, provider, model, tool_name,
     input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, cost,
-    {", ".join(INHERITED.values())}, {FIRST_TOKEN_MS} AS first_token_ms"""
+    {", ".join(INHERITED.values())}, {FIRST_TOKEN_MS} AS first_token_ms,
+    {error_name_or("''")} AS error_name"""
 _SHOWN_COLUMNS = ", ".join(
     f"{inherited_column(field)} AS own_{column}" for field, column in INHERITED.items()
 )
@@ -200,6 +202,7 @@ def _to_span(row: Mapping[str, Any], agent_ids: AgentIds) -> ListedSpan:
         status=row["status"],
         status_message=or_none(row["message"]),
         error_type=or_none(row["error_type"]),
+        error_name=row["error_name"] if row["error_name"] not in {"", NO_NAME} else None,
         agent_id=agent_ids.get(agent),
         agent_name=or_none(agent),
         provider=or_none(row["provider"]),

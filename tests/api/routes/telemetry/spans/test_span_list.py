@@ -174,6 +174,7 @@ async def test_a_span_has_its_numbers_and_what_its_trace_says(service: Service) 
         attributes={
             "gen_ai.usage.cache_creation.input_tokens": 7,
             "gen_ai.server.time_to_first_token": 0.05,
+            "exception.type": "httpx.ReadTimeout",
         },
     )
     await send(ada, root, call)
@@ -189,6 +190,7 @@ async def test_a_span_has_its_numbers_and_what_its_trace_says(service: Service) 
         "status": "error",
         "statusMessage": "x" * 300,
         "errorType": "timeout",
+        "errorName": "httpx.ReadTimeout",
         "agentName": "planner",
         "provider": "openai",
         "model": "gpt-4o",
