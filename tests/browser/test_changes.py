@@ -86,6 +86,17 @@ def test_periods_are_compared_and_few_traces_say_so(tab: Tab) -> None:
     expect(page).to_have_url(re.compile("against=week"))
 
 
+def test_releases_of_one_agent_are_compared(tab: Tab) -> None:
+    page = tab.open("/changes?range=30d&by=serviceVersion")
+    expect(page.get_by_role("heading", name="Choose an agent")).to_be_visible()
+    expect(page.get_by_label("Baseline", exact=True)).to_have_value("")
+    assert tab.find_violations() == []
+    page.get_by_role("main").get_by_role("button", name="code-reviewer").click()
+    expect(page.get_by_label("Baseline", exact=True)).to_have_value("3.1.0")
+    expect(page.get_by_label("Candidate", exact=True)).to_have_value("3.2.0")
+    expect(page.get_by_role("table", name="Measures")).to_be_visible()
+
+
 def test_an_attribute_is_asked_for_before_its_values(tab: Tab) -> None:
     page = tab.open("/changes?by=attribute:")
     expect(page.get_by_role("heading", name="Choose an attribute")).to_be_visible()

@@ -141,7 +141,7 @@ function ChangeRow({ row, scale, ticks }: RowProps) {
 
 function noteOf({ verdict, interval }: Change): string {
   if (verdict === "tooFew") return "needs 30 sessions";
-  return interval ? "baseline near zero" : "no difference";
+  return interval ? "baseline too uncertain" : "no difference";
 }
 
 function Cell({ name, children }: { name: string; children: ReactNode }) {

@@ -1,8 +1,10 @@
 /** What got better or worse between two periods, releases, models or other groups of traces. */
 import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight } from "lucide-react";
+import type { Schemas } from "@/lib/api";
 import type { Condition } from "@/lib/conditions";
 import { formatCount, formatCounted, formatShortTime } from "@/lib/format";
+import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
 import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { PageBody, Panel } from "@/ui/Panel";
@@ -21,7 +23,7 @@ import { useChanges, useComparison, useSideSearch } from "./useChanges";
 const HEIGHT = 480;
 
 export default function ChangesPage() {
-  const { comparison, names, isNamed, isLoading, change } = useComparison();
+  const { comparison, names, agents, isNamed, isLoading, change } = useComparison();
   const changes = useChanges(comparison);
   const { dimension, baseline, candidate } = comparison;
   const isIncomplete = dimension !== "" && !(isNamed && baseline && candidate);
@@ -33,7 +35,12 @@ export default function ChangesPage() {
         isLoading ? (
           <Skeleton className="h-96" />
         ) : (
-          <ChooseValues isNamed={isNamed} found={names.length} />
+          <ChooseValues
+            isNamed={isNamed}
+            found={names.length}
+            agents={agents}
+            onAgent={(agent) => change({ agent })}
+          />
         )
       ) : (
         <QueryResult query={changes} rejected="Cannot compare these groups" height={HEIGHT}>
@@ -170,10 +177,38 @@ const NO_ATTRIBUTE = {
   hint: "Name the attribute of your spans whose values you want to compare, such as a tenant or a plan.",
 };
 
-function ChooseValues({ isNamed, found }: { isNamed: boolean; found: number }) {
-  const choice = isNamed ? CHOICES[Math.min(found, 2)] : NO_ATTRIBUTE;
+const NO_AGENT = {
+  title: "Choose an agent",
+  hint: "Versions of different agents say little about each other. To compare them anyway, name both above.",
+};
+
+interface ChooseProps {
+  isNamed: boolean;
+  found: number;
+  /** Those of which one has to be chosen. */
+  agents: readonly Schemas["AgentRef"][];
+  onAgent: (name: string) => void;
+}
+
+function ChooseValues({ isNamed, found, agents, onAgent }: ChooseProps) {
+  const isOfAll = found > 1 && agents.length > 0;
+  const choice = isOfAll ? NO_AGENT : isNamed ? CHOICES[Math.min(found, 2)] : NO_ATTRIBUTE;
   return (
-    <EmptyState icon={<ArrowLeftRight className="size-6" />} title={choice?.title ?? ""}>
+    <EmptyState
+      icon={<ArrowLeftRight className="size-6" />}
+      title={choice?.title ?? ""}
+      action={
+        isOfAll && (
+          <span className="flex flex-wrap justify-center gap-2">
+            {agents.map(({ name }) => (
+              <Button key={name} onClick={() => onAgent(name)}>
+                {name}
+              </Button>
+            ))}
+          </span>
+        )
+      }
+    >
       {choice?.hint}
     </EmptyState>
   );

@@ -77,7 +77,7 @@ export function ComparisonForm({ comparison, names, onChange }: Props) {
         <UrlChips />
         <UrlFilterButton />
       </div>
-      {dimension === "serviceVersion" && !agent && (
+      {dimension === "serviceVersion" && !agent && baseline && candidate && (
         <p className="w-full text-sm text-muted">
           This compares versions of all agents. Choose an agent above to compare its releases.
         </p>

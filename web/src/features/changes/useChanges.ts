@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { api, unwrap } from "@/lib/api";
 import { type Condition, NATURAL, useConditions } from "@/lib/conditions";
 import { pageConditions } from "@/lib/groups";
+import { useFilterValues } from "@/lib/queries";
 import { type Range, useFilterQuery, useRange } from "@/lib/range";
 import { type Search, useSetUrl, useUrl } from "@/lib/url";
 import { useValues } from "@/ui/filters/useSuggestions";
@@ -27,7 +28,10 @@ export interface Comparison {
   shift: Shift;
 }
 
-/** Without values in the URL, the two most frequent ones, in their natural order. */
+/**
+ * Without values in the URL, the two most frequent ones, in their natural order. Versions belong to
+ * an agent, so that one has to be chosen first if there are several.
+ */
 export function useComparison() {
   const url = useUrl();
   const setUrl = useSetUrl();
@@ -37,8 +41,15 @@ export function useComparison() {
   const where = [...pageConditions(url), ...conditions];
   const values = useValues(dimension, "", isNamed, where);
   const names = useMemo(() => values.data?.map((one) => one.name) ?? [], [values.data]);
+  const agents = useFilterValues().data?.agents;
+  const isOfAll = dimension === "serviceVersion" && !where.some(({ field }) => field === "agent");
+  const needsAgent = isOfAll && agents?.length !== 1;
   const comparison = useMemo((): Comparison => {
-    const [first = "", second = ""] = defaultValues(names, url.baseline, url.candidate);
+    const [first = "", second = ""] = defaultValues(
+      needsAgent ? [] : names,
+      url.baseline,
+      url.candidate,
+    );
     const shift = (url.against ?? "") in SHIFTS ? ((url.against ?? "") as Shift) : "";
     return {
       dimension,
@@ -46,9 +57,10 @@ export function useComparison() {
       candidate: url.candidate ?? second,
       shift,
     };
-  }, [dimension, names, url.baseline, url.candidate, url.against]);
+  }, [dimension, names, needsAgent, url.baseline, url.candidate, url.against]);
   const change = (search: Search) => setUrl(search, { push: true });
-  return { comparison, names, isNamed, isLoading: isNamed && values.isPending, change };
+  const isLoading = isNamed && (values.isPending || (isOfAll && !agents));
+  return { comparison, names, agents: (needsAgent && agents) || [], isNamed, isLoading, change };
 }
 
 export function defaultValues(names: readonly string[], ...given: (string | undefined)[]) {
