@@ -30,6 +30,16 @@ def test_a_new_failure_is_opened_and_muted(tab: Tab, demo: Site) -> None:
     expect(page.get_by_text("No failures with this status")).to_be_visible()
 
 
+def test_one_rule_reports_new_failures(tab: Tab, demo: Site) -> None:
+    rules = demo.call("GET", "/alerts/settings")["rules"]
+    [rule] = [one for one in rules if one["metric"] == "newFailureGroup"]
+    page = tab.open("/failures")
+    page.get_by_role("button", name="Alert me").click()
+    expect(page.get_by_label("Name")).to_have_value(rule["name"])
+    expect(page.get_by_role("list", name="Rules").get_by_role("listitem")).to_have_count(len(rules))
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+
+
 def test_a_failure_leads_to_its_spans_traces_and_users(tab: Tab, demo: Site) -> None:
     start = datetime.now(UTC) - timedelta(seconds=5)
     roots = [

@@ -82,7 +82,7 @@ function Marks({ alert }: { alert: Alert }) {
       <li className="flex items-center gap-1.5">
         <Swatch colour={WINDOW} />
         <span>
-          measured from <Time at={alert.windowStart} as="short" /> to{" "}
+          latest window: <Time at={alert.windowStart} as="short" /> to{" "}
           <Time at={alert.windowEnd} as="short" />
         </span>
       </li>

@@ -6,7 +6,7 @@ import { Badge } from "@/ui/Badge";
 import { Skeleton } from "@/ui/states";
 import { Time } from "@/ui/Time";
 
-/** The traces that an alert points to; those deleted since are left out. */
+/** Traces of the window in which an alert fired; those deleted since are left out. */
 export function ExampleTraces({ ids }: { ids: string[] }) {
   const traces = useQueries({
     queries: ids.map((traceId) => ({
@@ -20,7 +20,9 @@ export function ExampleTraces({ ids }: { ids: string[] }) {
   if (ids.length === 0) return null;
   return (
     <section>
-      <h3 className="mb-1 font-medium">Example traces</h3>
+      <h3 className="mb-1 font-medium">
+        Example traces <span className="font-normal text-muted">when it fired</span>
+      </h3>
       <ul className="flex flex-col">
         {traces.map(({ data, isPending }, index) => (
           <li key={ids[index]} className="border-b last:border-0 empty:hidden">

@@ -84,7 +84,7 @@ function Replay({ backtest, rule, end }: { backtest: Backtest; rule: AlertRule; 
         <ul
           aria-label="Times that the rule would have fired"
           tabIndex={0}
-          className="mt-2 flex max-h-24 flex-wrap gap-x-5 gap-y-1 overflow-auto text-sm"
+          className="mt-2 flex max-h-[5.25rem] flex-wrap gap-x-5 gap-y-1 overflow-auto text-sm"
         >
           {backtest.firings.map((firing) => (
             <li key={firing.start} className="flex items-center gap-1.5">

@@ -14,7 +14,14 @@ import { EmptyState } from "../states";
 import { RuleBacktest } from "./RuleBacktest";
 import { RuleForm } from "./RuleForm";
 import { Notify, RuleList, Secrets } from "./RulePanels";
-import { draftOf, NEW_RULE, NEW_RULES, type Settings, useSaveRules } from "./ruleDraft";
+import {
+  draftOf,
+  findStarted,
+  NEW_RULE,
+  NEW_RULES,
+  type Settings,
+  useSaveRules,
+} from "./ruleDraft";
 
 interface Props {
   /** Without an agent, the rules are those of the workspace. */
@@ -29,7 +36,9 @@ export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
   const [draft, setDraft] = useState(() => {
     const saved = draftOf(settings);
     const added = NEW_RULES[chosen];
-    return added ? { ...saved, rules: [...saved.rules, { ...added }] } : saved;
+    return added && findStarted(saved.rules, chosen) === undefined
+      ? { ...saved, rules: [...saved.rules, { ...added }] }
+      : saved;
   });
   const isNew = chosen in NEW_RULES;
   const isEditor = useCan()("editor");
@@ -37,11 +46,11 @@ export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
   const known = new Set(settings.notify.webhooks.map((one) => one.url));
   const save = useSaveRules(agentId, (saved) => {
     setDraft(draftOf(saved));
-    if (isNew) setChosen(String(saved.rules.length - 1));
+    if (isNew) setChosen(String(index));
     setSecrets(saved.notify.webhooks.filter((one) => one.secret && !known.has(one.url)));
   });
   const index = isNew
-    ? draft.rules.length - 1
+    ? (findStarted(draft.rules, chosen) ?? draft.rules.length - 1)
     : Math.max(
         0,
         draft.rules.findIndex((rule, at) => rule.id === chosen || String(at) === chosen),
