@@ -38,7 +38,8 @@ def test_an_experiment_is_created_started_and_stopped(tab: Tab, demo: Site) -> N
     page.get_by_label("Minimum detectable effect").select_option("0.01")
     expect(planner).not_to_have_text(at_first, use_inner_text=True)
     following.click()
-    expect(page.get_by_text("thumbs_up ↑ (primary)")).to_be_visible()
+    expect(page.get_by_text("thumbs_up ↑ (primary), Latency ↓")).to_be_visible()
+    expect(page.get_by_text("v2", exact=True)).to_be_visible()
     page.get_by_role("button", name="Create draft").click()
     expect(page.get_by_text("Not started yet")).to_be_visible()
     page.get_by_role("link", name="Edit").click()
@@ -59,6 +60,24 @@ def test_an_experiment_is_created_started_and_stopped(tab: Tab, demo: Site) -> N
     assert (made["status"], made["winner"]) == ("stopped", "polite")
     assert made["variants"][1]["config"] == {"prompt": "v2"}
     assert [m["signalName"] for m in made["metrics"]] == ["thumbs_up", None, None]
+
+
+def test_a_rate_is_not_planned_above_all(tab: Tab) -> None:
+    page = tab.open("/experiments/new")
+    page.get_by_label("Name").fill("impossible")
+    page.get_by_role("button", name="Next").click()
+    page.get_by_label("Variant payload").select_option("none")
+    page.get_by_role("button", name="Next").click()
+    page.get_by_label("Minimum detectable effect").select_option("0.5")
+    planner = page.get_by_role("region", name="Sample size")
+    expect(planner).to_contain_text("cannot rise by that much")
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_text("Success rate ↑ (primary)")).to_be_visible()
+    expect(page.get_by_text("All agents", exact=True)).to_be_visible()
+    expect(page.get_by_text("50.0%")).to_have_count(2)
+    assert tab.find_violations() == []
+    page.get_by_role("button", name="Start over").click()
+    page.get_by_role("button", name="Discard").click()
 
 
 def test_results_show_the_verdict_and_the_intervals(tab: Tab, demo: Site) -> None:

@@ -47,7 +47,12 @@ export function Planner({ draft }: { draft: DraftExperiment }) {
         )}
       </Field>
       {plan ? (
-        <Answer plan={plan} trafficPercent={draft.trafficPercent} format={metricFormat(subject)} />
+        <Answer
+          plan={plan}
+          trafficPercent={draft.trafficPercent}
+          format={metricFormat(subject)}
+          isImpossible={what === "successRate" && (plan.baseline ?? 0) * (1 + Number(lift)) > 1}
+        />
       ) : (
         <Skeleton className="h-10" />
       )}
@@ -59,15 +64,20 @@ interface AnswerProps {
   plan: Schemas["ExperimentPlan"];
   trafficPercent: number;
   format: (value: number | null) => string;
+  /** Whether a rate would have to rise above 100%. */
+  isImpossible: boolean;
 }
 
-function Answer({ plan, trafficPercent, format }: AnswerProps) {
+function Answer({ plan, trafficPercent, format, isImpossible }: AnswerProps) {
   if (plan.baseline === null) {
     return (
       <p className="text-muted">
         There is no data of the last 28 days from which the sample size could be estimated.
       </p>
     );
+  }
+  if (isImpossible) {
+    return <p>The rate is {format(plan.baseline)} now and cannot rise by that much.</p>;
   }
   if (plan.unitsPerVariant === null || plan.days === null) {
     return <p>This change is too small to be detected with any realistic number of users.</p>;

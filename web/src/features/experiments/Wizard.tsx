@@ -1,6 +1,7 @@
 /** The four steps in which an experiment is described. */
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ApiError, type Schemas } from "@/lib/api";
+import { formatPercent } from "@/lib/format";
 import { useAgentName, useFilterValues } from "@/lib/queries";
 import { useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
@@ -10,6 +11,7 @@ import { Field, Input, Select, TextArea } from "@/ui/Field";
 import { RoleButton } from "@/ui/RoleButton";
 import { type DraftExperiment, problemsOf, toBody } from "./draft";
 import { MetricFields, VariantFields } from "./ExperimentFields";
+import { metricLabel } from "./labels";
 import { Planner } from "./Planner";
 import type { useDraft } from "./useDraft";
 
@@ -30,6 +32,9 @@ export function Wizard({ kept, onSubmit, submitLabel, isBusy, error }: Props) {
   const problems = problemsOf(draft);
   const blocked = problems.find((problem) => problem.step <= at);
   const isLast = at === STEPS.length - 1;
+  const steps = useRef<HTMLOListElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each step starts at the top
+  useEffect(() => void steps.current?.closest("[data-scroller]")?.scrollTo(0, 0), [at]);
   const startOver = () => {
     kept.clear();
     setStep("1");
@@ -42,7 +47,7 @@ export function Wizard({ kept, onSubmit, submitLabel, isBusy, error }: Props) {
           over to see it.
         </p>
       )}
-      <ol className="mb-4 flex gap-1" aria-label="Steps">
+      <ol ref={steps} className="mb-4 flex gap-1" aria-label="Steps">
         {STEPS.map((name, index) => (
           <li key={name} className="flex-1">
             <button
@@ -196,22 +201,33 @@ function agentOptions(agents: Schemas["AgentRef"][], chosen: string) {
 function Review({ draft }: { draft: DraftExperiment }) {
   const body = toBody(draft);
   const agent = useAgentName(body.agentId);
+  const total = body.variants.reduce((sum, { weight }) => sum + (weight ?? 1), 0);
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
       <Fact name="Name">{body.name}</Fact>
       <Fact name="Hypothesis">{body.hypothesis ?? "–"}</Fact>
-      <Fact name="Agent">{agent ?? "all"}</Fact>
+      <Fact name="Agent">{agent ?? "All agents"}</Fact>
       <Fact name="Traffic">{body.trafficPercent}%</Fact>
       <Fact name="Variants">
-        {body.variants
-          .map((variant) => `${variant.name ?? variant.key} (${variant.weight})`)
-          .join(", ")}
+        <ul className="flex flex-col gap-1">
+          {body.variants.map(({ key, name, weight }, at) => (
+            <li key={key}>
+              {name ?? key}{" "}
+              <span className="text-muted">{formatPercent((weight ?? 1) / total)}</span>
+              {draft.variants[at]?.config && (
+                <pre className="max-h-32 overflow-auto text-sm whitespace-pre-wrap text-muted">
+                  {draft.variants[at].config}
+                </pre>
+              )}
+            </li>
+          ))}
+        </ul>
       </Fact>
       <Fact name="Metrics">
         {(body.metrics ?? [])
           .map(
             (metric) =>
-              `${metric.metric ?? metric.signalName} ${metric.direction === "decrease" ? "↓" : "↑"}${metric.primary ? " (primary)" : ""}`,
+              `${metricLabel({ metric: metric.metric ?? null, signalName: metric.signalName ?? null })} ${metric.direction === "decrease" ? "↓" : "↑"}${metric.primary ? " (primary)" : ""}`,
           )
           .join(", ")}
       </Fact>
