@@ -1,4 +1,4 @@
-/** A trend line without axes. Gaps stay gaps. */
+/** A trend line without axes. Gaps stay gaps; a value between two of them is a dot. */
 interface Props {
   values: (number | null)[];
   colour?: string;
@@ -28,6 +28,8 @@ export function Sparkline({
     if (value === null) return;
     const isStart = index === 0 || values[index - 1] === null;
     path += `${isStart ? "M" : "L"}${x(index).toFixed(1)} ${y(value).toFixed(1)}`;
+    // A line of no length is drawn as a dot, because of its round ends.
+    if (isStart && (values[index + 1] ?? null) === null) path += "h0";
   });
   return (
     <svg
@@ -44,6 +46,7 @@ export function Sparkline({
         strokeWidth="1.5"
         vectorEffect="non-scaling-stroke"
         strokeLinejoin="round"
+        strokeLinecap="round"
       />
     </svg>
   );

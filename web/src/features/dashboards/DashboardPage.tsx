@@ -94,7 +94,7 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
                   <Button
                     className="max-md:hidden"
                     aria-pressed={isArranging}
-                    kind={isArranging ? "primary" : "plain"}
+                    kind={isArranging && !changed ? "primary" : "plain"}
                     icon={<Move className="size-3.5" />}
                     onClick={() => setArranging(!isArranging)}
                   >

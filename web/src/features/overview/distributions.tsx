@@ -135,18 +135,19 @@ function LoadedMap() {
 function HeatMap({ heatmap }: { heatmap: Record<string, Record<string, number>> }) {
   const open = useTraces();
   const totals = new Map<string, number>();
-  for (const calls of Object.values(heatmap)) {
-    for (const [tool, count] of Object.entries(calls))
+  for (const ofAgent of Object.values(heatmap)) {
+    for (const [tool, count] of Object.entries(ofAgent))
       totals.set(tool, (totals.get(tool) ?? 0) + count);
   }
   const byCount = [...totals].sort((a, b) => b[1] - a[1]).map(([tool]) => tool);
   const tools = byCount.slice(0, MAX_TOOLS);
-  const agents = Object.keys(heatmap).slice(0, MAX_AGENTS);
+  const calls = (agent: string, tool: string) => heatmap[agent]?.[tool] ?? 0;
+  const agents = Object.keys(heatmap)
+    .filter((agent) => tools.some((tool) => calls(agent, tool) > 0))
+    .slice(0, MAX_AGENTS);
   if (tools.length === 0)
     return <p className="py-10 text-center text-muted">No tool calls in this period</p>;
-  const most = Math.max(
-    ...agents.flatMap((agent) => tools.map((tool) => heatmap[agent]?.[tool] ?? 0)),
-  );
+  const most = Math.max(...agents.flatMap((agent) => tools.map((tool) => calls(agent, tool))));
   return (
     <div className="overflow-x-auto">
       <table className="w-full min-w-[56rem] table-fixed border-separate border-spacing-0.5 text-sm">
@@ -182,7 +183,7 @@ function HeatMap({ heatmap }: { heatmap: Record<string, Record<string, number>> 
               {tools.map((tool) => (
                 <HeatCell
                   key={tool}
-                  count={heatmap[agent]?.[tool] ?? 0}
+                  count={calls(agent, tool)}
                   most={most}
                   label={`${agent}, ${tool}`}
                   onOpen={() => open({ agent, tool })}

@@ -224,7 +224,7 @@ function Bar({ node, length, isCritical }: Pick<RowProps, "node" | "length" | "i
             ? { left: `calc(${left + width}% + 6px)` }
             : left > 20
               ? { right: `calc(${100 - left}% + 6px)` }
-              : { right: 6, color: "var(--bg)" }
+              : { right: `calc(${100 - left - width}% + 6px)`, color: "var(--bg)" }
         }
       >
         {formatDuration(span.durationMs)}

@@ -11,6 +11,7 @@ import { tickLabels, tickSteps } from "./ticks";
 
 const MAX_BAR_PX = 36;
 const MANY_BARS = 60;
+const AREA_PERCENT = 14;
 const DRAG_PX = 6;
 const FONT_PX = 11;
 const AXIS_GAP_PX = 8;
@@ -32,6 +33,8 @@ export function createPlot(
   cursorLeft: number,
 ): uPlot {
   const layers = stackSeries(input.series);
+  // Areas that lie over each other stay as light as one.
+  const shade = Math.max(2, Math.round(AREA_PERCENT / layers.length));
   const times = input.dates.map((date) => new Date(date).getTime() / 1000);
   const options: uPlot.Options = {
     ...size,
@@ -43,7 +46,7 @@ export function createPlot(
       const zone = isShorterThanDay(input.granularity) ? zoneName() : "UTC";
       return zone === LOCAL_ZONE ? date : uPlot.tzDate(date, zone);
     },
-    series: [{}, ...layers.map(toSeries)],
+    series: [{}, ...layers.map((layer) => toSeries(layer, shade))],
     scales: toScales(input, times),
     axes: toAxes(input),
     cursor: toCursor(layers),
@@ -52,7 +55,7 @@ export function createPlot(
   return new uPlot(options, [times, ...layers.map((layer) => layer.tops)], host);
 }
 
-function toSeries(layer: Layer): uPlot.Series {
+function toSeries(layer: Layer, shade: number): uPlot.Series {
   const colour = resolveColour(layer.colour);
   if (layer.type === "bar") {
     const paths = uPlot.paths.bars?.({
@@ -64,7 +67,7 @@ function toSeries(layer: Layer): uPlot.Series {
     });
     return { paths, fill: colour, width: 0, points: { show: false } };
   }
-  const area = `color-mix(in srgb, ${layer.colour} 14%, transparent)`;
+  const area = `color-mix(in srgb, ${layer.colour} ${shade}%, transparent)`;
   return {
     paths: buildLines,
     stroke: colour,

@@ -53,7 +53,7 @@ export function ViewRow({ view, close }: { view: View; close: () => void }) {
     ({ fields }: Change) =>
       unwrap(api.PUT("/api/views/{id}", { params: { path: { id: view.id } }, body: fields })),
     ({ done }: Change) => {
-      toast(done);
+      toast(done, "good");
       setAsking(null);
     },
   );

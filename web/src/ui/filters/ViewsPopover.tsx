@@ -58,7 +58,7 @@ function SaveView({ page, close }: { page: string; close: () => void }) {
         }),
       ),
     () => {
-      toast("View saved.");
+      toast("View saved.", "good");
       close();
     },
   );
