@@ -56,7 +56,7 @@ def test_the_inbox_is_navigated_and_filtered(tab: Tab) -> None:
 def test_a_rule_is_backtested_on_two_weeks_before_it_is_saved(tab: Tab, demo: Site) -> None:
     page = tab.open("/agents/code-reviewer/rules")
     page.get_by_role("button", name="Add a rule").first.click()
-    page.get_by_label("Metric").select_option("p95Latency")
+    page.get_by_label("Metric", exact=True).select_option("p95Latency")
     page.get_by_label("Threshold").fill("1")
     page.get_by_label("Minimum samples").fill("1")
     expect(page.get_by_text(re.compile("would have fired"))).to_be_visible()
