@@ -66,6 +66,7 @@ def test_a_rate_is_not_planned_above_all(tab: Tab) -> None:
     page = tab.open("/experiments/new")
     page.get_by_label("Name").fill("impossible")
     page.get_by_role("button", name="Next").click()
+    page.get_by_role("group", name="Variant 1").get_by_label("Prompt").fill("not sent")
     page.get_by_label("Variant payload").select_option("none")
     page.get_by_role("button", name="Next").click()
     page.get_by_label("Minimum detectable effect").select_option("0.5")
@@ -75,6 +76,7 @@ def test_a_rate_is_not_planned_above_all(tab: Tab) -> None:
     expect(page.get_by_text("Success rate ↑ (primary)")).to_be_visible()
     expect(page.get_by_text("All agents", exact=True)).to_be_visible()
     expect(page.get_by_text("50.0%")).to_have_count(2)
+    expect(page.get_by_text("not sent")).to_have_count(0)
     assert tab.find_violations() == []
     page.get_by_role("button", name="Start over").click()
     page.get_by_role("button", name="Discard").click()

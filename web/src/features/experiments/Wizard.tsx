@@ -201,7 +201,7 @@ function agentOptions(agents: Schemas["AgentRef"][], chosen: string) {
 function Review({ draft }: { draft: DraftExperiment }) {
   const body = toBody(draft);
   const agent = useAgentName(body.agentId);
-  const total = body.variants.reduce((sum, { weight }) => sum + (weight ?? 1), 0);
+  const total = draft.variants.reduce((sum, { weight }) => sum + weight, 0);
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
       <Fact name="Name">{body.name}</Fact>
@@ -210,13 +210,12 @@ function Review({ draft }: { draft: DraftExperiment }) {
       <Fact name="Traffic">{body.trafficPercent}%</Fact>
       <Fact name="Variants">
         <ul className="flex flex-col gap-1">
-          {body.variants.map(({ key, name, weight }, at) => (
+          {draft.variants.map(({ key, name, weight, config }) => (
             <li key={key}>
-              {name ?? key}{" "}
-              <span className="text-muted">{formatPercent((weight ?? 1) / total)}</span>
-              {draft.variants[at]?.config && (
+              {name || key} <span className="text-muted">{formatPercent(weight / total)}</span>
+              {draft.contents !== "none" && (
                 <pre className="max-h-32 overflow-auto text-sm whitespace-pre-wrap text-muted">
-                  {draft.variants[at].config}
+                  {config}
                 </pre>
               )}
             </li>
