@@ -96,13 +96,13 @@ class _Reader:
                     return rows[page.skip : wanted]
         keys = await self._find_keys(self._wanted.period, page.limit, page.skip, "FINAL")
         spans = {(key["hour"], key["trace_id"], key["span_id"]) for key in keys}
-        rows = await self._read(keys)
+        rows = await self._read(keys, self._wanted.period)
         return [row for row in rows if (row["hour"], row["trace_id"], row["span_id"]) in spans]
 
     async def _read_ranked(self, period: TimeRange, wanted: int) -> Rows | None:
         """Return the first spans of a period; None if too many rows are outdated."""
         ranked = await self._find_keys(period, wanted + SPARE_ROWS)
-        current = await self._read(ranked)
+        current = await self._read(ranked, period)
         return placed_rows(current, ranked, wanted, _position, self._order)
 
     async def _find_keys(
@@ -155,11 +155,11 @@ class _Reader:
         ]
         return " AND ".join(conditions) or "1"
 
-    async def _read(self, keys: Rows) -> Rows:
+    async def _read(self, keys: Rows, period: TimeRange) -> Rows:
         """Read the current spans of keys in order, with what they take from their traces."""
         if not keys:
             return []
-        where = self._conditions(self._wanted.period)
+        where = self._conditions(period)
         hours = where.bind(sorted({key["hour"] for key in keys}), "Array(DateTime('UTC'))")
         traces = where.bind(sorted({key["trace_id"].hex() for key in keys}), "Array(String)")
         spans = where.bind(sorted({key["span_id"].hex() for key in keys}), "Array(String)")
