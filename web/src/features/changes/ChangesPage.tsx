@@ -179,7 +179,7 @@ const NO_ATTRIBUTE = {
 
 const NO_AGENT = {
   title: "Choose an agent",
-  hint: "Versions of different agents say little about each other. To compare them anyway, name both above.",
+  hint: "A comparison of different agents says little about a release. To make it anyway, enter both versions above.",
 };
 
 interface ChooseProps {
@@ -191,14 +191,14 @@ interface ChooseProps {
 }
 
 function ChooseValues({ isNamed, found, agents, onAgent }: ChooseProps) {
-  const isOfAll = found > 1 && agents.length > 0;
-  const choice = isOfAll ? NO_AGENT : isNamed ? CHOICES[Math.min(found, 2)] : NO_ATTRIBUTE;
+  const needsAgent = found > 1 && agents.length > 0;
+  const choice = needsAgent ? NO_AGENT : isNamed ? CHOICES[Math.min(found, 2)] : NO_ATTRIBUTE;
   return (
     <EmptyState
       icon={<ArrowLeftRight className="size-6" />}
       title={choice?.title ?? ""}
       action={
-        isOfAll && (
+        needsAgent && (
           <span className="flex flex-wrap justify-center gap-2">
             {agents.map(({ name }) => (
               <Button key={name} onClick={() => onAgent(name)}>

@@ -16,7 +16,7 @@ import { RuleForm } from "./RuleForm";
 import { Notify, RuleList, Secrets } from "./RulePanels";
 import {
   draftOf,
-  findStarted,
+  findLinkedRule,
   NEW_RULE,
   NEW_RULES,
   type Settings,
@@ -36,7 +36,7 @@ export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
   const [draft, setDraft] = useState(() => {
     const saved = draftOf(settings);
     const added = NEW_RULES[chosen];
-    return added && findStarted(saved.rules, chosen) === undefined
+    return added && findLinkedRule(saved.rules, chosen) === undefined
       ? { ...saved, rules: [...saved.rules, { ...added }] }
       : saved;
   });
@@ -50,7 +50,7 @@ export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
     setSecrets(saved.notify.webhooks.filter((one) => one.secret && !known.has(one.url)));
   });
   const index = isNew
-    ? (findStarted(draft.rules, chosen) ?? draft.rules.length - 1)
+    ? (findLinkedRule(draft.rules, chosen) ?? draft.rules.length - 1)
     : Math.max(
         0,
         draft.rules.findIndex((rule, at) => rule.id === chosen || String(at) === chosen),

@@ -35,8 +35,8 @@ export const NEW_RULES: Record<string, AlertRule> = {
   },
 };
 
-/** The position of the rule that a link would add once more: one is enough for new failures. */
-export function findStarted(rules: readonly AlertRule[], link: string): number | undefined {
+/** The position of the rule that a link opens: a second one for new failures would repeat the first. */
+export function findLinkedRule(rules: readonly AlertRule[], link: string): number | undefined {
   const at = rules.findIndex(({ metric }) => metric === NEW_RULES.newFailures?.metric);
   return link === "newFailures" && at >= 0 ? at : undefined;
 }
