@@ -107,8 +107,10 @@ class Maintenance:
         """Bring the slices up to date; returns the number of new traces, 0 if too few."""
         if not self._slices_idle.has_work():
             return 0
-        with self._slices_idle.completing():
-            return await asyncio.to_thread(self._update_slices)
+        with self._slices_idle.completing() as completion:
+            traces = await asyncio.to_thread(self._update_slices)
+            completion.is_complete = traces is not None
+            return traces or 0
 
     async def update_and_merge(self) -> None:
         """Update, then merge months without recent writes, unless interrupted."""
@@ -168,11 +170,12 @@ class Maintenance:
                 drop_slices(client, until - self._watermarks.slice_lookback - DAY)
             return len(days)
 
-    def _update_slices(self) -> int:
+    def _update_slices(self) -> int | None:
+        """Return the number of new traces; None before the first update of the hours."""
         client = self._client("slices")
         watermarks = self._watermarks.read_uncached(client)
         if watermarks is None:
-            return 0
+            return None
         visible = self._visible_until()
         until = visible or read_clock(client) - timedelta(seconds=self._quiet_seconds)
         written = {
