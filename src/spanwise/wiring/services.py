@@ -62,6 +62,7 @@ from spanwise.storage.counters import open_counters
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.failures.updates import FailureUpdates
 from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.text_index import TextIndex
 from spanwise.storage.telemetry.writer import TelemetryWriter
 from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
@@ -70,6 +71,7 @@ KEY_USE_SECONDS = 15
 ACTIVITY_FLUSH_SECONDS = 15
 REAGGREGATION_SECONDS = 10
 FAILURE_SECONDS = 10
+TEXT_INDEX_SECONDS = 10
 # Other replicas may have changed the rules; the docs promise five seconds.
 MASKING_REFRESH_SECONDS = 4
 
@@ -84,6 +86,14 @@ def _start(stack: AsyncExitStack, job: _Job) -> None:
     """Start a job; the stack stops it."""
     job.start()
     stack.push_async_callback(job.stop)
+
+
+def _start_maintenance(
+    stack: AsyncExitStack, engine: Engine, writer: TelemetryWriter, rollup: Rollup
+) -> None:
+    _start(stack, RollupMaintenance(rollup.maintenance))
+    index = TextIndex(engine, writer.changes)
+    _start(stack, Periodic("text_index", TEXT_INDEX_SECONDS, index.update, run_on_stop=False))
 
 
 def _start_failures(
@@ -159,7 +169,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         )
         retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
         _start(stack, retention)
-        _start(stack, RollupMaintenance(rollup.maintenance))
+        _start_maintenance(stack, engine, writer, rollup)
         failure_updates = _start_failures(stack, engine, writer)
         experiment_cache = ExperimentCache(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
