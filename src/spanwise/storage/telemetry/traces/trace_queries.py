@@ -246,10 +246,13 @@ async def _read_ranked(
 async def _find_ranked(
     engine: Engine, where: Conditions, wanted: int, rank: str, order: Order, columns: str
 ) -> Rows | None:
-    """Return the first traces in the order of an expression; None if too many rows are outdated."""
+    """Return the first traces in the order of an expression; None if too many rows are outdated.
+
+    Ids, the widest part of a key, are not ranked: all traces of a start time are read.
+    """
     limit = wanted + SPARE_ROWS
-    by = f"{rank} {order}, start {order}, trace_id {order}"
-    key = f"toUnixTimestamp64Nano(start) AS nano, trace_id, {rank} AS rank"
+    by = f"{rank} {order}, start {order}"
+    key = f"toUnixTimestamp64Nano(start) AS nano, {rank} AS rank"
     ranked = await engine.fetch(
         f"""SELECT {key} FROM traces WHERE {where.sql} AND NOT is_deleted
         ORDER BY {by} LIMIT {{limit:UInt32}}""",
@@ -257,8 +260,9 @@ async def _find_ranked(
         tag="find_ranked_keys",
     )
     current = await engine.fetch(
-        f"""SELECT {", ".join(filter(None, (key, columns)))}
-        FROM traces FINAL {_AT_STARTS} WHERE {where.sql} ORDER BY {by} SETTINGS max_threads = 1""",
+        f"""SELECT {", ".join(filter(None, (key, "trace_id", columns)))}
+        FROM traces FINAL {_AT_STARTS} WHERE {where.sql}
+        ORDER BY {by}, trace_id {order} SETTINGS max_threads = 1""",
         {**where.parameters, "starts": [to_start(row) for row in ranked]},
         tag="rank_current_traces",
     )
@@ -266,7 +270,7 @@ async def _find_ranked(
 
 
 def _position(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return row["rank"], row["nano"], row["trace_id"]
+    return row["rank"], row["nano"]
 
 
 async def _read_page(engine: Engine, where: Conditions, page: PageRequest, order: str) -> Rows:
