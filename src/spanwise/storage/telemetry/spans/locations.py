@@ -46,7 +46,7 @@ async def find_location(engine: Engine, workspace: str, trace_id: str) -> TraceL
     rows = await engine.fetch(
         """SELECT min(first_hour) AS first_hour, max(last_hour) AS last_hour FROM trace_bounds
         WHERE workspace = {workspace:String} AND trace_id = unhex({trace:String})
-        HAVING count() > 0""",
+        HAVING max(last_version) > max(deleted_version)""",
         {"workspace": workspace, "trace": trace_id},
         tag="find_location",
     )

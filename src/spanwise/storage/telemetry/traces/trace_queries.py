@@ -324,7 +324,8 @@ async def is_known_trace(engine: Engine, workspace: str, trace_id: str) -> bool:
     rows = await engine.fetch(
         """SELECT
             exists(SELECT 1 FROM trace_bounds WHERE workspace = {workspace:String}
-                AND trace_id = unhex({trace:String}))
+                AND trace_id = unhex({trace:String})
+                HAVING max(last_version) > max(deleted_version))
             OR exists(SELECT 1 FROM signals FINAL WHERE workspace = {workspace:String}
                 AND trace_id = {trace:String})
             OR exists(SELECT 1 FROM logs WHERE workspace = {workspace:String}
