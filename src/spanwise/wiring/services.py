@@ -1,11 +1,9 @@
 """Opens stores, builds services and starts background jobs; closes all in reverse order."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import timedelta
 from functools import partial
-from typing import Protocol
 
 from spanwise.api.services import Services
 from spanwise.ingest.body_memory import BodyMemory
@@ -14,10 +12,8 @@ from spanwise.ingest.receiver import Receiver
 from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.jobs.alerting import start_alerting
 from spanwise.jobs.notifications import NotificationSender
-from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.repricing import Repricer
 from spanwise.jobs.retention import Retention
-from spanwise.jobs.rollup_maintenance import RollupMaintenance
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.dashboards.views import Dashboard, View
 from spanwise.services.accounts.access import Access
@@ -60,48 +56,18 @@ from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.failures.updates import FailureUpdates
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.text_index import TextIndex
-from spanwise.storage.telemetry.writer import TelemetryWriter
 from spanwise.wiring.ingest import open_agents, open_pipeline
+from spanwise.wiring.jobs import (
+    start_agent_activity,
+    start_failures,
+    start_job,
+    start_key_uses,
+    start_maintenance,
+    start_masking_refresh,
+    start_reaggregation,
+)
 from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
-
-KEY_USE_SECONDS = 15
-ACTIVITY_FLUSH_SECONDS = 15
-REAGGREGATION_SECONDS = 10
-FAILURE_SECONDS = 10
-TEXT_INDEX_SECONDS = 10
-# Other replicas may have changed the rules; the docs promise five seconds.
-MASKING_REFRESH_SECONDS = 4
-
-
-class _Job(Protocol):
-    def start(self) -> None: ...
-
-    async def stop(self) -> None: ...
-
-
-def _start(stack: AsyncExitStack, job: _Job) -> None:
-    """Start a job; the stack stops it."""
-    job.start()
-    stack.push_async_callback(job.stop)
-
-
-def _start_maintenance(
-    stack: AsyncExitStack, engine: Engine, writer: TelemetryWriter, rollup: Rollup
-) -> None:
-    _start(stack, RollupMaintenance(rollup.maintenance))
-    index = TextIndex(engine, writer.changes)
-    _start(stack, Periodic("text_index", TEXT_INDEX_SECONDS, index.update, run_on_stop=False))
-
-
-def _start_failures(
-    stack: AsyncExitStack, engine: Engine, writer: TelemetryWriter
-) -> FailureUpdates:
-    updates = FailureUpdates(engine, writer.visible_until, writer.changes)
-    _start(stack, Periodic("failures", FAILURE_SECONDS, updates.run, run_on_stop=False))
-    return updates
 
 
 def _open_single_sign_on(
@@ -133,7 +99,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         mailer = Mailer.from_settings(settings)
         stack.push_async_callback(mailer.drain)
         access = Access(catalog, signer)
-        _start(stack, Periodic("write_key_uses", KEY_USE_SECONDS, access.write_key_uses))
+        start_key_uses(stack, access)
         agents = open_agents(stack, catalog)
         engine = Engine.open(telemetry_address(settings), settings.memory_limit_mb)
         stack.callback(engine.close)
@@ -142,35 +108,27 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         stack.callback(writer.close)
         ingest_counters = IngestCounters()
         pipeline = open_pipeline(settings, journal, writer, agents, ingest_counters)
-        _start(
-            stack, Periodic("flush_agent_activity", ACTIVITY_FLUSH_SECONDS, agents.flush_activity)
-        )
+        start_agent_activity(stack, agents)
         await pipeline.start()
         stack.push_async_callback(pipeline.stop)
-        reaggregate = partial(asyncio.to_thread, writer.reaggregate_settled)
-        _start(stack, Periodic("reaggregate_traces", REAGGREGATION_SECONDS, reaggregate))
+        start_reaggregation(stack, writer)
         price_sync = PriceSync(catalog, writer)
         is_only_process = engine.address.folder is not None
         repricer = Repricer(
             catalog, writer, price_sync, price_list, is_only_process=is_only_process
         )
-        _start(stack, repricer)
+        start_job(stack, repricer)
         masking = Masking(catalog)
         # Before anything is received.
         await masking.refresh()
-        refresh = Periodic("masking", MASKING_REFRESH_SECONDS, masking.refresh, run_on_stop=False)
         if not is_only_process:
-            _start(stack, refresh)
+            start_masking_refresh(stack, masking)
         receiver = Receiver(pipeline, ingest_counters, masking.find_masker)
-        rollup = Rollup(
-            engine,
-            visible_until=writer.visible_until,
-            changes=writer.changes,
-        )
+        rollup = Rollup(engine, visible_until=writer.visible_until, changes=writer.changes)
         retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
-        _start(stack, retention)
-        _start_maintenance(stack, engine, writer, rollup)
-        failure_updates = _start_failures(stack, engine, writer)
+        start_job(stack, retention)
+        start_maintenance(stack, engine, writer, rollup)
+        failure_updates = start_failures(stack, engine, writer)
         experiment_cache = ExperimentCache(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
