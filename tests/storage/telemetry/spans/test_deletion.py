@@ -8,7 +8,7 @@ import pytest
 from spanwise.ingest.commit.versions import next_version
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.spans.batch_rows import BatchRows
-from spanwise.storage.telemetry.spans.deletion import TraceDeletion
+from spanwise.storage.telemetry.spans.deletion import _MAX_DELETIONS, TraceDeletion
 from spanwise.storage.telemetry.spans.locations import find_location
 from spanwise.storage.telemetry.traces.trace_queries import is_known_trace
 from spanwise.storage.telemetry.writer import Batch
@@ -53,6 +53,14 @@ def test_the_deletions_of_a_batch_are_one_statement_per_month(store: WorkspaceSt
         WHERE database = currentDatabase() AND command LIKE concat('%', {workspace:String}, '%')""",
     )
     assert [row["table"] for row in mutations] == ["spans", "spans"]
+
+
+@pytest.mark.both_engines
+def test_a_batch_may_delete_more_traces_than_a_statement_lists(store: WorkspaceStore) -> None:
+    roots = [span(name=f"root {n}", start=NOON) for n in range(_MAX_DELETIONS + 10)]
+    store.send(*roots)
+    delete(store, *(root["traceId"] for root in roots[1:]))
+    assert stored_spans(store) == listed_traces(store) == {"root 0"}
 
 
 @pytest.mark.both_engines
