@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import Locator, expect
 
-from support.browser import Site, Tab
+from support.browser import Site, Tab, add_filter
 from support.polling import wait_for
 from support.spans import new_span
 
@@ -133,3 +133,12 @@ def test_a_chart_follows_its_data_and_the_theme(tab: Tab) -> None:
     expect(tab.page).to_have_url(re.compile("agent=code-reviewer"))
     expect(tab.page.get_by_role("button", name="support-assistant", exact=True)).to_have_count(0)
     wait_for(lambda: chart.evaluate(PIXELS) != light)
+
+
+def test_a_chart_without_values_is_not_drawn(tab: Tab) -> None:
+    page = tab.open("/spans?range=30d")
+    chart = page.get_by_role("region", name="p95 latency of the slowest tools")
+    expect(chart).to_be_visible()
+    add_filter(page, "Agent", "nobody")
+    expect(page.get_by_text("No tool calls in this period")).to_be_visible()
+    expect(chart).to_have_count(0)

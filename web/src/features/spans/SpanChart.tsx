@@ -42,6 +42,8 @@ export function SpanChart({ grouping }: { grouping: Grouping }) {
       series: chart.isByGroup ? groupSeries(rows, field, chart) : tokenSeries(rows),
     };
   }, [query.data, field, chart]);
+  // The page says below that there is nothing.
+  if (query.data?.rows.length === 0) return null;
   return (
     <section aria-label={chart.title} className="border-b px-4 pt-2 pb-1 max-md:hidden">
       <h2 className="font-medium">{chart.title}</h2>
