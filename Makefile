@@ -11,10 +11,10 @@ DASHBOARD := src/spanwise/web_dist/index.html
 PYTEST := $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test soak coverage bench bench-peers check format docs screenshots lock clean
+.PHONY: help setup run demo test test-all test-profile coverage bench bench-peers check format docs screenshots lock clean
 
 help:  ## show this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 setup: $(READY) $(DASHBOARD)  ## install everything, locked, into .venv; build the dashboard
 
@@ -24,12 +24,16 @@ run: $(READY) $(DASHBOARD)  ## start the service on http://localhost:8787
 demo: $(READY) $(DASHBOARD)  ## the service with a month of a simulated fleet, and live traffic
 	$(BIN)/spanwise demo
 
-test: $(READY) $(DASHBOARD)  ## run all tests
+test: $(READY) $(DASHBOARD)  ## run all tests, each behaviour once
 	$(NPM) test
 	$(PYTEST)
 
-soak: $(READY) $(DASHBOARD)  ## run the long versions of tests: many crash rounds and histories
-	$(PYTEST) -m soak
+test-all: $(READY) $(DASHBOARD)  ## also the long tail: every width, theme and kill point, soaks
+	$(NPM) test
+	$(PYTEST) -m ""
+
+test-profile: $(READY) $(DASHBOARD)  ## what each test file costs: seconds, batches, engine statements
+	$(PYTEST) -p support.profiling
 
 coverage: $(READY) $(DASHBOARD)  ## run all tests and show the branch coverage of src
 	$(PYTEST) --cov --cov-report=term:skip-covered --cov-report=html

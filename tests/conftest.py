@@ -22,7 +22,7 @@ from support.demo import FilledDemo, fill_demo_once
 from support.servers import run_redis
 from support.service import OPERATOR, Service, migrated_catalog, start_service
 
-# The slowest files, started first so that no worker ends with one of them.
+# The slowest files and folders, started first so that no worker ends with one of them.
 SLOW_FILES = (
     "browser/",
     "storage/telemetry/schema/migrate/test_upgrades.py",
@@ -35,13 +35,19 @@ SLOW_FILES = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put slow tests first; the others keep their order."""
+    """Keep the tests of a file in one worker, as they share fixtures; start the slow ones first."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(_path_of(item)))
     items.sort(key=_place_of)
 
 
+def _path_of(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).as_posix()
+
+
 def _place_of(item: pytest.Item) -> int:
-    path = item.path.relative_to(Path(__file__).parent).as_posix()
-    places = (place for place, start in enumerate(SLOW_FILES) if path.startswith(start))
+    places = (place for place, start in enumerate(SLOW_FILES) if _path_of(item).startswith(start))
     return next(places, len(SLOW_FILES))
 
 
@@ -131,14 +137,16 @@ def filled_demo(tmp_path_factory: pytest.TempPathFactory) -> FilledDemo:
     return fill_demo_once(tmp_path_factory)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def cheap_hashes() -> Iterator[None]:
     with lower_hash_cost():
         yield
 
 
 @pytest.fixture(scope="session")
-async def shared_service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+async def shared_service(
+    tmp_path_factory: pytest.TempPathFactory, cheap_hashes: None
+) -> AsyncIterator[Service]:
     """One service for all tests of this process; each test has its own workspaces on it."""
     with pytest.MonkeyPatch.context() as patch:
         # All services of this process share one engine, and each assumes to be its only writer:

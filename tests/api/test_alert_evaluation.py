@@ -14,9 +14,9 @@ from support.clock import Clock
 from support.service import Person, Service, start_service
 from support.traces import make_span, send_traces
 
-# What does not depend on the catalog runs on the second one in `make soak` only.
+# What does not depend on the catalog runs on the second one in `make test-all` only.
 ON_SQLITE = pytest.mark.parametrize(
-    "catalog_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)], indirect=True
+    "catalog_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
 )
 RULE = {"id": "errors", "metric": "errorRate", "condition": "above", "threshold": 0.5}
 

@@ -1,6 +1,7 @@
 """Schemathesis tests the whole OpenAPI document against the running service.
 
-`make soak` also runs its coverage phase: each limit of each parameter, ten times as many requests.
+`make test-all` also runs its coverage phase: each limit of each parameter, ten times as many
+requests.
 """
 
 import os
@@ -25,7 +26,7 @@ GROUPS = {
     "experiments": ("experiments", "ofrep", "keys"),
 }
 EVERYTHING, OTHERS = "everything", "others"
-SOAK = pytest.mark.soak, pytest.mark.timeout(TIMEOUT_SECONDS)
+LONG = pytest.mark.long, pytest.mark.timeout(TIMEOUT_SECONDS)
 
 
 def choose_paths(group: str) -> tuple[str, str]:
@@ -42,7 +43,7 @@ def choose_paths(group: str) -> tuple[str, str]:
     ("group", "phases"),
     [
         (EVERYTHING, "examples,fuzzing,stateful"),
-        *(pytest.param(group, "coverage", marks=SOAK) for group in (*GROUPS, OTHERS)),
+        *(pytest.param(group, "coverage", marks=LONG) for group in (*GROUPS, OTHERS)),
     ],
 )
 def test_the_service_conforms_to_its_document(tmp_path: Path, group: str, phases: str) -> None:

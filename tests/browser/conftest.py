@@ -19,12 +19,10 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run these tests in one worker, and skip them without a browser."""
+    """Skip these tests without a browser."""
     for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
-            if find_chromium() is None:
-                item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
+        if HERE in item.path.parents and find_chromium() is None:
+            item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
 
 
 @pytest.fixture(scope="package")

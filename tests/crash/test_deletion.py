@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from crash.promises import read_all
-from crash.test_kill import SOAK
+from crash.test_kill import LONG
 from support.polling import wait_for
 from support.process import Running, run_service
 from support.spans import child_of, new_span
@@ -69,7 +69,7 @@ def connect(service: Running, token: str) -> httpx.Client:
     return httpx.Client(base_url=service.api, headers=headers, timeout=60)
 
 
-@pytest.mark.parametrize("rounds", [ROUNDS, SOAK])
+@pytest.mark.parametrize("rounds", [ROUNDS, LONG])
 def test_a_deletion_survives_kill_9(tmp_path: Path, rounds: int) -> None:
     with run_service(tmp_path, **UNLIMITED) as service, service.sign_up() as http:
         token = http.headers["Authorization"]

@@ -1,6 +1,6 @@
 """`kill -9` at random times under mixed load: nothing acknowledged is lost or duplicated.
 
-`make soak` runs many more rounds; `SPANWISE_CRASH_SEED` repeats a run.
+`make test-all` runs many more rounds; `SPANWISE_CRASH_SEED` repeats a run.
 """
 
 import os
@@ -21,8 +21,8 @@ from support.process import COMMAND, Running, environment, run_service
 ROUNDS = 2
 SEED = int(os.environ.get("SPANWISE_CRASH_SEED", str(time.time_ns() % 10**6)))
 UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
-# The rounds of the long version, for `make soak`.
-SOAK = pytest.param(30, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])
+# The rounds of the long version, for `make test-all`.
+LONG = pytest.param(30, marks=[pytest.mark.long, pytest.mark.timeout(3600)])
 # Log events of repairs.
 REPAIRS = {"journal_damaged", "record_refused", "apply_failed", "journal_failed"}
 
@@ -77,7 +77,7 @@ def assert_no_repair(service: Running) -> None:
     assert not {line["event"] for line in service.log()} & REPAIRS
 
 
-@pytest.mark.parametrize("rounds", [ROUNDS, SOAK])
+@pytest.mark.parametrize("rounds", [ROUNDS, LONG])
 def test_nothing_acknowledged_is_lost_or_counted_twice(
     tmp_path: Path, report: Report, rounds: int
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from crash.ledger import Ledger
 from crash.promises import check_promises, read_all
-from crash.test_kill import SEED, SOAK, UNLIMITED, Report, key_of, reader, send_unknown_again
+from crash.test_kill import LONG, SEED, UNLIMITED, Report, key_of, reader, send_unknown_again
 from crash.traffic import traffic
 from support.clickhouse_server import ClickhouseServer
 from support.process import Running, run_command, run_service
@@ -42,7 +42,7 @@ def kill(service: Running) -> None:
     service.process.wait()
 
 
-@pytest.mark.parametrize("rounds", [ROUNDS, SOAK])
+@pytest.mark.parametrize("rounds", [ROUNDS, LONG])
 def test_nothing_acknowledged_is_lost_when_service_and_engine_are_killed_under_load(
     tmp_path: Path, clickhouse: ClickhouseServer, report: Report, rounds: int
 ) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from golden.test_goldens import COPIED, WITH_SPANS, Golden, golden_id, send
-from support.accounts import lower_hash_cost
 from support.service import Person, Service
 
 METADATA_ONLY = {"mode": "metadataOnly"}
@@ -33,11 +32,10 @@ def kept_fields(span: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 async def masked_senders(shared_service: Service) -> dict[str, Person]:
     """One user with masking rules per export, by its id."""
-    with lower_hash_cost():
-        people = {
-            golden_id(golden): await sign_up_with(shared_service, METADATA_ONLY)
-            for golden in WITH_SPANS
-        }
+    people = {
+        golden_id(golden): await sign_up_with(shared_service, METADATA_ONLY)
+        for golden in WITH_SPANS
+    }
     await asyncio.gather(*(send(people[golden_id(golden)], golden) for golden in WITH_SPANS))
     return people
 

@@ -101,8 +101,8 @@ async def test_a_schema_newer_than_the_code_is_one_sentence(empty_catalog_url: s
         await Catalog.open(empty_catalog_url)
 
 
-# `make soak` tries all statements.
-@pytest.mark.parametrize("kills", [8, pytest.param(None, marks=pytest.mark.soak)])
+# `make test-all` tries all statements.
+@pytest.mark.parametrize("kills", [8, pytest.param(None, marks=pytest.mark.long)])
 def test_a_migration_that_is_killed_after_any_statement_is_completed_by_the_next(
     new_catalog_url: Callable[[], str], tmp_path: Path, kills: int | None
 ) -> None:

@@ -30,11 +30,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     They are the same engine behind different clients: `make test` repeats on the server only the
     tests marked `both_engines`, whose inserts, parameters, settings or errors pass the client in
-    another way; `make soak` repeats all.
+    another way; `make test-all` repeats all.
     """
     if "engine" in metafunc.fixturenames:
         is_short = metafunc.definition.get_closest_marker("both_engines") is not None
-        server = pytest.param("server", marks=[] if is_short else pytest.mark.soak)
+        server = pytest.param("server", marks=[] if is_short else pytest.mark.long)
         metafunc.parametrize("engine", ["embedded", server], indirect=True, scope="session")
 
 

@@ -158,7 +158,7 @@ MORE_PAGES = (*PAGES, (10, 0), (10, 10), (10, 40))
 @pytest.mark.parametrize("spread", [timedelta(seconds=1), timedelta(hours=2)])
 @pytest.mark.parametrize(
     ("outdated", "pages"),
-    [(11, PAGES), pytest.param(15, MORE_PAGES, marks=pytest.mark.soak)],
+    [(11, PAGES), pytest.param(15, MORE_PAGES, marks=pytest.mark.long)],
 )
 async def test_latest_pages_have_each_trace_once_in_its_newest_version(
     store: WorkspaceStore, spread: timedelta, outdated: int, pages: Sequence[tuple[int, int]]
@@ -440,7 +440,7 @@ async def test_two_writers_on_one_store_give_exact_aggregates(store: WorkspaceSt
 
 
 @pytest.mark.both_engines
-@pytest.mark.parametrize("rounds", [25, pytest.param(200, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("rounds", [25, pytest.param(200, marks=pytest.mark.long)])
 def test_parameters_are_never_mixed_up_between_threads(store: WorkspaceStore, rounds: int) -> None:
     """Many queries by six threads: a parameter in the wrong query would be a leak."""
     sql = "SELECT {text:String} AS text, {number:UInt64} AS number"

@@ -25,8 +25,8 @@ def minutes_after(firing: Firing, minute: int) -> float:
 
 @pytest.mark.parametrize("per_minute", [300, 3])
 @pytest.mark.parametrize("metric", ["errorRate", "avgLatency", "p95Latency", "requestCount"])
-# A week has every season; `make soak` also replays the weeks in which rules learn them.
-@pytest.mark.parametrize(("days", "limit"), [(7, 0), pytest.param(30, 1, marks=pytest.mark.soak)])
+# A week has every season; `make test-all` also replays the weeks in which rules learn them.
+@pytest.mark.parametrize(("days", "limit"), [(7, 0), pytest.param(30, 1, marks=pytest.mark.long)])
 def test_seasons_and_noise_raise_no_alert_in_a_week(
     metric: str, per_minute: float, days: int, limit: int
 ) -> None:

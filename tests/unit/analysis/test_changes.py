@@ -68,8 +68,8 @@ def verdicts(first: Floats, second: Floats) -> dict[str, ChangeVerdict]:
     [
         (60, 400),
         (400, 800),
-        pytest.param(60, 800, marks=pytest.mark.soak),
-        pytest.param(4000, 400, marks=pytest.mark.soak),
+        pytest.param(60, 800, marks=pytest.mark.long),
+        pytest.param(4000, 400, marks=pytest.mark.long),
     ],
 )
 def test_about_95_of_100_comparisons_of_the_same_are_unclear(sessions: int, rounds: int) -> None:

@@ -19,8 +19,8 @@ from bench.peeking import (
 )
 
 UNITS = 5000
-# The number of simulated experiments; `make soak` runs more.
-with_runs = pytest.mark.parametrize("runs", [100, pytest.param(300, marks=pytest.mark.soak)])
+# The number of simulated experiments; `make test-all` runs more.
+with_runs = pytest.mark.parametrize("runs", [100, pytest.param(300, marks=pytest.mark.long)])
 
 
 def limit_of(runs: int) -> float:

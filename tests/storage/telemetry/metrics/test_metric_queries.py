@@ -77,8 +77,8 @@ def by_group(result: MetricQueryResult) -> dict[tuple[str, ...], float | None]:
     return {tuple(row.group.values()): row.value for row in result.rows}
 
 
-# `make soak` tries more.
-SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 8))]
+# `make test-all` tries more.
+SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 8))]
 NUMBERS = [
     ("sum", DELTA, True),
     ("sum", CUMULATIVE, True),

@@ -89,7 +89,7 @@ async def test_contents_are_gone_before_parts_are_rewritten(store: WorkspaceStor
 
 @pytest.mark.parametrize(
     "cutoff_days",
-    [(-40, -1, 7.5), pytest.param((-40, -20, -1, 0, 7, 7.5, 21), marks=pytest.mark.soak)],
+    [(-40, -1, 7.5), pytest.param((-40, -20, -1, 0, 7, 7.5, 21), marks=pytest.mark.long)],
 )
 async def test_monthly_rollups_match_remaining_days_after_retention(
     store: WorkspaceStore, cutoff_days: Sequence[float]

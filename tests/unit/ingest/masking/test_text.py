@@ -223,7 +223,7 @@ planted = st.sampled_from([value for values in FOUND.values() for value in value
 words = st.text(alphabet=st.characters(codec="utf-8"), max_size=20)
 
 
-@pytest.mark.parametrize("examples", [300, pytest.param(3000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("examples", [300, pytest.param(3000, marks=pytest.mark.long)])
 def test_no_planted_value_remains_and_masking_again_changes_nothing(examples: int) -> None:
     @given(st.lists(st.tuples(words, planted), min_size=1, max_size=6), words)
     @settings(max_examples=examples, deadline=None)
@@ -304,7 +304,7 @@ ADVERSARIAL = (
 
 
 @pytest.mark.parametrize("part", ADVERSARIAL)
-@pytest.mark.parametrize("size", [2**18, pytest.param(2**20, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("size", [2**18, pytest.param(2**20, marks=pytest.mark.long)])
 def test_the_time_is_linear_in_the_length(part: str, size: int) -> None:
     text = part * (size // len(part)) + " ann@example.com 1.2.3.4 PRIVATE KEY eyJaaaaaaaa"
     started = time.process_time()

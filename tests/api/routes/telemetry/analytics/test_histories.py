@@ -37,12 +37,12 @@ from support.service import Person, Service, start_service
 from support.slices import TracesOnly, slice_everything
 
 FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
-# Histories at a time, in `make test` and in `make soak`.
+# Histories at a time, in `make test` and in `make test-all`.
 FEW, HISTORIES = 3, 8
 # A history of months has too many minutes for one series.
 COARSE = [granularity for granularity in Granularity if not granularity.is_below_hour]
-# The further seeds of the long version, for `make soak`.
-MANY = pytest.mark.soak, pytest.mark.timeout(1200)
+# The further seeds of the long version, for `make test-all`.
+MANY = pytest.mark.long, pytest.mark.timeout(1200)
 SEEDS = [
     (FIRST_SEED, FEW),
     *(pytest.param(FIRST_SEED + n, HISTORIES, marks=MANY) for n in range(0, 320, HISTORIES)),

@@ -18,7 +18,7 @@ from support.spans import child_of, new_span, send
 
 FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
 QUERIES = 60
-MANY = pytest.mark.soak, pytest.mark.timeout(1200)
+MANY = pytest.mark.long, pytest.mark.timeout(1200)
 SEEDS = [FIRST_SEED, *(pytest.param(FIRST_SEED + n, marks=MANY) for n in range(1, 40))]
 
 

@@ -238,7 +238,7 @@ async def test_a_call_in_a_span_and_a_record_counts_once(service: Service, order
     await sender.assert_counts(**COMPLETE)
 
 
-@pytest.mark.parametrize("everywhere", [False, pytest.param(True, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("everywhere", [False, pytest.param(True, marks=pytest.mark.long)])
 async def test_each_call_counts_once_in_the_trace_after_every_export(
     service: Service, *, everywhere: bool
 ) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from support.accounts import lower_hash_cost
 from support.ids import new_trace_id
 from support.service import Person, Service, assert_error
 from support.spans import Body, child_of, new_span, send
@@ -17,8 +16,7 @@ NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 @pytest.fixture(scope="module")
 async def ada(shared_service: Service) -> Person:
     """A person with traces from seconds to months apart, with ties in every sort key."""
-    with lower_hash_cost():
-        person, dice = await shared_service.sign_up(), random.Random(7)
+    person, dice = await shared_service.sign_up(), random.Random(7)
     gaps = [0, 0, 1, 2, 50, 90_000, 86_400 * 40, 86_400 * 41]
     spans: list[Body] = []
     for gap in gaps:

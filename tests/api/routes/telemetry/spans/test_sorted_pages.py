@@ -9,7 +9,6 @@ import pytest
 
 from spanwise.storage.telemetry.engine import ranking
 from spanwise.storage.telemetry.engine.query import query_rows
-from support.accounts import lower_hash_cost
 from support.ids import new_trace_id
 from support.service import Person, Service
 from support.spans import Body, new_span, send
@@ -98,8 +97,7 @@ async def read_ids(person: Person, limit: int, **query: Any) -> list[str]:
 @pytest.fixture(scope="module")
 async def ada(shared_service: Service, rounds: list[list[Body]]) -> Person:
     """A person whose traces were sent in rounds, without three that were deleted."""
-    with lower_hash_cost():
-        person = await shared_service.sign_up()
+    person = await shared_service.sign_up()
     for spans in rounds:
         await send(person, *spans)
         # Stored one by one, so that each round leaves rows.
@@ -139,8 +137,7 @@ async def test_pages_hold_each_current_trace_in_order(
 @pytest.fixture
 async def priced(shared_service: Service) -> tuple[Person, list[str]]:
     """A person with 20 traces, the costliest first."""
-    with lower_hash_cost():
-        person = await shared_service.sign_up()
+    person = await shared_service.sign_up()
     spans = [new_span(NOON, kind="llm", cost=100 - n) for n in range(20)]
     await send(person, *spans)
     await person.data("GET", "/spans/traces", params={"limit": 1})

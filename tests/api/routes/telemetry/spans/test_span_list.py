@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from spanwise.storage.telemetry.engine import ranking
-from support.accounts import lower_hash_cost
 from support.ids import new_trace_id
 from support.service import Person, Service, assert_error
 from support.spans import Body, child_of, new_span, send
@@ -64,8 +63,7 @@ def rounds() -> list[list[Body]]:
 @pytest.fixture(scope="module")
 async def ada(shared_service: Service, rounds: list[list[Body]]) -> Person:
     """A person whose spans were sent in rounds, without one trace that was deleted."""
-    with lower_hash_cost():
-        person = await shared_service.sign_up()
+    person = await shared_service.sign_up()
     for spans in rounds:
         await send(person, *spans)
         # Stored one by one, so that each round leaves rows.

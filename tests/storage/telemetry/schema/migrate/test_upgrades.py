@@ -85,8 +85,8 @@ def first_starts(
     return find
 
 
-# A kill after each statement takes minutes: `make test` tries some of them, `make soak` all.
-SOAK = (pytest.mark.soak, pytest.mark.timeout(1200))
+# A kill after each statement takes minutes: `make test` tries some of them, `make test-all` all.
+LONG = (pytest.mark.long, pytest.mark.timeout(1200))
 
 
 def pick_kinds(order: Sequence[str]) -> list[int]:
@@ -108,7 +108,7 @@ def pick_all(order: Sequence[str]) -> list[int]:
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("pick", [pick_kinds, pytest.param(pick_all, marks=SOAK)])
+@pytest.mark.parametrize("pick", [pick_kinds, pytest.param(pick_all, marks=LONG)])
 def test_starts_killed_some_statements_later_each_time_complete_the_schema(
     new_address: Callable[[], EngineAddress],
     first_starts: Callable[[EngineAddress], tuple[list[str], list[str]]],
@@ -132,7 +132,7 @@ SHARES = 6
     [
         pick_few,
         *(
-            pytest.param(lambda order, n=n: pick_all(order)[n::SHARES], marks=SOAK, id=f"share {n}")
+            pytest.param(lambda order, n=n: pick_all(order)[n::SHARES], marks=LONG, id=f"share {n}")
             for n in range(SHARES)
         ),
     ],
@@ -153,7 +153,7 @@ def test_a_start_that_is_killed_after_any_statement_is_completed_by_the_next(
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("pauses", [(0.0, 0.1), pytest.param((0.0, 0.05, 0.1, 0.15), marks=SOAK)])
+@pytest.mark.parametrize("pauses", [(0.0, 0.1), pytest.param((0.0, 0.05, 0.1, 0.15), marks=LONG)])
 def test_a_start_that_is_killed_at_any_moment_is_completed_by_the_next(
     new_address: Callable[[], EngineAddress], pauses: Sequence[float]
 ) -> None:
@@ -170,7 +170,7 @@ def test_a_start_that_is_killed_at_any_moment_is_completed_by_the_next(
 
 @pytest.mark.parametrize(
     ("replicas", "rounds"),
-    [(3, 1), pytest.param(2, 3, marks=SOAK), pytest.param(3, 3, marks=SOAK)],
+    [(3, 1), pytest.param(2, 3, marks=LONG), pytest.param(3, 3, marks=LONG)],
 )
 def test_replicas_that_start_together_on_an_empty_server_all_start(
     clickhouse_url: str, catalog_url: str, replicas: int, rounds: int
@@ -243,7 +243,7 @@ EARLIER = [
     (0, "0010"),
     (0, "0015"),
     *(
-        pytest.param(edits, last, marks=pytest.mark.soak)
+        pytest.param(edits, last, marks=pytest.mark.long)
         for edits, last in (
             *((5, "0002"), (4, "0010"), (3, "0010"), (2, "0010"), (1, "0010")),
             *((0, "0011"), (0, "0012"), (0, "0013"), (0, "0014")),
