@@ -7,11 +7,17 @@ from pathlib import Path
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
+from spanwise.storage.catalog import migrate
 from spanwise.storage.catalog.database import driver_url
-from spanwise.storage.catalog.migrate import migrate
 
 
-def count_statements(address: str, path: Path) -> None:
+def migrate_in(folder: Path, address: str) -> None:
+    """Migrate with the migrations of a folder; this process ends with the test."""
+    migrate.MIGRATIONS = folder
+    migrate.migrate(driver_url(address))
+
+
+def count_statements(folder: Path, address: str, path: Path) -> None:
     """Migrate, and write the number of statements to a file."""
     statements = 0
 
@@ -20,11 +26,11 @@ def count_statements(address: str, path: Path) -> None:
         statements += 1
 
     event.listen(Engine, "after_cursor_execute", count)
-    migrate(driver_url(address))
+    migrate_in(folder, address)
     path.write_text(str(statements))
 
 
-def migrate_until_killed(address: str, statements: int) -> None:
+def migrate_until_killed(folder: Path, address: str, statements: int) -> None:
     """Migrate, and kill this process after a number of statements."""
     left = statements
 
@@ -35,4 +41,4 @@ def migrate_until_killed(address: str, statements: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     event.listen(Engine, "after_cursor_execute", count)
-    migrate(driver_url(address))
+    migrate_in(folder, address)

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migration_lock
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.schema import apply_schema
+from spanwise.storage.telemetry.schema import apply_schema, migrate
 from spanwise.storage.telemetry.writer import TelemetryWriter
 from support.store import to_batch
 from support.telemetry import make_span
@@ -29,22 +30,34 @@ MEMORY_MB = 1024
 WORKSPACE = "wsp_1"
 
 
-def open_client(address: EngineAddress, on_done: Callable[[str], None] | None = None) -> Client:
-    """Open a client that calls `on_done` after each statement."""
-    client = Engine(address, MEMORY_MB).new_client()
-    run = client.command
+@dataclass(frozen=True)
+class Store:
+    """A telemetry store, and the folder with the SQL files of its schema."""
 
-    def run_and_report(statement: str, *arguments: Any, **options: Any) -> Any:
-        result = run(statement, *arguments, **options)
-        if on_done is not None:
-            on_done(statement)
-        return result
+    address: EngineAddress
+    folder: Path
 
-    vars(client)["command"] = run_and_report
-    return client
+    def open_client(self, on_done: Callable[[str], None] | None = None) -> Client:
+        """Open a client that calls `on_done` after each statement."""
+        client = Engine(self.address, MEMORY_MB).new_client()
+        run = client.command
+
+        def run_and_report(statement: str, *arguments: Any, **options: Any) -> Any:
+            result = run(statement, *arguments, **options)
+            if on_done is not None:
+                on_done(statement)
+            return result
+
+        vars(client)["command"] = run_and_report
+        return client
+
+    def migrate(self, client: Client) -> None:
+        # This process ends with the test: nothing has to be put back.
+        migrate.SCHEMA_FOLDER = self.folder
+        apply_schema(client, self.address)
 
 
-def migrate_until_killed(address: EngineAddress, order: Sequence[str], last: int) -> None:
+def migrate_until_killed(store: Store, order: Sequence[str], last: int) -> None:
     """Migrate, and kill this process after the statement at index `last` of the order."""
     index = -1
 
@@ -58,9 +71,9 @@ def migrate_until_killed(address: EngineAddress, order: Sequence[str], last: int
             # The first statement runs at every start; finished files are skipped.
             index = _index_after_files(order, files_done)
 
-    client = open_client(address, count)
+    client = store.open_client(count)
     files_done = _count_files_done(client)
-    apply_schema(client, address)
+    store.migrate(client)
 
 
 def _count_files_done(client: Client) -> int:
@@ -75,28 +88,28 @@ def _index_after_files(order: Sequence[str], files: int) -> int:
     return ends[files - 1] if files else 0
 
 
-def migrate_and_signal(address: EngineAddress, has_started: Event) -> None:
+def migrate_and_signal(store: Store, has_started: Event) -> None:
     """Migrate, and set the event once the first table exists."""
 
     def signal_first(statement: str) -> None:
         if " spans" in statement:
             has_started.set()
 
-    apply_schema(open_client(address, signal_first), address)
+    store.migrate(store.open_client(signal_first))
 
 
-def record_order(address: EngineAddress, path: Path) -> None:
+def record_order(store: Store, path: Path) -> None:
     """Migrate an empty store, and write its statements and tables to a file."""
     order: list[str] = []
-    client = open_client(address, order.append)
-    apply_schema(client, address)
+    client = store.open_client(order.append)
+    store.migrate(client)
     path.write_text(json.dumps({"order": order, "tables": read_tables(client)}))
 
 
-def complete(address: EngineAddress, tables: Sequence[str]) -> None:
+def complete(store: Store, tables: Sequence[str]) -> None:
     """Migrate like the next start; the tables must equal those of an undisturbed start."""
-    client = open_client(address)
-    apply_schema(client, address)
+    client = store.open_client()
+    store.migrate(client)
     assert read_tables(client) == list(tables)
 
 
@@ -110,9 +123,10 @@ def read_tables(client: Client) -> list[str]:
     return [row["ddl"] for row in rows]
 
 
-def start_and_write(address: EngineAddress) -> None:
+def start_and_write(store: Store) -> None:
     """Start normally: a stored span becomes a trace."""
-    engine = Engine.open(address, MEMORY_MB)
+    migrate.SCHEMA_FOLDER = store.folder
+    engine = Engine.open(store.address, MEMORY_MB)
     assert send_one(engine) == 1
     engine.close()
 
@@ -130,18 +144,18 @@ def send_one(engine: Engine) -> int:
     return int(rows[0]["traces"])
 
 
-def migrate_at(address: EngineAddress, catalog: str, moment: float) -> None:
-    engine = Engine.open(address, MEMORY_MB)
+def migrate_at(store: Store, catalog: str, moment: float) -> None:
+    engine = Engine.open(store.address, MEMORY_MB)
     time.sleep(max(0, moment - time.time()))
     with engine.client() as client, migration_lock(driver_url(catalog)):
-        apply_schema(client, address)
+        store.migrate(client)
     engine.close()
 
 
-def apply_twice(address: EngineAddress) -> None:
-    client = open_client(address)
-    apply_schema(client, address)
+def apply_twice(store: Store) -> None:
+    client = store.open_client()
+    store.migrate(client)
     before = read_tables(client)
     client.command("TRUNCATE TABLE schema_versions")
-    apply_schema(client, address)
+    store.migrate(client)
     assert read_tables(client) == before

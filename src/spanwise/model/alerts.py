@@ -235,8 +235,7 @@ class Alert(ApiModel):
     occurrences: int
     example_trace_ids: list[str]
     failure_id: str | None
-    # Alerts from before it was stored have none.
-    rule: AlertRule | None = None
+    rule: AlertRule
     silenced_until: UtcTime | None = None
     history: list[AlertMove]
 

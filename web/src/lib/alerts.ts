@@ -93,7 +93,7 @@ export function against(alert: Alert): string {
 export function tracesOf(alert: Alert): Search {
   const { metric, measure, rule } = alert;
   const isOfErrors = metric === "errorRate" || measure === "errors" || measure === "errorRate";
-  const isOfSpans = metric === "query" && rule?.of === "spans";
+  const isOfSpans = metric === "query" && rule.of === "spans";
   // The root of a trace with failed spans may have succeeded.
   const failed: Filter[] = isOfErrors && isOfSpans ? [{ field: "failure", op: "exists" }] : [];
   return {
@@ -101,7 +101,7 @@ export function tracesOf(alert: Alert): Search {
     from: alert.windowStart,
     to: alert.windowEnd,
     status: isOfErrors && !isOfSpans ? "error" : undefined,
-    filters: writeConditions([...(rule?.filters ?? []), ...failed]),
+    filters: writeConditions([...rule.filters, ...failed]),
     sort: SORTS[measure ?? metric],
   };
 }

@@ -14,6 +14,7 @@ from spanwise.model.alerts import (
     Alert,
     AlertMetric,
     AlertMove,
+    AlertRule,
     AlertSettings,
     AlertStatus,
     ChannelType,
@@ -217,6 +218,9 @@ def _find_missing(channel: NotifyChannel) -> tuple[str, str] | None:
 
 
 def _sample_alert(now: datetime) -> Alert:
+    rule = AlertRule(
+        id="test", metric=AlertMetric.ERROR_RATE, condition=Condition.ABOVE, threshold=0.1
+    )
     move = AlertMove(at=now, from_=None, to=AlertStatus.ACTIVE, by=SERVICE, note=None)
     return Alert(
         id="alr_test",
@@ -243,6 +247,7 @@ def _sample_alert(now: datetime) -> Alert:
         occurrences=1,
         example_trace_ids=[],
         failure_id=None,
+        rule=rule,
         history=[move],
     )
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from spanwise.analysis.alert_rules import REFERENCE_WEEKS
 from spanwise.analysis.backtest import backtest_rule
@@ -74,7 +73,6 @@ class Backtests:
         async with self._catalog.read() as tx:
             alert = await require_alert(tx, caller, alert_id)
             agent = alert.agent_id and await find_agent(tx, caller.workspace_id, alert.agent_id)
-            settings = await find_alert_settings(tx, caller.workspace_id, alert.agent_id)
             first_seen = await find_first_seen(tx, caller.workspace_id)
         end = min(self._clock(), alert.window_end + _AROUND_ALERT)
         start = max(alert.triggered_at - _AROUND_ALERT, end - timedelta(days=DAYS))
@@ -86,7 +84,7 @@ class Backtests:
             alert.agent_name if alert.agent_id else None,
             # Of a deleted agent it is not known.
             first_seen or start - timedelta(weeks=REFERENCE_WEEKS, days=1),
-            alert.rule or _find_rule(alert, settings.rules),
+            alert.rule,
         )
         outcome = await self._replay(watched, start, end)
         points = _with_own_point(outcome.points, alert)
@@ -169,24 +167,6 @@ def _extremity(alert: Alert, value: float) -> float:
     if alert.condition is Condition.ANOMALY:
         return abs(value - (alert.baseline or 0.0))
     return -value if alert.condition is Condition.BELOW else value
-
-
-def _find_rule(alert: Alert, current: Sequence[AlertRule]) -> AlertRule:
-    """Return the rule of an alert that was raised before alerts stored theirs."""
-    own: dict[str, Any] = {
-        "id": alert.rule_id,
-        "metric": alert.metric,
-        "measure": alert.measure,
-        "condition": alert.condition,
-        "threshold": alert.threshold,
-        "window_minutes": max(
-            1, round((alert.window_end - alert.window_start).total_seconds() / 60)
-        ),
-    }
-    for rule in current:
-        if (rule.id, rule.metric, rule.measure) == (alert.rule_id, alert.metric, alert.measure):
-            return rule.model_copy(update=own)
-    return AlertRule.model_validate(own)
 
 
 def _minutes_between_evaluations(rule: AlertRule) -> int:

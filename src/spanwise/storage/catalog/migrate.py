@@ -1,6 +1,7 @@
 """Migrates the catalog's schema at start; replicas that start together take turns."""
 
 import fcntl
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -13,7 +14,7 @@ from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.pool import NullPool
 
 from spanwise.storage.catalog.tables import metadata
-from spanwise.storage.schema_state import SchemaState
+from spanwise.storage.schema_state import DEVELOPMENT_STORE, SchemaState
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -22,7 +23,7 @@ _MIGRATION_LOCK = 7_205_759
 
 
 class UnknownRevisionError(Exception):
-    """A newer version of Spanwise has migrated the catalog."""
+    """A newer version of Spanwise, or one from before the baseline, has migrated the catalog."""
 
 
 def inspect_schema(url: URL) -> SchemaState:
@@ -60,7 +61,7 @@ def migrate(url: URL) -> None:
 
 def find_revisions() -> list[str]:
     """Return the revisions that this version has, oldest first."""
-    return sorted(file.name.split("_")[0] for file in MIGRATIONS.glob("versions/0*.py"))
+    return sorted(file.stem for file in MIGRATIONS.glob("versions/0*.py"))
 
 
 def _read_revision(engine: Engine) -> str | None:
@@ -70,6 +71,8 @@ def _read_revision(engine: Engine) -> str | None:
             return None
         sql = text("SELECT version_num FROM alembic_version")
         revision: str | None = connection.execute(sql).scalar_one_or_none()
+    if re.fullmatch(r"\d{4}", revision or ""):
+        raise UnknownRevisionError(DEVELOPMENT_STORE)
     if revision is not None and revision not in find_revisions():
         raise UnknownRevisionError(
             f"its schema has the revision {revision}, which this version does not know"

@@ -206,8 +206,8 @@ alerts = Table(
     Column("example_trace_ids", JSON, nullable=False),
     Column("measure", String(140)),
     Column("failure_id", String(40)),
-    # As it was when it raised the alert; empty for alerts from before it was stored.
-    Column("rule", JSON),
+    # As it was when it raised the alert.
+    Column("rule", JSON, nullable=False),
     Index(None, "workspace_id", "triggered_at"),
     Index(None, "workspace_id", "status"),
 )

@@ -27,8 +27,8 @@ export function AlertChart({ alert }: { alert: Alert }) {
   const rule = useMemo<DrawnRule>(
     () => ({
       ...alert,
-      of: alert.rule?.of ?? "traces",
-      signalName: alert.rule?.signalName ?? null,
+      of: alert.rule.of,
+      signalName: alert.rule.signalName,
       measure: alert.measure as DrawnRule["measure"],
     }),
     [alert],

@@ -44,7 +44,7 @@ async def add_alert(
 ) -> bool:
     """Add an alert; False when its rule already has an open one."""
     values = alert.model_dump(by_alias=False, exclude={"history", "silenced_until", "rule"})
-    rule = alert.rule and alert.rule.model_dump(mode="json", by_alias=False)
+    rule = alert.rule.model_dump(mode="json", by_alias=False)
     try:
         async with tx.begin_nested():
             await tx.execute(

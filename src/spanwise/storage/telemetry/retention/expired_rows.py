@@ -42,8 +42,6 @@ EXPIRING_TABLES = (
     ExpiringTable("trace_bounds", "last_hour", by_month=False),
     ExpiringTable("logs", "time"),
     ExpiringTable("metric_points", "time"),
-    # Points that earlier versions stored without parsing them.
-    ExpiringTable("metrics", "time"),
     ExpiringTable("signals", "time", by_month=False),
     ExpiringTable("exposures", "first_at", by_month=False),
 )

@@ -1,6 +1,7 @@
 """Landing tables: OTLP data is inserted here, and a view extracts rows into the real tables."""
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +30,15 @@ class LandingTable:
     @cached_property
     def name(self) -> str:
         text = self.columns + self.select("")
-        return f"landing_{self.target}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        return f"{self._prefix}{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+    @property
+    def _prefix(self) -> str:
+        return f"landing_{self.target}_"
+
+    def is_other_version(self, name: str) -> bool:
+        """Return whether this is the name of another version of this table, not of its view."""
+        return re.fullmatch(f"{self._prefix}[0-9a-f]{{8}}", name) is not None and name != self.name
 
 
 LANDING_TABLES = {

@@ -2,15 +2,16 @@
 
 import re
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.errors import StartError
+from spanwise.storage.schema_state import DEVELOPMENT_STORE
 from spanwise.storage.telemetry.engine.client_pool import EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import dictionary_ddl
 from spanwise.storage.telemetry.schema.landing_tables import LANDING_TABLES
-from spanwise.storage.telemetry.traces.unpriced_backfill import backfill_unpriced_tokens
 
 # Parts are synced to disk before the journal drops their records: "2xx means stored" needs it.
 _DURABILITY_SETTINGS = (
@@ -19,8 +20,10 @@ _DURABILITY_SETTINGS = (
     "old_parts_lifetime = 480, ttl_only_drop_parts = 1"
 )
 
-# Its statements are followed by a recomputation of some traces.
-_UNPRICED = "0018_unpriced.sql"
+SCHEMA_FOLDER: Traversable = files(__package__)
+
+# The first file of stores that are older than the baseline.
+_BEFORE_BASELINE = "0001_telemetry.sql"
 
 _VERSIONS_TABLE = """CREATE TABLE IF NOT EXISTS schema_versions (name String)
 ENGINE = MergeTree() ORDER BY name"""
@@ -43,22 +46,15 @@ def apply_schema(client: Client, address: EngineAddress) -> None:
         _check_single_shard(client, cluster)
     client.command(on_cluster(with_durability(_VERSIONS_TABLE), cluster))
     done = {row["name"] for row in query_rows(client, "SELECT name FROM schema_versions", {})}
+    if _BEFORE_BASELINE in done:
+        raise StartError(f"cannot open the telemetry store: {DEVELOPMENT_STORE}")
     for name, text in _read_files():
         if name not in done:
             for statement in split_statements(text):
                 client.command(on_cluster(with_durability(statement), cluster))
-            if name != _UNPRICED:
-                _record(client, name)
-    if _UNPRICED not in done:
-        # Last, because traces are written with the columns of all files.
-        backfill_unpriced_tokens(client)
-        _record(client, _UNPRICED)
-    _create_views(client, address)
-
-
-def _record(client: Client, name: str) -> None:
-    sql = "INSERT INTO schema_versions SELECT {name:String}"
-    client.command(sql, parameters={"name": name})
+            sql = "INSERT INTO schema_versions SELECT {name:String}"
+            client.command(sql, parameters={"name": name})
+    _update_views(client, address)
 
 
 def _check_single_shard(client: Client, cluster: str) -> None:
@@ -73,7 +69,8 @@ def _check_single_shard(client: Client, cluster: str) -> None:
         )
 
 
-def _create_views(client: Client, address: EngineAddress) -> None:
+def _update_views(client: Client, address: EngineAddress) -> None:
+    """Create the views of this version that are missing, and drop those of other versions."""
     cluster, credentials = address.cluster, address.credentials
     embedded = address.folder is not None
     dictionary = (
@@ -91,21 +88,30 @@ def _create_views(client: Client, address: EngineAddress) -> None:
         }
     # The engine would analyze the query of an existing view again, for 0.3 s of each start. In a
     # cluster, another node may lack what this one has.
-    existing = _find_tables(client) if cluster is None else set()
+    tables = _find_tables(client)
+    existing = tables if cluster is None else []
     for name, statement in statements.items():
         if name not in existing:
             client.command(on_cluster(statement, cluster))
+    for landing in LANDING_TABLES.values():
+        others = [name for name in tables if landing.is_other_version(name)]
+        # During a rolling upgrade, replicas of the version before this one still write.
+        for table in others if embedded else others[:-1]:
+            # Without its view a landing table would lose rows, so it goes first.
+            for name in (table, f"{table}_view"):
+                client.command(on_cluster(f"DROP TABLE IF EXISTS {name}", cluster))
 
 
-def _find_tables(client: Client) -> set[str]:
-    sql = "SELECT name FROM system.tables WHERE database = currentDatabase()"
-    return {row["name"] for row in query_rows(client, sql, {})}
+def _find_tables(client: Client) -> list[str]:
+    """Return the names of all tables and views, the latest last."""
+    sql = """SELECT name FROM system.tables WHERE database = currentDatabase()
+    ORDER BY metadata_modification_time, name"""
+    return [row["name"] for row in query_rows(client, sql, {})]
 
 
 def _read_files() -> list[tuple[str, str]]:
-    folder = files(__package__)
-    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
-    return [(name, folder.joinpath(name).read_text()) for name in names]
+    names = sorted(item.name for item in SCHEMA_FOLDER.iterdir() if item.name.endswith(".sql"))
+    return [(name, SCHEMA_FOLDER.joinpath(name).read_text()) for name in names]
 
 
 def schema_file_names() -> set[str]:

@@ -106,5 +106,26 @@ def test_a_missing_view_is_created_and_existing_ones_are_not_analyzed_again(
         assert row["result"] == 1
 
 
+def test_landing_tables_of_other_versions_are_dropped_with_their_views(engine: Engine) -> None:
+    target = LANDING_TABLES["logs"]
+    names = [f"landing_logs_{number:08x}" for number in (1, 2)]
+    with engine.client() as client:
+        apply_schema(client, engine.address)
+        for name in names:
+            client.command(f"CREATE TABLE {name} ({target.columns}) ENGINE = Null")
+            client.command(f"CREATE MATERIALIZED VIEW {name}_view TO logs AS {target.select(name)}")
+        apply_schema(client, engine.address)
+        sql = """SELECT name FROM system.tables
+        WHERE database = currentDatabase() AND name LIKE 'landing_logs_%' ORDER BY name"""
+        left = query_rows(client, sql, {})
+        # Replicas of the version before this one may still write to a server.
+        kept = [] if engine.address.folder else names[1:]
+        expected = [f"{name}{end}" for name in (target.name, *kept) for end in ("", "_view")]
+        assert [row["name"] for row in left] == sorted(expected)
+        for name in kept:
+            client.command(f"DROP TABLE {name}")
+            client.command(f"DROP TABLE {name}_view")
+
+
 def test_comments_and_semicolons_split_as_statements() -> None:
     assert split_statements("-- one; two\nSELECT 1;\n\nSELECT 2;\n") == ["SELECT 1", "SELECT 2"]

@@ -22,7 +22,7 @@ _IS_EXPIRED = f"""{OF_WORKSPACE_OR_ALL} AND (
 _IN_CUT_MONTH = f"""{OF_WORKSPACE_OR_ALL} AND moment >= {{month_edge:DateTime('UTC')}}
     AND moment < {{month_end:DateTime('UTC')}}"""
 # Rows to remove, and whether a month differs from its days: an earlier run may have been
-# interrupted, and older versions removed the row of the month.
+# interrupted.
 _EXPIRED = f"""
 SELECT sum(expired) AS expired, countIf(of_days != of_month) > 0 AS is_wrong
 FROM (
