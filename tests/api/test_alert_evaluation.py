@@ -1,7 +1,7 @@
 """Alert evaluation runs once per installation, with few queries, and reports its failures."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,27 +10,54 @@ import pytest
 
 from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.storage.telemetry.engine.client_pool import Engine
+from support.alerting import UNDISTURBED, forget_alerting
 from support.clock import Clock
 from support.service import Person, Service, start_service
 from support.traces import make_span, send_traces
 
-# What does not depend on the catalog runs on the second one in `make test-all` only.
-ON_SQLITE = pytest.mark.parametrize(
-    "catalog_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
-)
+# On the second database what the catalog decides: which replica evaluates, and that it does once.
+ON_BOTH = pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
 RULE = {"id": "errors", "metric": "errorRate", "condition": "above", "threshold": 0.5}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-async def service(tmp_path: Path, catalog_url: str, clock: Clock) -> AsyncIterator[Service]:
-    """A service with its catalog on each database."""
-    async with start_service(tmp_path, clock, catalog_url=catalog_url) as running:
+@pytest.fixture(scope="module")
+async def on_sqlite(
+    tmp_path_factory: pytest.TempPathFactory, cheap_hashes: None, clock: Clock
+) -> AsyncIterator[Service]:
+    async with start_service(tmp_path_factory.mktemp("alerts"), clock, **UNDISTURBED) as running:
         yield running
+
+
+@pytest.fixture
+async def on_postgresql(
+    tmp_path: Path, postgres_database: str, clock: Clock
+) -> AsyncIterator[Service]:
+    settings = {"catalog_url": postgres_database, **UNDISTURBED}
+    async with start_service(tmp_path, clock, **settings) as running:
+        yield running
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest) -> str:
+    return str(getattr(request, "param", "sqlite"))
+
+
+@pytest.fixture
+def running(request: pytest.FixtureRequest, database: str) -> Service:
+    found: Service = request.getfixturevalue(f"on_{database}")
+    return found
+
+
+@pytest.fixture
+async def service(running: Service, clock: Clock) -> AsyncIterator[Service]:
+    """One service for the module; each test has its own workspaces and starts now."""
+    yield running
+    await forget_alerting(running, clock)
 
 
 async def watch(person: Person, *rules: dict[str, Any], agent: str = "planner") -> None:
@@ -48,6 +75,7 @@ def replica(service: Service, holder: str, clock: Clock) -> AlertEvaluator:
     return AlertEvaluator(use.catalog, use.rule_windows, use.pipeline, 60, holder, clock)
 
 
+@ON_BOTH
 async def test_replicas_raise_one_alert_between_them(service: Service, clock: Clock) -> None:
     ann = await service.sign_up()
     await watch(ann, RULE)
@@ -106,7 +134,6 @@ async def test_an_evaluation_that_loses_its_lease_writes_nothing(
     assert len(await ann.data("GET", "/events?type=alert.triggered")) == 1
 
 
-@ON_SQLITE
 async def test_many_agents_take_one_query_per_window(
     service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,22 +155,23 @@ async def test_many_agents_take_one_query_per_window(
     assert queries == ["measure_traces"] * 2
 
 
-@ON_SQLITE
 async def test_rules_of_one_workspace_do_not_see_traces_of_another(
     service: Service, clock: Clock
 ) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
-    await watch(ann, RULE)
-    await watch(bob, RULE)
-    await send(ann, clock, "ok")
-    await send(bob, clock, "error")
+    for person in (ann, bob):
+        await watch(person, RULE)
+        await person.data("PUT", "/alerts/settings", json={"rules": [RULE]})
+    await asyncio.gather(send(ann, clock, "ok"), send(bob, clock, "error"))
     await service.services.alert_jobs.evaluate()
     assert await ann.data("GET", "/spans/alerts") == []
-    [alert] = await bob.data("GET", "/spans/alerts")
-    assert alert["value"] == 1
+    assert (await ann.data("GET", "/spans/alerts/summary"))["total"] == 0
+    assert "alert.triggered" not in [e["type"] for e in await ann.data("GET", "/events")]
+    alerts = await bob.data("GET", "/spans/alerts")
+    assert sorted(alert["agentName"] for alert in alerts) == ["All agents", "planner"]
+    assert {alert["value"] for alert in alerts} == {1}
 
 
-@ON_SQLITE
 async def test_a_query_that_fails_does_not_stop_other_rules(
     service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,7 +197,6 @@ async def test_a_query_that_fails_does_not_stop_other_rules(
     assert len(await bob.data("GET", "/spans/alerts")) == 1
 
 
-@ON_SQLITE
 async def test_an_evaluation_that_fails_is_visible_and_recovers(
     service: Service, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,11 +219,10 @@ async def test_an_evaluation_that_fails_is_visible_and_recovers(
     assert await job_state() == ("failing", False)
     await watching.evaluate()
     assert await job_state() == ("ok", True)
-    watching.health.last_pass_at = (watching.health.last_pass_at or 0) - 3600
+    watching.health.last_pass_at = (watching.health.last_pass_at or 0) - 24 * 3600
     assert await job_state() == ("stalled", False)
 
 
-@ON_SQLITE
 async def test_an_anomaly_is_detected_from_weeks_of_history(service: Service, clock: Clock) -> None:
     ann = await service.sign_up()
     clock.now = clock.now.replace(minute=30, second=0, microsecond=0)
@@ -209,16 +235,17 @@ async def test_an_anomaly_is_detected_from_weeks_of_history(service: Service, cl
         for minute in range(60)
         for _ in range(3)
     ]
+    spans += [
+        make_span(
+            "planner", start=clock.now + timedelta(minutes=minute, seconds=-s), duration_ms=210
+        )
+        for minute in range(1, 6)
+        for s in range(2, 14)
+    ]
     await send_traces(ann, spans)
     await watch(ann, {"id": "slow", "metric": "avgLatency", "condition": "anomaly"})
-    await ann.data("GET", "/agents/planner")
     for minute in range(5):
-        now = clock.turn(minutes=1)
-        slow = [
-            make_span("planner", start=now - timedelta(seconds=s + 2), duration_ms=210)
-            for s in range(12)
-        ]
-        await send_traces(ann, slow)
+        clock.turn(minutes=1)
         await service.services.alert_jobs.evaluate()
         alerts = await ann.data("GET", "/spans/alerts")
         if minute < 2:
@@ -233,38 +260,41 @@ async def test_an_anomaly_is_detected_from_weeks_of_history(service: Service, cl
     assert answer["rules"][0]["fired"] == 1
 
 
-@ON_SQLITE
-@pytest.mark.parametrize("length", [timedelta(minutes=61), timedelta(hours=5), timedelta(days=40)])
-async def test_a_trace_of_any_length_counts_when_it_ends(
-    service: Service, clock: Clock, length: timedelta
-) -> None:
+async def test_a_trace_of_any_length_counts_when_it_ends(service: Service, clock: Clock) -> None:
     ann = await service.sign_up()
     slow = {"id": "slow", "metric": "p95Latency", "condition": "above", "threshold": 3_600_000}
     liked = {"metric": "signal", "signalName": "liked", "condition": "below", "threshold": 0.5}
-    await watch(ann, {**RULE, "windowMinutes": 5}, slow, {**liked, "id": "liked"})
     ended = clock.now - timedelta(seconds=10)
-    span = make_span(
-        "planner",
-        start=ended - length,
-        duration_ms=length.total_seconds() * 1000,
-        status="error",
-    )
-    early = make_span("planner", start=ended - length)
-    await send_traces(ann, [span, early])
-    vote = {"signalName": "liked", "value": 0, "traceId": span["traceId"]}
-    await ann.data("POST", "/signals", json=vote | {"timestamp": ended.isoformat()})
+    lengths = {
+        "an hour": timedelta(minutes=61),
+        "hours": timedelta(hours=5),
+        "weeks": timedelta(days=40),
+    }
+    spans, votes, ids = [], [], {}
+    for agent, length in lengths.items():
+        await watch(ann, {**RULE, "windowMinutes": 5}, slow, {**liked, "id": "liked"}, agent=agent)
+        milliseconds = length.total_seconds() * 1000
+        start = ended - length
+        span = make_span(agent, start=start, duration_ms=milliseconds, status="error")
+        spans += [span, make_span(agent, start=start)]
+        vote = {"signalName": "liked", "value": 0, "traceId": span["traceId"]}
+        votes.append({**vote, "timestamp": ended.isoformat()})
+        ids[agent] = span["traceId"]
+    await send_traces(ann, spans)
+    await ann.data("POST", "/signals/batch", json=votes)
     await service.services.alert_jobs.evaluate()
-    alerts = {a["ruleId"]: a for a in await ann.data("GET", "/spans/alerts")}
-    assert set(alerts) == {"errors", "slow", "liked"}
-    assert alerts["errors"]["value"] == 1
-    assert [a["exampleTraceIds"] for a in alerts.values()] == [[span["traceId"]]] * 3
-    path = "/agents/planner/alerts/backtest"
+    alerts = await ann.data("GET", "/spans/alerts")
     clock.turn(minutes=10)
-    answer = await ann.data("POST", path, json={"rules": [RULE, slow]})
-    assert [rule["fired"] for rule in answer["rules"]] == [1, 1]
+    for agent in lengths:
+        raised = {a["ruleId"]: a for a in alerts if a["agentName"] == agent}
+        assert set(raised) == {"errors", "slow", "liked"}
+        assert raised["errors"]["value"] == 1
+        assert [a["exampleTraceIds"] for a in raised.values()] == [[ids[agent]]] * 3
+        path = f"/agents/{agent}/alerts/backtest"
+        answer = await ann.data("POST", path, json={"rules": [RULE, slow]})
+        assert [rule["fired"] for rule in answer["rules"]] == [1, 1]
 
 
-@ON_SQLITE
 async def test_a_backtest_finds_anomalies_in_long_windows_too(
     service: Service, clock: Clock
 ) -> None:
@@ -288,7 +318,6 @@ async def test_a_backtest_finds_anomalies_in_long_windows_too(
     assert slow_from < started < slow_from + timedelta(minutes=45)
 
 
-@ON_SQLITE
 async def test_the_examples_of_a_signal_that_is_unusually_low_are_the_lowest(
     service: Service, clock: Clock
 ) -> None:
@@ -298,39 +327,42 @@ async def test_the_examples_of_a_signal_that_is_unusually_low_are_the_lowest(
     hours = [hour - timedelta(days=7 * week) for week in (1, 2, 3, 4)]
     hours += [hour - timedelta(hours=number) for number in range(1, 25)]
 
-    async def send_votes(votes: Sequence[tuple[datetime, float]]) -> list[str]:
-        spans = [make_span("planner", start=at) for at, _ in votes]
-        await send_traces(ann, spans)
-        signals = [
-            {
-                "signalName": "liked",
-                "value": value,
-                "traceId": span["traceId"],
-                "timestamp": at.isoformat(),
-            }
-            for span, (at, value) in zip(spans, votes, strict=True)
-        ]
-        for part in range(0, len(signals), 1000):
-            await ann.data("POST", "/signals/batch", json={"signals": signals[part : part + 1000]})
-        return [span["traceId"] for span in spans]
-
-    usual = [
+    votes = [
         (start + timedelta(seconds=20 * n), 5 + n % 3 / 10) for start in hours for n in range(180)
     ]
-    await send_votes(usual)
+    minutes = [clock.now + timedelta(minutes=minute) for minute in range(1, 7)]
+    for now in minutes:
+        votes += [(now - timedelta(seconds=30 - n), 1.0) for n in range(19)]
+        votes.append((now - timedelta(seconds=5), 0.1))
+    spans = [make_span("planner", start=at) for at, _ in votes]
+    await send_traces(ann, spans)
+    lowest = {
+        at + timedelta(seconds=5): span["traceId"]
+        for span, (at, value) in zip(spans, votes, strict=True)
+        if value == 0.1
+    }
+    signals = [
+        {
+            "signalName": "liked",
+            "value": value,
+            "traceId": span["traceId"],
+            "timestamp": at.isoformat(),
+        }
+        for span, (at, value) in zip(spans, votes, strict=True)
+    ]
+    parts = [signals[part : part + 1000] for part in range(0, len(signals), 1000)]
+    # Concurrently, so that they are written together.
+    await asyncio.gather(
+        *(ann.data("POST", "/signals/batch", json={"signals": part}) for part in parts)
+    )
     await watch(
         ann, {"id": "liked", "metric": "signal", "signalName": "liked", "condition": "anomaly"}
     )
     alerts: list[dict[str, Any]] = []
-    lowest = ""
-    for _ in range(6):
-        now = clock.turn(minutes=1)
-        low = [(now - timedelta(seconds=30 - n), 1.0) for n in range(19)]
-        *_, lowest = await send_votes([*low, (now - timedelta(seconds=5), 0.1)])
+    while not alerts:
+        assert clock.turn(minutes=1) in lowest
         await service.services.alert_jobs.evaluate()
         alerts = await ann.data("GET", "/spans/alerts")
-        if alerts:
-            break
     [alert] = alerts
     assert alert["value"] < alert["baseline"]
-    assert alert["exampleTraceIds"][0] == lowest
+    assert alert["exampleTraceIds"][0] == lowest[clock.now]

@@ -42,34 +42,46 @@ ROUTES = {"read": ("GET", "/probe/read"), "ingest": ("POST", "/probe/ingest")}
 WRITE = ("POST", "/probe/write")
 
 
-@pytest.fixture
-async def service(tmp_path: Path) -> AsyncIterator[Service]:
+@pytest.fixture(scope="module")
+async def service(
+    tmp_path_factory: pytest.TempPathFactory, cheap_hashes: None
+) -> AsyncIterator[Service]:
     """A service with one route per scope."""
-    async with start_service(tmp_path) as running:
+    async with start_service(tmp_path_factory.mktemp("auth")) as running:
         running.app.include_router(router)
         yield running
 
 
-@pytest.mark.parametrize(
-    ("scopes", "allowed"),
-    [
+@pytest.fixture
+async def statements(service: Service) -> AsyncIterator[list[str]]:
+    """The statements that the catalog executes from now on."""
+    found: list[str] = []
+    await service.services.access.write_key_uses()
+
+    def add(*arguments: Any) -> None:
+        found.append(arguments[2])
+
+    engine = service.services.catalog._engine.sync_engine
+    event.listen(engine, "before_cursor_execute", add)
+    yield found
+    event.remove(engine, "before_cursor_execute", add)
+
+
+async def test_a_key_gives_access_to_its_scopes(service: Service) -> None:
+    ann = await service.sign_up()
+    for scopes, allowed in (
         (["full"], {"read", "write", "ingest"}),
         (["read"], {"read"}),
         (["ingest"], {"ingest"}),
         (["ingest", "read"], {"read", "ingest"}),
-    ],
-)
-async def test_a_key_gives_access_to_its_scopes(
-    service: Service, scopes: list[str], allowed: set[str]
-) -> None:
-    ann = await service.sign_up()
-    secret = (await ann.new_key(scopes=scopes))["key"]
-    for name, (method, path) in {**ROUTES, "write": WRITE}.items():
-        response = await service.call_with_key(secret, method, path)
-        if name in allowed:
-            assert response.status_code == 200
-        else:
-            assert_error(response, 403)
+    ):
+        secret = (await ann.new_key(scopes=scopes))["key"]
+        for name, (method, path) in {**ROUTES, "write": WRITE}.items():
+            response = await service.call_with_key(secret, method, path)
+            if name in allowed:
+                assert response.status_code == 200, (scopes, name)
+            else:
+                assert_error(response, 403)
 
 
 async def test_a_signed_in_user_needs_no_scope(service: Service) -> None:
@@ -95,16 +107,14 @@ async def test_a_key_takes_precedence_over_a_token(service: Service) -> None:
 
 
 async def test_a_cached_key_needs_no_database(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+    service: Service, statements: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Independent of the speed of the machine.
     monkeypatch.setattr(access, "CACHE_SECONDS", 60.0)
     ann = await service.sign_up()
     secret = (await ann.new_key())["key"]
     await service.call_with_key(secret, *ROUTES["read"])
-    statements: list[str] = []
-    engine = service.services.catalog._engine.sync_engine
-    event.listen(engine, "before_cursor_execute", lambda *a: statements.append(a[2]))
+    statements.clear()
     for _ in range(20):
         assert (await service.call_with_key(secret, *ROUTES["read"])).status_code == 200
         await ann.data(*ROUTES["read"])
@@ -128,8 +138,9 @@ async def test_a_change_in_another_process_takes_effect_within_five_seconds(
     key = await ann.new_key()
     assert (await service.call_with_key(key["key"], *ROUTES["read"])).status_code == 200
     async with service.services.catalog.write() as tx:
-        await tx.execute(update(api_keys).values(revoked_at=api_keys.c.created_at))
-        await tx.execute(update(users).values(disabled=True))
+        mine = update(api_keys).where(api_keys.c.id == key["id"])
+        await tx.execute(mine.values(revoked_at=api_keys.c.created_at))
+        await tx.execute(update(users).where(users.c.id == ann.user["id"]).values(disabled=True))
     later = SimpleNamespace(monotonic=lambda: time.monotonic() + CACHE_SECONDS)
     monkeypatch.setattr("spanwise.services.ttl_cache.time", later)
     assert_error(await service.call_with_key(key["key"], *ROUTES["read"]), 401)
@@ -154,22 +165,21 @@ async def test_the_ttl_of_a_cached_row_starts_with_the_read(
     monkeypatch.setattr(stored_keys, "find_grant", find_slowly)
     assert (await service.call_with_key(key["key"], *ROUTES["read"])).status_code == 200
     async with service.services.catalog.write() as tx:
-        await tx.execute(update(api_keys).values(revoked_at=api_keys.c.created_at))
+        mine = update(api_keys).where(api_keys.c.id == key["id"])
+        await tx.execute(mine.values(revoked_at=api_keys.c.created_at))
     assert_error(await service.call_with_key(key["key"], *ROUTES["read"]), 401)
 
 
-async def test_last_uses_are_written_in_batches(service: Service) -> None:
+async def test_last_uses_are_written_in_batches(service: Service, statements: list[str]) -> None:
     ann = await service.sign_up()
     key = await ann.new_key()
-    writes: list[str] = []
-    engine = service.services.catalog._engine.sync_engine
-    event.listen(engine, "before_cursor_execute", lambda *a: writes.append(a[2]))
+    statements.clear()
     for _ in range(5):
         await service.call_with_key(key["key"], *ROUTES["read"])
-    assert not [statement for statement in writes if statement.startswith("UPDATE")]
+    assert not [statement for statement in statements if statement.startswith("UPDATE")]
     [listed] = await ann.data("GET", "/keys")
     assert listed["lastUsedAt"] >= key["createdAt"]
-    assert len([statement for statement in writes if statement.startswith("UPDATE")]) == 1
+    assert len([statement for statement in statements if statement.startswith("UPDATE")]) == 1
 
 
 async def test_a_failed_write_of_last_uses_is_retried(

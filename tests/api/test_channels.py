@@ -1,15 +1,16 @@
 """Notifications to Slack, Microsoft Teams and PagerDuty: their formats, secrets and tests."""
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from standardwebhooks import Webhook
 
+from support.alerting import UNDISTURBED, forget_alerting
 from support.clock import Clock
-from support.receivers import HookServer, hook_server
+from support.receivers import HookServer, Received, hook_server
 from support.service import Person, Service, assert_error, start_service
 from support.traces import make_span, send_traces
 
@@ -47,10 +48,6 @@ class Desk:
         shown: list[dict[str, Any]] = agent["alertSettings"]["notify"]["channels"]
         return shown
 
-    async def send(self, status: str) -> None:
-        start = self.clock.now - timedelta(seconds=1)
-        await send_traces(self.person, [make_span("plan <b> & co", start=start, status=status)])
-
     async def work(self, **by: float) -> None:
         """Advance the clock, evaluate and send."""
         self.clock.turn(**by)
@@ -58,35 +55,74 @@ class Desk:
         await self.service.services.alert_jobs.send()
 
     async def raise_alert(self) -> dict[str, Any]:
-        await self.send("error")
+        start = self.clock.now - timedelta(seconds=1)
+        await send_traces(self.person, [make_span("plan <b> & co", start=start, status="error")])
         await self.work()
         [alert] = await self.person.data("GET", "/spans/alerts")
         found: dict[str, Any] = alert
         return found
 
     async def resolve(self) -> None:
-        self.clock.turn(minutes=10)
-        await self.send("ok")
-        await self.work()
+        await self.person.data("PUT", "/agents/plan <b> & co/alerts", json={"rules": []})
+        await self.work(minutes=1)
+
+
+@pytest.fixture(scope="module")
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="module")
+async def running(
+    tmp_path_factory: pytest.TempPathFactory, cheap_hashes: None, clock: Clock
+) -> AsyncIterator[Service]:
+    settings = {"allow_private_webhooks": True, **UNDISTURBED}
+    async with start_service(tmp_path_factory.mktemp("channels"), clock, **settings) as service:
+        yield service
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    clock = Clock()
-    async with start_service(tmp_path, clock, allow_private_webhooks=True) as service:
-        yield Desk(service, await service.sign_up(), clock)
+async def desk(running: Service, clock: Clock) -> AsyncIterator[Desk]:
+    yield Desk(running, await running.sign_up(), clock)
+    await forget_alerting(running, clock)
+
+
+@dataclass
+class Story:
+    """An alert that was repeated and resolved, and what each channel received about it."""
+
+    alert: dict[str, Any]
+    received: dict[str, list[Received]]
+    deliveries: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+async def story(running: Service, clock: Clock) -> Story:
+    desk = Desk(running, await running.sign_up(), clock)
+    with hook_server() as hooks:
+        hooks.status = 202
+        await desk.watch(
+            {"type": "slack", "url": f"{hooks.url}/slack"},
+            {"type": "teams", "url": f"{hooks.url}/teams"},
+            {"type": "pagerduty", "routingKey": KEY, "url": f"{hooks.url}/pagerduty"},
+        )
+        alert = await desk.raise_alert()
+        await desk.work(hours=5)
+        await desk.resolve()
+        deliveries = await desk.person.data("GET", "/events/deliveries")
+    await forget_alerting(running, clock)
+    received: dict[str, list[Received]] = {}
+    for message in hooks.received:
+        received.setdefault(message.path.rpartition("/")[2], []).append(message)
+    return Story(alert, received, deliveries)
 
 
 def link_of(alert: dict[str, Any]) -> str:
     return f"http://127.0.0.1:8787/alerts?alert={alert['id']}"
 
 
-async def test_slack_gets_blocks_with_title_value_threshold_and_link(
-    desk: Desk, hooks: HookServer
-) -> None:
-    await desk.watch({"type": "slack", "url": hooks.url})
-    alert = await desk.raise_alert()
-    [message] = hooks.received
+async def test_slack_gets_blocks_with_title_value_threshold_and_link(story: Story) -> None:
+    message, repeated, resolved = story.received["slack"]
     assert message.headers["content-type"] == "application/json"
     assert message.json["text"] == (
         "Triggered: plan &lt;b&gt; &amp; co: error rate 100.0% is above 50.0%"
@@ -104,16 +140,13 @@ async def test_slack_gets_blocks_with_title_value_threshold_and_link(
     assert {"type": "mrkdwn", "text": "*Threshold*\nabove 50.0%"} in facts["fields"]
     assert {"type": "mrkdwn", "text": "*Agent*\nplan &lt;b&gt; &amp; co"} in facts["fields"]
     assert text["text"]["type"] == "mrkdwn"
-    assert text["text"]["text"].endswith(f"<{link_of(alert)}|Open the alert>")
-    await desk.resolve()
-    assert hooks.received[-1].json["text"].startswith("Resolved: ")
+    assert text["text"]["text"].endswith(f"<{link_of(story.alert)}|Open the alert>")
+    assert repeated.json["text"].startswith("Still active: ")
+    assert resolved.json["text"].startswith("Resolved: ")
 
 
-async def test_teams_gets_an_adaptive_card(desk: Desk, hooks: HookServer) -> None:
-    hooks.status = 202
-    await desk.watch({"type": "teams", "url": hooks.url})
-    alert = await desk.raise_alert()
-    [message] = hooks.received
+async def test_teams_gets_an_adaptive_card(story: Story) -> None:
+    message = story.received["teams"][0]
     assert message.json["type"] == "message"
     [attachment] = message.json["attachments"]
     assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
@@ -128,19 +161,16 @@ async def test_teams_gets_an_adaptive_card(desk: Desk, hooks: HookServer) -> Non
         {"title": "Threshold", "value": "above 50.0%"},
     ]
     [action] = card["actions"]
-    assert (action["type"], action["url"]) == ("Action.OpenUrl", link_of(alert))
-    [delivery] = await desk.person.data("GET", "/events/deliveries")
-    assert (delivery["status"], delivery["responseStatus"]) == ("delivered", 202)
+    assert (action["type"], action["url"]) == ("Action.OpenUrl", link_of(story.alert))
+    answers = {(one["status"], one["responseStatus"]) for one in story.deliveries}
+    assert answers == {("delivered", 202)}
 
 
-async def test_pagerduty_is_triggered_and_resolved_with_one_key(
-    desk: Desk, hooks: HookServer
-) -> None:
-    hooks.status = 202
-    await desk.watch({"type": "pagerduty", "routingKey": KEY, "url": hooks.url})
-    alert = await desk.raise_alert()
-    [message] = hooks.received
-    event = message.json
+async def test_pagerduty_is_triggered_and_resolved_with_one_key(story: Story) -> None:
+    alert = story.alert
+    # No reminder: the service escalates by itself.
+    triggered, resolved = story.received["pagerduty"]
+    event = triggered.json
     assert (event["routing_key"], event["event_action"]) == (KEY, "trigger")
     assert event["dedup_key"] == alert["id"]
     assert event["payload"]["summary"] == alert["title"]
@@ -151,11 +181,7 @@ async def test_pagerduty_is_triggered_and_resolved_with_one_key(
     assert event["payload"]["timestamp"] == alert["triggeredAt"]
     assert event["payload"]["custom_details"]["Value"] == "100.0%"
     assert event["links"] == [{"href": link_of(alert), "text": "Open the alert"}]
-    await desk.work(hours=5)
-    # No reminder: the service escalates by itself.
-    assert len(hooks.received) == 1
-    await desk.resolve()
-    assert hooks.received[-1].json == {
+    assert resolved.json == {
         "routing_key": KEY,
         "event_action": "resolve",
         "dedup_key": alert["id"],
@@ -216,24 +242,21 @@ async def test_a_test_shows_what_the_other_side_answered(desk: Desk, hooks: Hook
     assert hooks.received[-1].json["payload"]["summary"] == "Notifications of Spanwise arrive here"
 
 
-@pytest.mark.parametrize(
-    ("channel", "field"),
-    [
-        ({"type": "slack"}, "url"),
-        ({"type": "teams", "url": "http://x/…abcd"}, "url"),
-        ({"type": "pagerduty", "url": "https://events.eu.pagerduty.com/v2/enqueue"}, "routingKey"),
-        ({"type": "slack", "url": "http://127.0.0.1/hook"}, "url"),
-        ({"type": "pagerduty", "routingKey": KEY, "url": "http://10.0.0.1/"}, "url"),
-    ],
-)
-async def test_an_incomplete_or_private_channel_is_rejected(
-    service: Service, channel: dict[str, Any], field: str
-) -> None:
-    ann = await service.sign_up()
-    body = {"notify": {"channels": [channel]}}
-    response = await ann.call("PUT", "/alerts/settings", json=body)
-    assert_error(response, 400, f"notify.channels.0.{field}")
-    assert_error(await ann.call("POST", "/alerts/test", json=channel), 400, field)
+INCOMPLETE_OR_PRIVATE = [
+    ({"type": "slack"}, "url"),
+    ({"type": "teams", "url": "http://x/…abcd"}, "url"),
+    ({"type": "pagerduty", "url": "https://events.eu.pagerduty.com/v2/enqueue"}, "routingKey"),
+    ({"type": "slack", "url": "http://127.0.0.1/hook"}, "url"),
+    ({"type": "pagerduty", "routingKey": KEY, "url": "http://10.0.0.1/"}, "url"),
+]
+
+
+async def test_an_incomplete_or_private_channel_is_rejected(person: Person) -> None:
+    for channel, field in INCOMPLETE_OR_PRIVATE:
+        body = {"notify": {"channels": [channel]}}
+        response = await person.call("PUT", "/alerts/settings", json=body)
+        assert_error(response, 400, f"notify.channels.0.{field}")
+        assert_error(await person.call("POST", "/alerts/test", json=channel), 400, field)
 
 
 async def test_a_test_reaches_mail_and_webhooks(desk: Desk, hooks: HookServer) -> None:
@@ -255,18 +278,12 @@ async def test_a_test_reaches_mail_and_webhooks(desk: Desk, hooks: HookServer) -
     assert "Notifications of Spanwise arrive here" in text
 
 
-@pytest.mark.parametrize(
-    ("receiver", "field"),
-    [
+async def test_an_incomplete_or_private_receiver_of_a_test_is_rejected(person: Person) -> None:
+    for receiver, field in (
         ({"type": "mail"}, "email"),
         ({"type": "mail", "email": "nobody"}, "email"),
         ({"type": "webhook"}, "url"),
         ({"type": "webhook", "url": "http://10.0.0.1/"}, "url"),
         ({"type": "fax"}, "type"),
-    ],
-)
-async def test_an_incomplete_or_private_receiver_of_a_test_is_rejected(
-    service: Service, receiver: dict[str, Any], field: str
-) -> None:
-    ann = await service.sign_up()
-    assert_error(await ann.call("POST", "/alerts/test", json=receiver), 400, field)
+    ):
+        assert_error(await person.call("POST", "/alerts/test", json=receiver), 400, field)

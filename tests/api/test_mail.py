@@ -62,13 +62,12 @@ async def test_credentials_in_the_url_are_decoded_and_used(tmp_path: Path) -> No
 
 
 @without_tls
-@pytest.mark.parametrize("user", ["", "ann:wrong@"])
 async def test_a_server_that_refuses_the_mail_does_not_fail_the_request(
-    tmp_path: Path, user: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = {"authenticator": _check_login, "auth_required": True, "auth_require_tls": False}
     with smtp_server(**options) as (inbox, port):
-        async with service_with(tmp_path, f"smtp://{user}127.0.0.1:{port}") as service:
+        async with service_with(tmp_path, f"smtp://ann:wrong@127.0.0.1:{port}") as service:
             await register(service)
     assert inbox.messages == []
     assert "mail_failed" in capsys.readouterr().out

@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from standardwebhooks import Webhook
 
+from support.alerting import UNDISTURBED, forget_alerting
 from support.clock import Clock
 from support.receivers import HookServer, Inbox, hook_server, smtp_server
 from support.service import Person, Service, assert_error, start_service
@@ -23,7 +23,7 @@ def hooks() -> Iterator[HookServer]:
         yield server
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def mail() -> Iterator[tuple[Inbox, int]]:
     with smtp_server() as server:
         yield server
@@ -45,9 +45,10 @@ class Desk:
         secret: str = changed["alertSettings"]["notify"]["webhooks"][0]["secret"]
         return secret
 
-    async def send(self, status: str, agent: str = "planner") -> None:
+    async def fail(self, *agents: str) -> None:
         start = self.clock.now - timedelta(seconds=1)
-        await send_traces(self.person, [make_span(agent, start=start, status=status)])
+        failed = [make_span(agent, start=start, status="error") for agent in agents or ["planner"]]
+        await send_traces(self.person, failed)
 
     async def work(self, **by: float) -> None:
         """Advance the clock, evaluate and send."""
@@ -55,36 +56,56 @@ class Desk:
         await self.service.services.alert_jobs.evaluate()
         await self.service.services.alert_jobs.send()
 
+    async def retry(self, **by: float) -> None:
+        """Advance the clock and send what is due by then."""
+        self.clock.turn(**by)
+        await self.service.services.alert_jobs.send()
+
     async def deliveries(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = await self.person.data("GET", "/events/deliveries")
         return found
 
 
-@pytest.fixture
-async def desk(tmp_path: Path, mail: tuple[Inbox, int]) -> AsyncIterator[Desk]:
-    clock = Clock()
+@pytest.fixture(scope="module")
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="module")
+async def running(
+    tmp_path_factory: pytest.TempPathFactory,
+    cheap_hashes: None,
+    clock: Clock,
+    mail: tuple[Inbox, int],
+) -> AsyncIterator[Service]:
     settings = {"smtp_url": f"smtp://127.0.0.1:{mail[1]}", "allow_private_webhooks": True}
-    async with start_service(tmp_path, clock, **settings) as service:
-        person = await service.sign_up()
-        await service.services.accounts._mailer.drain()
-        mail[0].messages.clear()
-        yield Desk(service, person, clock)
+    folder = tmp_path_factory.mktemp("notifications")
+    async with start_service(folder, clock, **settings, **UNDISTURBED) as service:
+        yield service
+
+
+@pytest.fixture
+async def desk(running: Service, clock: Clock, mail: tuple[Inbox, int]) -> AsyncIterator[Desk]:
+    person = await running.sign_up()
+    await running.services.accounts._mailer.drain()
+    mail[0].messages.clear()
+    yield Desk(running, person, clock)
+    await forget_alerting(running, clock)
 
 
 async def test_notifications_are_sent_from_trigger_to_resolution(
     desk: Desk, hooks: HookServer, mail: tuple[Inbox, int]
 ) -> None:
     secret = await desk.watch(hooks.url)
-    await desk.send("error")
+    await desk.fail()
     await desk.work()
     [alert] = await desk.person.data("GET", "/spans/alerts")
     await desk.person.data("PUT", f"/spans/alerts/{alert['id']}/acknowledge", json={})
     await desk.work(minutes=1)
     await desk.person.data("PUT", f"/spans/alerts/{alert['id']}/reopen", json={})
     await desk.work(minutes=1)
-    desk.clock.turn(minutes=6)
-    await desk.send("ok")
-    await desk.work()
+    await desk.person.data("PUT", "/agents/planner/alerts", json={"rules": []})
+    await desk.work(minutes=1)
     assert hooks.types() == ["alert.triggered", "alert.reopened", "alert.resolved"]
     assert [subject.partition(":")[0] for subject in mail[0].subjects()] == [
         "Triggered",
@@ -101,10 +122,10 @@ async def test_notifications_are_sent_from_trigger_to_resolution(
 
 async def test_an_active_alert_is_repeated_every_four_hours(desk: Desk, hooks: HookServer) -> None:
     await desk.watch(hooks.url)
-    await desk.send("error")
+    await desk.fail()
     await desk.work()
-    for _ in range(9):
-        await desk.work(hours=1)
+    for hours in (3, 2, 3, 1):
+        await desk.work(hours=hours)
     assert hooks.types() == ["alert.triggered", "alert.repeated", "alert.repeated"]
     [alert] = await desk.person.data("GET", "/spans/alerts")
     await desk.person.data("PUT", f"/spans/alerts/{alert['id']}/acknowledge", json={})
@@ -118,8 +139,7 @@ async def test_alerts_of_one_evaluation_share_a_mail(
     second = {"metric": "requestCount", "condition": "above", "threshold": 0}
     await desk.watch(hooks.url, RULE, second)
     await desk.watch(hooks.url, RULE, agent="writer")
-    await desk.send("error")
-    await desk.send("error", agent="writer")
+    await desk.fail("planner", "writer")
     await desk.work()
     assert len(hooks.accepted) == 3
     assert len({received.id for received in hooks.accepted}) == 3
@@ -130,45 +150,35 @@ async def test_alerts_of_one_evaluation_share_a_mail(
 async def test_a_failed_delivery_is_retried_with_the_same_id(desk: Desk, hooks: HookServer) -> None:
     hooks.status = 503
     await desk.watch(hooks.url)
-    await desk.send("error")
+    await desk.fail()
     await desk.work()
-    await desk.work(seconds=3)
+    await desk.retry(seconds=3)
     assert len(hooks.received) == 1
     [waiting] = [d for d in await desk.deliveries() if d["channel"] == "webhook"]
     assert (waiting["status"], waiting["attempts"]) == ("pending", 1)
     assert (waiting["responseStatus"], waiting["error"]) == (503, "answered 503")
-    await desk.work(seconds=3)
-    await desk.work(seconds=31)
+    await desk.retry(seconds=3)
+    await desk.retry(seconds=31)
     hooks.status = 200
-    await desk.work(seconds=121)
+    await desk.retry(seconds=121)
     assert len(hooks.received) == 4
     assert len({received.id for received in hooks.received}) == 1
-    await desk.work(hours=1)
+    await desk.retry(hours=1)
     assert len(hooks.received) == 4
 
 
 async def test_a_message_is_dropped_after_ten_attempts(desk: Desk, hooks: HookServer) -> None:
     hooks.status = 500
     await desk.watch(hooks.url)
-    await desk.send("error")
+    await desk.fail()
     await desk.work()
     [alert] = await desk.person.data("GET", "/spans/alerts")
     await desk.person.data("PUT", f"/spans/alerts/{alert['id']}/acknowledge", json={})
     for _ in range(12):
-        await desk.work(hours=9)
+        await desk.retry(hours=9)
     assert len(hooks.received) == 10
     [given_up] = await desk.person.data("GET", "/events/deliveries", params={"status": "failed"})
     assert (given_up["attempts"], given_up["nextAttemptAt"]) == (10, None)
-
-
-async def test_redirects_are_not_followed(desk: Desk, hooks: HookServer) -> None:
-    with hook_server() as elsewhere:
-        hooks.status, hooks.location = 302, elsewhere.url
-        await desk.watch(hooks.url)
-        await desk.send("error")
-        await desk.work()
-        assert len(hooks.received) == 1
-        assert elsewhere.received == []
 
 
 async def test_events_go_to_the_webhooks_that_subscribe_to_them(
@@ -220,19 +230,7 @@ async def test_private_addresses_are_refused_unless_allowed(
     service: Service, hooks: HookServer
 ) -> None:
     ann = await service.sign_up()
-    private = (
-        hooks.url,
-        "http://localhost/",
-        "http://10.0.0.1/",
-        "http://169.254.169.254/latest",
-        "http://[::1]/",
-        "http://[::ffff:10.0.0.1]/",
-        "http://2130706433/",
-        "ftp://example.com/",
-        "http://user:pw@hooks.invalid/",
-        "nonsense",
-    )
-    for url in private:
+    for url in (hooks.url, "http://10.0.0.1/", "ftp://example.com/", "nonsense"):
         refused = await ann.call("POST", "/events/webhooks", json={"url": url})
         assert_error(refused, 400, "url")
     assert await ann.data("GET", "/events/webhooks") == []

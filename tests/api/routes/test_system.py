@@ -3,6 +3,7 @@
 import asyncio
 import platform
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,13 @@ from support.polling import until
 from support.servers import run_redis
 from support.service import Service, assert_error, start_service
 from support.spans import span
+
+
+@pytest.fixture(scope="module")
+async def fresh(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    """A service that has counted nothing yet."""
+    async with start_service(tmp_path_factory.mktemp("metrics")) as running:
+        yield running
 
 
 async def test_health_and_version_use_the_envelope(service: Service) -> None:
@@ -48,10 +56,11 @@ async def test_ready_is_503_while_a_store_is_unavailable(tmp_path: Path) -> None
             assert (await service.call("GET", "/health")).status_code == 200
 
 
-@pytest.mark.own_service
-async def test_ready_is_503_while_the_store_rejects_writes(service: Service) -> None:
-    service.services.pipeline._backlog.is_stalled = True
-    response = await service.call("GET", "/ready")
+async def test_ready_is_503_while_the_store_rejects_writes(
+    fresh: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fresh.services.pipeline._backlog, "is_stalled", True)
+    response = await fresh.call("GET", "/ready")
     assert_error(response, 503)
     assert "journal" in response.json()["error"]["message"]
 
@@ -71,9 +80,8 @@ async def test_frequent_readiness_checks_write_once(service: Service) -> None:
     assert 1 <= len([sql for sql in writes if "leases" in sql]) <= 6
 
 
-@pytest.mark.own_service
-async def test_metrics_count_requests_by_route_and_not_by_path(service: Service) -> None:
-    ann = await service.sign_up()
+async def test_metrics_count_requests_by_route_and_not_by_path(fresh: Service) -> None:
+    service, ann = fresh, await fresh.sign_up()
     for number in range(3):
         await ann.call("DELETE", f"/keys/key_{number}")
         await service.call("BREW" + "X" * number, f"/nothing/{number}")
@@ -89,9 +97,8 @@ async def test_metrics_count_requests_by_route_and_not_by_path(service: Service)
     assert "BREW" not in text
 
 
-@pytest.mark.own_service
-async def test_metrics_count_ingested_items(service: Service) -> None:
-    ann = await service.sign_up()
+async def test_metrics_count_ingested_items(fresh: Service) -> None:
+    service, ann = fresh, await fresh.sign_up()
     before = (await service.http.get("/metrics")).text
     assert "spanwise_ingest_stalled 0.0" in before
     await ann.data("POST", "/spans", json={"spans": [span(), span(), span()]})
@@ -122,6 +129,6 @@ async def test_the_docs_page_loads_nothing_from_elsewhere(service: Service) -> N
     assert "validatorUrl: null" in start
 
 
-@pytest.mark.parametrize("path", ["../../__init__.py", "%2e%2e/__init__.py", "nothing.js"])
-async def test_only_assets_are_served_beside_the_docs(service: Service, path: str) -> None:
-    assert_error(await service.http.get(f"/api/docs/assets/{path}"), 404)
+async def test_only_assets_are_served_beside_the_docs(service: Service) -> None:
+    for path in ("../../__init__.py", "%2e%2e/__init__.py", "nothing.js"):
+        assert_error(await service.http.get(f"/api/docs/assets/{path}"), 404)

@@ -52,12 +52,11 @@ async def test_a_new_key_shows_its_secret_once(service: Service) -> None:
     assert listed == {name: value for name, value in key.items() if name != "key"}
 
 
-@pytest.mark.own_service
 async def test_only_a_hash_of_the_secret_is_stored(service: Service) -> None:
     ann = await service.sign_up()
     key = await ann.new_key()
     async with service.services.catalog.read() as tx:
-        [row] = (await tx.execute(select(api_keys))).all()
+        [row] = (await tx.execute(select(api_keys).where(api_keys.c.id == key["id"]))).all()
     assert key["key"] not in str(row)
     assert key["key"].removeprefix("sw_") not in str(row)
 
@@ -71,30 +70,28 @@ async def test_scopes_and_expiry_are_stored(service: Service) -> None:
     assert key["expiresAt"] == "2099-01-31T11:00:00Z"
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "name"),
-        ({"name": ""}, "name"),
-        ({"name": "x" * 201}, "name"),
-        ({"name": 1}, "name"),
-        ({"name": "k", "scopes": []}, "scopes"),
-        ({"name": "k", "scopes": "full"}, "scopes"),
-        ({"name": "k", "scopes": None}, "scopes"),
-        ({"name": "k", "scopes": ["full", "write"]}, "scopes.1"),
-        ({"name": "k", "expiresAt": "2020-01-01"}, "expiresAt"),
-        ({"name": "k", "expiresAt": "tomorrow"}, "expiresAt"),
-        ({"name": "k", "expiresAt": 4_102_444_800}, "expiresAt"),
-        ({"name": "k", "expiresAt": "4102444800"}, "expiresAt"),
-        ({"name": "k", "expiresAt": "2099-02-30T00:00:00Z"}, "expiresAt"),
-        ({"name": "k", "expiresAt": "9999-12-31T23:59:59-14:00"}, "expiresAt"),
-    ],
-)
-async def test_an_invalid_field_is_named_and_no_key_is_created(
-    service: Service, body: object, field: str
-) -> None:
+BAD_KEYS: list[tuple[dict[str, Any], str]] = [
+    ({}, "name"),
+    ({"name": ""}, "name"),
+    ({"name": "x" * 201}, "name"),
+    ({"name": 1}, "name"),
+    ({"name": "k", "scopes": []}, "scopes"),
+    ({"name": "k", "scopes": "full"}, "scopes"),
+    ({"name": "k", "scopes": None}, "scopes"),
+    ({"name": "k", "scopes": ["full", "write"]}, "scopes.1"),
+    ({"name": "k", "expiresAt": "2020-01-01"}, "expiresAt"),
+    ({"name": "k", "expiresAt": "tomorrow"}, "expiresAt"),
+    ({"name": "k", "expiresAt": 4_102_444_800}, "expiresAt"),
+    ({"name": "k", "expiresAt": "4102444800"}, "expiresAt"),
+    ({"name": "k", "expiresAt": "2099-02-30T00:00:00Z"}, "expiresAt"),
+    ({"name": "k", "expiresAt": "9999-12-31T23:59:59-14:00"}, "expiresAt"),
+]
+
+
+async def test_an_invalid_field_is_named_and_no_key_is_created(service: Service) -> None:
     ann = await service.sign_up()
-    assert_error(await ann.call("POST", "/keys", json=body), 400, field)
+    for body, field in BAD_KEYS:
+        assert_error(await ann.call("POST", "/keys", json=body), 400, field)
     assert await ann.data("GET", "/keys") == []
 
 
@@ -132,23 +129,25 @@ async def test_refresh_with_grace_lets_both_secrets_work_for_a_while(service: Se
     assert await works(service, renewed["key"])
 
 
-@pytest.mark.parametrize("grace", [-1, 86_401, 1.5, "60", None, True])
 async def test_a_grace_period_out_of_bounds_is_refused_and_rotates_nothing(
-    service: Service, grace: object
+    service: Service,
 ) -> None:
     ann = await service.sign_up()
     key = await ann.new_key()
     path = f"/keys/{key['id']}/refresh"
-    assert_error(await ann.call("PUT", path, json={"graceSeconds": grace}), 400, "graceSeconds")
+    graces: list[object] = [-1, 86_401, 1.5, "60", None, True]
+    for grace in graces:
+        refused = await ann.call("PUT", path, json={"graceSeconds": grace})
+        assert_error(refused, 400, "graceSeconds")
     assert await works(service, key["key"])
 
 
-@pytest.mark.parametrize("grace", [0, 86_400])
-async def test_a_grace_period_at_its_bounds_is_accepted(service: Service, grace: int) -> None:
+async def test_a_grace_period_at_its_bounds_is_accepted(service: Service) -> None:
     ann = await service.sign_up()
-    key = await ann.new_key()
-    await ann.data("PUT", f"/keys/{key['id']}/refresh", json={"graceSeconds": grace})
-    assert await works(service, key["key"]) is (grace > 0)
+    for grace in (0, 86_400):
+        key = await ann.new_key()
+        await ann.data("PUT", f"/keys/{key['id']}/refresh", json={"graceSeconds": grace})
+        assert await works(service, key["key"]) is (grace > 0)
 
 
 async def test_a_revoked_key_is_final(service: Service) -> None:
@@ -187,28 +186,14 @@ async def test_a_key_in_any_state_can_be_deleted(service: Service, state: str) -
     assert_error(await ann.call("DELETE", path), 404)
 
 
-@pytest.mark.parametrize(
-    ("method", "action"), [("PUT", "/refresh"), ("POST", "/revoke"), ("DELETE", "")]
-)
-async def test_the_key_of_another_workspace_does_not_exist(
-    service: Service, method: str, action: str
-) -> None:
+async def test_nothing_happens_to_the_key_of_another_workspace(service: Service) -> None:
     ann, bob = await service.sign_up(), await service.sign_up()
     key = await ann.new_key()
-    assert_error(await bob.call(method, f"/keys/{key['id']}{action}"), 404)
-    assert_error(await bob.call(method, f"/keys/key_nothing{action}"), 404)
+    for method, action in (("PUT", "/refresh"), ("POST", "/revoke"), ("DELETE", "")):
+        assert_error(await bob.call(method, f"/keys/{key['id']}{action}"), 404)
     assert (await find(ann, key))["status"] == "active"
     assert await works(service, key["key"])
     assert await bob.data("GET", "/keys") == []
-
-
-@pytest.mark.parametrize("scope", ["full", "ingest", "read"])
-async def test_no_key_can_manage_keys(service: Service, scope: str) -> None:
-    ann = await service.sign_up()
-    secret = (await ann.new_key(scopes=[scope]))["key"]
-    for method, path in [("GET", "/keys"), ("POST", "/keys"), ("DELETE", "/keys/key_1")]:
-        assert_error(await service.call_with_key(secret, method, path), 403)
-    assert len(await ann.data("GET", "/keys")) == 1
 
 
 async def works(service: Service, secret: str) -> bool:

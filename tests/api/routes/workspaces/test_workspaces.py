@@ -1,5 +1,6 @@
 """Workspaces: what a member of several can see and change."""
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -113,9 +114,11 @@ async def send_old_and_new(person: Person, **options: Any) -> None:
     """Send a trace of long ago, with words to search for, and one of now."""
     old = span(name="old", start=OLD, kind="llm", input="an ancient question", output="dust")
     new = span(name="new", kind="llm", input="a fresh question", output="dew")
-    await person.data("POST", "/spans", json={"spans": [old, new]}, **options)
     log = {"message": "ancient line", "timestamp": OLD.isoformat()}
-    await person.data("POST", "/logs", json={"logs": [log]}, **options)
+    await asyncio.gather(
+        person.data("POST", "/spans", json={"spans": [old, new]}, **options),
+        person.data("POST", "/logs", json={"logs": [log]}, **options),
+    )
 
 
 async def names(person: Person, **options: Any) -> list[str]:
@@ -124,8 +127,7 @@ async def names(person: Person, **options: Any) -> list[str]:
 
 async def test_a_retention_is_previewed_then_removes_only_this_workspace(person: Person) -> None:
     second = await person.data("POST", "/workspaces", json={"name": "Second"})
-    await send_old_and_new(person)
-    await send_old_and_new(person, **in_workspace(second))
+    await asyncio.gather(send_old_and_new(person), send_old_and_new(person, **in_workspace(second)))
     path = f"/workspaces/{second['id']}"
     counted = await person.data("GET", f"{path}/retention?days=30&contentDays=7")
     assert counted["rows"] == {"spans": 1, "traces": 1, "logs": 1, "metrics": 0, "signals": 0}

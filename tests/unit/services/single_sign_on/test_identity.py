@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from spanwise.services.single_sign_on.identity import check_address, read_identity
+from spanwise.services.single_sign_on.refusals import SignInRefused
 
 
 @pytest.mark.parametrize(
@@ -30,3 +31,10 @@ def test_the_address_is_compared_in_lower_case() -> None:
 def test_verified_is_a_boolean_or_its_text(verified: object) -> None:
     claims = {"email": "me@example.com", "email_verified": verified}
     check_address(read_identity(claims), claims, domains=("example.com",), trusts_email=False)
+
+
+@pytest.mark.parametrize("verified", [False, None, "false", ["true"]])
+def test_anything_else_is_not_verified(verified: object) -> None:
+    claims = {"email": "me@example.com", "email_verified": verified}
+    with pytest.raises(SignInRefused, match="email_not_verified"):
+        check_address(read_identity(claims), claims, domains=(), trusts_email=False)

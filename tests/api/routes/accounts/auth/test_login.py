@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from sqlalchemy import delete
 
 from spanwise.storage.catalog.tables import users
@@ -50,18 +49,16 @@ async def test_wrong_password_unknown_and_disabled_account_get_the_same_response
     assert len({answer.text for answer in answers}) == 1
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
+async def test_an_invalid_field_is_named(service: Service) -> None:
+    bodies: list[tuple[object, str]] = [
         ({"email": "ann@example.com"}, "password"),
         ({"password": PASSWORD}, "email"),
         ({"email": "ann", "password": PASSWORD}, "email"),
         ({"email": "ann@example.com", "password": 12345678}, "password"),
         ({"email": ["ann@example.com"], "password": PASSWORD}, "email"),
-    ],
-)
-async def test_an_invalid_field_is_named(service: Service, body: object, field: str) -> None:
-    assert_error(await service.call("POST", "/auth/login", json=body), 400, field)
+    ]
+    for body, field in bodies:
+        assert_error(await service.call("POST", "/auth/login", json=body), 400, field)
 
 
 async def test_a_token_expires_after_the_configured_time(tmp_path: Path) -> None:
@@ -70,9 +67,8 @@ async def test_a_token_expires_after_the_configured_time(tmp_path: Path) -> None
         await until(lambda: is_refused(ann), seconds=60)
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+async def test_malformed_credentials_are_401(service: Service) -> None:
+    for headers in (
         {},
         {"Authorization": "Bearer"},
         {"Authorization": "Bearer nonsense"},
@@ -83,10 +79,8 @@ async def test_a_token_expires_after_the_configured_time(tmp_path: Path) -> None
         {"x-api-key": "sw_0123"},
         {"x-api-key": "nonsense"},
         {"x-api-key": ""},
-    ],
-)
-async def test_malformed_credentials_are_401(service: Service, headers: dict[str, str]) -> None:
-    assert_error(await service.call("GET", "/users/profile", headers=headers), 401)
+    ):
+        assert_error(await service.call("GET", "/users/profile", headers=headers), 401)
 
 
 async def test_a_token_of_a_deleted_user_is_401(service: Service) -> None:

@@ -112,15 +112,6 @@ async def test_without_creation_only_accounts_and_invited_people_get_in(
                 assert await visitor.sign_in(**query) == expected, email
 
 
-async def test_creation_does_not_depend_on_open_registration(
-    tmp_path: Path, provider: IdentityProvider
-) -> None:
-    async with start_sso_service(tmp_path, provider, open_registration=False) as service:
-        visitor = Visitor(service)
-        async with visitor.http:
-            assert await visitor.sign_in() == {"signedIn": "1"}
-
-
 async def test_an_invitation_is_accepted(
     service: Service, provider: IdentityProvider, visitor: Visitor
 ) -> None:
@@ -146,14 +137,22 @@ async def test_an_invitation_for_another_address_changes_nothing(
     assert (await service.call("POST", "/auth/register", json=body)).status_code == 201
 
 
+@pytest.fixture(scope="module")
+async def reading_roles(
+    tmp_path_factory: pytest.TempPathFactory,
+    cheap_hashes: None,
+    _running_provider: IdentityProvider,
+) -> AsyncIterator[Service]:
+    folder = tmp_path_factory.mktemp("roles")
+    async with start_sso_service(folder, _running_provider, oidc_role_claim=CLAIM) as service:
+        yield service
+
+
 @pytest.fixture
-async def with_roles(
-    tmp_path: Path, provider: IdentityProvider
-) -> AsyncIterator[tuple[Service, Visitor]]:
-    async with start_sso_service(tmp_path, provider, oidc_role_claim=CLAIM) as service:
-        visitor = Visitor(service)
-        async with visitor.http:
-            yield service, visitor
+async def with_roles(reading_roles: Service) -> AsyncIterator[tuple[Service, Visitor]]:
+    visitor = Visitor(reading_roles)
+    async with visitor.http:
+        yield reading_roles, visitor
 
 
 async def test_the_role_claim_puts_a_person_into_workspaces(

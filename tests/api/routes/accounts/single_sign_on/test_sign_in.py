@@ -140,15 +140,17 @@ async def test_claims_that_the_id_token_lacks_come_from_userinfo(
     assert (await visitor.take_token()).email == email
 
 
-async def test_the_first_account_of_an_installation_is_admin(
+async def test_the_first_account_is_admin_and_others_need_no_open_registration(
     tmp_path: Path, provider: IdentityProvider
 ) -> None:
-    provider.claims = person_claims("first@example.com")
-    async with start_sso_service(tmp_path, provider, password_login=False) as service:
-        visitor = Visitor(service)
-        async with visitor.http:
-            await visitor.sign_in()
-            assert (await visitor.take_token()).user["role"] == "admin"
+    settings = {"password_login": False, "open_registration": False}
+    async with start_sso_service(tmp_path, provider, **settings) as service:
+        for role in ("admin", "member"):
+            provider.claims = person_claims(new_email())
+            visitor = Visitor(service)
+            async with visitor.http:
+                await visitor.sign_in()
+                assert (await visitor.take_token()).user["role"] == role
 
 
 async def test_discovery_and_keys_are_fetched_once(
