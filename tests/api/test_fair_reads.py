@@ -48,6 +48,14 @@ def gate(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     found.opened.set()
 
 
+@pytest.fixture(scope="module")
+async def people(shared_service: Service) -> tuple[Person, Person]:
+    """Two people with a trace each."""
+    ann, bob = await shared_service.sign_up(), await shared_service.sign_up()
+    await asyncio.gather(send_trace(ann, "planner"), send_trace(bob, "planner"))
+    return ann, bob
+
+
 async def reads_at_once(person: Person) -> None:
     async with asyncio.timeout(15):
         assert len(await person.data("GET", "/spans/traces")) == 1
@@ -64,11 +72,9 @@ async def reads_at_once(person: Person) -> None:
     ids=["downloads", "searches", "searches of logs"],
 )
 async def test_sixteen_reads_of_one_workspace_do_not_delay_another(
-    service: Service, gate: Gate, path: str, params: dict[str, str]
+    people: tuple[Person, Person], gate: Gate, path: str, params: dict[str, str]
 ) -> None:
-    ann, bob = await service.sign_up(), await service.sign_up()
-    await send_trace(ann, "planner")
-    await send_trace(bob, "planner")
+    ann, bob = people
     await reads_at_once(bob)
     theirs = [asyncio.create_task(ann.call("GET", path, params=params)) for _ in range(DOWNLOADS)]
 

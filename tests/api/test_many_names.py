@@ -64,7 +64,9 @@ async def test_the_journal_keeps_agents_that_are_not_registered_yet(tmp_path: Pa
     async with start_service(tmp_path) as service:
         ann = await service.sign_up()
         async with service.services.catalog.write():
-            await send_traces(ann, [make_span(f"agent {number}") for number in range(MANY)])
+            await send_traces(
+                ann, [make_span(f"agent {number}") for number in range(directory.INLINE_AGENTS + 1)]
+            )
             await service.services.pipeline.wait_until_visible()
             # After a crash, the next process replays the journal.
             assert any(path.stat().st_size for path in (tmp_path / "journal").iterdir())
@@ -87,18 +89,24 @@ async def test_a_full_workspace_accepts_traces_but_creates_no_agents(service: Se
 
 
 @pytest.mark.usefixtures("_few_agents")
-async def test_the_agent_limit_is_reported_once(tmp_path: Path) -> None:
+async def test_the_agent_limit_is_reported_once_and_known_agents_are_still_updated(
+    tmp_path: Path,
+) -> None:
     async with start_service(tmp_path) as service:
         ann = await service.sign_up()
-        for batch in range(3):
-            await send_traces(ann, [make_span(f"agent {batch} {number}") for number in range(4)])
-            [agent, *_] = await names_of(ann)
+        for batch in range(2):
+            await send_traces(ann, [make_span(f"agent {batch} {number}") for number in range(6)])
+            agent = (await names_of(ann))[0]
             # A change of an agent clears the cache of the process.
             await ann.data("PUT", f"/agents/{agent}", json={"tags": ["seen"]})
         assert len(await limit_events(ann)) == 1
+        before = await ann.data("GET", f"/agents/{agent}")
     async with start_service(tmp_path) as service:
         again = await service.log_in(ann.email)
         await send_trace(again, "yet another")
+        await send_trace(again, agent)
+        after = await again.data("GET", f"/agents/{agent}")
+        assert after["lastSeenAt"] > before["lastSeenAt"]
         [event] = await limit_events(again)
         assert event["data"] == {"limit": 10_000}
         assert len(await names_of(again)) == LIMIT
@@ -112,20 +120,6 @@ async def test_a_deleted_agent_makes_room_for_another(service: Service) -> None:
     await ann.data("DELETE", f"/agents/{agent}")
     await send_trace(ann, "the new one")
     assert "the new one" in await names_of(ann)
-
-
-@pytest.mark.usefixtures("_few_agents")
-async def test_known_agents_of_a_full_workspace_are_still_updated(tmp_path: Path) -> None:
-    async with start_service(tmp_path) as service:
-        ann = await service.sign_up()
-        await send_traces(ann, [make_span(f"agent {number}") for number in range(LIMIT)])
-        before = await ann.data("GET", "/agents/agent 0")
-    async with start_service(tmp_path) as service:
-        again = await service.log_in(ann.email)
-        await send_trace(again, "one too many")
-        await send_trace(again, "agent 0")
-        after = await again.data("GET", "/agents/agent 0")
-        assert after["lastSeenAt"] > before["lastSeenAt"]
 
 
 @pytest.mark.own_service
@@ -185,13 +179,15 @@ async def test_names_beyond_the_response_limit_are_grouped_as_other(
 ) -> None:
     monkeypatch.setattr(stored_analytics, "MAX_NAMES", 2)
     ann = await service.sign_up()
+    spans: list[dict[str, Any]] = []
     for number in range(4):
         span = make_span(
             f"agent {number}", kind="tool", toolName=f"tool {number}", cost=1.0, model=f"m{number}"
         )
         llm = make_span(f"agent {number}", kind="llm", model=f"m{number}", cost=number + 1.0)
         # Later agents have larger totals.
-        await send_traces(ann, [llm, *(make_span(f"agent {number}") for _ in range(number)), span])
+        spans += [llm, *(make_span(f"agent {number}") for _ in range(number)), span]
+    await send_traces(ann, spans)
     costs = await ann.data("GET", "/analytics/costs")
     assert costs["byModel"] == {"m3": 4.0, "m2": 3.0, "(other)": 3.0}
     assert costs["totalCost"] == sum(costs["byModel"].values())

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from spanwise.demo.setup import PASSWORD
-from support.browser import OpenTab, Site, Tab, find_chromium, open_tab, start_chromium
+from support.browser import PHONE, OpenTab, Site, Tab, find_chromium, open_tab, start_chromium
 from support.demo import FilledDemo, sign_in
 from support.site_data import sign_in_as
 
@@ -61,17 +61,26 @@ def _long_lived(chromium: Browser, demo: Site) -> Iterator[Tab]:
 
 
 @pytest.fixture
-def reused_tab(_long_lived: Tab) -> Iterator[Tab]:
-    """A tab that has loaded the scripts already, for tests that change nothing."""
+def tab(_long_lived: Tab) -> Iterator[Tab]:
+    """The tab of this file, which has loaded the scripts; what a test stores in it stays there."""
     page = _long_lived.page
     page.set_viewport_size({"width": 1440, "height": 900})
     page.emulate_media(color_scheme="light")
+    page.mouse.move(0, 0)
     yield _long_lived
     troubles, _long_lived.troubles = _long_lived.troubles, []
     assert not troubles, "\n".join(troubles)
 
 
 @pytest.fixture
-def tab(opener: OpenTab) -> Iterator[Tab]:
+def phone(tab: Tab) -> Tab:
+    """The same on the screen of a phone."""
+    tab.page.set_viewport_size(PHONE)
+    return tab
+
+
+@pytest.fixture
+def fresh_tab(opener: OpenTab) -> Iterator[Tab]:
+    """A tab in which nothing is stored, and no page is open."""
     with opener() as opened:
         yield opened

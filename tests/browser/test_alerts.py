@@ -14,16 +14,24 @@ from support.spans import new_span
 Alerts = dict[str, str]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def alerts(demo: Site) -> Alerts:
-    """Alerts of these agents."""
+    """Alerts of these agents; another one has only failed every other hour."""
+    now = datetime.now(UTC)
+    hours = [
+        new_span(
+            now - timedelta(hours=h), agentName="busy-hornet", status="error" if h % 2 else "ok"
+        )
+        for h in range(1, 24)
+    ]
+    demo.call("POST", "/spans", json={"spans": hours})
     return raise_alerts(demo, "busy-ant", "busy-bee", "busy-fly", "busy-moth")
 
 
 def test_an_alert_is_acknowledged_with_one_key_and_reopened(
     tab: Tab, demo: Site, alerts: Alerts
 ) -> None:
-    page = tab.open(f"/alerts?alert={alerts['busy-bee']}")
+    page = tab.show(f"/alerts?alert={alerts['busy-bee']}")
     panel = page.get_by_label("Alert", exact=True)
     expect(panel).to_contain_text("busy-bee: requests")
     page.keyboard.press("a")
@@ -36,9 +44,8 @@ def test_an_alert_is_acknowledged_with_one_key_and_reopened(
     expect(page).not_to_have_url(re.compile("alert="))
 
 
-@pytest.mark.usefixtures("alerts")
 def test_the_inbox_is_navigated_and_filtered(tab: Tab) -> None:
-    page = tab.open("/alerts")
+    page = tab.show("/alerts")
     page.get_by_role("tab", name=re.compile("^Active")).click()
     expect(page).to_have_url(re.compile("status=active"))
     row = page.get_by_role("listitem").filter(has_text="busy-ant").first
@@ -54,7 +61,7 @@ def test_the_inbox_is_navigated_and_filtered(tab: Tab) -> None:
 
 
 def test_a_rule_is_backtested_on_two_weeks_before_it_is_saved(tab: Tab, demo: Site) -> None:
-    page = tab.open("/agents/code-reviewer/rules")
+    page = tab.show("/agents/code-reviewer/rules")
     page.get_by_role("button", name="Add a rule").first.click()
     page.get_by_label("Metric", exact=True).select_option("p95Latency")
     page.get_by_label("Threshold").fill("1")
@@ -75,24 +82,9 @@ def test_a_rule_is_backtested_on_two_weeks_before_it_is_saved(tab: Tab, demo: Si
     )
 
 
-def test_an_error_rate_is_typed_in_percent(tab: Tab) -> None:
-    page = tab.open("/agents/support-assistant/rules")
-    expect(page.get_by_label("Threshold")).to_have_value("20")
-    page.get_by_label("Threshold").fill("12.5")
-    expect(page.get_by_role("list", name="Rules")).to_contain_text("above 12.5%")
-
-
-def test_a_long_list_of_firings_scrolls_by_keyboard(opener: OpenTab, demo: Site) -> None:
-    now = datetime.now(UTC)
-    hours = [
-        new_span(
-            now - timedelta(hours=h), agentName="busy-hornet", status="error" if h % 2 else "ok"
-        )
-        for h in range(1, 24)
-    ]
-    demo.send("/spans", {"spans": hours})
+def test_a_long_list_of_firings_scrolls_by_keyboard(opener: OpenTab) -> None:
     with opener(width=390) as tab:
-        page = tab.open("/agents/busy-hornet/rules")
+        page = tab.show("/agents/busy-hornet/rules")
         page.get_by_role("button", name="Add a rule").first.click()
         page.get_by_label("Minimum samples").fill("1")
         firings = page.get_by_role("list", name="Times that the rule would have fired")
@@ -102,7 +94,7 @@ def test_a_long_list_of_firings_scrolls_by_keyboard(opener: OpenTab, demo: Site)
 
 
 def test_an_alert_shows_its_chart_and_its_traces(tab: Tab, alerts: Alerts) -> None:
-    page = tab.open(f"/alerts?alert={alerts['busy-fly']}")
+    page = tab.show(f"/alerts?alert={alerts['busy-fly']}")
     panel = page.get_by_label("Alert", exact=True)
     expect(panel.get_by_label("Metric of the rule around the alert")).to_be_visible()
     expect(panel).to_contain_text(re.compile("firing from .* until now"))
@@ -111,9 +103,11 @@ def test_an_alert_shows_its_chart_and_its_traces(tab: Tab, alerts: Alerts) -> No
     assert tab.find_violations() == []
 
 
-def test_unsaved_rules_are_not_lost_silently(tab: Tab) -> None:
-    page = tab.open("/agents/support-assistant/rules")
-    page.get_by_label("Rules enabled").click()
+def test_an_error_rate_is_typed_in_percent_and_not_lost_silently(tab: Tab) -> None:
+    page = tab.show("/agents/support-assistant/rules")
+    expect(page.get_by_label("Threshold")).to_have_value("20")
+    page.get_by_label("Threshold").fill("12.5")
+    expect(page.get_by_role("list", name="Rules")).to_contain_text("above 12.5%")
     page.get_by_role("link", name="Traces", exact=True).click()
     dialog = page.get_by_role("dialog", name="Leave without saving?")
     dialog.get_by_role("button", name="Cancel").click()
@@ -123,9 +117,10 @@ def test_unsaved_rules_are_not_lost_silently(tab: Tab) -> None:
     expect(page).to_have_url(re.compile("/traces"))
 
 
-def test_unsaved_rules_are_not_lost_by_switching_the_workspace(tab: Tab, demo: Site) -> None:
+def test_unsaved_rules_are_not_lost_by_switching_the_workspace(fresh_tab: Tab, demo: Site) -> None:
+    tab = fresh_tab
     other = demo.call("POST", "/workspaces", json={"name": "Elsewhere"})["id"]
-    page = tab.open("/alerts/rules/workspace")
+    page = tab.show("/alerts/rules/workspace")
     enabled = page.get_by_label("Rules enabled")
     was_enabled = enabled.is_checked()
     enabled.click()
@@ -138,18 +133,26 @@ def test_unsaved_rules_are_not_lost_by_switching_the_workspace(tab: Tab, demo: S
 
 
 def test_a_workspace_rule_is_added_from_the_list_of_all_rules(tab: Tab, demo: Site) -> None:
-    page = tab.open("/alerts/rules")
+    page = tab.show("/alerts/rules")
     rules = page.get_by_role("list", name="Alert rules")
     expect(rules).to_contain_text("New failures")
     expect(rules).to_contain_text("Flight searches fail")
-    assert tab.find_violations() == []
     page.get_by_role("button", name="Add a rule").click()
     page.get_by_role("menuitem", name="All agents").click()
     expect(page).to_have_url(re.compile("/alerts/rules/workspace"))
     page.get_by_label("Name").fill("Slow searches")
     page.get_by_label("Metric", exact=True).select_option("query")
-    page.get_by_label("Measure").select_option("p99")
+    measure = page.get_by_label("Measure")
+    # It is offered for spans only.
+    option = measure.get_by_role("option", name="p95 time to first token")
+    expect(option).to_have_count(0)
     page.get_by_label("Of", exact=True).select_option("spans")
+    measure.select_option("p95TimeToFirstToken")
+    page.get_by_label("Of", exact=True).select_option("traces")
+    expect(measure).to_have_value("count")
+    expect(option).to_have_count(0)
+    page.get_by_label("Of", exact=True).select_option("spans")
+    measure.select_option("p99")
     page.get_by_label("Threshold").fill("1")
     page.get_by_label("Minimum samples").fill("1")
     add_filter(page, "Tool", "search_flights")
@@ -164,36 +167,18 @@ def test_a_workspace_rule_is_added_from_the_list_of_all_rules(tab: Tab, demo: Si
     expect(rules).to_contain_text("p99 latency of spans is above 1 ms")
 
 
-def test_a_measure_of_spans_is_offered_for_spans_only(tab: Tab) -> None:
-    page = tab.open("/alerts/rules/workspace?rule=new")
-    page.get_by_label("Metric", exact=True).select_option("query")
-    measure = page.get_by_label("Measure")
-    option = measure.get_by_role("option", name="p95 time to first token")
-    expect(option).to_have_count(0)
-    page.get_by_label("Of", exact=True).select_option("spans")
-    measure.select_option("p95TimeToFirstToken")
-    page.get_by_label("Of", exact=True).select_option("traces")
-    expect(measure).to_have_value("count")
-    expect(option).to_have_count(0)
-
-
-def test_a_channel_is_tested_before_it_is_saved(tab: Tab) -> None:
-    page = tab.open("/alerts/rules/workspace")
+def test_each_address_of_a_channel_is_tested_before_it_is_saved(fresh_tab: Tab) -> None:
+    tab = fresh_tab
+    page = tab.show("/alerts/rules/workspace")
     with hook_server() as hooks:
         page.get_by_label("Add a channel").select_option("slack")
         page.get_by_label("Address for Slack").fill(hooks.url)
         page.get_by_role("button", name="Send a test to Slack").click()
         expect(page.get_by_text("must not point to a private address")).to_be_visible()
-        assert hooks.received == []
-    tab.troubles = [one for one in tab.troubles if "400" not in one]
-
-
-def test_each_address_is_tested(tab: Tab) -> None:
-    page = tab.open("/alerts/rules/workspace")
-    with hook_server() as hooks:
         page.get_by_label("Webhooks", exact=True).fill(hooks.url)
         page.get_by_role("button", name="Send a test to webhooks").click()
-        expect(page.get_by_text("must not point to a private address")).to_be_visible()
+        expect(page.get_by_text("must not point to a private address")).to_have_count(2)
+        assert hooks.received == []
     page.get_by_label("E-mail", exact=True).fill("ann@example.com, ben@example.com")
     page.get_by_role("button", name="Send a test to e-mail").click()
     for address in ("ann@example.com", "ben@example.com"):
@@ -212,7 +197,7 @@ def add_silence(page: Page, agent: str) -> None:
 
 
 def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, alerts: Alerts) -> None:
-    page = tab.open(f"/alerts?alert={alerts['busy-moth']}")
+    page = tab.show(f"/alerts?alert={alerts['busy-moth']}")
     panel = page.get_by_label("Alert", exact=True)
     panel.get_by_label("Comment", exact=True).fill("A crawler, not a person.")
     panel.get_by_role("button", name="Add comment").click()
@@ -223,11 +208,9 @@ def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, alerts: Alerts) -
     dialog.get_by_label("Reason").fill("known crawler")
     dialog.get_by_role("button", name="Silence").click()
     expect(panel.get_by_text("silenced", exact=True)).to_be_visible()
-    assert tab.find_violations() == []
     page.get_by_role("link", name="Silences").click()
     row = page.get_by_role("listitem").filter(has_text="known crawler")
     expect(row).to_contain_text("You")
-    assert tab.find_violations() == []
     row.get_by_role("button", name="End now").click()
     expect(row).to_contain_text("over")
     add_silence(page, "busy-moth")
@@ -241,7 +224,7 @@ def test_an_alert_is_commented_and_its_rule_silenced(tab: Tab, alerts: Alerts) -
     dialog.get_by_role("button", name="Silence").click()
     active = page.get_by_role("listitem").filter(has_text="active").filter(has_text="busy-moth")
     expect(active).to_contain_text("No reason given")
-    tab.open("/agents/busy-moth")
+    tab.show("/agents/busy-moth")
     expect(page.get_by_role("link", name="1 alert", exact=True)).to_be_visible()
     page.get_by_role("link", name="silenced until").click()
     active.get_by_role("button", name="End now").click()

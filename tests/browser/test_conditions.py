@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from support.browser import Site, Tab, open_tab
@@ -26,10 +27,29 @@ def pick_field(page: Page, name: str) -> None:
     form.get_by_role("button", name=re.compile(f"^{re.escape(name)}")).click()
 
 
+TOOLS = {"quick-hammer": 20, "slow-forge": 9_000}
+LONG_AGO = datetime.now(UTC) - timedelta(hours=3)
+TURNS = [
+    new_span(LONG_AGO + timedelta(hours=n), name="turn", sessionId="long walk", userId="walker")
+    for n in range(2)
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sent(demo: Site) -> None:
+    """A session and the calls of two tools, sent at once."""
+    start = datetime.now(UTC) - timedelta(minutes=2)
+    calls = [
+        new_span(start, ms, agentName="smith", kind="tool", toolName=name)
+        for name, ms in TOOLS.items()
+    ]
+    demo.send("/spans", {"spans": [*calls, *TURNS]})
+
+
 def test_several_values_of_an_attribute_are_chosen_by_their_counts(tab: Tab) -> None:
-    page = tab.open("/traces?range=30d")
+    page = tab.show("/traces?range=30d")
     pick_field(page, "app.plan")
-    assert tab.find_violations() == []
+    assert tab.find_violations(within="[data-overlay]") == []
     for value in ("enterprise", "pro"):
         page.get_by_role("checkbox", name=re.compile(f"^{value} ")).check()
     page.get_by_role("button", name="Add filter", exact=True).click()
@@ -48,7 +68,7 @@ def test_several_values_of_an_attribute_are_chosen_by_their_counts(tab: Tab) -> 
 
 
 def test_a_range_and_is_not_are_combined_and_removed(tab: Tab) -> None:
-    page = tab.open("/traces?range=30d")
+    page = tab.show("/traces?range=30d")
     pick_field(page, "Duration")
     page.get_by_label("Operator").select_option("between")
     page.get_by_label("Duration value").fill("100")
@@ -78,7 +98,7 @@ def test_a_range_and_is_not_are_combined_and_removed(tab: Tab) -> None:
 
 def test_a_filter_is_changed_in_its_place(tab: Tab) -> None:
     filters = [{"field": "agent", "op": "eq", "value": "code-reviewer"}]
-    page = tab.open(f"/traces?range=30d&filters={quote(json.dumps(filters))}")
+    page = tab.show(f"/traces?range=30d&filters={quote(json.dumps(filters))}")
     page.get_by_role("button", name="Change filter: Agent is code-reviewer").click()
     form = page.get_by_role("dialog", name="Change filter")
     expect(form.get_by_role("checkbox", name="code-reviewer")).to_be_checked()
@@ -93,11 +113,11 @@ def test_a_filter_is_changed_in_its_place(tab: Tab) -> None:
 
 def test_old_links_and_one_search_for_words_and_ids(tab: Tab, demo: Site) -> None:
     trace = demo.call("GET", "/spans/traces?agentId=support-assistant&limit=1")[0]
-    page = tab.open("/traces?range=30d&status=error&minMs=10")
+    page = tab.show("/traces?range=30d&status=error&minMs=10")
     expect(page.get_by_text("Status: error")).to_be_visible()
     expect(page.get_by_text("Min. duration: 10 ms")).to_be_visible()
     for wanted in (trace["traceId"], trace["userId"], trace["sessionId"]):
-        tab.open("/traces?range=30d")
+        tab.show("/traces?range=30d")
         page.get_by_label("Search traces").fill(wanted)
         expect(page).to_have_url(re.compile(f"search={wanted}"))
         expect(page.locator(f'a[href^="/traces/{trace["traceId"]}"]')).to_be_visible()
@@ -105,7 +125,7 @@ def test_old_links_and_one_search_for_words_and_ids(tab: Tab, demo: Site) -> Non
 
 def test_a_value_of_a_trace_opens_the_traces_that_share_it(tab: Tab, demo: Site) -> None:
     trace = demo.call("GET", "/spans/traces?agentId=support-assistant&limit=1")[0]
-    page = tab.open(f"/traces/{trace['traceId']}?tab=attributes&range=30d")
+    page = tab.show(f"/traces/{trace['traceId']}?tab=attributes&range=30d")
     page.get_by_role("link", name="Filter by this value of app.plan").click()
     expect(page).to_have_url(re.compile(r"/traces\?"))
     [condition] = conditions(page)
@@ -114,7 +134,7 @@ def test_a_value_of_a_trace_opens_the_traces_that_share_it(tab: Tab, demo: Site)
 
 
 def test_sessions_are_sorted_and_searched(tab: Tab, demo: Site) -> None:
-    page = tab.open("/sessions?range=30d")
+    page = tab.show("/sessions?range=30d")
     page.get_by_role("button", name="Cost").click()
     expect(page).to_have_url(re.compile("sort=cost"))
     expect(page.get_by_role("columnheader", name="Cost")).to_have_attribute(
@@ -131,20 +151,13 @@ def test_sessions_are_sorted_and_searched(tab: Tab, demo: Site) -> None:
     expect(row).to_contain_text(costliest["sessionId"])
 
 
-def test_a_session_shows_its_user_and_times_and_leads_back(tab: Tab, demo: Site) -> None:
-    first = datetime.now(UTC) - timedelta(hours=3)
-    turns = [
-        new_span(first + timedelta(hours=n), name="turn", sessionId="long walk", userId="walker")
-        for n in range(2)
-    ]
-    demo.send("/spans", {"spans": turns})
-    page = tab.open("/sessions?range=24h&search=long+walk")
+def test_a_session_shows_its_user_and_times_and_leads_back(tab: Tab) -> None:
+    page = tab.show("/sessions?range=24h&search=long+walk")
     page.get_by_role("link", name="long walk").click()
     expect(page.get_by_role("heading", name="Session", level=1)).to_be_visible()
-    for turn in turns:
+    for turn in TURNS:
         moment = datetime.fromisoformat(turn["startTime"]).strftime("%Y-%m-%dT%H:%M")
         expect(page.locator(f"main p time[datetime^='{moment}']")).to_be_visible()
-    assert tab.find_violations() == []
     page.get_by_role("navigation", name="Breadcrumb").get_by_role("link").click()
     expect(page.get_by_label("Search sessions")).to_have_value("long walk")
     page.get_by_role("link", name="long walk").click()
@@ -152,19 +165,12 @@ def test_a_session_shows_its_user_and_times_and_leads_back(tab: Tab, demo: Site)
     expect(page.get_by_role("heading", name="walker", level=1)).to_be_visible()
 
 
-def test_the_menu_leads_to_the_slowest_tools(tab: Tab, demo: Site) -> None:
-    start = datetime.now(UTC) - timedelta(minutes=2)
-    calls = [
-        new_span(start, ms, agentName="smith", kind="tool", toolName=name)
-        for name, ms in (("quick-hammer", 20), ("slow-forge", 9_000))
-    ]
-    demo.send("/spans", {"spans": calls})
-    page = tab.open("/?range=1h&agent=smith")
+def test_the_menu_leads_to_the_slowest_tools(tab: Tab) -> None:
+    page = tab.show("/agents?range=1h&agent=smith")
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Tools").click()
     expect(page.get_by_role("heading", name="Tools", level=1)).to_be_visible()
     rows = page.get_by_role("table", name="Tools").get_by_role("link")
     expect(rows).to_have_text(["slow-forge", "quick-hammer"])
-    assert tab.find_violations() == []
     # A phone shows how slow they are without scrolling.
     page.set_viewport_size({"width": 390, "height": 900})
     expect(page.get_by_role("columnheader", name="p95")).to_be_in_viewport(ratio=1)
@@ -178,7 +184,7 @@ def test_a_view_is_saved_applied_changed_and_deleted(tab: Tab, demo: Site) -> No
     views = page.get_by_role("button", name=re.compile("^Saved views"))
     views.click()
     expect(page.get_by_role("button", name="Failed enterprise traces Shared")).to_be_visible()
-    assert tab.find_violations() == []
+    assert tab.find_violations(within="[data-overlay]") == []
     page.get_by_label("Name of the view").fill("Costly pro traces")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("View saved.")).to_be_visible()
@@ -192,7 +198,7 @@ def test_a_view_is_saved_applied_changed_and_deleted(tab: Tab, demo: Site) -> No
     tab.open("/traces?sort=duration")
     views.click()
     page.get_by_role("button", name="Change view Costly pro traces").click()
-    assert tab.find_violations() == []
+    assert tab.find_violations(within="[data-overlay]") == []
     page.get_by_role("menuitem", name="Share with the workspace").click()
     expect(page.get_by_text("View shared with the workspace.")).to_be_visible()
     expect(page.get_by_role("button", name="Costly pro traces Shared")).to_be_visible()
@@ -210,7 +216,7 @@ def test_a_view_is_saved_applied_changed_and_deleted(tab: Tab, demo: Site) -> No
 
 def test_a_viewer_uses_shared_views_but_saves_none(chromium: Browser, viewer: Site) -> None:
     with open_tab(chromium, viewer.url, viewer.token) as tab:
-        page = tab.open("/traces?range=30d")
+        page = tab.show("/traces?range=30d")
         page.get_by_role("button", name=re.compile("^Saved views")).click()
         expect(page.get_by_text("only editors of this workspace save them")).to_be_visible()
         expect(page.get_by_role("button", name="Save", exact=True)).to_have_count(0)
@@ -221,7 +227,7 @@ def test_a_viewer_uses_shared_views_but_saves_none(chromium: Browser, viewer: Si
 
 
 def test_a_user_is_a_link_to_a_page_with_everything_of_theirs(tab: Tab) -> None:
-    page = tab.open("/traces?range=30d&cols=time,name,user&search=user-00001")
+    page = tab.show("/traces?range=30d&cols=time,name,user&search=user-00001")
     page.get_by_role("link", name="user-00001").first.click()
     expect(page).to_have_url(re.compile(r"/users/user-00001\?"))
     tab.settle()
@@ -231,7 +237,7 @@ def test_a_user_is_a_link_to_a_page_with_everything_of_theirs(tab: Tab) -> None:
 
 
 def test_users_are_sorted_by_errors_and_found(tab: Tab) -> None:
-    page = tab.open("/users?range=30d")
+    page = tab.show("/users?range=30d")
     page.get_by_role("button", name="Errors").click()
     expect(page).to_have_url(re.compile("sort=errors"))
     page.get_by_label("Search users").fill("user-00001")
@@ -242,7 +248,7 @@ def test_users_are_sorted_by_errors_and_found(tab: Tab) -> None:
 
 
 def test_spans_are_grouped_by_tool_and_model(tab: Tab) -> None:
-    page = tab.open("/spans?range=30d")
+    page = tab.show("/spans?range=30d")
     expect(page.get_by_role("table", name="Tools")).to_contain_text("search_flights")
     page.get_by_role("tab", name="Models").click()
     expect(page.get_by_role("columnheader", name="Cached tokens")).to_be_visible()
@@ -263,15 +269,16 @@ def test_agents_follow_the_range(tab: Tab, demo: Site) -> None:
         "endDate": "2020-01-02T00:00:00Z",
     }
     assert demo.call("POST", "/analytics/query", json=body)["rows"] == []
-    page = tab.open("/agents?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
+    page = tab.show("/agents?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
     card = page.get_by_role("listitem").filter(has_text="code-reviewer")
     expect(card.locator("dd").first).to_have_text("0")
-    tab.open("/agents?range=30d")
+    tab.show("/agents?range=30d")
     expect(card).to_contain_text("Last 30 days")
     expect(card.locator("dd").first).not_to_have_text("0")
 
 
-def test_calendar_ranges_and_the_time_zone(tab: Tab) -> None:
+def test_calendar_ranges_and_the_time_zone(fresh_tab: Tab, demo: Site) -> None:
+    tab = fresh_tab
     page = tab.open("/traces?range=30d")
     opener = page.get_by_role("button", name=re.compile("^Time range"))
     opener.click()
@@ -285,11 +292,8 @@ def test_calendar_ranges_and_the_time_zone(tab: Tab) -> None:
     page.reload()
     opener.click()
     expect(page.get_by_label("Time zone")).to_have_value("utc")
-    assert tab.find_violations() == []
-
-
-def test_times_are_shown_in_the_chosen_zone(tab: Tab, demo: Site) -> None:
+    assert tab.find_violations(within="[data-overlay]") == []
+    # All times are shown in that zone.
     started = demo.call("GET", "/spans/traces?limit=1&sort=duration")[0]["startTime"]
-    tab.page.evaluate("localStorage.setItem('spanwise.timeZone', 'utc')")
-    page = tab.open("/traces?range=30d&sort=duration")
+    tab.show("/traces?range=30d&sort=duration")
     expect(page.locator("time").first).to_contain_text(started[11:16])

@@ -49,7 +49,7 @@ def drag(page: Page, handle: Locator, x: float, y: float) -> None:
 
 def test_panels_are_moved_and_resized_with_the_pointer_and_keys(tab: Tab, demo: Site) -> None:
     with dashboard(demo, "Wall", *PANELS) as made:
-        page = tab.open(f"/dashboards/{made}?range=30d")
+        page = tab.show(f"/dashboards/{made}?range=30d")
         handles = page.get_by_role("button", name=re.compile("^(Move|Resize) "))
         expect(handles).to_have_count(0)
         page.get_by_role("button", name="Arrange").click()
@@ -77,7 +77,7 @@ def test_panels_are_moved_and_resized_with_the_pointer_and_keys(tab: Tab, demo: 
 
 def test_a_number_has_its_trend_and_parts_open_what_is_behind_them(tab: Tab, demo: Site) -> None:
     with dashboard(demo, "Wall", *PANELS) as made:
-        page = tab.open(f"/dashboards/{made}?range=14d&env=production")
+        page = tab.show(f"/dashboards/{made}?range=14d&env=production")
         number = page.get_by_role("region", name="Traces")
         expect(number.locator("svg path")).to_have_count(1)
         expect(number.get_by_title(re.compile("previous period"))).to_be_visible()
@@ -105,7 +105,7 @@ def test_a_number_has_its_trend_and_parts_open_what_is_behind_them(tab: Tab, dem
 
 def test_full_screen_keeps_the_range_and_the_interval_in_sight(tab: Tab, demo: Site) -> None:
     with dashboard(demo, "Wall", PANELS[0]) as made:
-        page = tab.open(f"/dashboards/{made}?range=30d")
+        page = tab.show(f"/dashboards/{made}?range=30d")
         navigation = page.get_by_role("navigation", name="Pages")
         expect(navigation).to_be_visible()
         page.get_by_role("button", name="Full screen").click()

@@ -8,7 +8,7 @@ from support.browser import Site, Tab
 
 
 def test_an_experiment_is_created_started_and_stopped(tab: Tab, demo: Site) -> None:
-    page = tab.open("/experiments")
+    page = tab.show("/experiments")
     page.get_by_role("button", name="New experiment").click()
     following = page.get_by_role("button", name="Next")
     expect(following).to_be_disabled()
@@ -63,7 +63,7 @@ def test_an_experiment_is_created_started_and_stopped(tab: Tab, demo: Site) -> N
 
 
 def test_a_rate_is_not_planned_above_all(tab: Tab) -> None:
-    page = tab.open("/experiments/new")
+    page = tab.show("/experiments/new")
     page.get_by_label("Name").fill("impossible")
     page.get_by_role("button", name="Next").click()
     page.get_by_role("group", name="Variant 1").get_by_label("Prompt").fill("not sent")
@@ -86,7 +86,7 @@ def test_results_show_the_verdict_and_the_intervals(tab: Tab, demo: Site) -> Non
     [experiment] = [e for e in demo.call("GET", "/experiments") if e["name"] == "haiku-for-support"]
     # The response of the page itself: users keep arriving, so the next one would differ.
     with tab.page.expect_response("**/results") as answer:
-        page = tab.open(f"/experiments/{experiment['id']}")
+        page = tab.show(f"/experiments/{experiment['id']}")
     results = answer.value.json()["data"]
     expect(page.get_by_role("status").filter(has_text=results["verdict"]["reason"])).to_be_visible()
     plot = page.get_by_role("group", name="Lift of each variant against the control")
@@ -98,9 +98,9 @@ def test_results_show_the_verdict_and_the_intervals(tab: Tab, demo: Site) -> Non
     expect(page.get_by_text("lift of latency")).to_be_visible()
 
 
-def test_a_sample_ratio_mismatch_shows_a_warning(tab: Tab, demo: Site) -> None:
+def test_a_sample_ratio_mismatch_shows_a_warning(fresh_tab: Tab, demo: Site) -> None:
     [experiment] = [e for e in demo.call("GET", "/experiments") if e["name"] == "haiku-for-support"]
-    page = tab.page
+    page = fresh_tab.page
 
     def skew(route: Route) -> None:
         answer = route.fetch()
@@ -110,5 +110,5 @@ def test_a_sample_ratio_mismatch_shows_a_warning(tab: Tab, demo: Site) -> None:
         route.fulfill(response=answer, json=body)
 
     page.route("**/results", skew)
-    tab.open(f"/experiments/{experiment['id']}")
+    fresh_tab.open(f"/experiments/{experiment['id']}")
     expect(page.get_by_role("alert")).to_contain_text("Sample ratio mismatch")

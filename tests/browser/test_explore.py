@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
 
 from support.browser import OpenTab, Site, Tab, add_filter, open_tab
@@ -29,7 +28,7 @@ def panel_titles(page: Page) -> Locator:
 
 
 def test_a_query_is_built_and_its_link_shows_the_same(tab: Tab) -> None:
-    page = tab.open("/explore?range=30d")
+    page = tab.show("/explore?range=30d")
     page.get_by_label("Add a measure").select_option(label="p95 latency")
     page.get_by_label("Group by 1").select_option("agent")
     rows = page.get_by_role("table", name="Rows")
@@ -53,7 +52,7 @@ def test_a_query_is_built_and_its_link_shows_the_same(tab: Tab) -> None:
 
 
 def test_the_table_has_a_total_per_group_in_the_order_of_its_columns(tab: Tab) -> None:
-    page = tab.open("/explore?range=30d&measures=count,p95&by=agent")
+    page = tab.show("/explore?range=30d&measures=count,p95&by=agent")
     rows = page.get_by_role("table", name="Rows")
     head = rows.get_by_role("columnheader")
     expect(head).to_have_text(["Agent", "Count", "p95 latency"])
@@ -94,17 +93,18 @@ def test_a_query_is_saved_as_a_view(tab: Tab, demo: Site) -> None:
 
 
 def test_attributes_are_suggested_and_a_refused_query_is_reported(tab: Tab) -> None:
-    page = tab.open("/explore?range=30d&chart=table")
+    page = tab.show("/explore?range=30d&chart=table")
     page.get_by_label("Group by 1").select_option("attribute:")
     expect(page.locator("datalist option[value='app.plan']")).to_have_count(1)
     page.get_by_label("Group by 1: attribute").fill("app.plan")
     expect(page.get_by_role("table", name="Rows")).to_contain_text("enterprise")
-    tab.open(f"/explore?range=30d&by=attribute:{300 * 'x'}")
+    tab.show(f"/explore?range=30d&by=attribute:{300 * 'x'}")
     expect(page.get_by_role("alert")).to_contain_text("The query is not valid")
     tab.troubles = [one for one in tab.troubles if "400" not in one]
 
 
-def test_a_slow_query_says_how_long_it_runs_and_why(tab: Tab) -> None:
+def test_a_slow_query_says_how_long_it_runs_and_why(fresh_tab: Tab) -> None:
+    tab = fresh_tab
     page = tab.page
     held: list[Route] = []
 
@@ -122,7 +122,7 @@ def test_a_slow_query_says_how_long_it_runs_and_why(tab: Tab) -> None:
 
 def test_a_query_becomes_a_panel_which_is_changed_and_saved(tab: Tab, demo: Site) -> None:
     with dashboard(demo, "Weekly review", COUNT) as made:
-        page = tab.open("/explore?range=30d&measures=cost&by=model&of=spans")
+        page = tab.show("/explore?range=30d&measures=cost&by=model&of=spans")
         page.get_by_role("button", name="Save to dashboard").click()
         page.get_by_label("Dashboard", exact=True).select_option("Weekly review")
         page.get_by_label("Title of the panel").fill("Models")
@@ -168,7 +168,7 @@ def test_a_query_becomes_a_panel_which_is_changed_and_saved(tab: Tab, demo: Site
 
 
 def test_the_overview_is_copied_renamed_shared_and_deleted(tab: Tab, demo: Site) -> None:
-    page = tab.open("/?range=30d")
+    page = tab.show("/?range=30d")
     page.get_by_role("button", name="Copy to a dashboard").click()
     expect(page.get_by_role("heading", level=1, name="Overview (copy)")).to_be_visible()
     tab.settle()
@@ -191,7 +191,7 @@ def test_the_overview_is_copied_renamed_shared_and_deleted(tab: Tab, demo: Site)
     assert "Night shift" not in [one["name"] for one in demo.call("GET", "/dashboards")]
 
 
-def test_a_dashboard_refreshes_at_its_interval(opener: OpenTab, demo: Site) -> None:
+def test_a_dashboard_and_a_list_refresh_at_their_interval(opener: OpenTab, demo: Site) -> None:
     # A clock cannot be uninstalled.
     with dashboard(demo, "Wall", COUNT, COST) as made, opener(is_new=True) as tab:
 
@@ -207,26 +207,30 @@ def test_a_dashboard_refreshes_at_its_interval(opener: OpenTab, demo: Site) -> N
             with page.expect_request(has_asked_for_all, timeout=REFRESH_MS - 1) as asked:
                 page.clock.fast_forward(REFRESH_MS)
             asked.value.response()
+        # So does a list.
+        tab.show("/traces?refresh=5")
+        expect(page.get_by_role("row").nth(1)).to_be_visible()
+        with page.expect_request("**/api/spans/traces?*", timeout=REFRESH_MS - 1) as listed:
+            page.clock.fast_forward(REFRESH_MS)
+        listed.value.response()
 
 
-@pytest.mark.parametrize("path", ["/explore?range=30d", "/dashboards", "dashboard"])
-def test_a_viewer_reads_but_changes_nothing(
-    path: str, demo: Site, viewer: Site, chromium: Browser
-) -> None:
+def test_a_viewer_reads_but_changes_nothing(demo: Site, viewer: Site, chromium: Browser) -> None:
+    name = re.compile("Save to dashboard|New dashboard|Add panel|Delete|Rename|Duplicate|Share")
     with (
         dashboard(demo, "For all", COUNT, shared=True) as made,
         open_tab(chromium, demo.url, viewer.token) as tab,
     ):
-        page = tab.open(f"/dashboards/{made}" if path == "dashboard" else path)
-        name = re.compile("Save to dashboard|New dashboard|Add panel|Delete|Rename|Duplicate|Share")
-        buttons = page.get_by_role("main").get_by_role("button", name=name)
-        expect(buttons.first).to_be_visible()
-        for button in buttons.all():
-            expect(button).to_be_disabled()
-        if path.startswith("/explore"):
-            page.get_by_role("button", name="Saved views").click()
-            expect(page.get_by_text("only editors of this workspace save them")).to_be_visible()
-            expect(page.get_by_label("Name of the view")).to_have_count(0)
-        if path == "dashboard":
-            page.get_by_role("button", name="Actions of Traces").click()
-            expect(page.get_by_role("menuitem")).to_have_count(1)
+        page = tab.page
+        for path in ("/dashboards", f"/dashboards/{made}", "/explore?range=7d"):
+            tab.show(path)
+            buttons = page.get_by_role("main").get_by_role("button", name=name)
+            expect(buttons.first).to_be_visible()
+            for button in buttons.all():
+                expect(button).to_be_disabled()
+            if path.endswith(made):
+                page.get_by_role("button", name="Actions of Traces").click()
+                expect(page.get_by_role("menuitem")).to_have_count(1)
+        page.get_by_role("button", name="Saved views").click()
+        expect(page.get_by_text("only editors of this workspace save them")).to_be_visible()
+        expect(page.get_by_label("Name of the view")).to_have_count(0)

@@ -62,11 +62,12 @@ def hostile(demo: Site) -> dict[str, str]:
         input=[{"role": CORPUS[0], "parts": parts}],
         output=[{"role": "assistant", "parts": parts, "finish_reason": CORPUS[6]}],
     )
-    demo.send("/spans", {"spans": [root, call]})
+    demo.call("POST", "/spans", json={"spans": [root, call]})
     trace_id = root["traceId"]
-    demo.send(
+    demo.call(
+        "POST",
         "/logs",
-        {
+        json={
             "message": evil,
             "level": "error",
             "traceId": trace_id,
@@ -97,9 +98,9 @@ VIEWS = {
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_markup_shows_as_text(reused_tab: Tab, hostile: dict[str, str], view: str) -> None:
+def test_markup_shows_as_text(tab: Tab, hostile: dict[str, str], view: str) -> None:
     safe = {name: quote(value, safe="") for name, value in hostile.items()}
-    page = reused_tab.open(VIEWS[view].format(**safe))
+    page = tab.show(VIEWS[view].format(**safe))
     shown = re.compile("|".join(re.escape(text[:9]) for text in CORPUS))
     expect(page.locator("body")).to_contain_text(shown, use_inner_text=True)
     assert page.evaluate("window.__executed") is None

@@ -1,11 +1,11 @@
-"""Keys, prices, webhooks, profile, members, theme and shortcuts."""
+"""Keys, prices, webhooks and members."""
 
 import re
 
 import httpx
 from playwright.sync_api import Page, expect
 
-from support.browser import OpenTab, Site, Tab
+from support.browser import Site, Tab
 
 
 def read_secret(page: Page) -> str:
@@ -21,7 +21,7 @@ def get_status(site: Site, secret: str) -> int:
 
 
 def test_a_key_is_created_rotated_revoked_and_deleted(tab: Tab, demo: Site) -> None:
-    page = tab.open("/keys")
+    page = tab.show("/keys")
     page.get_by_role("button", name="New key").click()
     page.get_by_label("Name").fill("a short life")
     page.get_by_label("Permissions").select_option("read")
@@ -44,7 +44,7 @@ def test_a_key_is_created_rotated_revoked_and_deleted(tab: Tab, demo: Site) -> N
 
 
 def test_a_custom_price_is_set_and_reset(tab: Tab, demo: Site) -> None:
-    page = tab.open("/models")
+    page = tab.show("/models")
     page.get_by_role("button", name="Set the price of house-screener-8b").first.click()
     page.get_by_label("Input", exact=True).fill("100")
     page.get_by_label("Output", exact=True).fill("200")
@@ -60,8 +60,10 @@ def test_a_custom_price_is_set_and_reset(tab: Tab, demo: Site) -> None:
     assert demo.call("GET", "/models/prices") == []
 
 
-def test_a_webhook_to_a_private_address_is_rejected_in_the_form(tab: Tab) -> None:
-    page = tab.open("/events?tab=webhooks")
+def test_a_webhook_to_a_private_address_is_rejected_in_the_form(fresh_tab: Tab) -> None:
+    # What is entered is not saved, and would hold back the next test.
+    tab = fresh_tab
+    page = tab.show("/events?tab=webhooks")
     page.get_by_role("button", name="New webhook").click()
     page.get_by_label("Address").fill("http://127.0.0.1:9/hook")
     page.get_by_role("button", name="Create", exact=True).click()
@@ -69,16 +71,8 @@ def test_a_webhook_to_a_private_address_is_rejected_in_the_form(tab: Tab) -> Non
     tab.troubles = [one for one in tab.troubles if "400" not in one]
 
 
-def test_the_name_is_changed(tab: Tab, demo: Site) -> None:
-    page = tab.open("/profile")
-    page.get_by_label("Name").fill("Demo Person")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()
-    assert demo.call("GET", "/users/profile")["name"] == "Demo Person"
-
-
 def test_a_member_is_made_admin_and_back(tab: Tab, demo: Site) -> None:
-    page = tab.open("/admin")
+    page = tab.show("/admin")
     role = page.get_by_label("Role of mara@example.com")
     role.select_option("admin")
     expect(page.get_by_text("Saved.").first).to_be_visible()
@@ -86,40 +80,3 @@ def test_a_member_is_made_admin_and_back(tab: Tab, demo: Site) -> None:
     assert roles["mara@example.com"] == "admin"
     role.select_option("member")
     expect(role).to_have_value("member")
-
-
-def test_dark_mode_is_toggled_with_one_key_and_kept(tab: Tab) -> None:
-    page = tab.open("/experiments")
-    light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    page.keyboard.press("t")
-    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
-    dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    assert dark != light
-    page.reload()
-    tab.settle()
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-
-
-def test_the_palette_and_the_shortcut_sheet(tab: Tab) -> None:
-    page = tab.open("/experiments")
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("Go to Alerts")
-    tab.press_escape()
-    page.keyboard.press("Control+k")
-    page.get_by_label("Search and commands").last.fill("model pr")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("/models"))
-    page.keyboard.press("g")
-    page.keyboard.press("e")
-    expect(page).to_have_url(re.compile("/experiments"))
-
-
-def test_on_a_phone_the_menu_is_a_drawer(opener: OpenTab) -> None:
-    with opener(width=390) as tab:
-        page = tab.open("/experiments")
-        link = page.get_by_role("navigation", name="Pages").get_by_role("link", name="API keys")
-        expect(link).not_to_be_in_viewport()
-        page.get_by_role("button", name="Menu").click()
-        link.click()
-        expect(page).to_have_url(re.compile("/keys"))
-        expect(page.get_by_text("production fleet")).to_be_visible()

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -30,23 +29,28 @@ def provider() -> Iterator[ProviderProcess]:
         yield running
 
 
-@pytest.fixture
-def installation(provider: ProviderProcess, tmp_path: Path) -> Iterator[Installation]:
+@pytest.fixture(scope="module")
+def installation(
+    provider: ProviderProcess, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installation]:
     """A service on a port that its public URL names: the provider redirects there."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     settings = {"oidc_name": "Corp ID", "oidc_domains": "example.com", **provider.settings}
-    with run_service(tmp_path, port=port, public_url=url, **settings):
+    folder = tmp_path_factory.mktemp("installation")
+    with run_service(folder, port=port, public_url=url, **settings):
         yield Installation(url, provider)
 
 
-@pytest.fixture
-def without_passwords(provider: ProviderProcess, tmp_path: Path) -> Iterator[Installation]:
+@pytest.fixture(scope="module")
+def without_passwords(
+    provider: ProviderProcess, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installation]:
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    with run_service(
-        tmp_path, port=port, public_url=url, password_login=False, **provider.settings
-    ):
+    settings = {"password_login": False, **provider.settings}
+    folder = tmp_path_factory.mktemp("without-passwords")
+    with run_service(folder, port=port, public_url=url, **settings):
         yield Installation(url, provider)
 
 
@@ -71,6 +75,36 @@ def authorize(page: Page, subject: str) -> None:
     page.get_by_role("button", name="Authorize").click()
 
 
+# The first three share an installation; only the last of them creates an account.
+
+
+def test_a_sign_in_that_was_not_finished_here_is_explained(
+    chromium: Browser, installation: Installation
+) -> None:
+    with open_installation(chromium, installation) as tab:
+        page = tab.open("/login?error=sign_in_expired")
+        expect(page.get_by_role("alert")).to_contain_text("took too long")
+        page.goto(f"{installation.url}/login?signedIn=1")
+        expect(page.get_by_role("alert")).to_contain_text("The sign-in has expired")
+        page.get_by_role("link", name="Back to sign in").click()
+        expect(page.get_by_role("heading", name="Create the first account")).to_be_visible()
+        # The browser logs the expected 401.
+        tab.troubles = [one for one in tab.troubles if "401" not in one]
+
+
+def test_a_refusal_says_why_and_what_to_do(chromium: Browser, installation: Installation) -> None:
+    with open_installation(chromium, installation) as tab:
+        page = tab.open("/login")
+        page.get_by_role("link", name="Continue with Corp ID").click()
+        authorize(page, "eve")
+        expect(page.get_by_role("alert")).to_contain_text("Addresses of your domain may not")
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        assert tab.find_violations() == []
+        page.get_by_role("link", name="Continue with Corp ID").click()
+        page.get_by_role("button", name="Deny").click()
+        expect(page.get_by_role("alert")).to_contain_text("cancelled at the provider")
+
+
 def test_a_fresh_installation_is_opened_by_single_sign_on(
     chromium: Browser, installation: Installation
 ) -> None:
@@ -85,19 +119,6 @@ def test_a_fresh_installation_is_opened_by_single_sign_on(
         # The address that showed the sign-in is not in the history.
         page.go_back()
         page.wait_for_url(f"{installation.provider.issuer}/**")
-
-
-def test_a_refusal_says_why_and_what_to_do(chromium: Browser, installation: Installation) -> None:
-    with open_installation(chromium, installation) as tab:
-        page = tab.open("/login")
-        page.get_by_role("link", name="Continue with Corp ID").click()
-        authorize(page, "eve")
-        expect(page.get_by_role("alert")).to_contain_text("Addresses of your domain may not")
-        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-        assert tab.find_violations() == []
-        page.get_by_role("link", name="Continue with Corp ID").click()
-        page.get_by_role("button", name="Deny").click()
-        expect(page.get_by_role("alert")).to_contain_text("cancelled at the provider")
 
 
 def test_without_passwords_there_is_only_the_provider(
@@ -139,17 +160,3 @@ def test_an_invited_person_joins_through_the_provider(
         page.wait_for_url(f"{without_passwords.url}/?ws={workspace}*")
         tab.open("/workspace?tab=members")
         expect(page.get_by_role("list", name="Members")).to_contain_text("bob@example.com")
-
-
-def test_a_sign_in_that_was_not_finished_here_is_explained(
-    chromium: Browser, installation: Installation
-) -> None:
-    with open_installation(chromium, installation) as tab:
-        page = tab.open("/login?error=sign_in_expired")
-        expect(page.get_by_role("alert")).to_contain_text("took too long")
-        page.goto(f"{installation.url}/login?signedIn=1")
-        expect(page.get_by_role("alert")).to_contain_text("The sign-in has expired")
-        page.get_by_role("link", name="Back to sign in").click()
-        expect(page.get_by_role("heading", name="Create the first account")).to_be_visible()
-        # The browser logs the expected 401.
-        tab.troubles = [one for one in tab.troubles if "401" not in one]

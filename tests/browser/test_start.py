@@ -24,10 +24,3 @@ def test_a_client_is_picked_by_language_and_name(tab: Tab) -> None:
     page.reload()
     expect(page.get_by_role("region", name="Mastra")).to_contain_text("OtelExporter")
     assert tab.find_violations() == []
-
-
-def test_the_snippets_fit_on_a_phone(tab: Tab) -> None:
-    tab.page.set_viewport_size({"width": 390, "height": 844})
-    page = tab.open("/start?language=typescript&with=langchain")
-    expect(page.get_by_role("region", name="LangChain.js")).to_contain_text("createAgent")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390

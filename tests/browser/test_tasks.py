@@ -4,11 +4,12 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from support.browser import Site, Tab
 from support.polling import wait_for
-from support.spans import child_of, new_span
+from support.spans import Body, child_of, new_span
 
 MOST = 5
 COPY = """() => { window.copied = [];
@@ -41,20 +42,41 @@ def filter_traces_by_attribute(page: Page, mouse: Mouse, typed: str, name: str) 
     page.keyboard.press("Enter")
 
 
-def test_two_values_of_an_attribute_are_compared(tab: Tab, demo: Site) -> None:
-    start = datetime.now(UTC) - timedelta(hours=1)
-    frequency = {"globex": 12, "initech": 9, "acme": 6}
-    demo.send(
-        "/spans",
-        {
-            "spans": [
-                new_span(start, agentName="clerk", attributes={"tenant.name": tenant})
-                for tenant, count in frequency.items()
-                for _ in range(count)
-            ]
-        },
+@pytest.fixture(scope="module", autouse=True)
+def failed_call(demo: Site) -> Body:
+    """A failed model call, sent together with what the other tasks need."""
+    start = datetime.now(UTC) - timedelta(minutes=2)
+
+    def make(agent: str, attribute: str, *values: str) -> list[Body]:
+        return [
+            new_span(start, name=f"order {n}", agentName=agent, attributes={attribute: value})
+            for n, value in enumerate(values)
+        ]
+
+    root = new_span(start, 900, name="haste", agentName="hasty", status="error")
+    call = child_of(
+        root,
+        name="chat gpt-5",
+        kind="llm",
+        model="gpt-5",
+        provider="openai",
+        status="error",
+        errorType="rate_limit",
+        statusMessage="429 too many requests",
+        input=[{"role": "user", "content": "Hurry up"}],
     )
-    page, mouse = tab.open("/?range=24h"), Mouse()
+    spans = [
+        *make("clerk", "tenant.name", *12 * ["globex"], *9 * ["initech"], *6 * ["acme"]),
+        *make("teller", "branch.name", "harbour", "airport", "airport", "station"),
+        *make("shop", "shop.tier", "golden", "golden", "silver"),
+        *(root, call),
+    ]
+    demo.send("/spans", {"spans": spans})
+    return call
+
+
+def test_two_values_of_an_attribute_are_compared(tab: Tab) -> None:
+    page, mouse = tab.show("/?range=24h"), Mouse()
     mouse.click(page.get_by_role("link", name="Changes"))
     mouse.choose(page.get_by_label("Compare", exact=True), "Attribute …")
     expect(page.get_by_label("Compare: attribute")).to_be_focused()
@@ -70,18 +92,8 @@ def test_two_values_of_an_attribute_are_compared(tab: Tab, demo: Site) -> None:
     assert mouse.clicks <= MOST
 
 
-def test_two_values_of_a_filter_are_compared(tab: Tab, demo: Site) -> None:
-    start = datetime.now(UTC) - timedelta(hours=1)
-    demo.send(
-        "/spans",
-        {
-            "spans": [
-                new_span(start, agentName="teller", attributes={"branch.name": branch})
-                for branch in ("harbour", "airport", "airport", "station")
-            ]
-        },
-    )
-    page, mouse = tab.open("/?range=24h&agent=teller"), Mouse()
+def test_two_values_of_a_filter_are_compared(tab: Tab) -> None:
+    page, mouse = tab.show("/?range=24h&agent=teller"), Mouse()
     filter_traces_by_attribute(page, mouse, "branch.n", "branch.name")
     mouse.click(page.get_by_label("airport"))
     mouse.click(page.get_by_label("harbour"))
@@ -96,7 +108,7 @@ def test_two_values_of_a_filter_are_compared(tab: Tab, demo: Site) -> None:
 
 def test_the_cost_of_models_per_day_is_put_on_a_dashboard(tab: Tab, demo: Site) -> None:
     made = demo.call("POST", "/dashboards", json={"name": "Finance", "panels": []})["id"]
-    page, mouse = tab.open("/?range=30d&agent=support-assistant"), Mouse()
+    page, mouse = tab.show("/?range=30d&agent=support-assistant"), Mouse()
     mouse.click(page.get_by_role("link", name="Explore Cost by model"))
     expect(page.get_by_text("Agent is support-assistant")).to_be_visible()
     mouse.click(page.get_by_role("button", name="Save to dashboard"))
@@ -111,22 +123,8 @@ def test_the_cost_of_models_per_day_is_put_on_a_dashboard(tab: Tab, demo: Site) 
     assert (query["groupBy"], query["granularity"]) == (["model"], "daily")
 
 
-def test_a_failed_call_is_scored_and_copied(tab: Tab, demo: Site) -> None:
-    start = datetime.now(UTC) - timedelta(minutes=2)
-    root = new_span(start, 900, name="haste", agentName="hasty", status="error")
-    call = child_of(
-        root,
-        name="chat gpt-5",
-        kind="llm",
-        model="gpt-5",
-        provider="openai",
-        status="error",
-        errorType="rate_limit",
-        statusMessage="429 too many requests",
-        input=[{"role": "user", "content": "Hurry up"}],
-    )
-    demo.send("/spans", {"spans": [root, call]})
-    page, mouse = tab.open("/?range=1h&agent=hasty"), Mouse()
+def test_a_failed_call_is_scored_and_copied(tab: Tab, demo: Site, failed_call: Body) -> None:
+    page, mouse = tab.show("/?range=1h&agent=hasty"), Mouse()
     errors = page.locator("section").filter(has=page.get_by_role("heading", name="Errors by type"))
     mouse.click(errors.get_by_role("button").first)
     mouse.click(page.get_by_role("link", name="haste"))
@@ -147,23 +145,13 @@ def test_a_failed_call_is_scored_and_copied(tab: Tab, demo: Site) -> None:
     mouse.click(dialog.get_by_role("button", name="Add", exact=True))
     expect(page.get_by_text("Signal added: severity 3")).to_be_visible()
     assert mouse.clicks <= MOST
-    [signal] = demo.call("GET", f"/signals/trace/{root['traceId']}")
+    [signal] = demo.call("GET", f"/signals/trace/{failed_call['traceId']}")
     assert (signal["signalName"], signal["value"]) == ("severity", 3)
-    assert signal["spanId"] == call["spanId"]
+    assert signal["spanId"] == failed_call["spanId"]
 
 
-def test_an_attribute_is_filtered_and_the_view_shared(tab: Tab, demo: Site) -> None:
-    start = datetime.now(UTC) - timedelta(minutes=2)
-    demo.send(
-        "/spans",
-        {
-            "spans": [
-                new_span(start, name=f"order {n}", agentName="shop", attributes={"shop.tier": tier})
-                for n, tier in enumerate(("golden", "golden", "silver"))
-            ]
-        },
-    )
-    page, mouse = tab.open("/?range=24h"), Mouse()
+def test_an_attribute_is_filtered_and_the_view_shared(tab: Tab) -> None:
+    page, mouse = tab.show("/?range=24h"), Mouse()
     filter_traces_by_attribute(page, mouse, "shop.t", "shop.tier")
     expect(page.get_by_label("Search values")).to_be_focused()
     page.keyboard.type("golden")

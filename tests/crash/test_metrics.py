@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import httpx
+import pytest
 
 from support.metrics import CUMULATIVE, Point, make_request
 from support.otlp import PROTOBUF, SECOND
@@ -31,6 +32,7 @@ def total(http: httpx.Client, name: str) -> tuple[float, float]:
     return values[0], values[1]
 
 
+@pytest.mark.long
 def test_acknowledged_points_survive_kill_9_and_a_resend(tmp_path: Path) -> None:
     start = time.time_ns() - 3600 * SECOND
     exports = []

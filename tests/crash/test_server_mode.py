@@ -21,7 +21,6 @@ from support.clickhouse_server import ClickhouseServer
 from support.process import Running, run_command, run_service
 from support.spans import new_span
 
-ROUNDS = 2
 EMAIL = "ann@example.com"
 DAMAGE = {"journal_damaged", "record_refused", "journal_failed"}
 
@@ -42,7 +41,7 @@ def kill(service: Running) -> None:
     service.process.wait()
 
 
-@pytest.mark.parametrize("rounds", [ROUNDS, LONG])
+@pytest.mark.parametrize("rounds", [LONG])
 def test_nothing_acknowledged_is_lost_when_service_and_engine_are_killed_under_load(
     tmp_path: Path, clickhouse: ClickhouseServer, report: Report, rounds: int
 ) -> None:
@@ -109,6 +108,7 @@ def run_all_beside(folder: Path, url: str) -> dict[tuple[str, ...], int]:
     return codes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["before the engine stops", "while the engine is stopped"])
 def test_commands_beside_the_service_lose_no_acknowledged_span(
     tmp_path: Path, clickhouse: ClickhouseServer, moment: str

@@ -97,10 +97,15 @@ def find_missing(text: str) -> Iterator[str]:
 
 
 def _is_in_known_folder(path: str) -> bool:
-    known = {path.name for base in BASES for path in base.iterdir() if path.is_dir()}
-    return path.partition("/")[0] in known
+    return path.partition("/")[0] in _known_folders()
 
 
+@cache
+def _known_folders() -> frozenset[str]:
+    return frozenset(path.name for base in BASES for path in base.iterdir() if path.is_dir())
+
+
+@cache
 def _path_exists(path: str) -> bool:
     pattern = re.sub(r"<[^>]*>", "*", path).rstrip("/")
     if "/" in pattern or pattern.startswith("*"):
@@ -118,7 +123,7 @@ def _name_exists(span: str) -> bool:
             re.search(rf"\b{member[2]}\b", text) for text in _definitions().get(member[1], [])
         )
     if function := _FUNCTION.fullmatch(span):
-        return bool(re.search(rf"\b(?:def|function|const) {function[1]}\b", _source_text()))
+        return function[1] in _functions()
     if _SNAKE_CASE.fullmatch(span):
         # The Prometheus client adds the suffix of counters itself.
         return span in _words() or span.removesuffix("_total") in _words()
@@ -138,7 +143,7 @@ def _missing_targets(code: str) -> Iterator[str]:
 
 
 def _missing_commands(code: str) -> Iterator[str]:
-    root: Any = typer.main.get_command(app)
+    root = _command_line()
     calls = re.findall(r"(?:^| )spanwise ([a-z]+)(?: ([a-z]+)\b)?", code, re.MULTILINE)
     for name, argument in calls:
         command = root.get_command(None, name) if name in root.list_commands(None) else None
@@ -147,18 +152,31 @@ def _missing_commands(code: str) -> Iterator[str]:
             yield f"spanwise {name} {argument}".strip()
 
 
-def _source_files() -> Iterator[Path]:
-    yield ROOT / "Makefile"
-    yield ROOT / "tests" / "conftest.py"
+@cache
+def _command_line() -> Any:
+    return typer.main.get_command(app)
+
+
+@cache
+def _source_files() -> list[Path]:
+    found = [ROOT / "Makefile", ROOT / "tests" / "conftest.py"]
     for folder in SOURCES:
-        for path in (ROOT / folder).rglob("*"):
-            if path.suffix in {".py", ".sql", ".ts", ".tsx"} and "web_dist" not in path.parts:
-                yield path
+        found += [
+            path
+            for path in (ROOT / folder).rglob("*")
+            if path.suffix in {".py", ".sql", ".ts", ".tsx"} and "web_dist" not in path.parts
+        ]
+    return found
 
 
 @cache
 def _source_text() -> str:
     return "\n".join(path.read_text() for path in _source_files())
+
+
+@cache
+def _functions() -> frozenset[str]:
+    return frozenset(re.findall(r"\b(?:def|function|const) (\w+)", _source_text()))
 
 
 @cache

@@ -2,11 +2,12 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import pytest
 
+from support.polling import wait_for
 from support.process import run_service
 from support.receivers import Inbox, hook_server, smtp_server
 from support.traces import make_span
@@ -17,13 +18,6 @@ SETTINGS = {
     "allow_private_webhooks": "true",
     "rate_limit_standard": 0,
 }
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
 
 
 def watch(ann: httpx.Client, agent: str, url: str) -> None:
@@ -65,6 +59,7 @@ def test_an_alert_is_raised_notified_and_resolved_automatically(tmp_path: Path) 
     assert "spanwise_alert_rules 1.0" in metrics
 
 
+@pytest.mark.long
 def test_kill_9_neither_loses_nor_duplicates_a_notification(tmp_path: Path) -> None:
     agents = ["first", "second", "third"]
     with smtp_server() as (inbox, port), hook_server() as hooks:

@@ -46,6 +46,7 @@ def test_a_chunked_body_is_bounded_too(running: Running) -> None:
     assert "larger than" in answer.text
 
 
+@pytest.mark.long
 def test_a_connection_outlives_the_interval_of_an_exporter(running: Running) -> None:
     limits = httpx.Limits(keepalive_expiry=60)
     with httpx.Client(base_url=running.url, limits=limits) as http:

@@ -20,7 +20,7 @@ def stored(folder: Path) -> set[Path]:
 
 
 @pytest.mark.timeout(900)
-def test_a_second_process_is_refused_and_an_export_after_a_kill_is_complete(
+def test_a_second_process_is_refused_and_a_transfer_after_a_kill_is_complete(
     tmp_path: Path,
 ) -> None:
     with run_service(tmp_path) as service, service.sign_up(EMAIL) as http:
@@ -47,6 +47,7 @@ def test_a_second_process_is_refused_and_an_export_after_a_kill_is_complete(
         assert http.post("/spans", json={"spans": spans}).status_code == 201
         service.process.send_signal(signal.SIGKILL)
         service.process.wait()
-    ended = run_command(tmp_path, "export", "out", "--email", EMAIL)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout == "out: 10 spans, 0 logs, 0 signals, 0 metric points\n"
+    for name in ("export", "import"):
+        ended = run_command(tmp_path, name, "out", "--email", EMAIL.title())
+        assert ended.returncode == 0, ended.stderr
+        assert ended.stdout == "out: 10 spans, 0 logs, 0 signals, 0 metric points\n"

@@ -93,7 +93,7 @@ def node_app(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Conf
     return app
 
 
-@pytest.mark.parametrize("protocol", ["http", "grpc"])
+@pytest.mark.parametrize("protocol", ["http", pytest.param("grpc", marks=pytest.mark.long)])
 def test_a_node_application_shows_up_with_agent_model_tokens_and_cost(
     service: Running, grpc_port: int, node_app: Path, protocol: str
 ) -> None:

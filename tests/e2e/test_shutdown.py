@@ -6,10 +6,9 @@ import socket
 import time
 from pathlib import Path
 
-import httpx
 import pytest
 
-from support.process import Running, exec_service, run_service
+from support.process import Running, run_service
 from support.service import PASSWORD
 
 
@@ -50,7 +49,9 @@ def wait_until_closed_to_others(service: Running) -> None:
     raise AssertionError("it still takes connections")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)]
+)
 def test_a_request_in_progress_is_finished_before_shutdown(
     tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -64,20 +65,8 @@ def test_a_request_in_progress_is_finished_before_shutdown(
 
 
 def test_an_idle_service_stops_at_once(tmp_path: Path) -> None:
-    with exec_service(tmp_path) as service:
+    with run_service(tmp_path) as service:
         started = time.monotonic()
         assert service.stop() == 0
         # It waits up to 30 seconds for requests; there are none.
         assert time.monotonic() - started < 25
-
-
-def test_a_killed_service_restarts_with_all_acknowledged_data(tmp_path: Path) -> None:
-    with run_service(tmp_path) as service, service.sign_up() as ann:
-        key = ann.post("/keys", json={"name": "mine"}).json()["data"]
-        service.process.kill()
-        service.process.wait()
-    with (
-        run_service(tmp_path) as service,
-        httpx.Client(base_url=service.api, headers=ann.headers, timeout=60) as again,
-    ):
-        assert [k["id"] for k in again.get("/keys").json()["data"]] == [key["id"]]

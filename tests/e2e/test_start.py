@@ -2,24 +2,18 @@
 
 import socket
 import stat
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
-from support.process import exec_command, exec_service, run_command, run_service
+from support.process import Running, exec_service, run_command, run_service
 from support.servers import free_port
 
 
 def assert_refused(folder: Path, *says: str, **settings: Any) -> None:
     """Check that the start ends with exit code 1 and this one-line message."""
     ended = run_command(folder, "serve", **settings)
-    assert_one_sentence(ended, *says)
-
-
-def assert_one_sentence(ended: subprocess.CompletedProcess[str], *says: str) -> None:
     assert ended.returncode == 1, ended.stderr
     assert "Traceback" not in ended.stderr
     lines = ended.stderr.splitlines()
@@ -27,6 +21,11 @@ def assert_one_sentence(ended: subprocess.CompletedProcess[str], *says: str) -> 
     assert lines[0].startswith("spanwise: ")
     for text in says:
         assert text in lines[0]
+
+
+def test_a_broken_settings_file(tmp_path: Path) -> None:
+    (tmp_path / "spanwise.toml").write_text("prot = 8787")
+    assert_refused(tmp_path, "there is no setting prot")
 
 
 def test_a_port_in_use(tmp_path: Path) -> None:
@@ -39,41 +38,14 @@ def test_a_host_of_another_machine(tmp_path: Path) -> None:
     assert_refused(tmp_path, "cannot listen on 192.0.2.1", host="192.0.2.1")
 
 
-def test_a_short_secret(tmp_path: Path) -> None:
-    ended = exec_command(tmp_path, "serve", secret_key="short")
-    assert_one_sentence(ended, "SPANWISE_SECRET_KEY", "at least 32 characters")
-
-
 def test_an_unreachable_postgresql(tmp_path: Path) -> None:
     url = f"postgresql://ann:hunter2@127.0.0.1:{free_port()}/spanwise"
     assert_refused(tmp_path, "cannot open the catalog", "ann:***@127.0.0.1", catalog_url=url)
 
 
-def test_a_catalog_of_another_kind(tmp_path: Path) -> None:
-    assert_refused(tmp_path, "SPANWISE_CATALOG_URL", catalog_url="mysql://host/db")
-
-
-def test_an_unreachable_redis(tmp_path: Path) -> None:
-    url = f"redis://127.0.0.1:{free_port()}/0"
-    assert_refused(tmp_path, "SPANWISE_REDIS_URL", "does not answer", redis_url=url)
-
-
 def test_a_data_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert_refused(tmp_path, "SPANWISE_DATA_DIR", data_dir=tmp_path / "file")
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("port = ", "cannot read spanwise.toml"),
-        ("prot = 8787", "there is no setting prot"),
-        ("rate_limit_strict = 'many'", "SPANWISE_RATE_LIMIT_STRICT"),
-    ],
-)
-def test_a_broken_settings_file(tmp_path: Path, content: str, says: str) -> None:
-    (tmp_path / "spanwise.toml").write_text(content)
-    assert_refused(tmp_path, says)
 
 
 def test_flags_override_the_environment_which_overrides_the_file(tmp_path: Path) -> None:
@@ -103,36 +75,48 @@ def test_the_secret_and_the_sessions_survive_a_restart(tmp_path: Path) -> None:
         assert path.read_text() == secret
 
 
+EXPORT = "/otlp/v1/traces"
+NO_SPANS = {"Content-Type": "application/x-protobuf"}
+
+
+def send_exports(service: Running, ann: httpx.Client) -> None:
+    """Send an export that is accepted and one that is refused."""
+    assert ann.post(EXPORT, headers=NO_SPANS).status_code == 200
+    refused = httpx.post(f"{service.api}{EXPORT}", headers=NO_SPANS, timeout=60)
+    assert refused.status_code == 401
+
+
+def logged_requests(service: Running, path: str) -> list[dict[str, Any]]:
+    return [
+        line
+        for line in service.log()
+        if line["event"] == "request" and line["path"] == f"/api{path}"
+    ]
+
+
 def test_each_request_is_logged_without_secrets(tmp_path: Path) -> None:
-    with run_service(tmp_path) as service:
+    with run_service(tmp_path) as service, service.sign_up() as ann:
         answer = service.get(
             "/auth/verify-email",
             params={"token": "very-secret"},
             headers={"x-api-key": "sw_secret"},
         )
+        send_exports(service, ann)
         service.stop()
-        [line] = [line for line in service.log() if line["event"] == "request"]
+        [line] = logged_requests(service, "/auth/verify-email")
         assert line["request_id"] == answer.headers["X-Request-Id"]
-        assert (line["method"], line["path"], line["status"]) == (
-            "GET",
-            "/api/auth/verify-email",
-            400,
-        )
+        assert (line["method"], line["status"]) == ("GET", 400)
         assert line["ms"] > 0
         assert "secret" not in service.log_path.read_text()
+        # Not one line per export of a busy application.
+        assert [line["status"] for line in logged_requests(service, EXPORT)] == [401]
 
 
-@pytest.mark.parametrize(("level", "logged"), [("info", [401]), ("debug", [200, 401])])
-def test_a_successful_export_is_logged_at_debug_level(
-    tmp_path: Path, level: str, logged: list[int]
-) -> None:
-    with run_service(tmp_path, log_level=level) as service, service.sign_up() as ann:
-        path, empty = "/otlp/v1/traces", {"Content-Type": "application/x-protobuf"}
-        assert ann.post(path, headers=empty).status_code == 200
-        assert httpx.post(f"{service.api}{path}", headers=empty, timeout=60).status_code == 401
+def test_a_successful_export_is_logged_at_debug_level(tmp_path: Path) -> None:
+    with run_service(tmp_path, log_level="debug") as service, service.sign_up() as ann:
+        send_exports(service, ann)
         service.stop()
-        requests = [line for line in service.log() if line["event"] == "request"]
-        assert [line["status"] for line in requests if line["path"] == f"/api{path}"] == logged
+        assert [line["status"] for line in logged_requests(service, EXPORT)] == [200, 401]
 
 
 def test_the_service_can_run_on_postgresql_and_redis(

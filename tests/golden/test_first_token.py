@@ -1,13 +1,19 @@
 """The time to the first token, in the exports of real clients and in queries."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from golden.test_goldens import WITH_SPANS, Golden, Traces, golden_id
 from support.service import Person, Service, assert_error
 
+pytestmark = pytest.mark.xdist_group("goldens")
+
 FOLDER = Path(__file__).parent
+GOLDENS = {golden_id(golden): golden for golden in WITH_SPANS}
 # The export, the name of its streamed span, and the milliseconds that the client reports.
 CLIENTS = {
     "anthropic-sdk/messages": ("anthropic.messages.create", 77.333258),
@@ -24,11 +30,6 @@ CLIENTS = {
 PERIOD = {"startDate": "2026-11-01", "endDate": "2026-12-01"}
 
 
-@pytest.fixture
-async def person(service: Service) -> Person:
-    return await service.sign_up()
-
-
 async def send(person: Person, export: str) -> None:
     body = (FOLDER / f"{export}.traces.json").read_bytes()
     headers = {"Content-Type": "application/json"}
@@ -36,17 +37,17 @@ async def send(person: Person, export: str) -> None:
     assert response.status_code == 200, response.text
 
 
-async def find_spans(person: Person) -> list[dict[str, Any]]:
-    traces = await person.data("GET", "/spans/traces", params={"limit": 100})
-    paths = [f"/spans/traces/{trace['traceId']}" for trace in traces]
-    return [span for path in paths for span in (await person.data("GET", path))["spans"]]
-
-
 @pytest.mark.parametrize("export", CLIENTS)
-async def test_it_is_read_from_what_clients_send(person: Person, export: str) -> None:
+async def test_it_is_read_from_what_clients_send(
+    golden_senders: dict[str, Person],
+    read_golden: Callable[[Golden], Awaitable[Traces]],
+    export: str,
+) -> None:
     name, expected = CLIENTS[export]
-    await send(person, export)
-    spans = [span for span in await find_spans(person) if span["timeToFirstTokenMs"] is not None]
+    person = golden_senders[f"{export}.json"]
+    traces = await read_golden(GOLDENS[f"{export}.json"])
+    all_spans = [span for trace in traces.values() for span in trace["spans"]]
+    spans = [span for span in all_spans if span["timeToFirstTokenMs"] is not None]
     found = {span["timeToFirstTokenMs"] for span in spans if span["name"] == name}
     assert any(value == pytest.approx(expected, rel=1e-9, abs=1e-6) for value in found), found
     assert all(span["timeToFirstTokenMs"] <= span["durationMs"] for span in spans)
@@ -55,9 +56,16 @@ async def test_it_is_read_from_what_clients_send(person: Person, export: str) ->
     assert (await person.data("GET", path))["timeToFirstTokenMs"] == first["timeToFirstTokenMs"]
 
 
-async def test_queries_measure_it_over_spans(person: Person) -> None:
-    for export in ("recorded/openlit", "recorded/strands", "clients/langfuse"):
-        await send(person, export)
+async def find_spans(person: Person) -> list[dict[str, Any]]:
+    traces = await person.data("GET", "/spans/traces", params={"limit": 100})
+    paths = [f"/spans/traces/{trace['traceId']}" for trace in traces]
+    return [span for path in paths for span in (await person.data("GET", path))["spans"]]
+
+
+async def test_queries_measure_it_over_spans(service: Service) -> None:
+    person = await service.sign_up()
+    exports = ("recorded/openlit", "recorded/strands", "clients/langfuse")
+    await asyncio.gather(*(send(person, export) for export in exports))
     spans = await find_spans(person)
     by_model: dict[str, list[float]] = {}
     for span in spans:
@@ -76,7 +84,8 @@ async def test_queries_measure_it_over_spans(person: Person) -> None:
     assert found[None]["p95TimeToFirstToken"] is None
 
 
-async def test_the_percentiles_are_exact(person: Person) -> None:
+async def test_the_percentiles_are_exact_and_traces_have_none(service: Service) -> None:
+    person = await service.sign_up()
     key = "gen_ai.response.time_to_first_chunk"
     spans = [
         {
@@ -99,9 +108,6 @@ async def test_the_percentiles_are_exact(person: Person) -> None:
     assert row["p95TimeToFirstToken"] == pytest.approx(1050)
     assert row["avgTimeToFirstToken"] == pytest.approx(600)
     assert answer["rows"][0]["avgTimeToFirstToken"] is None
-
-
-async def test_traces_do_not_have_it(person: Person) -> None:
     query = {**PERIOD, "measures": ["p50TimeToFirstToken"]}
     response = await person.call("POST", "/analytics/query", json=query)
     assert_error(response, 400, "body")

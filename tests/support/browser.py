@@ -43,10 +43,24 @@ _BROWSERS = (
     *("google-chrome", "google-chrome-stable"),
 )
 _DESKTOP: ViewportSize = {"width": 1440, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 WAIT_MS = 30_000
 # The page has a heading and shows no skeleton.
 _SETTLED = """() => document.querySelector('h1, h2')
     && !document.querySelector('.animate-pulse, [aria-busy=true]')"""
+# The router of the page, which the dashboard's framework offers to tools; is there one?
+_GO = """path => {
+    const router = window.__TSR_ROUTER__;
+    if (!router) return false;
+    window.leftLocation = router.state.resolvedLocation;
+    router.history.push(path);
+    return true;
+}"""
+_ARRIVED = """() => {
+    const { status, location, resolvedLocation } = window.__TSR_ROUTER__.state;
+    return status === 'idle' && resolvedLocation !== window.leftLocation
+        && resolvedLocation.href === location.href;
+}"""
 # Base UI listens to keys a moment after an overlay is drawn, and moves the focus after that.
 _IS_FOCUS_IN_OVERLAY = """() => [...document.querySelectorAll('[data-overlay]')].at(-1)
     ?.contains(document.activeElement)"""
@@ -117,6 +131,17 @@ class Tab:
         self.settle()
         return self.page
 
+    def show(self, path: str) -> Page:
+        """Go to a path as a link does, without loading the scripts again, and wait likewise.
+
+        What the dashboard has read in the last seconds is not read again; `open` reads all.
+        """
+        if not self.page.evaluate(_GO, path):
+            return self.open(path)
+        self.page.wait_for_function(_ARRIVED, timeout=WAIT_MS)
+        self.settle()
+        return self.page
+
     def settle(self) -> None:
         self.page.wait_for_function(_SETTLED, timeout=WAIT_MS)
 
@@ -159,12 +184,16 @@ class Tab:
         if not request.url.startswith((self.url, "data:", "blob:")):
             self.troubles.append(f"request to another host: {request.url}")
 
-    def find_violations(self, *rules: str) -> list[str]:
-        """Run axe, or some of its rules; return serious and critical violations."""
+    def find_violations(self, *rules: str, within: str | None = None) -> list[str]:
+        """Run axe, or some of its rules; return serious and critical violations.
+
+        `within` names what is new on a page that has been checked already.
+        """
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.read_text())
         options = {"resultTypes": ["violations"], **({"runOnly": [*rules]} if rules else {})}
-        arguments = [{"exclude": _FOCUS_GUARDS}, options]
+        context = {"exclude": _FOCUS_GUARDS, **({"include": within} if within else {})}
+        arguments = [context, options]
         found = self.page.evaluate("([context, options]) => axe.run(context, options)", arguments)
         return [
             f"{one['id']}: {one['help']} ({node['html'][:160]})"

@@ -19,6 +19,7 @@ from spanwise.api.fast_path.fast_path import (
 )
 from spanwise.cli.serve import listen, new_server
 from spanwise.wiring.http import create_fast_paths
+from support.polling import until
 from support.service import Service
 
 # Headers that differ between responses.
@@ -66,6 +67,15 @@ async def listening(
         finally:
             server.should_exit = True
     await serving
+
+
+async def until_shutting_down(here: Listening) -> None:
+    """Wait until the server accepts no more connections."""
+
+    async def is_closed() -> bool:
+        return not any(server.is_serving() for server in here.server.servers)
+
+    await until(is_closed, 20)
 
 
 async def raw(port: int, *packets: bytes, seconds_between: float = 0.05) -> bytes:

@@ -190,7 +190,7 @@ def test_processes_that_start_together_agree_on_one_secret(tmp_path: Path) -> No
     command = [sys.executable, "-c", program, str(tmp_path / "data")]
     processes = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(4)
+        for _ in range(2)
     ]
     for process in processes:
         assert process.stdout is not None

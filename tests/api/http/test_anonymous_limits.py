@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
 
 import pytest
 
@@ -22,9 +23,9 @@ KEEP_ALIVE_SECONDS = 2.5
 CLOSE = "Connection: close"
 
 
-@pytest.fixture
-async def here(service: Service) -> AsyncIterator[Listening]:
-    async with listening(service, KEEP_ALIVE_SECONDS, REQUEST_SECONDS) as opened:
+@pytest.fixture(scope="module")
+async def here(shared_service: Service) -> AsyncIterator[Listening]:
+    async with listening(shared_service, KEEP_ALIVE_SECONDS, REQUEST_SECONDS) as opened:
         yield opened
 
 
@@ -119,7 +120,7 @@ async def test_a_url_over_a_limit_is_400_and_closes(
     ids=["header", "header name", "address", "trailer", "chunk extension", "next request"],
 )
 async def test_endless_input_is_rejected_while_it_arrives(here: Listening, start: bytes) -> None:
-    endless = (b"x" * 16_384 for _ in range(600))
+    endless = (b"x" * 16_384 for _ in range(100))
     answer = await send_until_closed(here.port, (start, *endless))
     # The kernel may drop the response together with the unread input.
     assert not answer or b'"code":"VALIDATION_ERROR"' in answer
@@ -141,7 +142,7 @@ async def test_a_bad_request_is_rejected_after_earlier_responses(here: Listening
 
 
 async def test_pipelined_requests_wait_unparsed(here: Listening) -> None:
-    count = 3000
+    count = 500
     reader, writer = await asyncio.open_connection("127.0.0.1", here.port)
     writer.write(head() * (count - 1) + head(CLOSE))
     answer, most = b"", 0
@@ -174,27 +175,15 @@ async def test_the_largest_registration_fits(service: Service) -> None:
     assert answer.status_code == 201, answer.text
 
 
-@pytest.mark.parametrize(
-    ("sent", "reason"),
-    [
-        (b"", None),
-        (b"\r\n", None),
-        (b"GET /api/hea", "headers did not arrive within 1 s"),
-        (head()[:-2] + b"X-Half: ", "headers did not arrive within 1 s"),
-        (login("Content-Length: 100") + b"{", "body did not arrive within 1 s"),
-    ],
-)
-async def test_an_incomplete_request_times_out(
-    here: Listening, monkeypatch: pytest.MonkeyPatch, sent: bytes, reason: str | None
-) -> None:
-    monkeypatch.setattr("spanwise.api.auth.REQUEST_SECONDS", 1)
-    async with asyncio.timeout(REQUEST_SECONDS + KEEP_ALIVE_SECONDS + 5):
-        answer = await raw(here.port, sent)
-    if reason is None:
-        assert answer == b""
-    else:
-        assert status_of(answer) == 400
-        assert reason.encode() in answer
+# What a client sends before it stops, and why it is refused: not at all if nothing has begun.
+INCOMPLETE = {
+    "nothing": (b"", None),
+    "an empty line": (b"\r\n", None),
+    "half of the address": (b"GET /api/hea", "headers did not arrive within 1 s"),
+    "half of a header": (head()[:-2] + b"X-Half: ", "headers did not arrive within 1 s"),
+    "half of the body": (login("Content-Length: 100") + b"{", "body did not arrive within 1 s"),
+}
+MANY = 50
 
 
 async def drip(port: int, start: bytes, seconds: float) -> float:
@@ -213,24 +202,81 @@ async def drip(port: int, start: bytes, seconds: float) -> float:
     return loop.time() - started
 
 
-async def test_single_bytes_do_not_extend_the_timeout(here: Listening) -> None:
-    assert await drip(here.port, head()[:-2] + b"X-Half: ", 15) < 8
+@dataclass
+class Waited:
+    """What happened on connections that were left waiting at the same time."""
+
+    incomplete: dict[str, bytes]
+    many: list[bytes]
+    # Seconds until the connection was closed.
+    single_bytes: float
+    unread_body: float
+    slow_body: bytes
+    idle: bytes
 
 
-async def test_an_unread_body_does_not_keep_the_connection_open(here: Listening) -> None:
-    refused = head("Content-Length: 100000", first="POST /api/keys HTTP/1.1")
-    assert await drip(here.port, refused, 15) < 8
-
-
-async def test_400_incomplete_requests_are_closed(here: Listening) -> None:
-    async with asyncio.timeout(60):
-        answers = await asyncio.gather(*(raw(here.port, head()[:-2]) for _ in range(400)))
-    for answer in answers:
-        assert_refused(answer, "headers did not arrive within 1 s")
+@pytest.fixture(scope="module")
+async def waited(here: Listening) -> Waited:
+    port, refused = here.port, head("Content-Length: 100000", first="POST /api/keys HTTP/1.1")
+    key = (await (await here.service.sign_up()).new_key())["key"]
+    slow = head(
+        f"x-api-key: {key}",
+        "Content-Type: application/json",
+        "Content-Length: 2",
+        CLOSE,
+        first="POST /v1/traces HTTP/1.1",
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spanwise.api.auth.REQUEST_SECONDS", 1)
+        async with asyncio.timeout(60):
+            incomplete, many, single_bytes, unread_body, slow_body, idle = await asyncio.gather(
+                asyncio.gather(*(raw(port, sent) for sent, _ in INCOMPLETE.values())),
+                asyncio.gather(*(raw(port, head()[:-2]) for _ in range(MANY))),
+                drip(port, head()[:-2] + b"X-Half: ", 15),
+                drip(port, refused, 15),
+                raw(port, slow, b"[]", seconds_between=REQUEST_SECONDS * 2),
+                raw(port, head(), head(CLOSE), seconds_between=REQUEST_SECONDS * 1.5),
+            )
     await until_connected(here, 0)
+    names = dict(zip(INCOMPLETE, incomplete, strict=True))
+    return Waited(names, many, single_bytes, unread_body, slow_body, idle)
+
+
+@pytest.mark.parametrize("name", INCOMPLETE)
+async def test_an_incomplete_request_times_out(waited: Waited, name: str) -> None:
+    answer, reason = waited.incomplete[name], INCOMPLETE[name][1]
+    if reason is None:
+        assert answer == b""
+    else:
+        assert status_of(answer) == 400
+        assert reason.encode() in answer
+
+
+async def test_single_bytes_do_not_extend_the_timeout(waited: Waited) -> None:
+    assert waited.single_bytes < 8
+
+
+async def test_an_unread_body_does_not_keep_the_connection_open(waited: Waited) -> None:
+    assert waited.unread_body < 8
+
+
+async def test_many_incomplete_requests_are_closed(waited: Waited) -> None:
+    assert len(waited.many) == MANY
+    for answer in waited.many:
+        assert_refused(answer, "headers did not arrive within 1 s")
+
+
+async def test_an_authenticated_caller_may_send_a_body_slowly(waited: Waited) -> None:
+    assert b"did not arrive" not in waited.slow_body
+    assert status_of(waited.slow_body) == 400
+
+
+async def test_an_idle_connection_stays_open(waited: Waited) -> None:
+    assert waited.idle.count(b"HTTP/1.1 200 OK") == 2
 
 
 async def test_an_unread_response_ends_the_connection(here: Listening) -> None:
+    await until_connected(here, 0)
     request = head(first="GET /api/openapi.json HTTP/1.1")
     _, writer = await asyncio.open_connection("127.0.0.1", here.port, limit=1024)
     writer.transport.pause_reading()  # type: ignore[attr-defined]
@@ -238,27 +284,3 @@ async def test_an_unread_response_ends_the_connection(here: Listening) -> None:
     await until_connected(here, 1)
     await until_connected(here, 0)
     writer.close()
-
-
-async def test_an_authenticated_caller_may_send_a_body_slowly(
-    here: Listening, service: Service
-) -> None:
-    key = (await (await service.sign_up()).new_key())["key"]
-    content = b"[]"
-    first = "POST /v1/traces HTTP/1.1"
-    start = head(
-        f"x-api-key: {key}",
-        "Content-Type: application/json",
-        f"Content-Length: {len(content)}",
-        CLOSE,
-        first=first,
-    )
-    answer = await raw(here.port, start, content, seconds_between=REQUEST_SECONDS * 2)
-    assert b"did not arrive" not in answer
-    assert status_of(answer) == 400
-
-
-async def test_an_idle_connection_stays_open(here: Listening) -> None:
-    pause = REQUEST_SECONDS * 1.5
-    answer = await raw(here.port, head(), head(), head(CLOSE), seconds_between=pause)
-    assert answer.count(b"HTTP/1.1 200 OK") == 3

@@ -1,15 +1,28 @@
 """The envelope of all JSON responses: unknown routes, invalid bodies, crashes."""
 
 import re
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 
-from support.service import PASSWORD, Service, assert_error
+from support.service import PASSWORD, Person, Service, assert_error, start_service
 
 JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+async def ann(shared_service: Service) -> Person:
+    return await shared_service.sign_up()
+
+
+@pytest.fixture(scope="module")
+async def crashing(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    async with start_service(tmp_path_factory.mktemp("crashing")) as running:
+        add_crashes(running.app)
+        yield running
 
 
 @pytest.mark.parametrize(
@@ -82,7 +95,7 @@ async def test_deep_nesting_in_a_field_is_400_and_names_it(service: Service) -> 
         "json",
     ],
 )
-async def test_another_content_type_is_400(service: Service, media_type: str) -> None:
+async def test_another_content_type_is_400(service: Service, ann: Person, media_type: str) -> None:
     content = b'{"email": "ann@example.com", "password": "x"}'
     response = await login(service, content, **{"Content-Type": media_type})
     assert_error(response, 400, "Content-Type")
@@ -92,16 +105,14 @@ async def test_another_content_type_is_400(service: Service, media_type: str) ->
     "media_type", ["application/json", "Application/JSON; charset=utf-8", "application/json;v=1"]
 )
 async def test_json_with_content_type_parameters_is_accepted(
-    service: Service, media_type: str
+    service: Service, ann: Person, media_type: str
 ) -> None:
-    ann = await service.sign_up()
     content = f'{{"email": "{ann.email}", "password": "{PASSWORD}"}}'.encode()
     response = await login(service, content, **{"Content-Type": media_type})
     assert response.status_code == 200
 
 
-async def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_400(service: Service) -> None:
-    ann = await service.sign_up()
+async def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_400(ann: Person) -> None:
     headers = {"Content-Type": "application/json"}
     most = b'{"name": "' + b"x" * (1_048_576 - len(b'{"name": ""}')) + b'"}'
     response = await ann.call("POST", "/keys", content=most, headers=headers)
@@ -111,8 +122,7 @@ async def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_400(service: S
     assert "larger than 1,048,576 bytes" in response.json()["error"]["message"]
 
 
-async def test_every_invalid_field_is_named_with_its_problem(service: Service) -> None:
-    ann = await service.sign_up()
+async def test_every_invalid_field_is_named_with_its_problem(ann: Person) -> None:
     body = {"name": 5, "scopes": ["full", 3], "expiresAt": []}
     response = await ann.call("POST", "/keys", json=body)
     assert_error(response, 400, "name", "scopes.1", "expiresAt")
@@ -137,24 +147,20 @@ async def test_without_credentials_a_broken_request_is_401(
 
 
 @pytest.mark.parametrize("path", ["/keys?x=a%00b", "/keys?limit=%00"])
-async def test_a_nul_in_the_url_is_400(service: Service, path: str) -> None:
-    ann = await service.sign_up()
+async def test_a_nul_in_the_url_is_400(ann: Person, path: str) -> None:
     assert_error(await ann.call("GET", path), 400)
     assert_error(await ann.call("DELETE", "/keys/a%00b"), 400)
 
 
-async def test_an_unknown_id_of_any_shape_is_404(service: Service) -> None:
-    ann = await service.sign_up()
+async def test_an_unknown_id_of_any_shape_is_404(ann: Person) -> None:
     for key_id in ("x" * 5_000, "%F0%9F%94%91", "%FF", "'; DROP TABLE users; --", "..%2f.."):
         assert_error(await ann.call("DELETE", f"/keys/{key_id}"), 404)
 
 
-@pytest.mark.own_service
 async def test_a_crash_is_500_with_a_request_id_and_without_its_text(
-    service: Service, capsys: pytest.CaptureFixture[str]
+    crashing: Service, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    add_crashes(service.app)
-    response = await service.call("GET", "/crash")
+    response = await crashing.call("GET", "/crash")
     assert_error(response, 500)
     request_id = response.headers["X-Request-Id"]
     assert request_id.startswith("req_")
@@ -164,11 +170,9 @@ async def test_a_crash_is_500_with_a_request_id_and_without_its_text(
     assert request_id in logged
 
 
-@pytest.mark.own_service
-async def test_a_crash_after_the_first_byte_breaks_the_connection(service: Service) -> None:
-    add_crashes(service.app)
+async def test_a_crash_after_the_first_byte_breaks_the_connection(crashing: Service) -> None:
     with pytest.raises(RuntimeError):
-        await service.call("GET", "/late-crash")
+        await crashing.call("GET", "/late-crash")
 
 
 def add_crashes(app: FastAPI) -> None:
@@ -185,8 +189,7 @@ def add_crashes(app: FastAPI) -> None:
         return StreamingResponse(stream())  # type: ignore[arg-type]
 
 
-async def test_success_has_the_two_members_and_lists_have_three(service: Service) -> None:
-    ann = await service.sign_up()
+async def test_success_has_the_two_members_and_lists_have_three(ann: Person) -> None:
     profile = (await ann.call("GET", "/users/profile")).json()
     assert list(profile) == ["success", "data"]
     assert profile["success"] is True
@@ -195,6 +198,5 @@ async def test_success_has_the_two_members_and_lists_have_three(service: Service
     assert list(listing["pagination"]) == ["total", "limit", "skip", "hasMore"]
 
 
-async def test_times_are_utc_with_z(service: Service) -> None:
-    ann = await service.sign_up()
+async def test_times_are_utc_with_z(ann: Person) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", ann.user["createdAt"])

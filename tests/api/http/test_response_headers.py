@@ -1,6 +1,6 @@
 """Headers of every response: request id, security headers, CORS."""
 
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -8,6 +8,21 @@ import pytest
 from support.service import Service, assert_error, start_service
 
 ORIGIN = "https://app.example.com"
+
+
+@pytest.fixture(scope="module")
+async def open_service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    """A service with limits that pages of two origins may call, with a route that crashes."""
+    folder, origins = tmp_path_factory.mktemp("cors"), f"{ORIGIN},https://b.example"
+    async with start_service(folder, cors_origins=origins, rate_limit_standard=9) as service:
+
+        @service.app.get("/api/crash")
+        async def crash() -> None:
+            raise RuntimeError
+
+        yield service
+
+
 PATHS = ["/api/health", "/api/keys", "/api/nothing", "/", "/api/docs", "/metrics"]
 
 
@@ -68,12 +83,12 @@ async def test_cors_is_off_by_default(service: Service) -> None:
     assert_error(preflighted, 404)
 
 
-async def test_an_allowed_origin_may_call_and_read_the_limit_headers(tmp_path: Path) -> None:
-    async with start_service(tmp_path, cors_origins=f"{ORIGIN},https://b.example") as service:
-        preflighted = await service.call(
-            "OPTIONS", "/keys", headers=preflight(**{"Access-Control-Request-Headers": "x-api-key"})
-        )
-        answer = await service.call("GET", "/keys", headers={"Origin": ORIGIN})
+async def test_an_allowed_origin_may_call_and_read_the_limit_headers(
+    open_service: Service,
+) -> None:
+    asked = preflight(**{"Access-Control-Request-Headers": "x-api-key"})
+    preflighted = await open_service.call("OPTIONS", "/keys", headers=asked)
+    answer = await open_service.call("GET", "/keys", headers={"Origin": ORIGIN})
     assert preflighted.status_code == 200
     assert preflighted.headers["Access-Control-Allow-Origin"] == ORIGIN
     assert "x-api-key" in preflighted.headers["Access-Control-Allow-Headers"]
@@ -84,23 +99,20 @@ async def test_an_allowed_origin_may_call_and_read_the_limit_headers(tmp_path: P
     assert "Access-Control-Allow-Credentials" not in answer.headers
 
 
-async def test_other_origins_are_rejected(tmp_path: Path) -> None:
-    async with start_service(tmp_path, cors_origins=ORIGIN) as service:
-        foreign = {"Origin": "https://evil.example"}
-        preflighted = await service.call("OPTIONS", "/keys", headers=preflight(**foreign))
-        answer = await service.call("GET", "/health", headers=foreign)
+async def test_other_origins_are_rejected(open_service: Service) -> None:
+    foreign = {"Origin": "https://evil.example"}
+    preflighted = await open_service.call("OPTIONS", "/keys", headers=preflight(**foreign))
+    answer = await open_service.call("GET", "/health", headers=foreign)
     assert_error(preflighted, 400)
     assert "Access-Control-Allow-Origin" not in preflighted.headers
     assert "Access-Control-Allow-Origin" not in answer.headers
 
 
-async def test_a_crash_can_be_read_by_an_allowed_origin(tmp_path: Path) -> None:
-    async with start_service(tmp_path, cors_origins=ORIGIN) as service:
-
-        @service.app.get("/api/crash")
-        async def crash() -> None:
-            raise RuntimeError
-
-        answer = await service.call("GET", "/crash", headers={"Origin": ORIGIN})
+async def test_a_crash_can_be_read_by_an_allowed_origin_and_has_the_limit_headers(
+    open_service: Service,
+) -> None:
+    answer = await open_service.call("GET", "/crash", headers={"Origin": ORIGIN})
     assert_error(answer, 500)
     assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
+    assert answer.headers["X-RateLimit-Limit"] == "9"
+    assert int(answer.headers["X-RateLimit-Remaining"]) < 9

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from support.service import Person, Service, assert_error
-from support.traces import send_trace
+from support.traces import make_span, send_trace, send_traces
 
 
 async def agent_of(person: Person, name: str) -> dict[str, Any]:
@@ -17,11 +17,21 @@ async def agent_of(person: Person, name: str) -> dict[str, Any]:
 
 async def test_the_first_trace_of_a_name_creates_its_agent(service: Service) -> None:
     ann = await service.sign_up()
-    start = datetime.now(UTC) - timedelta(minutes=3)
-    await send_trace(ann, agent="planner", start=start, status="error")
-    await send_trace(ann, agent="planner", start=start + timedelta(minutes=1), duration_ms=400)
-    [agent] = await ann.data("GET", "/agents")
-    assert agent["name"] == "planner"
+    now = datetime.now(UTC)
+    start, old = now - timedelta(minutes=3), now - timedelta(hours=25)
+    await send_traces(
+        ann,
+        [
+            make_span("planner", start=start, status="error"),
+            make_span("planner", start=start + timedelta(minutes=1), duration_ms=400),
+            make_span("yesterday's", start=old),
+        ],
+    )
+    for hours in (1, 5, 3):
+        await send_trace(ann, agent="late", start=now - timedelta(hours=hours))
+    agents = {agent["name"]: agent for agent in await ann.data("GET", "/agents")}
+    assert set(agents) == {"planner", "yesterday's", "late"}
+    agent = agents["planner"]
     assert agent["id"].startswith("agt_")
     assert datetime.fromisoformat(agent["firstSeenAt"]) == start
     assert datetime.fromisoformat(agent["lastSeenAt"]) == start + timedelta(minutes=1)
@@ -29,23 +39,12 @@ async def test_the_first_trace_of_a_name_creates_its_agent(service: Service) -> 
     assert (stats["traces"], stats["errorRate"], stats["cost"]) == (2, 0.5, 0)
     assert stats["p95Latency"] == pytest.approx(385, abs=16)
     assert await ann.data("GET", f"/agents/{agent['id']}") == agent
-
-
-async def test_stats_are_of_the_last_day_only(service: Service) -> None:
-    ann = await service.sign_up()
-    old = datetime.now(UTC) - timedelta(hours=25)
-    await send_trace(ann, agent="planner", start=old)
-    agent = await agent_of(ann, "planner")
+    # Stats are of the last day only.
+    agent = await agent_of(ann, "yesterday's")
     assert agent["stats24h"] == {"traces": 0, "errorRate": 0, "p95Latency": None, "cost": 0}
     assert datetime.fromisoformat(agent["lastSeenAt"]) == old
-
-
-async def test_a_late_trace_changes_only_first_seen(service: Service) -> None:
-    ann = await service.sign_up()
-    now = datetime.now(UTC)
-    for hours in (1, 5, 3):
-        await send_trace(ann, agent="planner", start=now - timedelta(hours=hours))
-    agent = await agent_of(ann, "planner")
+    # A late trace changes only when its agent was seen first.
+    agent = agents["late"]
     assert datetime.fromisoformat(agent["firstSeenAt"]) == now - timedelta(hours=5)
     assert datetime.fromisoformat(agent["lastSeenAt"]) == now - timedelta(hours=1)
 
@@ -97,9 +96,9 @@ async def test_a_put_changes_only_the_given_fields(service: Service) -> None:
     assert_error(await ann.call("GET", "/agents/planner"), 404)
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
+async def test_an_invalid_field_is_named(service: Service) -> None:
+    ann = await service.sign_up()
+    bad: list[tuple[dict[str, Any], str]] = [
         ({}, "name"),
         ({"name": " "}, "name"),
         ({"name": 7}, "name"),
@@ -108,13 +107,9 @@ async def test_a_put_changes_only_the_given_fields(service: Service) -> None:
         ({"name": "a", "tags": "prod"}, "tags"),
         ({"name": "a", "tags": [""]}, "tags.0"),
         ({"name": "a", "metadata": []}, "metadata"),
-    ],
-)
-async def test_an_invalid_field_is_named(
-    service: Service, body: dict[str, Any], field: str
-) -> None:
-    ann = await service.sign_up()
-    assert_error(await ann.call("POST", "/agents", json=body), 400, field)
+    ]
+    for body, field in bad:
+        assert_error(await ann.call("POST", "/agents", json=body), 400, field)
     assert await ann.data("GET", "/agents") == []
 
 

@@ -22,6 +22,7 @@ async def test_a_committed_write_is_visible_to_readers(catalog: Catalog) -> None
         assert await stored.count_users(tx) == 1
 
 
+@pytest.mark.both_engines
 async def test_a_write_that_fails_leaves_nothing_behind(catalog: Catalog) -> None:
     async def fail() -> None:
         async with catalog.write() as tx:
@@ -35,6 +36,7 @@ async def test_a_write_that_fails_leaves_nothing_behind(catalog: Catalog) -> Non
         assert await stored.count_users(tx) == 0
 
 
+@pytest.mark.both_engines
 async def test_a_write_that_is_cancelled_leaves_nothing_behind(catalog: Catalog) -> None:
     inside = asyncio.Event()
 
@@ -64,6 +66,7 @@ async def fill_up(catalog: Catalog) -> None:
             await stored.add_account(tx, make_account(f"person{number}@example.com"))
 
 
+@pytest.mark.both_engines
 async def test_a_full_disk_is_unavailable_and_leaves_nothing_behind(catalog: Catalog) -> None:
     with pytest.raises(Unavailable) as caught:
         await fill_up(catalog)
@@ -72,12 +75,14 @@ async def test_a_full_disk_is_unavailable_and_leaves_nothing_behind(catalog: Cat
         assert await stored.count_users(tx) == 0
 
 
+@pytest.mark.both_engines
 async def test_an_invalid_statement_is_not_reported_as_unavailable(catalog: Catalog) -> None:
     async with catalog.read() as tx:
         with pytest.raises(DBAPIError):
             await tx.execute(text("SELECT nothing FROM nowhere"))
 
 
+@pytest.mark.both_engines
 async def test_concurrent_writers_all_succeed(catalog: Catalog) -> None:
     async def add(number: int) -> None:
         async with catalog.write() as tx:
@@ -89,6 +94,7 @@ async def test_concurrent_writers_all_succeed(catalog: Catalog) -> None:
         assert await stored.count_users(tx) == 20
 
 
+@pytest.mark.both_engines
 async def test_writers_of_one_topic_pass_one_at_a_time(catalog: Catalog) -> None:
     inside, most = 0, 0
 
@@ -105,6 +111,7 @@ async def test_writers_of_one_topic_pass_one_at_a_time(catalog: Catalog) -> None
     assert most == 1
 
 
+@pytest.mark.both_engines
 async def test_the_catalog_reports_its_version(catalog: Catalog, catalog_url: str) -> None:
     name = "SQLite" if catalog_url.startswith("sqlite") else "PostgreSQL"
     assert (await catalog.version()).startswith(f"{name} ")

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.leases import keep_lease, release_lease, take_lease
 
@@ -14,6 +16,7 @@ async def take(catalog: Catalog, holder: str, now: datetime) -> bool:
         return await take_lease(tx, "work", holder, now, now + timedelta(seconds=30))
 
 
+@pytest.mark.both_engines
 async def test_a_lease_has_one_holder_until_it_expires(catalog: Catalog) -> None:
     assert await take(catalog, "a", NOW)
     assert not await take(catalog, "b", NOW + timedelta(seconds=29))

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from spanwise.model.api_model import utc_now
 from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.prices import PriceKey, RepricingState, RepricingTask
@@ -28,6 +30,7 @@ async def save(catalog: Catalog, task: RepricingTask, left: list[int]) -> bool:
         return await tasks.save_progress(tx, task, left, "one", until)
 
 
+@pytest.mark.both_engines
 async def test_a_claimed_task_is_not_given_to_another_worker(catalog: Catalog) -> None:
     await request(catalog)
     task = await claim(catalog, "one")

@@ -39,15 +39,27 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    if request.param == "embedded":
-        folder = Path(shared_telemetry_url().removeprefix("chdb://"))
-        address = EngineAddress(folder=folder)
-    else:
-        url: str = request.getfixturevalue("clickhouse_url")
-        # Not `default`, to find queries that work only there.
-        address = EngineAddress(server_url=f"{url.rpartition('/')[0]}/spanwise_test")
+def server_engine(clickhouse_url: str) -> Iterator[Engine]:
+    # Not `default`, to find queries that work only there.
+    address = EngineAddress(server_url=f"{clickhouse_url.rpartition('/')[0]}/spanwise_test")
     opened = Engine.open(address, 2048)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def server_store(server_engine: Engine) -> WorkspaceStore:
+    """A store for tests of what only a server can do."""
+    return WorkspaceStore(server_engine, TelemetryWriter(server_engine, find_list_prices))
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    if request.param == "server":
+        yield request.getfixturevalue("server_engine")
+        return
+    folder = Path(shared_telemetry_url().removeprefix("chdb://"))
+    opened = Engine.open(EngineAddress(folder=folder), 2048)
     yield opened
     opened.close()
 

@@ -59,7 +59,6 @@ def start_merges(store: WorkspaceStore) -> None:
             client.command(f"SYSTEM START MERGES {table}")
 
 
-@pytest.mark.both_engines
 async def test_parts_without_an_index_are_indexed(
     unmerged: WorkspaceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

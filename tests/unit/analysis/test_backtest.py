@@ -23,8 +23,18 @@ def minutes_after(firing: Firing, minute: int) -> float:
     return (firing.start.timestamp() - ORIGIN) / MINUTE - minute
 
 
-@pytest.mark.parametrize("per_minute", [300, 3])
-@pytest.mark.parametrize("metric", ["errorRate", "avgLatency", "p95Latency", "requestCount"])
+@pytest.mark.parametrize(
+    ("metric", "per_minute"),
+    [
+        # A share, an amount and a count.
+        *(("errorRate", 3), ("p95Latency", 300), ("requestCount", 300)),
+        pytest.param("errorRate", 300, marks=pytest.mark.long),
+        pytest.param("avgLatency", 300, marks=pytest.mark.long),
+        pytest.param("avgLatency", 3, marks=pytest.mark.long),
+        pytest.param("p95Latency", 3, marks=pytest.mark.long),
+        pytest.param("requestCount", 3, marks=pytest.mark.long),
+    ],
+)
 # A week has every season; `make test-all` also replays the weeks in which rules learn them.
 @pytest.mark.parametrize(("days", "limit"), [(7, 0), pytest.param(30, 1, marks=pytest.mark.long)])
 def test_seasons_and_noise_raise_no_alert_in_a_week(
@@ -34,7 +44,9 @@ def test_seasons_and_noise_raise_no_alert_in_a_week(
     assert len(replay(traffic, metric, first=(30 - days) * DAY_MINUTES)) <= limit
 
 
-@pytest.mark.parametrize("hour", [3, 9, 15, 21])
+@pytest.mark.parametrize(
+    "hour", [3, 15, *(pytest.param(hour, marks=pytest.mark.long) for hour in (9, 21))]
+)
 @pytest.mark.parametrize(("metric", "part"), [("errorRate", "errors"), ("avgLatency", "latency")])
 def test_a_doubling_is_detected_within_ten_minutes_at_any_hour(
     metric: str, part: str, hour: int

@@ -66,9 +66,10 @@ def verdicts(first: Floats, second: Floats) -> dict[str, ChangeVerdict]:
 @pytest.mark.parametrize(
     ("sessions", "rounds"),
     [
-        (60, 400),
-        (400, 800),
+        (60, 100),
+        (400, 300),
         pytest.param(60, 800, marks=pytest.mark.long),
+        pytest.param(400, 800, marks=pytest.mark.long),
         pytest.param(4000, 400, marks=pytest.mark.long),
     ],
 )

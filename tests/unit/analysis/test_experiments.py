@@ -91,20 +91,20 @@ def sums_of(values: list[float]) -> ClusterSums:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(any_arm, min_size=3, max_size=3))
 def test_any_arms_have_finite_results(arms: list[Arm]) -> None:
     judge([Measured(metric(), arms)], [arm.units for arm in arms])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(any_sums, min_size=6, max_size=6), any_value)
 def test_any_sums_have_finite_results(sums: list[ClusterSums], origin: float) -> None:
     by_day = {(n % 3, DAY + timedelta(days=n // 3)): s for n, s in enumerate(sums)}
     judge([measure(metric(), VARIANTS, MetricSums(origin, by_day))], [10, 10, 10])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(unit_values, min_size=3, max_size=3))
 def test_any_values_have_finite_results(values: list[list[float]]) -> None:
     by_day = {(place, DAY): sums_of(of_units) for place, of_units in enumerate(values)}

@@ -20,7 +20,7 @@ from bench.peeking import (
 
 UNITS = 5000
 # The number of simulated experiments; `make test-all` runs more.
-with_runs = pytest.mark.parametrize("runs", [100, pytest.param(300, marks=pytest.mark.long)])
+with_runs = pytest.mark.parametrize("runs", [20, pytest.param(300, marks=pytest.mark.long)])
 
 
 def limit_of(runs: int) -> float:

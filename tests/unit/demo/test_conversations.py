@@ -17,7 +17,7 @@ EXPERIMENTS = plan_experiments(TIMELINE, Random(1))
 AGENTS = {agent.name: agent for agent in FLEET}
 
 
-def play(agent: AgentProfile, at: datetime, count: int = 150) -> list[Turn]:
+def play(agent: AgentProfile, at: datetime, count: int = 80) -> list[Turn]:
     rng = Random(5)
     return [
         turn

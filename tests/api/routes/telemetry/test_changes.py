@@ -1,5 +1,6 @@
 """Changes between two periods, releases or models equal a plain Python computation."""
 
+import asyncio
 import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,7 @@ from support.changes_oracle import (
 from support.service import Person, Service, assert_error
 from support.spans import Body, child_of, iso, new_span, send
 
+SEED = 1
 START = datetime(2025, 6, 2, tzinfo=UTC)
 WEEK = {"startDate": "2025-06-02T00:00:00Z", "endDate": "2025-06-09T00:00:00Z"}
 RELEASES = {**WEEK, "dimension": "attribute:release", "baseline": "1.0", "candidate": "1.1"}
@@ -68,20 +70,26 @@ def make_trace(dice: random.Random, number: int, release: str) -> tuple[list[Bod
     return spans, trace
 
 
-async def fill(service: Service, person: Person, seed: int, traces: int = 600) -> list[Trace]:
-    """Send traces of two releases in sessions of two; return them with the engine's clusters."""
-    dice = random.Random(seed)
+@pytest.fixture(scope="module")
+async def ada(shared_service: Service) -> Person:
+    return await shared_service.sign_up()
+
+
+@pytest.fixture(scope="module")
+async def traces(shared_service: Service, ada: Person) -> list[Trace]:
+    """The traces of ada, of two releases in sessions of two, with the engine's clusters."""
+    dice, traces = random.Random(SEED), 600
     made = [make_trace(dice, n, dice.choice(("1.0", "1.1"))) for n in range(traces)]
     spans = [span for one, _ in made for span in one]
-    for first in range(0, len(spans), 500):
-        await send(person, *spans[first : first + 500])
+    parts = [spans[first : first + 500] for first in range(0, len(spans), 500)]
+    await asyncio.gather(*(send(ada, *part) for part in parts))
     signals = [
         {"signalName": "rating", "value": value, "traceId": one[0]["traceId"]}
         for one, trace in made
         for value in trace.ratings
     ]
-    await person.data("POST", "/signals/batch", json={"signals": signals})
-    rows = await service.services.engine.fetch(
+    await ada.data("POST", "/signals/batch", json={"signals": signals})
+    rows = await shared_service.services.engine.fetch(
         f"""SELECT cityHash64(concat('talk-', toString(number))) % {CLUSTERS} AS cluster
         FROM numbers({traces}) ORDER BY number""",
         {},
@@ -125,9 +133,7 @@ def assert_exact(found: Any, first: Sequence[Trace], second: Sequence[Trace]) ->
         assert changes[name]["verdict"] == verdict(*expected[1:])
 
 
-async def test_releases_and_periods_match_plain_python(service: Service) -> None:
-    ada = await service.sign_up()
-    traces = await fill(service, ada, 1)
+async def test_releases_and_periods_match_plain_python(ada: Person, traces: list[Trace]) -> None:
     old, new = ([t for t in traces if t.version == release] for release in ("1.0", "1.1"))
     found = await ask(ada, **RELEASES)
     assert_exact(found, old, new)
@@ -150,9 +156,9 @@ async def test_releases_and_periods_match_plain_python(service: Service) -> None
     assert_exact(found, traces[300:], traces[:300])
 
 
-async def test_contributors_are_corrected_for_their_number(service: Service) -> None:
-    ada = await service.sign_up()
-    traces = await fill(service, ada, 2)
+async def test_contributors_are_corrected_for_their_number(
+    ada: Person, traces: list[Trace]
+) -> None:
     found = await ask(ada, **RELEASES)
     rows = {(c["dimension"], c["value"], c["measure"]): c for c in found["contributors"]}
     assert found["tested"] >= len(rows)
@@ -181,9 +187,9 @@ async def test_contributors_are_corrected_for_their_number(service: Service) -> 
     )
 
 
-async def test_filters_and_the_compared_dimension_are_respected(service: Service) -> None:
-    ada = await service.sign_up()
-    traces = await fill(service, ada, 3, 200)
+async def test_filters_and_the_compared_dimension_are_respected(
+    ada: Person, traces: list[Trace]
+) -> None:
     filters = '[{"field": "attribute:release", "op": "eq", "value": "1.1"}]'
     found = await ask(
         ada, **WEEK, dimension="model", baseline="zz-large", candidate="zz-small", filters=filters
@@ -196,9 +202,8 @@ async def test_filters_and_the_compared_dimension_are_respected(service: Service
     assert all(row["dimension"] != "model" for row in found["contributors"])
 
 
-async def test_the_agent_that_is_filtered_by_is_no_contributor(service: Service) -> None:
-    ada = await service.sign_up()
-    await fill(service, ada, 6)
+@pytest.mark.usefixtures("traces")
+async def test_the_agent_that_is_filtered_by_is_no_contributor(ada: Person) -> None:
     everything = await ask(ada, **RELEASES)
     assert ("agent", "planner") in named(everything)
     [agent] = await ada.data("GET", "/agents")
@@ -217,29 +222,26 @@ def named(found: Any) -> set[tuple[str, str]]:
     return {(row["dimension"], row["value"]) for row in found["contributors"]}
 
 
-async def test_too_few_traces_have_no_verdict(service: Service) -> None:
-    ada = await service.sign_up()
-    await fill(service, ada, 4, 20)
-    found = await ask(ada, **RELEASES)
+@pytest.mark.usefixtures("traces")
+async def test_too_few_traces_have_no_verdict(ada: Person) -> None:
+    first_twenty = {"endDate": iso(START + timedelta(minutes=10 * 20))}
+    found = await ask(ada, **{**RELEASES, **first_twenty})
+    assert found["baseline"]["traces"] + found["candidate"]["traces"] == 20
     assert {change["verdict"] for change in found["measures"]} == {"tooFew"}
     assert all(change["interval"] is None for change in found["measures"])
     assert found["contributors"] == []
 
 
+@pytest.mark.usefixtures("traces")
 async def test_an_empty_workspace_has_nothing_to_compare(service: Service) -> None:
-    ada = await service.sign_up()
-    found = await ask(ada)
-    assert (found["baseline"]["traces"], found["candidate"]["traces"]) == (0, 0)
-    by_name = {change["measure"]: change for change in found["measures"]}
-    assert by_name["errorRate"]["baseline"] is None
-    assert {change["verdict"] for change in found["measures"]} == {"tooFew"}
-
-
-async def test_traces_of_another_workspace_do_not_count(service: Service) -> None:
-    ada, bob = await service.sign_up(), await service.sign_up()
-    await fill(service, ada, 5, 60)
-    found = await ask(bob, **RELEASES)
-    assert found["baseline"]["traces"] == found["candidate"]["traces"] == 0
+    # Nor does it see the traces of another one.
+    bob = await service.sign_up()
+    for parameters in ({}, RELEASES):
+        found = await ask(bob, **parameters)
+        assert (found["baseline"]["traces"], found["candidate"]["traces"]) == (0, 0)
+        by_name = {change["measure"]: change for change in found["measures"]}
+        assert by_name["errorRate"]["baseline"] is None
+        assert {change["verdict"] for change in found["measures"]} == {"tooFew"}
 
 
 @pytest.mark.parametrize(
@@ -254,8 +256,7 @@ async def test_traces_of_another_workspace_do_not_count(service: Service) -> Non
     ],
 )
 async def test_an_impossible_comparison_is_rejected(
-    service: Service, parameters: dict[str, str], field: str
+    ada: Person, parameters: dict[str, str], field: str
 ) -> None:
-    ada = await service.sign_up()
     response = await ada.call("GET", "/analytics/changes", params=parameters)
     assert_error(response, 400, field)

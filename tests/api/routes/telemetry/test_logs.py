@@ -1,5 +1,8 @@
 """Logs: levels, search, dates, pages, resends and workspace isolation."""
 
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -7,11 +10,6 @@ import pytest
 from support.ids import new_trace_id
 from support.service import Person, Service, assert_error
 from support.telemetry import make_span
-
-
-@pytest.fixture
-async def ann(service: Service) -> Person:
-    return await service.sign_up()
 
 
 def _log(message: str = "hello", **fields: Any) -> dict[str, Any]:
@@ -27,89 +25,127 @@ async def _messages(person: Person, **filters: Any) -> set[str]:
     return {log["message"] for log in await person.data("GET", "/logs", params=filters)}
 
 
-async def test_every_field_of_a_log_is_returned(ann: Person) -> None:
-    await ann.data("POST", "/spans", json=make_span(agentName="planner"))
-    [agent] = (await ann.data("GET", "/spans/filters"))["agents"]
-    sent = {
-        "timestamp": "2026-03-10T12:00:00.123456Z",
-        "level": "warn",
-        "message": "größer\nals 👍 erwartet",
-        "traceId": new_trace_id(),
-        "spanId": "00f067aa0ba902b7",
-        "agentName": "planner",
-        "attributes": {"n": 1, "x": 1.5, "ok": True, "list": [1, "two"], "map": {"ä": "ö"}},
-    }
-    assert await ann.data("POST", "/logs", json=sent) == {"accepted": 1}
-    [log] = await ann.data("GET", "/logs")
+LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"]
+TEXTS = ["Connection refused by db-1", "connection closed", "Über GRÖSSE: 評価 42%"]
+WHOLE = {
+    "timestamp": "2026-03-10T12:00:00.123456Z",
+    "level": "warn",
+    "message": "größer\nals 👍 erwartet",
+    "traceId": new_trace_id(),
+    "spanId": "00f067aa0ba902b7",
+    "agentName": "planner",
+    "attributes": {"n": 1, "x": 1.5, "ok": True, "list": [1, "two"], "map": {"ä": "ö"}},
+}
+# Each test has a month of its own.
+MONTHS = {
+    name: {"startDate": f"2024-{number:02}-01", "endDate": f"2024-{number:02}-28"}
+    for number, name in enumerate(("levels", "words", "agents", "pages", "dates"), 1)
+}
+
+
+def _log_of(month: str, message: str, at: str = "10T12:00:00Z", **fields: Any) -> dict[str, Any]:
+    day = MONTHS[month]["startDate"].removesuffix("01")
+    return _log(message, timestamp=f"{day}{at}", **fields)
+
+
+@dataclass
+class Data:
+    """A person with logs, the id of an agent, and traces with and without logs."""
+
+    ann: Person
+    planner: str
+    resent: str
+    bare: str
+    with_log: str
+
+
+@pytest.fixture(scope="module")
+async def data(shared_service: Service) -> Data:
+    ann = await shared_service.sign_up()
+    planner = (await ann.data("POST", "/agents", json={"name": "planner"}))["id"]
+    resent, bare, with_log = (new_trace_id() for _ in range(3))
+    log = _log(traceId=resent, attributes={"a": 1})
+    await asyncio.gather(
+        ann.data("POST", "/spans", json={"spans": [make_span(bare), make_span(with_log)]}),
+        ann.data("POST", "/logs", json=WHOLE),
+        ann.data("POST", "/logs", json={"message": ""}),
+        _record(
+            ann,
+            *(_log_of("levels", level, level=level) for level in LEVELS),
+            *(_log_of("words", text) for text in TEXTS),
+            _log_of("agents", "by name", agentName="planner"),
+            _log_of("agents", "by id", agentId=planner),
+            _log_of("agents", "another", agentId="another"),
+            *(_log_of("pages", f"{n:03}", f"10T12:{n // 3:02}:00Z") for n in range(105)),
+            _log_of("dates", "first", "10T00:00:00Z"),
+            _log_of("dates", "last", "10T23:59:59.999999Z"),
+            _log_of("dates", "next", "11T00:00:00Z"),
+            _log("mine", traceId=with_log),
+        ),
+        *(_record(ann, log, log) for _ in range(3)),
+        _record(ann, {**log, "attributes": {"a": 2}}),
+        _record(ann, {**log, "level": "error"}),
+    )
+    return Data(ann, planner, resent, bare, with_log)
+
+
+async def test_every_field_of_a_log_is_returned(data: Data) -> None:
+    [log] = await data.ann.data("GET", "/logs", params={"traceId": WHOLE["traceId"]})
     assert log.pop("id").startswith("log_")
-    assert log == {**sent, "agentId": agent["id"]}
+    assert log == {**WHOLE, "agentId": data.planner}
 
 
-async def test_only_the_message_of_a_log_is_required(ann: Person) -> None:
-    await ann.data("POST", "/logs", json={"message": ""})
-    [log] = await ann.data("GET", "/logs")
+async def test_only_the_message_of_a_log_is_required(data: Data) -> None:
+    hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    [log] = await data.ann.data("GET", "/logs", params={"startDate": hour_ago})
     assert (log["level"], log["message"], log["traceId"]) == ("info", "", None)
 
 
-async def test_the_level_filter_includes_higher_levels(ann: Person) -> None:
-    levels = ["trace", "debug", "info", "warn", "error", "fatal"]
-    await _record(ann, *(_log(level, level=level) for level in levels))
-    for place, level in enumerate(levels):
-        assert await _messages(ann, level=level) == set(levels[place:])
-    listed = await ann.data("GET", "/logs")
+async def test_the_level_filter_includes_higher_levels(data: Data) -> None:
+    for place, level in enumerate(LEVELS):
+        assert await _messages(data.ann, level=level, **MONTHS["levels"]) == set(LEVELS[place:])
+    listed = await data.ann.data("GET", "/logs", params=MONTHS["levels"])
     assert all(log["level"] == log["message"] for log in listed)
-    assert_error(await ann.call("GET", "/logs", params={"level": "loud"}), 400, "level")
+    assert_error(await data.ann.call("GET", "/logs", params={"level": "loud"}), 400, "level")
 
 
-async def test_a_search_finds_messages_with_all_the_words(ann: Person) -> None:
-    texts = ["Connection refused by db-1", "connection closed", "Über GRÖSSE: 評価 42%"]
-    await _record(ann, *(_log(text) for text in texts))
-    assert await _messages(ann, search="CONNECTION") == {texts[0], texts[1]}
-    assert await _messages(ann, search="refused, connection!") == {texts[0]}
-    assert await _messages(ann, search="über grösse") == {texts[2]}
-    assert await _messages(ann, search="評価") == {texts[2]}
+async def test_a_search_finds_messages_with_all_the_words(data: Data) -> None:
+    async def found(search: str) -> set[str]:
+        return await _messages(data.ann, search=search, **MONTHS["words"])
+
+    assert await found("CONNECTION") == {TEXTS[0], TEXTS[1]}
+    assert await found("refused, connection!") == {TEXTS[0]}
+    assert await found("über grösse") == {TEXTS[2]}
+    assert await found("評価") == {TEXTS[2]}
     # Only whole words match, and punctuation is not a word.
-    assert await _messages(ann, search="connect") == set()
-    assert await _messages(ann, search="%") == set()
-    assert await _messages(ann, search="' OR 1=1 --") == set()
+    assert await found("connect") == set()
+    assert await found("%") == set()
+    assert await found("' OR 1=1 --") == set()
 
 
-async def test_a_resent_log_counts_once(ann: Person) -> None:
-    trace_id = new_trace_id()
-    log = _log(traceId=trace_id, attributes={"a": 1})
-    for _ in range(3):
-        await _record(ann, log, log)
-    await _record(ann, {**log, "attributes": {"a": 2}})
-    await _record(ann, {**log, "level": "error"})
-    answer = await ann.call("GET", f"/logs/trace/{trace_id}")
+async def test_a_resent_log_counts_once(data: Data) -> None:
+    answer = await data.ann.call("GET", f"/logs/trace/{data.resent}")
     assert answer.json()["pagination"]["total"] == 3
     assert len({log["id"] for log in answer.json()["data"]}) == 3
 
 
-async def test_the_agent_filter_accepts_id_or_name(ann: Person) -> None:
-    await ann.data("POST", "/spans", json=make_span(agentName="planner"))
-    [agent] = (await ann.data("GET", "/spans/filters"))["agents"]
-    await _record(
-        ann,
-        _log("by name", agentName="planner"),
-        _log("by id", agentId=agent["id"]),
-        _log("another", agentId="another"),
-    )
+async def test_the_agent_filter_accepts_id_or_name(data: Data) -> None:
+    async def of(agent: str) -> set[str]:
+        return await _messages(data.ann, agentId=agent, **MONTHS["agents"])
+
     mine = {"by name", "by id"}
-    assert await _messages(ann, agentId="planner") == mine
-    assert await _messages(ann, agentId=agent["id"]) == mine
-    assert await _messages(ann, agentId="another") == {"another"}
-    assert await _messages(ann, agentId="nobody") == set()
+    assert await of("planner") == mine
+    assert await of(data.planner) == mine
+    assert await of("another") == {"another"}
+    assert await of("nobody") == set()
 
 
-async def test_pages_are_complete_in_both_orders(ann: Person) -> None:
-    times = [f"2026-03-10T12:{n // 3:02}:00Z" for n in range(105)]
-    await _record(ann, *(_log(f"{n:03}", timestamp=time) for n, time in enumerate(times)))
+async def test_pages_are_complete_in_both_orders(data: Data) -> None:
     for order in ("asc", "desc"):
         seen: list[dict[str, Any]] = []
         for skip in (0, 50, 100):
-            query = {"skip": skip, "order": order}
-            answer = await ann.call("GET", "/logs", params=query)
+            query = {"skip": skip, "order": order, **MONTHS["pages"]}
+            answer = await data.ann.call("GET", "/logs", params=query)
             page = answer.json()["pagination"]
             assert page == {"total": 105, "limit": 50, "skip": skip, "hasMore": skip < 100}
             seen += answer.json()["data"]
@@ -119,76 +155,47 @@ async def test_pages_are_complete_in_both_orders(ann: Person) -> None:
         assert ids == sorted(ids, reverse=order == "desc")
 
 
-async def test_date_ranges_include_both_ends(ann: Person) -> None:
-    await _record(
-        ann,
-        _log("first", timestamp="2026-03-10T00:00:00Z"),
-        _log("last", timestamp="2026-03-10T23:59:59.999999Z"),
-        _log("next", timestamp="2026-03-11T00:00:00Z"),
-    )
-    day = {"startDate": "2026-03-10", "endDate": "2026-03-10"}
-    assert await _messages(ann, **day) == {"first", "last"}
-    assert await _messages(ann, endDate="2026-03-11T00:00:00Z") == {"first", "last"}
-    assert await _messages(ann, startDate="2026-03-11") == {"next"}
+async def test_date_ranges_include_both_ends(data: Data) -> None:
+    month = MONTHS["dates"]
+    day = {"startDate": "2024-05-10", "endDate": "2024-05-10"}
+    assert await _messages(data.ann, **day) == {"first", "last"}
+    end = {**month, "endDate": "2024-05-11T00:00:00Z"}
+    assert await _messages(data.ann, **end) == {"first", "last"}
+    assert await _messages(data.ann, **{**month, "startDate": "2024-05-11"}) == {"next"}
     wrong = {"startDate": "2026-03-12", "endDate": "2026-03-11"}
-    assert_error(await ann.call("GET", "/logs", params=wrong), 400, "startDate")
+    assert_error(await data.ann.call("GET", "/logs", params=wrong), 400, "startDate")
 
 
-async def test_a_batch_with_invalid_logs_names_them_and_stores_none(ann: Person) -> None:
-    good = _log()
-    cases: list[tuple[Any, str]] = [
-        ({"level": "info"}, "message"),
-        ({"message": 5}, "message"),
-        (_log(level="loud"), "level"),
-        (_log(traceId="abc"), "traceId"),
-        (_log(spanId="0" * 32), "spanId"),
-        (_log(timestamp=12), "timestamp"),
-        (_log(timestamp="1700000000"), "timestamp"),
-        (_log(attributes=[]), "attributes"),
-        ({"logs": [good, {"message": None}]}, "logs[1].message"),
-        ({"logs": "text"}, "logs"),
-        ({"logs": [good] * 10_001}, "logs"),
-        ([good], "body"),
-    ]
-    for body, field in cases:
-        assert_error(await ann.call("POST", "/logs", json=body), 400, field)
-    assert await _messages(ann) == set()
-
-
-@pytest.mark.parametrize(
-    ("bad", "reason"),
-    [
-        ({"level": "info"}, "message: is required"),
-        (_log(level="loud"), "level: "),
-        (_log(traceId="abc"), "traceId: "),
-        (_log(timestamp="1999-12-31T23:59:59Z"), "timestamp: must lie between 2000 and 2099"),
-        (_log(timestamp="2100-01-01T00:00:00Z"), "timestamp: must lie between 2000 and 2099"),
-        (_log("x" * (2**20 + 1)), "message: "),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-async def test_only_the_log_that_cannot_be_stored_is_rejected(
-    ann: Person, bad: dict[str, Any], reason: str
+async def test_logs_that_cannot_be_stored_are_reported_and_the_others_stored(
+    person: Person,
 ) -> None:
-    data = await ann.data("POST", "/logs", json={"logs": [_log("a"), bad, _log("b")]})
+    """`unit/ingest/rest/test_bodies.py` tests which logs those are."""
+    good = _log()
+    refused: list[tuple[Any, str]] = [
+        (_log(level="loud"), "level"),
+        ({"logs": [good, {"message": None}]}, "logs[1].message"),
+        ({"logs": [good] * 10_001}, "logs"),
+    ]
+    for body, field in refused:
+        assert_error(await person.call("POST", "/logs", json=body), 400, field)
+    assert await _messages(person) == set()
+    batch = [_log("a"), _log(traceId="abc"), _log("b")]
+    data = await person.data("POST", "/logs", json={"logs": batch})
     assert (data["accepted"], data["rejected"]) == (2, 1)
     [row] = data["details"]
     assert row["index"] == 1
-    assert row["reason"].startswith(reason)
-    assert await _messages(ann) == {"a", "b"}
+    assert row["reason"].startswith("traceId: ")
+    assert await _messages(person) == {"a", "b"}
 
 
-async def test_logs_of_an_unknown_trace_are_404(service: Service, ann: Person) -> None:
-    trace_id = new_trace_id()
-    assert_error(await ann.call("GET", f"/logs/trace/{trace_id}"), 404)
+async def test_logs_of_an_unknown_trace_are_404(data: Data, person: Person) -> None:
+    ann, trace_id = data.ann, data.with_log
+    assert_error(await ann.call("GET", f"/logs/trace/{new_trace_id()}"), 404)
     assert_error(await ann.call("GET", "/logs/trace/abc"), 400, "traceId")
-    await ann.data("POST", "/spans", json=make_span(trace_id))
-    assert await ann.data("GET", f"/logs/trace/{trace_id}") == []
-    await _record(ann, _log("mine", traceId=trace_id), _log("other", traceId=new_trace_id()))
+    assert await ann.data("GET", f"/logs/trace/{data.bare}") == []
     [log] = await ann.data("GET", f"/logs/trace/{trace_id.upper()}")
     assert log["message"] == "mine"
     assert await _messages(ann, traceId=trace_id) == {"mine"}
-    bob = await service.sign_up()
-    assert await _messages(bob) == set()
-    assert await _messages(bob, traceId=trace_id) == set()
-    assert_error(await bob.call("GET", f"/logs/trace/{trace_id}"), 404)
+    assert await _messages(person) == set()
+    assert await _messages(person, traceId=trace_id) == set()
+    assert_error(await person.call("GET", f"/logs/trace/{trace_id}"), 404)

@@ -18,12 +18,35 @@ from support.service import Person, Service, assert_error
 
 GOLDEN = Path(__file__).parents[3] / "golden"
 NOW = time.time_ns()
+DAY = 24 * 3600 * SECOND
+NOON = 1_772_452_800 * SECOND  # 2026-03-02T12:00:00Z
 ALL_TIME = {"startDate": "2026-01-01", "endDate": "2030-01-01"}
 
 
 @pytest.fixture
 async def ann(service: Service) -> Person:
     return await service.sign_up()
+
+
+@pytest.fixture(scope="module")
+async def bob(shared_service: Service) -> Person:
+    """A person with three points of a counter and a gauge."""
+    person = await shared_service.sign_up()
+    points = [
+        Point(NOW, n, attributes={"n": n, "name": name, **({"odd": True} if n % 2 else {})})
+        for n, name in enumerate(("one", "two", "three"), 1)
+    ]
+    request = make_request("calls", points)
+    request.MergeFrom(make_request("level", [Point(NOW, 1)], "gauge"))
+    request.MergeFrom(make_request("total", [Point(NOW, 1)], temporality=CUMULATIVE))
+    request.MergeFrom(make_request("daily", [Point(NOON, 3), Point(NOON + 2 * DAY, 4)]))
+    restarted = [
+        Point(NOW - 50 * SECOND, 7, NOW - 100 * SECOND),
+        Point(NOW - 10 * SECOND, 3, NOW - 20 * SECOND),
+    ]
+    request.MergeFrom(make_request("restarted", restarted, temporality=CUMULATIVE))
+    await send(person, request)
+    return person
 
 
 async def send(person: Person, request: Message) -> ExportMetricsServiceResponse:
@@ -107,14 +130,9 @@ async def test_points_are_grouped_by_their_attributes_and_those_of_the_resource(
     ],
 )
 async def test_a_filter_selects_points(
-    ann: Person, condition: dict[str, Any], expected: int | None
+    bob: Person, condition: dict[str, Any], expected: int | None
 ) -> None:
-    points = [
-        Point(NOW, n, attributes={"n": n, "name": name, **({"odd": True} if n % 2 else {})})
-        for n, name in enumerate(("one", "two", "three"), 1)
-    ]
-    await send(ann, make_request("calls", points))
-    found = await query(ann, "calls", "sum", filters=[condition])
+    found = await query(bob, "calls", "sum", filters=[condition])
     assert [row["value"] for row in found["rows"]] == ([] if expected is None else [expected])
 
 
@@ -134,9 +152,7 @@ async def test_invalid_points_are_rejected_and_the_others_stored(ann: Person) ->
     assert "one bucket more than bounds" in reason
     assert await values(ann, "calls", "sum") == {"": 5}
     assert [m["name"] for m in await ann.data("GET", "/metrics/names")] == ["calls"]
-
-
-async def test_an_export_without_a_valid_point_is_refused(ann: Person) -> None:
+    # Without any valid point, the export is refused.
     request = make_request("calls", [Point(0, 2)])
     response = await ann.call(
         "POST",
@@ -156,15 +172,13 @@ async def test_a_point_without_a_recorded_value_is_left_out(ann: Person) -> None
     assert await values(ann, "calls", "count") == {"": 1}
 
 
-async def test_nobody_else_sees_a_metric(service: Service, ann: Person) -> None:
-    await send(ann, make_request("calls", [Point(NOW, 1)]))
-    bob = await service.sign_up()
-    assert await bob.data("GET", "/metrics/names") == []
-    assert (await query(bob, "calls", "sum"))["rows"] == []
+@pytest.mark.usefixtures("bob")
+async def test_nobody_else_sees_a_metric(ann: Person) -> None:
+    assert await ann.data("GET", "/metrics/names") == []
+    assert (await query(ann, "calls", "sum"))["rows"] == []
 
 
-async def test_a_wrong_query_says_what_is_wrong(ann: Person) -> None:
-    await send(ann, make_request("level", [Point(NOW, 1)], "gauge"))
+async def test_a_wrong_query_says_what_is_wrong(bob: Person) -> None:
     for body, field in (
         ({"aggregation": "sum"}, "aggregation"),
         ({"aggregation": "median"}, "aggregation"),
@@ -181,23 +195,19 @@ async def test_a_wrong_query_says_what_is_wrong(ann: Person) -> None:
             "filters.0.value",
         ),
     ):
-        response = await ann.call("POST", "/metrics/query", json={"name": "level", **body})
+        response = await bob.call("POST", "/metrics/query", json={"name": "level", **body})
         assert_error(response, 400, field)
 
 
-async def test_a_series_is_complete(ann: Person) -> None:
-    day = 24 * 3600 * SECOND
-    noon = 1_772_452_800 * SECOND  # 2026-03-02T12:00:00Z
-    points = [Point(noon, 3), Point(noon + 2 * day, 4)]
-    await send(ann, make_request("calls", points))
+async def test_a_series_is_complete(bob: Person) -> None:
     period = {"startDate": "2026-03-02", "endDate": "2026-03-04", "granularity": "daily"}
-    [row] = (await query(ann, "calls", "sum", **period))["rows"]
+    [row] = (await query(bob, "daily", "sum", **period))["rows"]
     assert row["points"] == [
         {"date": "2026-03-02", "value": 3},
         {"date": "2026-03-03", "value": 0},
         {"date": "2026-03-04", "value": 4},
     ]
-    [row] = (await query(ann, "calls", "avg", **period))["rows"]
+    [row] = (await query(bob, "daily", "avg", **period))["rows"]
     assert [point["value"] for point in row["points"]] == [3, None, 4]
 
 
@@ -215,11 +225,8 @@ async def test_the_metrics_of_real_coding_agents_are_read(ann: Person) -> None:
     assert used == {"input": 1200, "cache": 1024, "output": 86, "thought": 64, "tool": 0}
 
 
-async def test_a_restarted_counter_goes_on(ann: Person) -> None:
-    start = NOW - 100 * SECOND
-    points = [Point(NOW - 50 * SECOND, 7, start), Point(NOW - 10 * SECOND, 3, NOW - 20 * SECOND)]
-    await send(ann, make_request("calls", points, temporality=CUMULATIVE))
-    assert await values(ann, "calls", "sum") == {"": 10}
+async def test_a_restarted_counter_goes_on(bob: Person) -> None:
+    assert await values(bob, "restarted", "sum") == {"": 10}
 
 
 @pytest.mark.parametrize(
@@ -250,11 +257,10 @@ async def test_masked_points_of_different_series_stay_apart(
     ("start", "end"),
     [("1970-01-01", "1970-01-03"), ("2199-01-01", "2199-12-31"), ("2026-01-01", "2150-01-01")],
 )
-async def test_any_period_is_answered(ann: Person, start: str, end: str) -> None:
-    await send(ann, make_request("calls", [Point(NOW, 1)], temporality=CUMULATIVE))
+async def test_any_period_is_answered(bob: Person, start: str, end: str) -> None:
     period = {"startDate": start, "endDate": end}
-    found = await query(ann, "calls", "sum", granularity="monthly", **period)
+    found = await query(bob, "total", "sum", granularity="monthly", **period)
     assert len(found["rows"]) == (start == "2026-01-01")
-    assert (await ann.call("GET", "/metrics/names", params=period)).status_code == 200
-    response = await ann.call("GET", "/analytics/coding-agents", params=period)
+    assert (await bob.call("GET", "/metrics/names", params=period)).status_code == 200
+    response = await bob.call("GET", "/analytics/coding-agents", params=period)
     assert response.status_code == (400 if end == "2150-01-01" else 200), response.text

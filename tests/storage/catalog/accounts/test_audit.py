@@ -36,6 +36,7 @@ async def filled(catalog: Catalog) -> Catalog:
     return catalog
 
 
+@pytest.mark.both_engines
 async def test_entries_come_back_newest_first_a_page_at_a_time(filled: Catalog) -> None:
     async with filled.read() as tx:
         page = await list_entries(tx, AuditFilter(TimeRange()), PageRequest(2, 1))

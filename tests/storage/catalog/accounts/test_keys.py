@@ -49,6 +49,7 @@ async def add_key(
     return key
 
 
+@pytest.mark.both_engines
 async def test_a_key_is_stored_unchanged(catalog: Catalog, owner: Account) -> None:
     async with catalog.write() as tx:
         key = await add_key(tx, owner, "hash", utc_now() + HOUR)
@@ -103,6 +104,7 @@ async def test_rotation_without_grace_ends_the_old_secret(catalog: Catalog, owne
         assert await stored.find_grant(tx, "new") is not None
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize(("key_expires", "old_ends"), [(None, HOUR), (HOUR / 2, HOUR / 2)])
 async def test_rotation_with_grace_ends_the_old_secret_later(
     catalog: Catalog, owner: Account, key_expires: timedelta | None, old_ends: timedelta

@@ -18,6 +18,7 @@ VERIFY, RESET = TokenPurpose.VERIFY_EMAIL, TokenPurpose.RESET_PASSWORD
 SIGN_IN = TokenPurpose.SIGN_IN
 
 
+@pytest.mark.both_engines
 async def test_an_account_is_stored_unchanged(catalog: Catalog) -> None:
     account = make_account()
     async with catalog.write() as tx:
@@ -29,6 +30,7 @@ async def test_an_account_is_stored_unchanged(catalog: Catalog) -> None:
         assert await stored.find_account_by_email(tx, "bob@example.com") is None
 
 
+@pytest.mark.both_engines
 async def test_an_address_in_use_is_refused_and_the_transaction_continues(catalog: Catalog) -> None:
     async with catalog.write() as tx:
         assert await stored.add_account(tx, make_account())
@@ -87,6 +89,7 @@ async def user_id(catalog: Catalog) -> str:
     return account.user.id
 
 
+@pytest.mark.both_engines
 async def test_a_token_works_once(catalog: Catalog, user_id: str) -> None:
     now = utc_now()
     async with catalog.write() as tx:

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from spanwise.model.alerts import Alert, AlertFilter, AlertMove, AlertStatus, RuleState
 from spanwise.model.api_model import new_id
 from spanwise.model.page import PageRequest
@@ -77,6 +79,7 @@ async def test_an_alert_is_stored_unchanged(catalog: Catalog) -> None:
         assert list(listed.items) == [alert]
 
 
+@pytest.mark.both_engines
 async def test_a_rule_has_one_open_alert(catalog: Catalog) -> None:
     first, second = make_alert(), make_alert()
     assert await add(catalog, first)

@@ -35,7 +35,7 @@ def test_a_price_that_lacks_a_rate_is_looked_up_once(engine: Engine) -> None:
         return find_list_prices(provider, model)
 
     store = WorkspaceStore(engine, TelemetryWriter(engine, find))
-    for _ in range(3):
+    for _ in range(2):
         call = llm_call("gpt-4-turbo", "openai", {"input": 1000})
         call["attributes"] |= {"gen_ai.usage.audio.input_tokens": 400}
         store.send(call)

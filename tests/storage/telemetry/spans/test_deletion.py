@@ -15,6 +15,9 @@ from spanwise.storage.telemetry.writer import Batch
 from support.spans import span
 from support.store import WorkspaceStore
 
+# Tests of both engines are in one worker, which starts the server once.
+pytestmark = pytest.mark.xdist_group("telemetry server")
+
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
@@ -55,7 +58,6 @@ def test_the_deletions_of_a_batch_are_one_statement_per_month(store: WorkspaceSt
     assert [row["table"] for row in mutations] == ["spans", "spans"]
 
 
-@pytest.mark.both_engines
 def test_a_batch_may_delete_more_traces_than_a_statement_lists(store: WorkspaceStore) -> None:
     roots = [span(name=f"root {n}", start=NOON) for n in range(_MAX_DELETIONS + 10)]
     store.send(*roots)
@@ -63,7 +65,6 @@ def test_a_batch_may_delete_more_traces_than_a_statement_lists(store: WorkspaceS
     assert stored_spans(store) == listed_traces(store) == {"root 0"}
 
 
-@pytest.mark.both_engines
 def test_a_trace_sent_again_in_the_batch_of_its_deletion_is_new(store: WorkspaceStore) -> None:
     first, other = span(name="first", start=NOON), span(name="other", start=NOON)
     store.send(first, other)
@@ -98,13 +99,3 @@ async def test_a_deleted_trace_is_unknown_until_it_is_sent_again(store: Workspac
     delete(store, trace_id)
     store.send(span(trace_id, start=NOON + timedelta(hours=3)))
     assert await is_known()
-
-
-def test_a_deletion_is_bound_to_its_workspace(store: WorkspaceStore) -> None:
-    other = WorkspaceStore(store.engine, store.writer)
-    root = span(name="shared id", start=NOON)
-    store.send(root)
-    other.send(root)
-    delete(store, root["traceId"])
-    assert (stored_spans(store), stored_spans(other)) == (set(), {"shared id"})
-    assert (listed_traces(store), listed_traces(other)) == (set(), {"shared id"})

@@ -38,8 +38,7 @@ def make_trace(chance: random.Random) -> list[dict[str, Any]]:
 
 def test_plain_sums_are_those_of_the_counted_calls(store: WorkspaceStore) -> None:
     chance = random.Random(11)
-    for _ in range(5):
-        store.send(*(made for _ in range(8) for made in make_trace(chance)))
+    store.send(*(made for _ in range(40) for made in make_trace(chance)))
     parameters = {"workspace": store.workspace}
     traces = "SELECT workspace, trace_id FROM traces WHERE workspace = {workspace:String}"
     with store.engine.client() as client:

@@ -223,7 +223,7 @@ planted = st.sampled_from([value for values in FOUND.values() for value in value
 words = st.text(alphabet=st.characters(codec="utf-8"), max_size=20)
 
 
-@pytest.mark.parametrize("examples", [300, pytest.param(3000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [60, pytest.param(3000, marks=pytest.mark.long)])
 def test_no_planted_value_remains_and_masking_again_changes_nothing(examples: int) -> None:
     @given(st.lists(st.tuples(words, planted), min_size=1, max_size=6), words)
     @settings(max_examples=examples, deadline=None)
@@ -237,7 +237,7 @@ def test_no_planted_value_remains_and_masking_again_changes_nothing(examples: in
 
 
 @given(st.text(alphabet="ab12@.:+-/() \\nu[]{}\"'=%_", max_size=80))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_masking_any_text_again_changes_nothing(text: str) -> None:
     masked = ALL.mask(text)
     assert ALL.mask(masked) == masked
@@ -304,7 +304,7 @@ ADVERSARIAL = (
 
 
 @pytest.mark.parametrize("part", ADVERSARIAL)
-@pytest.mark.parametrize("size", [2**18, pytest.param(2**20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("size", [2**17, pytest.param(2**20, marks=pytest.mark.long)])
 def test_the_time_is_linear_in_the_length(part: str, size: int) -> None:
     text = part * (size // len(part)) + " ann@example.com 1.2.3.4 PRIVATE KEY eyJaaaaaaaa"
     started = time.process_time()

@@ -49,6 +49,12 @@ def test_a_call_ends_when_its_record_is_written() -> None:
     assert attributes(span)["spanwise.kind"] == "llm"
 
 
+@pytest.mark.parametrize("duration", ["1e400", "nan"])
+def test_an_impossible_duration_is_none(duration: str) -> None:
+    [span] = spans_of(request(duration_ms=duration))
+    assert span.start_time_unix_nano == span.end_time_unix_nano == END
+
+
 def test_a_resent_record_is_the_same_span() -> None:
     [first], [again] = spans_of(request()), spans_of(request())
     assert (first.trace_id, first.span_id) == (again.trace_id, again.span_id)

@@ -7,7 +7,7 @@ import pytest
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.proto import parse_length_prefixed
 from google.protobuf.unknown_fields import UnknownFieldSet
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
@@ -29,6 +29,7 @@ def join(scope: Scope, changes: Mapping[int, bytes | None] | None = None) -> byt
 
 
 @given(st.lists(scopes, max_size=3))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_an_export_is_split_by_scope(resources: list[list[ScopeSpans]]) -> None:
     request = ExportTraceServiceRequest()
     for resource in resources:
@@ -38,6 +39,7 @@ def test_an_export_is_split_by_scope(resources: list[list[ScopeSpans]]) -> None:
 
 
 @given(spans, st.data())
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_spans_are_replaced_and_removed_in_place(items: list[Span], data: st.DataObject) -> None:
     scope = ScopeSpans(spans=items, schema_url="url")
     scope.scope.name = "name"

@@ -1,7 +1,9 @@
 """The report on coding agents: calls count once, metrics fill in where there are no calls."""
 
+import asyncio
 import json
 import time
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +69,9 @@ async def _send(person: Person, kind: str, content: bytes) -> None:
 
 
 async def test_cost_and_tokens_come_from_calls_and_are_grouped(ann: Person) -> None:
-    await send_call(ann, "s1", 0.5, **PERSON)
-    await send_call(ann, "s2", 0.25, **{"user.id": "bob"})
+    await asyncio.gather(
+        send_call(ann, "s1", 0.5, **PERSON), send_call(ann, "s2", 0.25, **{"user.id": "bob"})
+    )
     found = await report(ann)
     assert found["totals"] | {"cost": 0.75, "sessions": 2, "people": 2} == found["totals"]
     assert found["totals"]["inputTokens"] == 2000
@@ -96,42 +99,44 @@ async def test_cost_and_tokens_come_from_calls_and_are_grouped(ann: Person) -> N
     assert found["notSent"] == ["lines", "commits", "pull_requests", "active_seconds", "edits"]
 
 
-@pytest.mark.parametrize(
-    ("sent", "user"),
-    [
-        (PERSON, "ann@example.com"),
-        ({"user.email": "ines@example.com", "user.account_id": "a1"}, "ines@example.com"),
-        ({"user.account_uuid": "u2"}, "u2"),
+async def test_the_person_is_the_user_of_traces_and_sessions(ann: Person) -> None:
+    sent = {
+        "ann@example.com": PERSON,
+        "ines@example.com": {"user.email": "ines@example.com", "user.account_id": "a1"},
+        "u2": {"user.account_uuid": "u2"},
         # An id that was set on purpose is that of the application's own users.
-        ({"user.id": "bob", "user.email": "bob@example.com"}, "bob"),
-    ],
-)
-async def test_the_person_is_the_user_of_traces_and_sessions(
-    ann: Person, sent: dict[str, str], user: str
-) -> None:
-    await send_call(ann, "s1", 0.5, **sent)
+        "bob": {"user.id": "bob", "user.email": "bob@example.com"},
+    }
+    calls = (send_call(ann, f"talk of {user}", 0.5, **about) for user, about in sent.items())
+    await asyncio.gather(*calls)
     await report(ann)
     query = {"of": "traces", "measures": ["cost"], "groupBy": ["userId"]}
     found = await ann.data("POST", "/analytics/query", json=query)
-    assert [(row["userId"], row["cost"]) for row in found["rows"]] == [(user, 0.5)]
-    [session] = await ann.data("GET", "/spans/sessions", params={"search": user})
-    assert (session["sessionId"], session["userId"]) == ("s1", user)
+    assert {row["userId"]: row["cost"] for row in found["rows"]} == dict.fromkeys(sent, 0.5)
+    sessions = await ann.data("GET", "/spans/sessions")
+    assert {one["sessionId"]: one["userId"] for one in sessions} == {
+        f"talk of {user}": user for user in sent
+    }
+    [session] = await ann.data("GET", "/spans/sessions", params={"search": "ines@example.com"})
+    assert session["userId"] == "ines@example.com"
 
 
 async def test_the_cost_metric_counts_only_for_sessions_without_calls(ann: Person) -> None:
-    await send_call(ann, "s1", 0.5, **PERSON)
     points = [
         Point(NOW, amount, attributes={"session.id": session, "model": "opus", **PERSON})
         for session, amount in (("s1", 0.5), ("s3", 2.0))
     ]
-    await send_metric(ann, "claude_code.cost.usage", *points)
-    # Without a session id it may be that of a call.
-    await send_metric(ann, "claude_code.cost.usage", Point(NOW + 1, 7.5))
     tokens = [
         Point(NOW, amount, attributes={"session.id": "s3", "type": kind, "model": "opus"})
         for kind, amount in (("input", 10), ("cacheRead", 80), ("output", 5), ("cacheCreation", 10))
     ]
-    await send_metric(ann, "claude_code.token.usage", *tokens)
+    await asyncio.gather(
+        send_call(ann, "s1", 0.5, **PERSON),
+        send_metric(ann, "claude_code.cost.usage", *points),
+        # Without a session id it may be that of a call.
+        send_metric(ann, "claude_code.cost.usage", Point(NOW + 1, 7.5)),
+        send_metric(ann, "claude_code.token.usage", *tokens),
+    )
     found = await report(ann)
     assert found["totals"]["cost"] == 2.5
     assert found["agents"][0]["source"] == "both"
@@ -149,8 +154,10 @@ async def test_the_cost_metric_counts_only_for_sessions_without_calls(ann: Perso
 
 
 async def test_an_agent_that_sends_metrics_only_is_reported(ann: Person) -> None:
-    await send_metric(ann, "claude_code.cost.usage", Point(NOW, 1.5, attributes=PERSON))
-    await send_metric(ann, "claude_code.session.count", Point(NOW, 2, attributes=PERSON))
+    await asyncio.gather(
+        send_metric(ann, "claude_code.cost.usage", Point(NOW, 1.5, attributes=PERSON)),
+        send_metric(ann, "claude_code.session.count", Point(NOW, 2, attributes=PERSON)),
+    )
     found = await report(ann)
     assert (found["totals"]["cost"], found["totals"]["sessions"]) == (1.5, 2)
     assert found["agents"][0]["source"] == "metrics"
@@ -158,17 +165,20 @@ async def test_an_agent_that_sends_metrics_only_is_reported(ann: Person) -> None
 
 
 async def test_work_is_read_from_the_metrics_of_all_agents(ann: Person) -> None:
+    sent: list[Awaitable[None]] = []
     for name, kind, amount in (
         ("claude_code.lines_of_code.count", "added", 10),
         ("claude_code.lines_of_code.count", "removed", 4),
         ("gemini_cli.lines.changed", "added", 5),
     ):
-        await send_metric(ann, name, Point(NOW, amount, attributes={"type": kind, **PERSON}))
-    await send_metric(ann, "claude_code.commit.count", Point(NOW, 3, attributes=PERSON))
-    await send_metric(ann, "claude_code.pull_request.count", Point(NOW, 1, attributes=PERSON))
+        sent.append(send_metric(ann, name, Point(NOW, amount, attributes={"type": kind, **PERSON})))
+    sent.append(send_metric(ann, "claude_code.commit.count", Point(NOW, 3, attributes=PERSON)))
+    sent.append(
+        send_metric(ann, "claude_code.pull_request.count", Point(NOW, 1, attributes=PERSON))
+    )
     for number, kind in enumerate(("user", "cli")):
         point = Point(NOW + number, 60.5, attributes={"type": kind, **PERSON})
-        await send_metric(ann, "claude_code.active_time.total", point)
+        sent.append(send_metric(ann, "claude_code.active_time.total", point))
     decision = "claude_code.code_edit_tool.decision"
     for chosen, language, amount in (
         ("accept", "Python", 6),
@@ -176,16 +186,19 @@ async def test_work_is_read_from_the_metrics_of_all_agents(ann: Person) -> None:
         ("accept", "Go", 1),
     ):
         attributes = {"decision": chosen, "language": language, **PERSON}
-        await send_metric(ann, decision, Point(NOW, amount, attributes=attributes))
+        sent.append(send_metric(ann, decision, Point(NOW, amount, attributes=attributes)))
     copilot = {"copilot_chat.edit.outcome": "rejected", "copilot_chat.language_id": "Go"}
-    await send_metric(ann, "copilot_chat.edit.acceptance.count", Point(NOW, 1, attributes=copilot))
+    sent.append(
+        send_metric(ann, "copilot_chat.edit.acceptance.count", Point(NOW, 1, attributes=copilot))
+    )
     # A counter that goes on, of which the first point is before the period.
     calls = [
         Point(NOW - hours * 3600 * SECOND, total, NOW - 10**15, {**about, **PERSON})
         for hours, total in ((100, 4), (1, 9))
         for about in ({"function_name": "replace", "decision": "accept"}, {"function_name": "ls"})
     ]
-    await send_metric(ann, "gemini_cli.tool.call.count", *calls, temporality=CUMULATIVE)
+    sent.append(send_metric(ann, "gemini_cli.tool.call.count", *calls, temporality=CUMULATIVE))
+    await asyncio.gather(*sent)
     start = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(NOW // SECOND - 50 * 3600))
     found = await report(ann, startDate=start)
     totals = found["totals"]
@@ -215,9 +228,9 @@ async def test_real_exports_count_once_whatever_is_sent(
         ]["attributes"]
         if a["key"] == "session.id"
     )
-    for kind in kinds:
-        path = GOLDEN / f"claude-code.{kind}.json"
-        response = await ann.call("POST", f"/otlp/v1/{kind}", json=json.loads(path.read_text()))
+    bodies = {kind: json.loads((GOLDEN / f"claude-code.{kind}.json").read_text()) for kind in kinds}
+    exports = (ann.call("POST", f"/otlp/v1/{kind}", json=bodies[kind]) for kind in kinds)
+    for response in await asyncio.gather(*exports):
         assert response.json() == {}
     found = await report(ann, **PERIOD)
     calls = {s["sessionId"]: s["cost"] for s in found["sessions"]}
@@ -227,8 +240,10 @@ async def test_real_exports_count_once_whatever_is_sent(
 
 
 async def test_another_workspace_sees_nothing(service: Service, ann: Person) -> None:
-    await send_call(ann, "s1", 0.5)
-    await send_metric(ann, "claude_code.commit.count", Point(NOW, 3), temporality=DELTA)
+    await asyncio.gather(
+        send_call(ann, "s1", 0.5),
+        send_metric(ann, "claude_code.commit.count", Point(NOW, 3), temporality=DELTA),
+    )
     bob = await service.sign_up()
     found = await report(bob)
     assert found["agents"] == found["people"] == found["sessions"] == []

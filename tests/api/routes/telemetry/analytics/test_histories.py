@@ -38,7 +38,7 @@ from support.slices import TracesOnly, slice_everything
 
 FIRST_SEED = int(os.environ.get("SPANWISE_TEST_SEED", "0"))
 # Histories at a time, in `make test` and in `make test-all`.
-FEW, HISTORIES = 3, 8
+FEW, HISTORIES = 2, 8
 # A history of months has too many minutes for one series.
 COARSE = [granularity for granularity in Granularity if not granularity.is_below_hour]
 # The further seeds of the long version, for `make test-all`.

@@ -1,31 +1,61 @@
 """The rollup: responses equal those computed from traces, whichever part is up to date."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
+from spanwise.jobs.rollup_maintenance import RollupMaintenance
 from spanwise.model.analytics import Question
 from spanwise.model.telemetry.filters import TraceFilter, equal
 from spanwise.model.times import TimeRange
-from spanwise.storage.telemetry.rollup import aggregate_cache
+from spanwise.storage.telemetry.rollup import queries
 from spanwise.storage.telemetry.rollup.maintenance.runs import merge_quiet_month
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rollup.source import Source
 from spanwise.storage.telemetry.rollup.watermarks import to_engine_milliseconds
-from support.service import Person, Service
-from support.slices import slice_everything
+from spanwise.wiring import services as wiring
+from support.service import Person, Service, start_service
 from support.spans import child_of, new_span, send
 
 DAY = datetime(2026, 3, 10, 12, tzinfo=UTC)
 RANGE = {"startDate": "2026-03-08T06:30:00Z", "endDate": "2026-03-12T18:45:00Z"}
 
 
-@pytest.fixture(autouse=True)
-def _restored_rollup(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Restore the rollup of the shared service, which tests replace."""
-    for reader in (service.services.analytics, service.services.traces):
-        monkeypatch.setattr(reader, "_rollup", reader._rollup)
+@asynccontextmanager
+async def service_with(folders: pytest.TempPathFactory, **options: Any) -> AsyncIterator[Service]:
+    """Start a service with these options of its rollup, which only tests update."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RollupMaintenance, "start", lambda _: None)
+        patch.setattr(wiring, "Rollup", partial(Rollup, **options))
+        async with start_service(folders.mktemp("service")) as running:
+            patch.undo()
+            yield running
+
+
+@pytest.fixture(scope="module")
+async def service(
+    tmp_path_factory: pytest.TempPathFactory, cheap_hashes: None
+) -> AsyncIterator[Service]:
+    """A service whose rollup also aggregates hours with recent writes."""
+    async with service_with(tmp_path_factory, quiet_seconds=0) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+async def slicing(
+    tmp_path_factory: pytest.TempPathFactory, cheap_hashes: None
+) -> AsyncIterator[Service]:
+    """A service whose rollup keeps slices of any number of traces, of any time."""
+    options = {"quiet_seconds": 0, "min_slice_traces": 1, "slice_lookback": timedelta(days=9000)}
+    async with service_with(tmp_path_factory, **options) as running:
+        # An earlier test may have left slices of the latest hours only.
+        await running.services.rollup.maintenance.rebuild()
+        yield running
 
 
 @pytest.fixture
@@ -34,39 +64,48 @@ async def ada(service: Service) -> Person:
 
 
 @pytest.fixture
+async def bob(slicing: Service) -> Person:
+    return await slicing.sign_up()
+
+
+@pytest.fixture
 def rollup(service: Service) -> Rollup:
-    """A rollup that also aggregates hours with recent writes."""
-    eager = Rollup(service.services.engine, quiet_seconds=0)
-    service.services.analytics._rollup = eager
-    return eager
+    return service.services.rollup
 
 
-async def update(service: Service, rollup: Rollup) -> int:
+async def update(service: Service) -> int:
     """Update the rollup once everything that was sent is visible."""
     await service.services.pipeline.wait_until_visible()
-    return await rollup.maintenance.update()
+    return await service.services.rollup.maintenance.update()
 
 
 async def get(person: Person, path: str, **parameters: Any) -> Any:
     return await person.data("GET", f"/analytics{path}", params={**RANGE, **parameters})
 
 
-async def source_of(service: Service, rollup: Rollup, person: Person, **filters: str) -> Source:
-    """Return the source that is chosen for the range."""
-    workspace = (await service.services.access.by_token(person.token)).workspace_id
+async def workspace_of(service: Service, person: Person) -> str:
+    return (await service.services.access.by_token(person.token)).workspace_id
+
+
+def make_question(**filters: str) -> Question:
     period = TimeRange.parse(RANGE["startDate"], RANGE["endDate"])
-    question = Question(period.or_last_days(30, DAY), TraceFilter(period, equal(**filters)))
-    return await rollup.choose_source(workspace, question)
+    return Question(period.or_last_days(30, DAY), TraceFilter(period, equal(**filters)))
 
 
-async def test_metrics_are_the_same_after_an_update(
-    service: Service, ada: Person, rollup: Rollup
-) -> None:
+async def source_of(service: Service, person: Person, **filters: str) -> Source:
+    """Return the source that is chosen for the range."""
+    workspace = await workspace_of(service, person)
+    return await service.services.rollup.choose_source(workspace, make_question(**filters))
+
+
+async def test_metrics_are_the_same_after_an_update(service: Service, ada: Person) -> None:
+    spans = []
     for hours in range(-80, 80, 7):
         root = new_span(DAY + timedelta(hours=hours), 100 + abs(hours), agentName="planner")
-        await send(ada, root, child_of(root, kind="llm", model="m", inputTokens=hours + 100))
+        spans += [root, child_of(root, kind="llm", model="m", inputTokens=hours + 100)]
+    await send(ada, *spans)
     before = await get(ada, "/metrics"), await get(ada, "/traces/requests-over-time")
-    assert await update(service, rollup) > 0
+    assert await update(service) > 0
     after = await get(ada, "/metrics"), await get(ada, "/traces/requests-over-time")
     assert after[1] == before[1]
     assert after[0].pop("p95Latency") == pytest.approx(before[0].pop("p95Latency"), rel=0.005)
@@ -74,100 +113,111 @@ async def test_metrics_are_the_same_after_an_update(
 
 
 async def test_filter_values_are_the_same_before_and_after_an_update(
-    service: Service, ada: Person, rollup: Rollup
+    service: Service, ada: Person
 ) -> None:
-    service.services.traces._rollup = rollup
-    for hours, agent in enumerate(("planner", "critic", "planner")):
-        root = new_span(DAY - timedelta(days=40 * hours), agentName=agent, environment="live")
-        call = child_of(root, kind="llm", model=f"m{hours}", provider="p", toolName="search")
-        await send(ada, root, call)
     failed = new_span(DAY, agentName="gone", status="error", errorType="timeout")
-    await send(ada, failed)
+    spans = [failed]
+    for number, agent in enumerate(("planner", "critic", "planner")):
+        root = new_span(DAY - timedelta(days=40 * number), agentName=agent, environment="live")
+        call = child_of(root, kind="llm", model=f"m{number}", provider="p", toolName="search")
+        spans += [root, call]
+    await send(ada, *spans)
     before = await ada.data("GET", "/spans/filters")
-    assert await update(service, rollup) > 0
+    assert await update(service) > 0
     assert await ada.data("GET", "/spans/filters") == before
     assert before["models"] == ["m0", "m1", "m2"]
     assert before["errorTypes"] == ["timeout"]
     assert before["statuses"] == ["error", "success"]
     await ada.data("DELETE", f"/spans/traces/{failed['traceId']}")
-    for _ in range(2):
+    for is_updated in (False, True):
+        if is_updated:
+            await update(service)
         after = await ada.data("GET", "/spans/filters")
         assert [agent["name"] for agent in after["agents"]] == ["critic", "planner"]
         assert after["errorTypes"] == []
         assert after["statuses"] == ["success"]
-        await update(service, rollup)
 
 
-async def test_clean_hours_are_not_read_from_the_traces(
-    service: Service, ada: Person, rollup: Rollup
-) -> None:
-    await send(ada, new_span(DAY))
-    await update(service, rollup)
-    source = await source_of(service, rollup, ada)
+@pytest.fixture(scope="module")
+async def carol(service: Service) -> Person:
+    """A person with traces of which all whole hours are in the rollup."""
+    person = await service.sign_up()
+    await send(person, new_span(DAY, sessionId="s", agentName="planner", environment="test"))
+    await update(service)
+    return person
+
+
+async def test_clean_hours_are_not_read_from_the_traces(service: Service, carol: Person) -> None:
+    source = await source_of(service, carol)
     assert source.rollup is not None
     # Only the two partial hours of the range.
     hours = ["2026-03-08 06:00:00", "2026-03-12 18:00:00"]
     assert source.parameters["trace_hours"] == hours
 
 
-async def test_a_dirty_hour_is_read_from_the_traces(
-    service: Service, ada: Person, rollup: Rollup
+async def test_filters_that_the_rollup_lacks_are_read_from_the_traces(
+    service: Service, carol: Person
 ) -> None:
+    assert not (await source_of(service, carol, agent="planner")).is_traces_only
+    assert not (await source_of(service, carol, environment="test")).is_traces_only
+    assert (await source_of(service, carol, session_id="s")).is_traces_only
+    assert (await source_of(service, carol, model="m")).is_traces_only
+
+
+async def test_a_dirty_hour_is_read_from_the_traces(service: Service, ada: Person) -> None:
     await send(ada, new_span(DAY), new_span(DAY - timedelta(hours=5)))
-    await update(service, rollup)
+    await update(service)
     await send(ada, new_span(DAY))
     assert (await get(ada, "/metrics"))["totalTraces"] == 3
-    source = await source_of(service, rollup, ada)
+    source = await source_of(service, ada)
     assert "2026-03-10 12:00:00" in source.parameters["trace_hours"]
     assert source.parameters["excluded_days"] == ["2026-03-10 00:00:00"]
     assert "2026-03-10 07:00:00" in source.parameters["hours"]
 
 
 async def test_a_deleted_trace_does_not_count_before_or_after_an_update(
-    service: Service, ada: Person, rollup: Rollup
+    service: Service, ada: Person
 ) -> None:
     gone, stays = new_span(DAY, agentName="gone"), new_span(DAY, agentName="stays")
     await send(ada, gone, stays)
-    await update(service, rollup)
+    await update(service)
     await ada.data("DELETE", f"/spans/traces/{gone['traceId']}")
-    for _ in range(2):
+    for is_updated in (False, True):
+        if is_updated:
+            await update(service)
         assert (await get(ada, "/traces/requests-over-time"))[2]["byAgent"] == {"stays": 1}
         assert (await get(ada, "/metrics"))["activeAgents"] == 1
-        await update(service, rollup)
 
 
-async def test_monthly_rollups_follow_changes(
-    service: Service, ada: Person, rollup: Rollup
-) -> None:
+async def test_monthly_rollups_follow_changes(service: Service, ada: Person) -> None:
     year = {"startDate": "2025-09-15", "endDate": "2026-03-20", "granularity": "monthly"}
     roots = [new_span(DAY - timedelta(days=5 * n), 100, agentName="planner") for n in range(30)]
     await send(ada, *roots)
     counts = [point["total"] for point in await get(ada, "/traces/requests-over-time", **year)]
     assert sum(counts) == 30
-    await update(service, rollup)
-    for change in (None, "late", "deleted"):
-        if change == "late":
-            await send(ada, new_span(datetime(2025, 12, 24, 12, tzinfo=UTC), 100))
-            counts[3] += 1
-        elif change == "deleted":
-            await ada.data("DELETE", f"/spans/traces/{roots[2]['traceId']}")
-            counts[-2] -= 1
-        for _ in range(2):
-            points = await get(ada, "/traces/requests-over-time", **year)
-            assert [point["total"] for point in points] == counts
-            assert (await get(ada, "/metrics", **year))["totalTraces"] == sum(counts)
-            await update(service, rollup)
+    await update(service)
+    points = await get(ada, "/traces/requests-over-time", **year)
+    assert [point["total"] for point in points] == counts
+    await send(ada, new_span(datetime(2025, 12, 24, 12, tzinfo=UTC), 100))
+    counts[3] += 1
+    await ada.data("DELETE", f"/spans/traces/{roots[2]['traceId']}")
+    counts[-2] -= 1
+    for is_updated in (False, True):
+        if is_updated:
+            await update(service)
+        points = await get(ada, "/traces/requests-over-time", **year)
+        assert [point["total"] for point in points] == counts
+        assert (await get(ada, "/metrics", **year))["totalTraces"] == sum(counts)
     stored = """SELECT sum(traces) AS traces FROM trace_rollup FINAL
         WHERE step = 'month' AND workspace = {workspace:String}"""
-    workspace = (await service.services.access.by_token(ada.token)).workspace_id
+    workspace = await workspace_of(service, ada)
     (row,) = await service.services.engine.fetch(stored, {"workspace": workspace})
     assert row["traces"] == sum(counts)
 
 
-async def test_traces_are_counted_by_status_from_the_rollup(
+async def test_traces_are_counted_by_status_from_the_rollup_which_can_be_rebuilt(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
-    service.services.traces._rollup = rollup
     failed: dict[str, Any] = {"status": "error", "errorType": "timeout"}
     roots = [new_span(DAY + timedelta(days=n), agentName="planner", **failed) for n in range(3)]
     roots += [new_span(DAY, agentName="planner"), new_span(DAY, agentName="critic")]
@@ -178,53 +228,25 @@ async def test_traces_are_counted_by_status_from_the_rollup(
         total: int = response.json()["pagination"]["total"]
         return total
 
-    for _ in range(2):
+    for is_updated in (False, True):
+        if is_updated:
+            await update(service)
         assert await count(status="error") == 3
         assert await count(status="success") == 2
         assert await count(status="success", agentId="planner") == 1
         assert await count(status="error", errorType="timeout") == 3
         assert await count(filters='[{"field": "status", "op": "ne", "value": "error"}]') == 2
-        await update(service, rollup)
     # Only a count from the rollup can miss them.
     await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
     rollup.clear_cache()
     assert await count(status="error") == 0
     assert await count(status="error", errorType="timeout") == 3
+    # A rebuild recomputes what was lost.
+    assert await rollup.maintenance.rebuild() >= 3
+    assert await count(status="error") == 3
 
 
-# Rebuilding the rollup of the shared service would take ten times as long with these months.
-@pytest.mark.own_service
-async def test_spans_of_many_months_are_stored_and_aggregated(
-    service: Service, ada: Person, slices: Rollup
-) -> None:
-    first = datetime(2003, 1, 31, 12, tzinfo=UTC)
-    spans = [new_span(first + timedelta(days=31 * n)) for n in range(150)]
-    # As many months as one request may hold.
-    for number in range(0, 150, 13):
-        await send(ada, *spans[number : number + 13])
-    years = {"startDate": "2003-01-01", "endDate": "2017-01-01", "granularity": "monthly"}
-    assert (await get(ada, "/metrics", **years))["totalTraces"] == 150
-    assert await update_slices(service, slices) >= 150
-    assert await update(service, slices) >= 150
-    assert (await get(ada, "/metrics", **years))["totalTraces"] == 150
-
-
-async def test_filters_that_the_rollup_lacks_are_read_from_the_traces(
-    service: Service, ada: Person, rollup: Rollup
-) -> None:
-    root = new_span(DAY, sessionId="s", agentName="planner", environment="test")
-    await send(ada, root)
-    await update(service, rollup)
-    assert not (await source_of(service, rollup, ada, agent="planner")).is_traces_only
-    assert not (await source_of(service, rollup, ada, environment="test")).is_traces_only
-    assert (await source_of(service, rollup, ada, session_id="s")).is_traces_only
-    assert (await source_of(service, rollup, ada, model="m")).is_traces_only
-
-
-async def test_a_busy_hour_is_not_aggregated_yet(
-    service: Service, ada: Person, rollup: Rollup
-) -> None:
-    await update(service, rollup)
+async def test_a_busy_hour_is_not_aggregated_yet(service: Service, ada: Person) -> None:
     await send(ada, new_span(DAY))
     await service.services.pipeline.wait_until_visible()
     patient = Rollup(service.services.engine, quiet_seconds=600)
@@ -232,26 +254,14 @@ async def test_a_busy_hour_is_not_aggregated_yet(
     assert (await get(ada, "/metrics"))["totalTraces"] == 1
 
 
-async def test_a_rebuild_recomputes_everything(
-    service: Service, ada: Person, rollup: Rollup
-) -> None:
-    await send(ada, new_span(DAY), new_span(DAY + timedelta(days=1)))
-    await update(service, rollup)
-    # Simulate lost rollup rows.
-    await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
-    assert (await get(ada, "/metrics"))["totalTraces"] == 0
-    assert await rollup.maintenance.rebuild() >= 2
-    assert (await get(ada, "/metrics"))["totalTraces"] == 2
-
-
 async def test_clean_aggregates_are_cached_until_they_change(
-    service: Service, ada: Person, rollup: Rollup, monkeypatch: pytest.MonkeyPatch
+    service: Service, ada: Person, rollup: Rollup
 ) -> None:
     async def count() -> int:
         return int((await get(ada, "/metrics"))["totalTraces"])
 
     await send(ada, new_span(DAY), new_span(DAY + timedelta(days=1)))
-    await update(service, rollup)
+    await update(service)
     assert await count() == 2
     # From here on only the cache has the values.
     await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
@@ -262,58 +272,31 @@ async def test_clean_aggregates_are_cached_until_they_change(
     assert await count() == 3
     await send(ada, new_span(DAY + timedelta(minutes=2)))
     assert await count() == 4
-    await update(service, rollup)
+    await update(service)
     assert await count() == 4
-    monkeypatch.setattr(aggregate_cache, "TTL_SECONDS", 0)
-    await send(ada, new_span(DAY))
-    await update(service, rollup)
-    assert await count() == 5
-    await service.services.engine.run(lambda client: client.command("TRUNCATE TABLE trace_rollup"))
-    assert await count() == 0
-
-
-@pytest.mark.own_service
-async def test_the_cache_has_a_limit(
-    service: Service, ada: Person, rollup: Rollup, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await send(ada, *(new_span(DAY + timedelta(hours=n), agentName=f"a{n}") for n in range(9)))
-    await update(service, rollup)
-    monkeypatch.setattr(aggregate_cache, "MAX_VALUES", 100)
-    for path in ("/traces/requests-over-time", "/traces/error-rate", "/costs", "/metrics"):
-        for agent in ({}, {"agentId": "a1"}, {"agentId": "a2"}):
-            await get(ada, path, **agent)
-            entries = rollup._cache._entries.values()
-            sizes = [aggregate_cache.count_values(aggregates) for _, aggregates in entries]
-            assert 0 < sum(sizes) <= 100
-    # Of fifteen aggregations (metrics are two) the first are evicted, and computed again.
-    assert len(sizes) < 15
-    assert len(await get(ada, "/traces/requests-over-time")) == 5
 
 
 async def test_a_moved_and_deleted_trace_counts_in_neither_hour(
-    service: Service, ada: Person, rollup: Rollup
+    service: Service, ada: Person
 ) -> None:
     late = new_span(DAY)
     await send(ada, late, new_span(DAY))
-    await update(service, rollup)
+    await update(service)
     # The earlier root arrives later, and is deleted before an update sees it.
     await send(ada, new_span(DAY - timedelta(hours=1), traceId=late["traceId"]))
     await ada.data("DELETE", f"/spans/traces/{late['traceId']}")
-    await update(service, rollup)
+    await update(service)
     assert (await get(ada, "/metrics"))["totalTraces"] == 1
 
 
-async def test_an_interrupted_update_does_not_advance_the_watermark(
-    service: Service, ada: Person, rollup: Rollup
-) -> None:
-    await update(service, rollup)
-    watermarks = await rollup._watermarks.read()
+async def test_an_interrupted_update_loses_nothing(service: Service, ada: Person) -> None:
     await send(ada, new_span(DAY))
     await service.services.pipeline.wait_until_visible()
-    rollup.maintenance.interrupt()
-    await rollup.maintenance.update_and_merge()
-    rollup._watermarks.expire()
-    assert await rollup._watermarks.read() == watermarks
+    interrupted = Rollup(service.services.engine, quiet_seconds=0)
+    interrupted.maintenance.interrupt()
+    await interrupted.maintenance.update_and_merge()
+    assert (await get(ada, "/metrics"))["totalTraces"] == 1
+    assert await update(service) > 0
     assert (await get(ada, "/metrics"))["totalTraces"] == 1
 
 
@@ -322,112 +305,17 @@ async def test_a_trace_of_the_last_second_of_a_day_is_aggregated(
 ) -> None:
     # Alone in its part, which the engine would skip if the day ended at a whole second.
     await send(ada, new_span(datetime(2026, 3, 9, 23, 59, 59, 500_000, tzinfo=UTC)))
-    await update(service, rollup)
-    assert (await get(ada, "/metrics"))["totalTraces"] == 1
-
-
-@pytest.fixture
-async def slices(service: Service) -> Rollup:
-    """A rollup that keeps slices of any number of traces, of any time."""
-    sliced = await slice_everything(service)
-    service.services.analytics._rollup = sliced
-    return sliced
-
-
-async def update_slices(service: Service, rollup: Rollup) -> int:
-    await service.services.pipeline.wait_until_visible()
-    return await rollup.maintenance.update_slices()
-
-
-async def test_an_hour_with_recent_writes_is_read_from_slices(
-    service: Service, ada: Person, slices: Rollup
-) -> None:
-    for seconds in range(0, 100, 7):
-        await send(ada, new_span(DAY + timedelta(seconds=seconds), 100, agentName="planner"))
-    before = await get(ada, "/metrics"), await get(ada, "/traces/requests-over-time")
-    assert await update_slices(service, slices) >= 15
-    source = await source_of(service, slices, ada)
-    assert source.slices is not None
-    bound = source.parameters
-    sliced = [(bound[f"first_slices_{n}"], bound[f"end_slices_{n}"]) for n in range(2)]
-    assert any(first <= "2026-03-10 12:00:00" < end for first, end in sliced)
-    # Nothing has changed since, and the range consists of whole slices.
-    assert "first_range_0" not in source.parameters
-    after = await get(ada, "/metrics"), await get(ada, "/traces/requests-over-time")
-    assert after[1] == before[1]
-    assert after[0].pop("p95Latency") == pytest.approx(before[0].pop("p95Latency"), rel=0.005)
-    assert after[0] == pytest.approx(before[0])
-
-
-async def test_a_dirty_slice_is_read_from_the_traces(
-    service: Service, ada: Person, slices: Rollup
-) -> None:
-    gone, stays = new_span(DAY, agentName="gone"), new_span(DAY, agentName="stays")
-    await send(ada, gone, stays)
-    await update_slices(service, slices)
-    await send(ada, new_span(DAY, agentName="late"))
-    await ada.data("DELETE", f"/spans/traces/{gone['traceId']}")
-    for _ in range(2):
-        points = await get(ada, "/traces/requests-over-time")
-        assert points[2]["byAgent"] == {"stays": 1, "late": 1}
-        await update_slices(service, slices)
-
-
-async def test_a_range_that_cuts_a_slice_is_exact(
-    service: Service, ada: Person, slices: Rollup
-) -> None:
-    await send(ada, *(new_span(DAY + timedelta(seconds=second), 100) for second in range(60)))
-    await update_slices(service, slices)
-    for first, end in ((0, 60), (3, 57), (10, 20), (11, 19), (10, 15), (13, 20), (0, 31)):
-        period = {
-            "startDate": f"{DAY + timedelta(seconds=first):%Y-%m-%dT%H:%M:%SZ}",
-            "endDate": f"{DAY + timedelta(seconds=end):%Y-%m-%dT%H:%M:%SZ}",
-        }
-        for granularity in ("hourly", "daily"):
-            answer = await get(ada, "/traces/success-failure", **period, granularity=granularity)
-            assert answer["total"] == end - first
-
-
-async def test_slices_are_dropped_when_hours_are_read_instead(
-    service: Service, ada: Person, slices: Rollup
-) -> None:
-    await send(ada, new_span(DAY))
-    await update_slices(service, slices)
-    # Not today, when traces of other tests start.
-    days = """SELECT uniqExact(toDate(moment)) AS days FROM trace_slices
-        WHERE moment < '2026-06-01'"""
-    engine = service.services.engine
-    assert (await engine.fetch(days, {}))[0]["days"] > 0
-    usual = Rollup(engine, quiet_seconds=0)
-    service.services.analytics._rollup = usual
-    assert await usual.maintenance.update() > 0
-    assert (await engine.fetch(days, {}))[0]["days"] == 0
+    await update(service)
     assert (await get(ada, "/metrics"))["totalTraces"] == 1
 
 
 async def test_slices_are_not_created_for_few_traces(
     service: Service, ada: Person, rollup: Rollup
 ) -> None:
-    await update(service, rollup)
+    await update(service)
     await send(ada, new_span(datetime.now(UTC)))
-    assert await update_slices(service, rollup) == 0
-
-
-async def test_traces_written_while_slices_are_updated_are_not_lost(
-    service: Service, ada: Person
-) -> None:
-    """A row may follow in the millisecond up to which the writer reports everything visible."""
-    writer = service.services.prices._price_sync._writer
-    rollup = await slice_everything(service, writer)
-    service.services.analytics._rollup = rollup
-    sent = 0
-    for _ in range(10):
-        for _ in range(5):
-            await send(ada, new_span(datetime.now(UTC) - timedelta(seconds=1)))
-            sent += 1
-        await rollup.maintenance.update_slices()
-        today = {"startDate": "2026-01-01", "endDate": "2099-01-01", "granularity": "monthly"}
-        assert (await get(ada, "/metrics", **today))["totalTraces"] == sent
+    await service.services.pipeline.wait_until_visible()
+    assert await rollup.maintenance.update_slices() == 0
 
 
 async def test_traces_that_become_visible_after_an_update_are_not_lost(
@@ -441,8 +329,10 @@ async def test_traces_that_become_visible_after_an_update_are_not_lost(
     assert await eager.maintenance.update() > 0
     _insert_copy(service, written_at=started)
     # As after a restart, when recent changes are no longer known.
-    service.services.analytics._rollup = Rollup(service.services.engine)
-    assert (await get(ada, "/metrics"))["totalTraces"] == 2
+    restarted = Rollup(service.services.engine)
+    workspace = await workspace_of(service, ada)
+    totals = await restarted.answer(workspace, make_question(), queries.TOTALS)
+    assert totals.traces == 2
 
 
 def _insert_copy(service: Service, written_at: datetime) -> None:
@@ -475,3 +365,102 @@ async def test_a_quiet_month_becomes_one_part(service: Service, ada: Person) -> 
     everything = {"startDate": "2019-07-01", "endDate": "2019-07-31"}
     metrics = await ada.data("GET", "/analytics/metrics", params=everything)
     assert metrics["totalTraces"] == 3
+
+
+async def update_slices(service: Service) -> int:
+    await service.services.pipeline.wait_until_visible()
+    return await service.services.rollup.maintenance.update_slices()
+
+
+async def test_an_hour_with_recent_writes_is_read_from_slices(
+    slicing: Service, bob: Person
+) -> None:
+    moments = [DAY + timedelta(seconds=seconds) for seconds in range(0, 100, 7)]
+    await send(bob, *(new_span(moment, 100, agentName="planner") for moment in moments))
+    before = await get(bob, "/metrics"), await get(bob, "/traces/requests-over-time")
+    assert await update_slices(slicing) >= 15
+    source = await source_of(slicing, bob)
+    assert source.slices is not None
+    bound = source.parameters
+    sliced = [(bound[f"first_slices_{n}"], bound[f"end_slices_{n}"]) for n in range(2)]
+    assert any(first <= "2026-03-10 12:00:00" < end for first, end in sliced)
+    # Nothing has changed since, and the range consists of whole slices.
+    assert "first_range_0" not in source.parameters
+    after = await get(bob, "/metrics"), await get(bob, "/traces/requests-over-time")
+    assert after[1] == before[1]
+    assert after[0].pop("p95Latency") == pytest.approx(before[0].pop("p95Latency"), rel=0.005)
+    assert after[0] == pytest.approx(before[0])
+
+
+async def test_a_dirty_slice_is_read_from_the_traces(slicing: Service, bob: Person) -> None:
+    gone, stays = new_span(DAY, agentName="gone"), new_span(DAY, agentName="stays")
+    await send(bob, gone, stays)
+    await update_slices(slicing)
+    await send(bob, new_span(DAY, agentName="late"))
+    await bob.data("DELETE", f"/spans/traces/{gone['traceId']}")
+    for _ in range(2):
+        points = await get(bob, "/traces/requests-over-time")
+        assert points[2]["byAgent"] == {"stays": 1, "late": 1}
+        await update_slices(slicing)
+
+
+async def test_a_range_that_cuts_a_slice_is_exact(slicing: Service, bob: Person) -> None:
+    await send(bob, *(new_span(DAY + timedelta(seconds=second), 100) for second in range(60)))
+    await update_slices(slicing)
+    for first, end in ((0, 60), (3, 57), (10, 20), (11, 19), (10, 15), (13, 20), (0, 31)):
+        period = {
+            "startDate": f"{DAY + timedelta(seconds=first):%Y-%m-%dT%H:%M:%SZ}",
+            "endDate": f"{DAY + timedelta(seconds=end):%Y-%m-%dT%H:%M:%SZ}",
+        }
+        for granularity in ("hourly", "daily"):
+            answer = await get(bob, "/traces/success-failure", **period, granularity=granularity)
+            assert answer["total"] == end - first
+
+
+async def test_traces_written_while_slices_are_updated_are_not_lost(
+    slicing: Service, bob: Person
+) -> None:
+    """A row may follow in the millisecond up to which the writer reports everything visible."""
+    today = {"startDate": "2026-01-01", "endDate": "2099-01-01", "granularity": "monthly"}
+    sent = 0
+    for _ in range(5):
+        for _ in range(3):
+            await send(bob, new_span(datetime.now(UTC) - timedelta(seconds=1)))
+            sent += 1
+        await slicing.services.rollup.maintenance.update_slices()
+        assert (await get(bob, "/metrics", **today))["totalTraces"] == sent
+
+
+@pytest.mark.long
+async def test_spans_of_many_months_are_stored_and_aggregated(
+    slicing: Service, bob: Person
+) -> None:
+    # More than the hundred partitions to which the engine inserts at once by default.
+    months = 110
+    first = datetime(2003, 1, 31, 12, tzinfo=UTC)
+    spans = [new_span(first + timedelta(days=31 * n)) for n in range(months)]
+    # As many months as one request may hold; requests at the same time are one batch.
+    await asyncio.gather(*(send(bob, *spans[n : n + 13]) for n in range(0, months, 13)))
+    years = {"startDate": "2003-01-01", "endDate": "2017-01-01", "granularity": "monthly"}
+    assert (await get(bob, "/metrics", **years))["totalTraces"] == months
+    assert await update_slices(slicing) >= months
+    assert await update(slicing) >= months
+    assert (await get(bob, "/metrics", **years))["totalTraces"] == months
+
+
+# Last, because it drops the slices of the tests above.
+async def test_slices_are_dropped_when_hours_are_read_instead(
+    service: Service, slicing: Service, bob: Person
+) -> None:
+    await send(bob, new_span(DAY))
+    await update_slices(slicing)
+    # Not today, when traces of other tests start.
+    days = """SELECT uniqExact(toDate(moment)) AS days FROM trace_slices
+        WHERE moment < '2026-06-01'"""
+    engine = service.services.engine
+    assert (await engine.fetch(days, {}))[0]["days"] > 0
+    assert await update(service) > 0
+    assert (await engine.fetch(days, {}))[0]["days"] == 0
+    workspace = await workspace_of(slicing, bob)
+    totals = await service.services.rollup.answer(workspace, make_question(), queries.TOTALS)
+    assert totals.traces == 1

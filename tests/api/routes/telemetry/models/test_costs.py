@@ -66,51 +66,69 @@ CALLS = [
 ]
 
 
+BEFORE_CHANGE = datetime(2026, 6, 15, 23, 59, 59, tzinfo=UTC)
+AFTER_CHANGE = datetime(2026, 6, 16, 0, 0, 0, tzinfo=UTC)
+TOKENS = {"input": 1000, "output": 1000}
+
+
+def _calls() -> dict[str, dict[str, Any]]:
+    """Return all calls of this file, by name."""
+    calls = {
+        name: llm_call(model, provider, tokens, start=NOW)
+        for name, provider, model, tokens in CALLS
+    }
+    for name, at in (("before", BEFORE_CHANGE), ("after", AFTER_CHANGE)):
+        calls[name] = llm_call("mistral-medium-latest", "mistral", TOKENS, start=at)
+    calls["reported"] = llm_call("gpt-4o", "openai", TOKENS, cost=1.25)
+    calls["agent"] = span(
+        new_trace_id(), kind="agent", model="gpt-4o", provider="openai", inputTokens=1000
+    )
+    calls["of agent"] = llm_call("gpt-4o", "openai", {"input": 1000}, start=NOW) | {
+        "traceId": calls["agent"]["traceId"],
+        "parentSpanId": calls["agent"]["spanId"],
+    }
+    return calls
+
+
+Sent = tuple[Person, dict[str, dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+async def sent(shared_service: Service) -> Sent:
+    """A person, and the calls that were sent."""
+    person, calls = await shared_service.sign_up(), _calls()
+    await send(person, *calls.values())
+    return person, calls
+
+
 @pytest.mark.parametrize(
-    ("provider", "model", "tokens"), [c[1:] for c in CALLS], ids=[c[0] for c in CALLS]
+    ("name", "provider", "model", "tokens"), CALLS, ids=[name for name, *_ in CALLS]
 )
 async def test_a_call_has_its_list_price(
-    service: Service, provider: str, model: str, tokens: dict[str, int]
+    sent: Sent, name: str, provider: str, model: str, tokens: dict[str, int]
 ) -> None:
-    person = await service.sign_up()
-    call = llm_call(model, provider, tokens, start=NOW)
-    await send(person, call)
+    person, calls = sent
     expected = list_cost("google" if provider == "gcp.gemini" else provider, model, tokens)
     assert expected > 0
-    assert await cost_of(person, call) == pytest.approx(expected, rel=1e-9)
+    assert await cost_of(person, calls[name]) == pytest.approx(expected, rel=1e-9)
 
 
-async def test_a_changed_list_price_applies_from_its_date(service: Service) -> None:
-    person = await service.sign_up()
-    tokens = {"input": 1000, "output": 1000}
-    before = datetime(2026, 6, 15, 23, 59, 59, tzinfo=UTC)
-    after = datetime(2026, 6, 16, 0, 0, 0, tzinfo=UTC)
-    calls = {
-        moment: llm_call("mistral-medium-latest", "mistral", tokens, start=moment)
-        for moment in (before, after)
-    }
-    await send(person, *calls.values())
-    costs = {moment: await cost_of(person, call) for moment, call in calls.items()}
-    assert costs[before] < costs[after]
-    for moment, cost in costs.items():
-        expected = list_cost("mistral", "mistral-medium-latest", tokens, moment)
+async def test_a_changed_list_price_applies_from_its_date(sent: Sent) -> None:
+    person, calls = sent
+    before, after = [await cost_of(person, calls[name]) for name in ("before", "after")]
+    assert before < after
+    for cost, moment in ((before, BEFORE_CHANGE), (after, AFTER_CHANGE)):
+        expected = list_cost("mistral", "mistral-medium-latest", TOKENS, moment)
         assert cost == pytest.approx(expected, rel=1e-9)
 
 
-async def test_a_reported_cost_takes_precedence_over_the_computed_one(service: Service) -> None:
-    person = await service.sign_up()
-    call = llm_call("gpt-4o", "openai", {"input": 1000, "output": 1000}, cost=1.25)
-    await send(person, call)
-    assert await cost_of(person, call) == 1.25
+async def test_a_reported_cost_takes_precedence_over_the_computed_one(sent: Sent) -> None:
+    person, calls = sent
+    assert await cost_of(person, calls["reported"]) == 1.25
 
 
-async def test_a_cost_counts_on_model_calls_only_and_once(service: Service) -> None:
-    person = await service.sign_up()
-    trace_id = new_trace_id()
-    root = span(trace_id, kind="agent", model="gpt-4o", provider="openai", inputTokens=1000)
-    call = llm_call("gpt-4o", "openai", {"input": 1000}, start=NOW)
-    call |= {"traceId": trace_id, "parentSpanId": root["spanId"]}
-    await send(person, root, call)
-    trace = await person.data("GET", f"/spans/traces/{trace_id}")
+async def test_a_cost_counts_on_model_calls_only_and_once(sent: Sent) -> None:
+    person, calls = sent
+    trace = await person.data("GET", f"/spans/traces/{calls['agent']['traceId']}")
     assert trace["inputTokens"] == 1000
     assert trace["cost"] == pytest.approx(list_cost("openai", "gpt-4o", {"input": 1000}))

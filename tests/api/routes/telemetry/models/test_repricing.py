@@ -1,5 +1,6 @@
 """Repricing continues after a restart, and applies a newer price list."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,12 +20,25 @@ MODEL = "acme/restarted"
 PRICE = {"model": MODEL, "inputPerMillion": 2.0, "outputPerMillion": 10.0}
 
 
-async def costs(person: Person) -> list[float]:
-    traces = await person.data("GET", "/spans/traces")
+LISTED = "gpt-4.1-nano"
+
+
+async def costs(person: Person, model: str) -> list[float]:
+    """Return the costs of the traces of a model, newest first."""
+    filters = json.dumps([{"field": "model", "value": model}])
+    traces = await person.data("GET", "/spans/traces", params={"filters": filters})
     return [trace["cost"] for trace in traces]
 
 
-async def test_interrupted_repricing_is_finished_by_the_next_process(
+async def sources(person: Person) -> dict[str, str]:
+    return {seen["model"]: seen["priceSource"] for seen in await person.data("GET", "/models")}
+
+
+def older_list(_: PriceList, provider: str, model: str) -> Sequence[PricePeriod]:
+    return [] if model == LISTED else find_list_prices(provider, model)
+
+
+async def test_the_next_process_finishes_repricing_and_applies_a_newer_price_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime.now(UTC)
@@ -37,13 +51,17 @@ async def test_interrupted_repricing_is_finished_by_the_next_process(
         done.append(arguments)
         stored.reprice_hours(*arguments, **named)  # type: ignore[arg-type]
 
-    async with start_service(tmp_path) as service:
-        person = await service.sign_up()
-        calls = [llm_call(MODEL, "acme", {"input": 1000}, start=at) for at in months]
-        await person.data("POST", "/spans", json={"spans": calls})
-        # Spans that are not stored yet would get the new price without repricing.
-        await service.services.pipeline.wait_until_visible()
-        with monkeypatch.context() as patch:
+    with monkeypatch.context() as patch:
+        patch.setattr(PriceList, "find", older_list)
+        async with start_service(tmp_path) as service:
+            person = await service.sign_up()
+            calls = [llm_call(MODEL, "acme", {"input": 1000}, start=at) for at in months]
+            calls.append(llm_call(LISTED, "openai", {"input": 1_000_000}))
+            await person.data("POST", "/spans", json={"spans": calls})
+            # Spans that are not stored yet would get the new price without repricing.
+            await service.services.pipeline.wait_until_visible()
+            assert await costs(person, LISTED) == [0]
+            assert await sources(person) == {MODEL: "none", LISTED: "none"}
             patch.setattr(job, "reprice_hours", fail_after_one_month)
             await person.data("PUT", "/models/prices", json=PRICE)
 
@@ -53,7 +71,7 @@ async def test_interrupted_repricing_is_finished_by_the_next_process(
 
             await until(is_under_way, 30)
             # It is retried while it still fails.
-            assert await costs(person) == [pytest.approx(0.002), 0, 0]
+            assert await costs(person, MODEL) == [pytest.approx(0.002), 0, 0]
             (task,) = await person.data("GET", "/models/repricing")
             assert task["state"] == "running"
 
@@ -61,36 +79,16 @@ async def test_interrupted_repricing_is_finished_by_the_next_process(
         person = await service.log_in(person.email)
 
         async def is_done() -> bool:
+            # Repricing to a newer list is not a task of the workspace.
             (task,) = await person.data("GET", "/models/repricing")
             return bool(task["state"] == "done")
 
+        async def has_list_price() -> bool:
+            return await costs(person, LISTED) == [pytest.approx(0.1)]
+
         await until(is_done, 30)
-        assert await costs(person) == [pytest.approx(0.002)] * 3
-
-
-async def test_spans_are_priced_when_a_newer_price_list_has_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def older_list(_: PriceList, provider: str, model: str) -> Sequence[PricePeriod]:
-        return [] if model == "gpt-4.1-nano" else find_list_prices(provider, model)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(PriceList, "find", older_list)
-        async with start_service(tmp_path) as service:
-            person = await service.sign_up()
-            call = llm_call("gpt-4.1-nano", "openai", {"input": 1_000_000})
-            await person.data("POST", "/spans", json=call)
-            assert await costs(person) == [0]
-            (seen,) = await person.data("GET", "/models")
-            assert seen["priceSource"] == "none"
-
-    async with start_service(tmp_path) as service:
-        person = await service.log_in(person.email)
-
-        async def has_cost() -> bool:
-            return await costs(person) == [pytest.approx(0.1)]
-
-        await until(has_cost, 30)
-        (seen,) = await person.data("GET", "/models")
-        assert (seen["priceSource"], seen["inputPerMillion"]) == ("list", pytest.approx(0.1))
-        assert await person.data("GET", "/models/repricing") == []
+        assert await costs(person, MODEL) == [pytest.approx(0.002)] * 3
+        await until(has_list_price, 30)
+        assert await sources(person) == {MODEL: "own", LISTED: "list"}
+        (seen,) = [s for s in await person.data("GET", "/models") if s["model"] == LISTED]
+        assert seen["inputPerMillion"] == pytest.approx(0.1)

@@ -3,30 +3,12 @@
 from typing import Any
 
 import orjson
+import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from support.otlp import PROTOBUF, SECOND, make_span, make_traces, pairs
+from support.otlp import SECOND, Exporter, make_span, make_traces, pairs
 from support.service import Person, Service
-
-
-async def export(person: Person, kind: str, body: bytes) -> None:
-    headers = {"Content-Type": PROTOBUF}
-    response = await person.call("POST", f"/otlp/v1/{kind}", content=body, headers=headers)
-    assert response.status_code == 200, response.text
-
-
-async def show(
-    person: Person, span: Span, records: ExportLogsServiceRequest | None = None
-) -> dict[str, Any]:
-    await export(person, "traces", make_traces([span]).SerializeToString())
-    if records is not None:
-        await export(person, "logs", records.SerializeToString())
-    trace = await person.data("GET", f"/spans/traces/{span.trace_id.hex()}")
-    shown: dict[str, Any] = trace["spans"][0]
-    path = f"/spans/traces/{span.trace_id.hex()}/spans/{span.span_id.hex()}"
-    assert (await person.data("GET", path))["messages"] == shown["messages"]
-    return shown
 
 
 def says(role: str, text: str) -> dict[str, Any]:
@@ -48,70 +30,114 @@ def make_records(span: Span, *events: tuple[str, dict[str, Any]]) -> ExportLogsS
     return request
 
 
-async def test_a_span_has_its_raw_content_and_its_messages(service: Service) -> None:
-    raw = [{"role": "user", "content": "Weather?"}]
-    asked = orjson.dumps(raw).decode()
-    made = make_span(gen_ai__operation__name="chat", langfuse__observation__input=asked)
-    span = await show(await service.sign_up(), made)
-    assert span["input"] == raw
+def attributes_of_a_message() -> dict[str, Any]:
+    content = "llm.input_messages.0.message.contents.0.message_content"
+    return {
+        "openinference.span.kind": "LLM",
+        "input.value": '{"messages": ["ChatMessage(role=<MessageRole.USER>)"]}',
+        "llm.input_messages.0.message.role": "user",
+        f"{content}.type": "text",
+        f"{content}.text": "Weather?",
+    }
+
+
+RAW = [{"role": "user", "content": "Weather?"}]
+CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+CHOICE = {"finish_reason": "tool_calls", "index": 0, "message": {"tool_calls": [CALL]}}
+TEXTS = [f"message {number}" for number in range(20)]
+
+SPANS = {
+    "raw": make_span(
+        gen_ai__operation__name="chat", langfuse__observation__input=orjson.dumps(RAW).decode()
+    ),
+    "tool": make_span(
+        gen_ai__tool__name="weather", gen_ai__tool__call__arguments='{"city": "Oslo"}'
+    ),
+    "printed": make_span(**attributes_of_a_message()),
+    "choice": make_span(gen_ai__operation__name="chat"),
+    "many": make_span(gen_ai__operation__name="chat"),
+    "claude": make_span(
+        name="claude_code.llm_request", gen_ai__request__model="m", request_id="r1"
+    ),
+    "tool event": make_span(name="claude_code.tool", tool_name="Bash"),
+}
+SPANS["tool event"].events.add(
+    name="tool.output", attributes=pairs({"bash_command": "echo hello", "output": "hello"})
+)
+RECORDS = [
+    make_records(SPANS["choice"], ("gen_ai.choice", CHOICE)),
+    make_records(SPANS["many"], *(("gen_ai.user.message", {"content": t}) for t in TEXTS)),
+    make_records(
+        SPANS["claude"],
+        ("", {"event.name": "user_prompt", "prompt": "Fix it"}),
+        ("", {"event.name": "assistant_response", "response": "Done", "request_id": "r1"}),
+        ("", {"event.name": "assistant_response", "response": "Other", "request_id": "r2"}),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+async def ada(shared_service: Service) -> Person:
+    """A person who has sent all spans in one request, and then all records in another."""
+    person = await shared_service.sign_up()
+    exporter = Exporter(shared_service.http, (await person.new_key(scopes=["ingest"]))["key"])
+    spans = make_traces([])
+    for span in SPANS.values():
+        spans.MergeFrom(make_traces([span]))
+    records = ExportLogsServiceRequest()
+    for some in RECORDS:
+        records.MergeFrom(some)
+    assert (await exporter.post(spans)).status_code == 200
+    assert (await exporter.post(records, "/v1/logs")).status_code == 200
+    return person
+
+
+async def show(person: Person, name: str) -> dict[str, Any]:
+    """Return the span in its trace, which has the same messages as the span alone."""
+    path = f"/spans/traces/{SPANS[name].trace_id.hex()}"
+    [shown] = (await person.data("GET", path))["spans"]
+    alone = await person.data("GET", f"{path}/spans/{shown['spanId']}")
+    assert alone["messages"] == shown["messages"]
+    found: dict[str, Any] = shown
+    return found
+
+
+async def test_a_span_has_its_raw_content_and_its_messages(ada: Person) -> None:
+    span = await show(ada, "raw")
+    assert span["input"] == RAW
     assert span["messages"] == {"input": [says("user", "Weather?")], "output": None}
 
 
-async def test_a_tool_has_arguments_and_no_messages(service: Service) -> None:
-    span = make_span(gen_ai__tool__name="weather", gen_ai__tool__call__arguments='{"city": "Oslo"}')
-    shown = await show(await service.sign_up(), span)
+async def test_a_tool_has_arguments_and_no_messages(ada: Person) -> None:
+    shown = await show(ada, "tool")
     assert shown["input"] == {"city": "Oslo"}
     assert shown["messages"] == {"input": None, "output": None}
 
 
-async def test_messages_outrank_what_the_framework_printed(service: Service) -> None:
-    attributes: dict[str, Any] = {
-        "openinference.span.kind": "LLM",
-        "input.value": '{"messages": ["ChatMessage(role=<MessageRole.USER>)"]}',
-        "llm.input_messages.0.message.role": "user",
-        "llm.input_messages.0.message.contents.0.message_content.type": "text",
-        "llm.input_messages.0.message.contents.0.message_content.text": "Weather?",
-    }
-    shown = await show(await service.sign_up(), make_span(**attributes))
+async def test_messages_outrank_what_the_framework_printed(ada: Person) -> None:
+    shown = await show(ada, "printed")
     assert shown["messages"]["input"] == [says("user", "Weather?")]
     assert "input.value" not in shown["attributes"]
 
 
-async def test_a_choice_with_only_tool_calls_is_a_message(service: Service) -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
-    span = make_span(gen_ai__operation__name="chat")
-    choice = {"finish_reason": "tool_calls", "index": 0, "message": {"tool_calls": [call]}}
-    shown = await show(await service.sign_up(), span, make_records(span, ("gen_ai.choice", choice)))
+async def test_a_choice_with_only_tool_calls_is_a_message(ada: Person) -> None:
     part = {"type": "toolCall", "id": "c1", "name": "weather", "arguments": {}}
-    assert shown["messages"]["output"] == [{"role": "assistant", "parts": [part]}]
+    output = (await show(ada, "choice"))["messages"]["output"]
+    assert output == [{"role": "assistant", "parts": [part]}]
 
 
-async def test_messages_of_the_same_time_keep_their_order(service: Service) -> None:
-    span = make_span(gen_ai__operation__name="chat")
-    texts = [f"message {number}" for number in range(20)]
-    events = [("gen_ai.user.message", {"content": text}) for text in texts]
-    shown = await show(await service.sign_up(), span, make_records(span, *events))
-    assert shown["messages"]["input"] == [says("user", text) for text in texts]
+async def test_messages_of_the_same_time_keep_their_order(ada: Person) -> None:
+    found = (await show(ada, "many"))["messages"]["input"]
+    assert found == [says("user", text) for text in TEXTS]
 
 
-async def test_the_prompt_and_the_answer_of_claude_code_are_shown(service: Service) -> None:
-    span = make_span(name="claude_code.llm_request", gen_ai__request__model="m", request_id="r1")
-    records = make_records(
-        span,
-        ("", {"event.name": "user_prompt", "prompt": "Fix it"}),
-        ("", {"event.name": "assistant_response", "response": "Done", "request_id": "r1"}),
-        ("", {"event.name": "assistant_response", "response": "Other", "request_id": "r2"}),
-    )
-    shown = await show(await service.sign_up(), span, records)
-    assert shown["messages"] == {
+async def test_the_prompt_and_the_answer_of_claude_code_are_shown(ada: Person) -> None:
+    assert (await show(ada, "claude"))["messages"] == {
         "input": [says("user", "Fix it")],
         "output": [says("assistant", "Done")],
     }
 
 
-async def test_the_output_of_a_tool_event_is_shown(service: Service) -> None:
-    span = make_span(name="claude_code.tool", tool_name="Bash")
-    values = pairs({"bash_command": "echo hello", "output": "hello"})
-    span.events.add(name="tool.output", attributes=values)
-    shown = await show(await service.sign_up(), span)
+async def test_the_output_of_a_tool_event_is_shown(ada: Person) -> None:
+    shown = await show(ada, "tool event")
     assert (shown["input"], shown["output"]) == ("echo hello", "hello")

@@ -1,32 +1,22 @@
 """Agents, providers, sessions, users and errors are read from what each emitter sends."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from support.ids import new_span_id, new_trace_id
-from support.otlp import PROTOBUF, make_span, make_traces
+from support.otlp import Exporter, make_span, make_traces
 from support.service import Service
 
+OK, FAILED = Status.STATUS_CODE_OK, Status.STATUS_CODE_ERROR
+AGENT: dict[str, Any] = {"openinference.span.kind": "AGENT"}
+MODEL: dict[str, Any] = {"gen_ai.request.model": "gpt-4o"}
 
-async def show(
-    service: Service, spans: Sequence[Span], scope: str = "", service_name: str = "shop"
-) -> dict[str, Any]:
-    """Export spans of one trace and return how the API shows it."""
-    person = await service.sign_up()
-    request = make_traces(spans, service_name)
-    request.resource_spans[0].scope_spans[0].scope.name = scope
-    response = await person.call(
-        "POST",
-        "/otlp/v1/traces",
-        content=request.SerializeToString(),
-        headers={"Content-Type": PROTOBUF},
-    )
-    assert response.status_code == 200, response.text
-    trace: dict[str, Any] = await person.data("GET", f"/spans/traces/{spans[0].trace_id.hex()}")
-    return trace
+
+def one(**attributes: Any) -> list[Span]:
+    return [make_span(**attributes)]
 
 
 def root_and_call(root: dict[str, Any], call: dict[str, Any], name: str = "root") -> list[Span]:
@@ -37,126 +27,159 @@ def root_and_call(root: dict[str, Any], call: dict[str, Any], name: str = "root"
     ]
 
 
-OK, FAILED = Status.STATUS_CODE_OK, Status.STATUS_CODE_ERROR
+def langfuse_error() -> list[Span]:
+    level = {"level": "ERROR", "status_message": "429 Too Many Requests"}
+    return one(**{f"langfuse.observation.{key}": text for key, text in level.items()})
 
 
-async def test_a_langfuse_observation_at_level_error_failed(service: Service) -> None:
-    span = make_span(
-        langfuse__observation__level="ERROR",
-        langfuse__observation__status_message="429 Too Many Requests",
-    )
-    trace = await show(service, [span])
-    assert (trace["status"], trace["errorType"]) == ("error", "rate_limit")
-    assert trace["spans"][0]["status"] == "error"
-
-
-async def test_a_trace_whose_only_call_failed_is_an_error(service: Service) -> None:
-    spans = root_and_call({}, {"gen_ai.request.model": "gpt-4o"})
+def failed_call() -> list[Span]:
+    spans = root_and_call({}, MODEL)
     spans[1].status.code, spans[1].status.message = FAILED, "Rate limit reached"
-    trace = await show(service, spans)
-    assert (trace["status"], trace["errorType"]) == ("error", "rate_limit")
+    return spans
 
 
-async def test_a_trace_with_a_successful_retry_is_no_error(service: Service) -> None:
-    spans = root_and_call({}, {"gen_ai.request.model": "gpt-4o"})
+def successful_retry() -> list[Span]:
+    spans = root_and_call({}, MODEL)
     spans[1].status.code = FAILED
-    retry = make_span(spans[0].trace_id, parent=spans[0].span_id, gen_ai__request__model="gpt-4o")
-    assert (await show(service, [*spans, retry]))["status"] == "success"
+    return [*spans, make_span(spans[0].trace_id, parent=spans[0].span_id, **MODEL)]
 
 
-async def test_a_root_that_says_ok_is_believed(service: Service) -> None:
-    spans = root_and_call({}, {"gen_ai.request.model": "gpt-4o"})
+def root_that_says_ok() -> list[Span]:
+    spans = root_and_call({}, MODEL)
     spans[0].status.code, spans[1].status.code = OK, FAILED
-    assert (await show(service, spans))["status"] == "success"
+    return spans
 
 
-async def test_a_langsmith_run_with_an_exception_failed(service: Service) -> None:
+def langsmith_exception() -> list[Span]:
     span = make_span(langsmith__span__kind="llm")
     span.status.code = OK
     event = span.events.add(name="exception")
     event.attributes.add(key="exception.message").value.string_value = "429 Rate limit reached"
-    trace = await show(service, [span], scope="langsmith")
-    assert (trace["status"], trace["errorType"]) == ("error", "rate_limit")
+    return [span]
 
 
-AGENT: dict[str, Any] = {"openinference.span.kind": "AGENT"}
+RATE_LIMITED = {"status": "error", "errorType": "rate_limit"}
+WEATHER = "Weather reporter"
 
 
-@pytest.mark.parametrize(
-    ("name", "attributes", "agent"),
-    [
-        ("weather_agent.run", {}, "weather_agent"),
-        (
-            "Weather reporter._execute_core",
-            {"graph.node.id": "Weather reporter"},
-            "Weather reporter",
-        ),
-        ("Weather reporter._execute_core", {}, "Weather reporter"),
-        ("invoke_agent weather", {}, "weather"),
-        ("model", {"langsmith.metadata.lc_agent_name": "weather"}, "weather"),
-    ],
-)
-async def test_the_agent_is_named_without_its_method(
-    service: Service, name: str, attributes: dict[str, Any], agent: str
+def agent(name: str, **attributes: Any) -> list[Span]:
+    return [make_span(name=name, **AGENT, **attributes)]
+
+
+# A trace with a span for each way to name the provider.
+CALLS = bytes.fromhex(new_trace_id())
+
+
+def call(**attributes: Any) -> list[Span]:
+    return [make_span(CALLS, name="call", **attributes)]
+
+
+# The spans of a trace, and what the trace and every span of it must show.
+TRACES: dict[str, tuple[list[Span], dict[str, Any]]] = {
+    "a Langfuse observation at level ERROR failed": (langfuse_error(), RATE_LIMITED),
+    "a trace whose only call failed is an error": (failed_call(), RATE_LIMITED),
+    "a trace with a successful retry is no error": (successful_retry(), {"status": "success"}),
+    "a root that says OK is believed": (root_that_says_ok(), {"status": "success"}),
+    "a LangSmith run with an exception failed": (langsmith_exception(), RATE_LIMITED),
+    "a workflow takes the name of its first agent": (
+        root_and_call(AGENT, {**AGENT, "graph.node.id": "Triage"}, name="Agent workflow"),
+        {"agentName": "Triage"},
+    ),
+    "the user is in the parameters of the call": (
+        one(**{"llm.invocation_parameters": '{"model": "gpt-4o", "user": "u-7"}'}),
+        {"sessionId": None, "userId": "u-7"},
+    ),
+    "a thread is a session": (
+        one(**{"traceloop.association.properties.thread_id": "t-1"}),
+        {"sessionId": "t-1", "userId": None},
+    ),
+    "a scrubbed session is none": (
+        one(**{"session.id": "[Scrubbed due to 'session']", "user.id": "u-7"}),
+        {"sessionId": None, "userId": "u-7"},
+    ),
+}
+SPANS: dict[str, tuple[list[Span], dict[str, Any]]] = {
+    "a method of an agent": (agent("weather_agent.run"), {"agentName": "weather_agent"}),
+    "a node with a name": (
+        agent(f"{WEATHER}._execute_core", **{"graph.node.id": WEATHER}),
+        {"agentName": WEATHER},
+    ),
+    "a method of a node": (agent(f"{WEATHER}._execute_core"), {"agentName": WEATHER}),
+    "an invocation": (agent("invoke_agent weather"), {"agentName": "weather"}),
+    "metadata of LangSmith": (
+        agent("model", **{"langsmith.metadata.lc_agent_name": "weather"}),
+        {"agentName": "weather"},
+    ),
+    "an observation at level ERROR": (langfuse_error(), {"status": "error"}),
+    "a service without a name takes that of the root": (
+        root_and_call({}, MODEL, name="weather-agent"),
+        {"agentName": "weather-agent"},
+    ),
+    **{
+        f"provider {number}": (call(**attributes), {"provider": provider, "model": model})
+        for number, (attributes, provider, model) in enumerate(
+            [
+                ({"langfuse.observation.model.name": "gpt-4o-mini"}, "openai", "gpt-4o-mini"),
+                ({"mlflow.llm.model": "claude-sonnet-4-5"}, "anthropic", "claude-sonnet-4-5"),
+                (
+                    {"gen_ai.system": "strands-agents", "gen_ai.request.model": "gpt-4o-mini"},
+                    "openai",
+                    "gpt-4o-mini",
+                ),
+                ({"gen_ai.system": "strands-agents"}, None, None),
+                (
+                    {"llm.provider": "openai", "llm.model_name": "openai/gpt-4o-mini"},
+                    "openai",
+                    "gpt-4o-mini",
+                ),
+                ({"llm.model_name": "gemini/gemini-2.5-flash"}, "gcp.gemini", "gemini-2.5-flash"),
+                (
+                    {"llm.provider": "openrouter", "llm.model_name": "openai/gpt-4o-mini"},
+                    "openrouter",
+                    "openai/gpt-4o-mini",
+                ),
+                ({"llm.model_name": "meta-llama/Llama-3"}, None, "meta-llama/Llama-3"),
+                ({"llm.model_name": "my-own-model"}, None, "my-own-model"),
+            ]
+        )
+    },
+}
+
+
+@pytest.fixture(scope="module")
+async def shown(shared_service: Service) -> dict[str, dict[str, Any]]:
+    """How the API shows each trace; all were sent in one request."""
+    person = await shared_service.sign_up()
+    request = ExportTraceServiceRequest()
+    for case, (spans, _) in {**TRACES, **SPANS}.items():
+        is_nameless = case.startswith("a service without a name")
+        one = make_traces(spans, "unknown_service:node" if is_nameless else "shop")
+        scope = "langsmith" if case.startswith("a LangSmith run") else ""
+        one.resource_spans[0].scope_spans[0].scope.name = scope
+        request.MergeFrom(one)
+    exporter = Exporter(shared_service.http, (await person.new_key(scopes=["ingest"]))["key"])
+    assert (await exporter.post(request)).status_code == 200
+    ids = {case: spans[0].trace_id.hex() for case, (spans, _) in {**TRACES, **SPANS}.items()}
+    traces = {one: await person.data("GET", f"/spans/traces/{one}") for one in {*ids.values()}}
+    return {case: traces[trace_id] for case, trace_id in ids.items()}
+
+
+@pytest.mark.parametrize("case", TRACES)
+async def test_the_status_the_names_and_the_ids_of_a_trace_are_found(
+    shown: dict[str, dict[str, Any]], case: str
 ) -> None:
-    trace = await show(service, [make_span(name=name, **AGENT, **attributes)])
-    assert trace["agentName"] == trace["spans"][0]["agentName"] == agent
+    expected = TRACES[case][1]
+    assert {field: shown[case][field] for field in expected} == expected
 
 
-async def test_a_workflow_of_agents_takes_the_name_of_its_first_agent(service: Service) -> None:
-    spans = root_and_call(AGENT, {**AGENT, "graph.node.id": "Triage"}, name="Agent workflow")
-    assert (await show(service, spans))["agentName"] == "Triage"
-
-
-async def test_a_service_without_a_name_takes_that_of_the_root(service: Service) -> None:
-    spans = root_and_call({}, {"gen_ai.request.model": "gpt-4o"}, name="weather-agent")
-    trace = await show(service, spans, service_name="unknown_service:node")
-    assert {trace["agentName"], *(s["agentName"] for s in trace["spans"])} == {"weather-agent"}
-
-
-@pytest.mark.parametrize(
-    ("attributes", "provider", "model"),
-    [
-        ({"langfuse.observation.model.name": "gpt-4o-mini"}, "openai", "gpt-4o-mini"),
-        ({"mlflow.llm.model": "claude-sonnet-4-5"}, "anthropic", "claude-sonnet-4-5"),
-        (
-            {"gen_ai.system": "strands-agents", "gen_ai.request.model": "gpt-4o-mini"},
-            "openai",
-            "gpt-4o-mini",
-        ),
-        ({"gen_ai.system": "strands-agents"}, None, None),
-        (
-            {"llm.provider": "openai", "llm.model_name": "openai/gpt-4o-mini"},
-            "openai",
-            "gpt-4o-mini",
-        ),
-        ({"llm.model_name": "gemini/gemini-2.5-flash"}, "gcp.gemini", "gemini-2.5-flash"),
-        (
-            {"llm.provider": "openrouter", "llm.model_name": "openai/gpt-4o-mini"},
-            "openrouter",
-            "openai/gpt-4o-mini",
-        ),
-        ({"llm.model_name": "meta-llama/Llama-3"}, None, "meta-llama/Llama-3"),
-        ({"llm.model_name": "my-own-model"}, None, "my-own-model"),
-    ],
-)
-async def test_the_provider_and_the_model_have_one_name_each(
-    service: Service, attributes: dict[str, Any], provider: str | None, model: str | None
+@pytest.mark.parametrize("case", SPANS)
+async def test_the_names_of_agents_providers_and_models_of_spans_are_found(
+    shown: dict[str, dict[str, Any]], case: str
 ) -> None:
-    span = (await show(service, [make_span(name="call", **attributes)]))["spans"][0]
-    assert (span["provider"], span["model"]) == (provider, model)
-
-
-@pytest.mark.parametrize(
-    ("attributes", "session", "user"),
-    [
-        ({"llm.invocation_parameters": '{"model": "gpt-4o", "user": "u-7"}'}, None, "u-7"),
-        ({"traceloop.association.properties.thread_id": "t-1"}, "t-1", None),
-        ({"session.id": "[Scrubbed due to 'session']", "user.id": "u-7"}, None, "u-7"),
-    ],
-)
-async def test_the_session_and_the_user_are_found(
-    service: Service, attributes: dict[str, Any], session: str | None, user: str | None
-) -> None:
-    trace = await show(service, [make_span(**attributes)])
-    assert (trace["sessionId"], trace["userId"]) == (session, user)
+    spans, expected = SPANS[case]
+    found = {span["spanId"]: span for span in shown[case]["spans"]}
+    for sent in spans:
+        span = found[sent.span_id.hex()]
+        assert {field: span[field] for field in expected} == expected
+    if "agentName" in expected:
+        assert shown[case]["agentName"] == expected["agentName"]

@@ -56,12 +56,94 @@ def counted_in(trace: dict[str, Any], span: Span) -> str | None:
     return found  # type: ignore[no-any-return]
 
 
-async def test_a_call_within_a_call_counts_once(service: Service) -> None:
-    person, trace = await service.sign_up(), Trace()
+def _call_within_a_call() -> Trace:
+    trace = Trace()
     agent = trace.add(kind="invoke_agent")
-    outer = trace.add(agent)
-    inner = trace.add(outer, response="r1")
-    await send(person, trace)
+    trace.add(trace.add(agent), response="r1")
+    return trace
+
+
+def _fuller_inside() -> Trace:
+    trace = Trace()
+    trace.add(trace.add(tokens=(0, 0)), tokens=(1000, 100))
+    return trace
+
+
+def _siblings() -> Trace:
+    trace = Trace()
+    agent = trace.add(kind="invoke_agent")
+    trace.add(agent, response="r1")
+    trace.add(agent, response="r1", cached=500)
+    trace.add(agent, response="r2")
+    return trace
+
+
+def _different_responses() -> Trace:
+    trace = Trace()
+    trace.add(trace.add(response="r1"), response="r2")
+    return trace
+
+
+def _two_inside() -> Trace:
+    trace = Trace()
+    outer = trace.add()
+    trace.add(outer)
+    trace.add(outer)
+    return trace
+
+
+def _above_and_beside() -> Trace:
+    trace = Trace()
+    agent = trace.add(kind="invoke_agent")
+    trace.add(trace.add(agent), response="r1")
+    trace.add(agent, response="r1")
+    return trace
+
+
+def _large() -> Trace:
+    trace = Trace()
+    for _ in range(MAX_COMPARED // 2 + 1):
+        trace.add(trace.add(), response="r1")
+    return trace
+
+
+def _random(chance: random.Random) -> Trace:
+    trace = Trace()
+    for _ in range(chance.randint(1, 8)):
+        parent = chance.choice([None, *trace.spans])
+        values: dict[str, Any] = {"tokens": (chance.choice([0, 10, 20, 30]), 0)}
+        values["kind"] = chance.choice(["chat", "chat", "chat", "embeddings", "invoke_agent"])
+        values["cached"] = chance.choice([0, 0, 5])
+        if chance.random() < 0.6:
+            values["response"] = chance.choice(["a", "b"])
+        trace.add(parent, **values)
+    return trace
+
+
+@pytest.fixture(scope="module")
+async def person(shared_service: Service) -> Person:
+    return await shared_service.sign_up()
+
+
+@pytest.fixture(scope="module")
+async def traces(person: Person) -> dict[str, Trace]:
+    """Send all traces of this file that are only read."""
+    sent = {
+        "call within a call": _call_within_a_call(),
+        "fuller inside": _fuller_inside(),
+        "siblings": _siblings(),
+        "different responses": _different_responses(),
+        "two inside": _two_inside(),
+        "above and beside": _above_and_beside(),
+        "large": _large(),
+    }
+    await send(person, *sent.values())
+    return sent
+
+
+async def test_a_call_within_a_call_counts_once(person: Person, traces: dict[str, Trace]) -> None:
+    trace = traces["call within a call"]
+    agent, outer, inner = trace.spans
     shown = await show(person, trace)
     assert (shown["inputTokens"], shown["outputTokens"]) == (1000, 100)
     assert shown["cost"] == pytest.approx(0.0045)
@@ -71,62 +153,60 @@ async def test_a_call_within_a_call_counts_once(service: Service) -> None:
     assert (await person.data("GET", path))["countedIn"] == outer.span_id.hex()
 
 
-async def test_the_span_with_the_fuller_usage_counts(service: Service) -> None:
-    person, trace = await service.sign_up(), Trace()
-    outer = trace.add(tokens=(0, 0))
-    inner = trace.add(outer, tokens=(1000, 100))
-    await send(person, trace)
-    shown = await show(person, trace)
+async def test_the_span_with_the_fuller_usage_counts(
+    person: Person, traces: dict[str, Trace]
+) -> None:
+    outer, inner = traces["fuller inside"].spans
+    shown = await show(person, traces["fuller inside"])
     assert shown["inputTokens"] == 1000
     assert counted_in(shown, outer) == inner.span_id.hex()
     assert counted_in(shown, inner) is None
 
 
-async def test_siblings_with_the_same_response_count_once(service: Service) -> None:
-    person, trace = await service.sign_up(), Trace()
-    agent = trace.add(kind="invoke_agent")
-    poorer = trace.add(agent, response="r1")
-    fuller = trace.add(agent, response="r1", cached=500)
-    other = trace.add(agent, response="r2")
-    await send(person, trace)
-    shown = await show(person, trace)
+async def test_siblings_with_the_same_response_count_once(
+    person: Person, traces: dict[str, Trace]
+) -> None:
+    _, poorer, fuller, other = traces["siblings"].spans
+    shown = await show(person, traces["siblings"])
     assert shown["inputTokens"] == 2000
     assert counted_in(shown, poorer) == fuller.span_id.hex()
     assert counted_in(shown, fuller) is counted_in(shown, other) is None
 
 
-async def test_different_responses_are_different_calls(service: Service) -> None:
-    person, trace = await service.sign_up(), Trace()
-    outer = trace.add(response="r1")
-    inner = trace.add(outer, response="r2")
-    await send(person, trace)
-    shown = await show(person, trace)
+async def test_different_responses_are_different_calls(
+    person: Person, traces: dict[str, Trace]
+) -> None:
+    outer, inner = traces["different responses"].spans
+    shown = await show(person, traces["different responses"])
     assert shown["inputTokens"] == 2000
     assert counted_in(shown, outer) is counted_in(shown, inner) is None
 
 
-async def test_calls_that_exceed_the_span_above_count_themselves(service: Service) -> None:
-    person, trace = await service.sign_up(), Trace()
-    outer = trace.add()
-    trace.add(outer)
-    trace.add(outer)
-    await send(person, trace)
-    assert (await show(person, trace))["inputTokens"] == 2000
+async def test_calls_that_exceed_the_span_above_count_themselves(
+    person: Person, traces: dict[str, Trace]
+) -> None:
+    assert (await show(person, traces["two inside"]))["inputTokens"] == 2000
 
 
-async def test_a_call_reported_above_and_beside_counts_once(service: Service) -> None:
-    person, trace = await service.sign_up(), Trace()
-    agent = trace.add(kind="invoke_agent")
-    outer = trace.add(agent)
-    inner = trace.add(outer, response="r1")
-    beside = trace.add(agent, response="r1")
-    await send(person, trace)
-    shown = await show(person, trace)
+async def test_a_call_reported_above_and_beside_counts_once(
+    person: Person, traces: dict[str, Trace]
+) -> None:
+    _, outer, inner, beside = traces["above and beside"].spans
+    shown = await show(person, traces["above and beside"])
     assert shown["inputTokens"] == 1000
     assert counted_in(shown, inner) == counted_in(shown, beside) == outer.span_id.hex()
 
 
+async def test_the_calls_of_a_large_trace_all_count(
+    person: Person, traces: dict[str, Trace]
+) -> None:
+    shown = await show(person, traces["large"])
+    assert shown["inputTokens"] == 1000 * (MAX_COMPARED + 2)
+    assert {span["countedIn"] for span in shown["spans"]} == {None}
+
+
 async def test_a_second_report_that_comes_later_is_not_added(service: Service) -> None:
+    """Also in analytics and downloads, which agree with the trace."""
     person, first, second = await service.sign_up(), Trace(), Trace()
     outer = first.add()
     await send(person, first)
@@ -136,12 +216,6 @@ async def test_a_second_report_that_comes_later_is_not_added(service: Service) -
     await send(person, second)
     shown = await show(person, first)
     assert (shown["inputTokens"], shown["spanCount"]) == (1000, 2)
-
-
-async def test_analytics_and_downloads_agree_with_the_trace(service: Service) -> None:
-    person, trace = await service.sign_up(), Trace()
-    trace.add(trace.add(), response="r1")
-    await send(person, trace)
     costs = await person.data("GET", "/analytics/costs")
     assert costs["totalCost"] == pytest.approx(0.0045)
     assert costs["byModel"] == {"claude-sonnet-4-5": pytest.approx(0.0045)}
@@ -149,31 +223,15 @@ async def test_analytics_and_downloads_agree_with_the_trace(service: Service) ->
     assert download.json()["cost"] == pytest.approx(0.0045)
 
 
-async def test_the_calls_of_a_large_trace_all_count(service: Service) -> None:
-    person, trace = await service.sign_up(), Trace()
-    for _ in range(MAX_COMPARED // 2 + 1):
-        trace.add(trace.add(), response="r1")
-    await send(person, trace)
-    shown = await show(person, trace)
-    assert shown["inputTokens"] == 1000 * (MAX_COMPARED + 2)
-    assert {span["countedIn"] for span in shown["spans"]} == {None}
-
-
-async def test_sums_are_those_of_the_spans_that_count(service: Service) -> None:
+@pytest.mark.parametrize(
+    ("seed", "number"), [(7, 15), pytest.param(8, 100, marks=pytest.mark.long)]
+)
+async def test_sums_are_those_of_the_spans_that_count(
+    service: Service, seed: int, number: int
+) -> None:
     """The aggregates and the spans state the same rule, in SQL and in Python."""
-    person, chance = await service.sign_up(), random.Random(7)
-    traces = []
-    for _ in range(60):
-        trace = Trace()
-        for _ in range(chance.randint(1, 8)):
-            parent = chance.choice([None, *trace.spans])
-            values: dict[str, Any] = {"tokens": (chance.choice([0, 10, 20, 30]), 0)}
-            values["kind"] = chance.choice(["chat", "chat", "chat", "embeddings", "invoke_agent"])
-            values["cached"] = chance.choice([0, 0, 5])
-            if chance.random() < 0.6:
-                values["response"] = chance.choice(["a", "b"])
-            trace.add(parent, **values)
-        traces.append(trace)
+    person, chance = await service.sign_up(), random.Random(seed)
+    traces = [_random(chance) for _ in range(number)]
     await send(person, *traces)
     for trace in traces:
         shown = await show(person, trace)

@@ -13,10 +13,10 @@ from support.spans import child_of, new_span, send
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-async def ada(service: Service) -> Person:
+@pytest.fixture(scope="module")
+async def ada(shared_service: Service) -> Person:
     """A person with three traces: of acme, of globex, and without a tenant."""
-    person = await service.sign_up()
+    person = await shared_service.sign_up()
     acme = new_span(NOW, 900, name="acme run", agentName="planner", userId="ada@example.com")
     globex = new_span(NOW, 100, name="globex run", agentName="coder", sessionId="Talk-17")
     plain = new_span(NOW + timedelta(hours=1), 50, name="plain run", agentName="coder")
@@ -156,24 +156,21 @@ async def test_another_workspace_finds_nothing(service: Service, ada: Person) ->
 
 
 async def test_broken_filters_are_refused(ada: Person) -> None:
-    for text in ("{", "[{}]", '[{"field": "agent", "op": "gt", "value": 1}]'):
-        response = await ada.call("GET", "/spans/traces", params={"filters": text})
-        assert response.status_code == 400
-        assert response.json()["error"]["details"][0]["field"].startswith("filters")
-    assert_error(await ada.call("GET", "/spans/sessions", params={"filters": "x"}), 400, "filters")
+    for path in ("/spans/traces", "/spans/sessions"):
+        response = await ada.call("GET", path, params={"filters": "[{}]"})
+        assert_error(response, 400, "filters.0.field")
 
 
-@pytest.mark.parametrize("op", ["eq", "in", "contains"])
-async def test_special_characters_are_compared_unchanged(service: Service, op: str) -> None:
-    person = await service.sign_up()
+async def test_special_characters_are_compared_unchanged(person: Person) -> None:
     text = "quote ' backslash \\ tab \t newline \n brace {x:String} percent %s é 漢 😀"
     key = "quote ' backslash \\ brace {x:String} %s 😀"
     await send(person, new_span(NOW, name="odd run", attributes={key: text}, userId=text))
-    value = [text] if op == "in" else text
-    for field in (f"attribute:{key}", "userId"):
-        assert await find(person, condition(field, op, value)) == ["odd"]
-        assert await find(person, condition(field, op, ["zzz"] if op == "in" else "zzz")) == []
+    for op in ("eq", "in", "contains"):
+        for field in (f"attribute:{key}", "userId"):
+            for value, found in ((text, ["odd"]), ("zzz", [])):
+                wanted = condition(field, op, [value] if op == "in" else value)
+                assert await find(person, wanted) == found, wanted
     period = {"startDate": "2026-03-01", "endDate": "2026-03-31"}
     query = {"measures": ["count"], "groupBy": ["userId", f"attribute:{key}"], **period}
-    found = await person.data("POST", "/analytics/query", json=query)
-    assert found["rows"] == [{"userId": text, f"attribute:{key}": text, "count": 1}]
+    rows = (await person.data("POST", "/analytics/query", json=query))["rows"]
+    assert rows == [{"userId": text, f"attribute:{key}": text, "count": 1}]

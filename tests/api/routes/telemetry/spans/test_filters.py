@@ -6,15 +6,12 @@ from support.service import Person, Service, assert_error
 from support.telemetry import make_span
 
 
-@pytest.fixture
-async def ann(service: Service) -> Person:
-    return await service.sign_up()
-
-
-async def test_values_are_distinct_and_sorted(ann: Person) -> None:
+@pytest.fixture(scope="module")
+async def ann(shared_service: Service) -> Person:
+    person = await shared_service.sign_up()
     spans = []
     for model, agent in (("m2", "ä agent"), ("m1", "planner"), ("m1", "planner")):
-        root = make_span(agentName=agent, kind="agent", environment="prod", experimentId="exp_1")
+        root = make_span(agentName=agent, kind="agent", environment="noon", experimentId="exp_1")
         call = {"kind": "llm", "model": model, "provider": "acme", "cost": 1}
         tool = {"kind": "tool", "toolName": f"tool of {model}"}
         spans += [
@@ -23,7 +20,12 @@ async def test_values_are_distinct_and_sorted(ann: Person) -> None:
             make_span(root["traceId"], parentSpanId=root["spanId"], **tool),
         ]
     spans.append(make_span(status="error", errorType="timeout", agentName="planner"))
-    await ann.data("POST", "/spans", json={"spans": spans})
+    spans.append(make_span(startTime="2026-03-09T23:59:59.999999Z", environment="early"))
+    await person.data("POST", "/spans", json={"spans": spans})
+    return person
+
+
+async def test_values_are_distinct_and_sorted(ann: Person) -> None:
     filters = await ann.data("GET", "/spans/filters")
     agents = filters.pop("agents")
     assert [agent["name"] for agent in agents] == ["planner", "ä agent"]
@@ -35,20 +37,16 @@ async def test_values_are_distinct_and_sorted(ann: Person) -> None:
         "kinds": ["agent", "llm", "other", "tool"],
         "statuses": ["error", "success"],
         "errorTypes": ["timeout"],
-        "environments": ["prod"],
+        "environments": ["early", "noon"],
         "experiments": ["exp_1"],
     }
 
 
 async def test_dates_limit_the_values(ann: Person) -> None:
-    early = make_span(startTime="2026-03-09T23:59:59.999999Z", environment="early")
-    await ann.data("POST", "/spans", json={"spans": [early, make_span(environment="noon")]})
-
     async def environments(**dates: str) -> list[str]:
         found: list[str] = (await ann.data("GET", "/spans/filters", params=dates))["environments"]
         return found
 
-    assert await environments() == ["early", "noon"]
     assert await environments(startDate="2026-03-10") == ["noon"]
     assert await environments(endDate="2026-03-09") == ["early"]
     assert await environments(endDate="2026-03-10T12:00:00Z") == ["early"]
@@ -56,7 +54,6 @@ async def test_dates_limit_the_values(ann: Person) -> None:
     assert_error(await ann.call("GET", "/spans/filters", params={"endDate": "x"}), 400, "endDate")
 
 
-async def test_another_workspace_sees_no_value(service: Service, ann: Person) -> None:
-    await ann.data("POST", "/spans", json=make_span(agentName="secret", environment="prod"))
-    bob = await service.sign_up()
-    assert not any((await bob.data("GET", "/spans/filters")).values())
+@pytest.mark.usefixtures("ann")
+async def test_another_workspace_sees_no_value(person: Person) -> None:
+    assert not any((await person.data("GET", "/spans/filters")).values())

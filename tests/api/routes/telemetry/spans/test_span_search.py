@@ -12,12 +12,12 @@ from support.spans import Body, child_of, new_span, send
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-async def ada(service: Service) -> Person:
-    return await service.sign_up()
+@pytest.fixture(scope="module")
+async def ada(shared_service: Service) -> Person:
+    return await shared_service.sign_up()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def spans(ada: Person) -> list[Body]:
     """A trace of five spans, and another trace with the same words."""
     root = new_span(NOW, 900, name="Plan the trip")
@@ -57,9 +57,13 @@ async def test_a_span_with_all_words_is_found(
     assert found["spanIds"] == [spans[at]["spanId"] for at in expected]
 
 
-async def test_the_latest_version_of_a_span_is_searched(ada: Person, spans: list[Body]) -> None:
-    await send(ada, {**spans[4], "statusMessage": "it is well"})
-    path = f"/spans/traces/{spans[0]['traceId']}/matches"
+async def test_the_latest_version_of_a_span_is_searched(ada: Person) -> None:
+    failed = new_span(NOW, status="error", statusMessage="it burst")
+    path = f"/spans/traces/{failed['traceId']}/matches"
+    await send(ada, failed)
+    found = await ada.data("GET", path, params={"search": "burst"})
+    assert found["spanIds"] == [failed["spanId"]]
+    await send(ada, {**failed, "statusMessage": "it is well"})
     assert (await ada.data("GET", path, params={"search": "burst"}))["spanIds"] == []
 
 
