@@ -85,7 +85,7 @@ def test_a_rate_is_not_planned_above_all(tab: Tab) -> None:
 def test_results_show_the_verdict_and_the_intervals(tab: Tab, demo: Site) -> None:
     [experiment] = [e for e in demo.call("GET", "/experiments") if e["name"] == "haiku-for-support"]
     # The response of the page itself: users keep arriving, so the next one would differ.
-    with tab.page.expect_response("**/results") as answer:
+    with tab.page.expect_response(f"**/{experiment['id']}/results") as answer:
         page = tab.show(f"/experiments/{experiment['id']}")
     results = answer.value.json()["data"]
     expect(page.get_by_role("status").filter(has_text=results["verdict"]["reason"])).to_be_visible()

@@ -137,9 +137,9 @@ def assert_members_can_be_changed(folder: Path, service: Running) -> None:
     ]
     header, _ = log_in(service, "bob@example.com")
     header["X-Workspace-Id"] = workspace
-    assert service.get("/agents", headers=header).status_code == 200
+    # Another process made the change, so the cached account expires first.
+    wait_for(lambda: service.get("/agents", headers=header).status_code == 200)
     run_command(folder, "workspace", "remove", workspace, "bob@example.com")
-    # Another process changed it, so the cached account expires first.
     wait_for(lambda: service.get("/agents", headers=header).status_code == 404)
     last = run_command(folder, "workspace", "remove", workspace, "ann@example.com")
     assert (last.returncode, "active owner" in last.stderr) == (1, True)

@@ -5,9 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
-from spanwise.storage.catalog.tables import alerts
 from support.alerting import UNDISTURBED, RuleDesk, forget_alerting
 from support.clock import Clock
 from support.service import Service, assert_error, start_service
@@ -396,18 +394,3 @@ async def test_an_alert_is_charted_around_its_own_time_with_its_own_rule(
     assert max(point["value"] or 0 for point in rule["points"]) == 1
     missing = await watched.person.call("GET", "/spans/alerts/alr_none/backtest")
     assert_error(missing, 404)
-
-
-async def test_an_alert_without_a_stored_rule_is_charted_from_its_fields(watched: Watched) -> None:
-    await watched.watch(RULE)
-    await watched.send("error")
-    [alert] = await watched.evaluate(seconds=10)
-    async with watched.service.services.catalog.write() as tx:
-        await tx.execute(update(alerts).where(alerts.c.id == alert["id"]).values(rule=None))
-    path = f"/spans/alerts/{alert['id']}/backtest"
-    for rules in ([{**RULE, "threshold": 0.9}], []):
-        await watched.watch(*rules)
-        [rule] = (await watched.person.data("GET", path))["rules"]
-        assert rule["ruleId"] == "errors"
-        assert [point["value"] for point in rule["points"]] == [1]
-    assert (await watched.person.data("GET", f"/spans/alerts/{alert['id']}"))["rule"] is None

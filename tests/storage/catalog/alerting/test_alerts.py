@@ -41,6 +41,7 @@ def make_alert(**fields: Any) -> Alert:
         "resolved_at": None,
         "occurrences": 1,
         "example_trace_ids": ["0" * 32],
+        "rule": {"metric": "errorRate", "condition": "above", "threshold": 0.1},
         "history": [move(None, ACTIVE)],
         **fields,
     }

@@ -102,7 +102,7 @@ def test_a_clock_that_is_a_day_off_is_accepted(offset: int) -> None:
     assert prepare(make_span(start=time.time_ns() + offset)).rejected == 0
 
 
-@pytest.mark.parametrize("end", [2**64 - 1, time.time_ns() + 3 * DAY])
+@pytest.mark.parametrize("end", [2**64 - 1, time.time_ns() + 3 * DAY], ids=["largest", "later"])
 def test_an_impossible_end_time_gives_no_duration(end: int) -> None:
     span = make_span()
     span.end_time_unix_nano = end
