@@ -16,6 +16,8 @@ SEQUENTIAL_TUNING = 5000
 SRM_CONCENTRATION = 500.0
 # A standard deviation below this share of the value is a rounding error.
 ROUNDING = 1e-12
+# The variance of smaller values is not representable: it is 0, as if they were all the same.
+_SMALLEST_VALUE = 1e-150
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def estimate(control: Arm, variant: Arm) -> Estimate | None:
         math.sqrt(control.variance),
         math.sqrt(variant.variance),
     )
-    if scale == 0 or not math.isfinite(scale):
+    if scale < _SMALLEST_VALUE or not math.isfinite(scale):
         return None
     control, variant = _rescale(control, scale), _rescale(variant, scale)
     gap = abs(variant.mean - control.mean)
@@ -132,12 +134,12 @@ def fieller_interval(found: Estimate, critical: float) -> Interval | None:
     base = control.mean**2 - control_width
     if base <= 0:
         return None
-    product = control.mean * variant.mean
-    root = math.sqrt(max(product**2 - base * (variant.mean**2 - variant_width), 0.0))
-    sides = (product - root) / base, (product + root) / base
+    # Written so that nothing cancels out where the means are large beside their difference.
+    middle = control.mean * found.difference + control_width
+    root = math.sqrt(variant_width * base + control_width * variant.mean**2)
     # With a negative control, a larger ratio is a decrease.
     sign = 1 if control.mean > 0 else -1
-    lower, upper = sorted(sign * (side - 1) for side in sides)
+    lower, upper = sorted(sign * side / base for side in (middle - root, middle + root))
     return Interval(lower, upper) if math.isfinite(upper - lower) else None
 
 

@@ -242,3 +242,18 @@ def test_the_interval_and_the_p_value_agree(control: Arm, variant: Arm) -> None:
         assert (p_value <= ALPHA) == (not interval.lower <= 0 <= interval.upper)
     assert found.lift is not None
     assert interval.lower - 1e-9 <= found.lift <= interval.upper + 1e-9
+
+
+@pytest.mark.parametrize("mean", [1e3, 1e7, 1e9])
+def test_the_lift_of_large_values_has_the_width_of_their_difference(mean: float) -> None:
+    """Both arms have a standard deviation of 1 and means that do not differ significantly."""
+    interval = lift_interval(compare_arms(Arm(5000, mean, 1.0), Arm(5000, mean + 0.01, 1.0)))
+    assert interval is not None
+    critical = critical_score_squared(10_000)
+    half = math.sqrt(critical * 2 / 5000) / mean
+    assert interval.lower == pytest.approx(0.01 / mean - half, rel=1e-3)
+    assert interval.upper == pytest.approx(0.01 / mean + half, rel=1e-3)
+
+
+def test_values_whose_squares_are_not_representable_have_no_estimate() -> None:
+    assert estimate(Arm(5000, 1e-320, 0.0), Arm(5000, 3e-320, 0.0)) is None
