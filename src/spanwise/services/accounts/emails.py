@@ -1,10 +1,14 @@
 """E-mail addresses: validation, and the form in which they are stored and compared."""
 
+from string import ascii_lowercase, ascii_uppercase
+
 from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 
 # Private installations use addresses such as me@corp.local and me@localhost. The library rejects
 # these "special use" domains unless its list is cleared.
 SPECIAL_USE_DOMAIN_NAMES.clear()
+
+_TO_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 def parse_email(text: str) -> str:
@@ -18,5 +22,9 @@ def parse_email(text: str) -> str:
 
 
 def normalize_email(email: str) -> str:
-    """Lower-case an address; addresses are stored and compared this way."""
-    return email.strip().lower()
+    """Lower-case an address; addresses are stored and compared this way.
+
+    Only A to Z: Unicode has other characters whose lower case is an ASCII letter, such as the
+    Kelvin sign, and two people could get the same address.
+    """
+    return email.strip().translate(_TO_LOWER)
