@@ -86,19 +86,19 @@ def _write_teams(alert: Alert, transition: str, link: str) -> dict[str, Any]:
         "type": "AdaptiveCard",
         "version": "1.4",
         "body": [
-            {
-                "type": "TextBlock",
-                "size": "Medium",
-                "weight": "Bolder",
-                "wrap": True,
-                "color": "Good" if is_resolved else _TEAMS_COLOURS[alert.severity],
-                "text": f"{LABELS[transition]}: {alert.title}",
-            },
-            {
-                "type": "FactSet",
-                "facts": [{"title": name, "value": value} for name, value in _facts(alert).items()],
-            },
-            {"type": "TextBlock", "wrap": True, "text": alert.description},
+            _write_line(
+                {
+                    "text": f"{LABELS[transition]}: {alert.title}",
+                    "size": "Medium",
+                    "weight": "Bolder",
+                    "color": "Good" if is_resolved else _TEAMS_COLOURS[alert.severity],
+                }
+            ),
+            *(
+                _write_line({"text": f"{name}: ", "weight": "Bolder"}, {"text": value})
+                for name, value in _facts(alert).items()
+            ),
+            _write_line({"text": alert.description}),
         ],
         "actions": [{"type": "Action.OpenUrl", "title": "Open the alert", "url": link}],
     }
@@ -108,6 +108,14 @@ def _write_teams(alert: Alert, transition: str, link: str) -> dict[str, Any]:
         "content": card,
     }
     return {"type": "message", "attachments": [attachment]}
+
+
+def _write_line(*runs: dict[str, str]) -> dict[str, Any]:
+    """Write a line of plain text; a `TextBlock` or `FactSet` would read it as Markdown.
+
+    Names of agents and failures come from telemetry, and must not become links.
+    """
+    return {"type": "RichTextBlock", "inlines": [{"type": "TextRun", **run} for run in runs]}
 
 
 def _write_pagerduty(alert: Alert, transition: str, link: str, routing_key: str) -> dict[str, Any]:
