@@ -90,7 +90,8 @@ def _read_members(text: str, members: list[JsonMember]) -> dict[str, str]:
         if not isinstance(value, str):
             parts = [_lookup(document, path) for path in member.plus]
             value = sum((p for p in parts if isinstance(p, int | float)), start=value)
-        found[member.attribute] = str(value)
+        if value or not member.zero_is_unknown:
+            found[member.attribute] = str(value)
     return found
 
 

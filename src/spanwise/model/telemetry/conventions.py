@@ -18,6 +18,8 @@ class JsonMember:
     document: str
     path: str
     plus: tuple[str, ...] = ()
+    # Whether a 0 is what the emitter writes when it does not know the value.
+    zero_is_unknown: bool = False
 
     @property
     def attribute(self) -> str:
@@ -66,6 +68,8 @@ class Field:
         return tuple(s if isinstance(s, str) else s.attribute for s in self.sources)
 
 
+# OpenLIT writes 0 for a model that is not in its price list.
+ZERO_COST_IS_UNKNOWN = "gen_ai.usage.cost"
 _LANGFUSE = "langfuse.observation.usage_details"
 _LANGFUSE_COST = "langfuse.observation.cost_details"
 _MLFLOW = "mlflow.chat.tokenUsage"
@@ -364,9 +368,9 @@ FIELDS = (
         "Cost in US dollars as reported by the application; overrides the computed cost.",
         (
             "spanwise.cost",
-            JsonMember(_LANGFUSE_COST, "total"),
-            JsonMember(_LANGFUSE_COST, "*"),
-            "gen_ai.usage.cost",
+            JsonMember(_LANGFUSE_COST, "total", zero_is_unknown=True),
+            JsonMember(_LANGFUSE_COST, "*", zero_is_unknown=True),
+            ZERO_COST_IS_UNKNOWN,
             "gen_ai.cost.total_cost",
             "llm.cost.total",
             "operation.cost",

@@ -28,16 +28,16 @@ SELECT
   audio_output_tokens,
   images,
   given_cost,
-  if(given_cost > 0, given_cost, arrayDotProduct(
+  if(given_cost >= 0, given_cost, arrayDotProduct(
    [input_tokens - least(input_tokens, cached_tokens + cache_write_tokens + audio_input_tokens),
     cached_tokens, cache_write_tokens,
     output_tokens - least(output_tokens, reasoning_tokens + audio_output_tokens),
     least(output_tokens, reasoning_tokens), audio_input_tokens, audio_output_tokens,
     NOT is_error, images],
    arrayResize(if(input_tokens > rates.2, rates.4, rates.3), 9)) / 1000000) AS cost,
-  if(given_cost > 0, 0, if(rates.1 = 1, arrayDotProduct([audio_input_tokens, audio_output_tokens],
+  if(given_cost >= 0, 0, if(rates.1 = 1, arrayDotProduct([audio_input_tokens, audio_output_tokens],
     arrayResize(rates.5, 2)), toUInt64(input_tokens) + output_tokens)) AS unpriced_tokens,
-  given_cost > 0 OR unpriced_tokens = 0 AND (images = 0 OR rates.1 = 1 AND NOT rates.5[3]) AS is_priced,
+  given_cost >= 0 OR unpriced_tokens = 0 AND (images = 0 OR rates.1 = 1 AND NOT rates.5[3]) AS is_priced,
   if(is_tool AND NOT is_error, rates.3[8] / 1000000, 0) AS tool_cost,
   tool_name,
   if(startsWith(picked[19], '[Scrubbed due to'), '', picked[19]) AS session_id,
@@ -79,7 +79,9 @@ FROM (SELECT head, s, keys, texts, picked, input_at, output_at,
   toUInt32OrZero(picked[17]) AS images,
   least(given_input + if(cached_tokens + cache_write_tokens > given_input,
    cached_tokens + cache_write_tokens, 0), 4294967295) AS input_tokens,
-  toDecimal64OrZero(picked[18], 12) AS given_cost,
+  toDecimal64OrDefault(picked[18], 12, toDecimal64(-1, 12)) AS reported_cost,
+  if(reported_cost = 0 AND has(keys, 'gen_ai.usage.cost'), toDecimal64(-1, 12), reported_cost)
+   AS given_cost,
   (empty(s.parent_span_id) OR bitAnd(s.flags, 768) = 768) AND empty(picked[25])
    AS is_root
 FROM (SELECT head, s, keys, texts, mapFromArrays(arrayMap(p -> bitShiftRight(p, 26), ranked),

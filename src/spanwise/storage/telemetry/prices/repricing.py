@@ -23,9 +23,9 @@ from spanwise.storage.telemetry.traces.aggregates import recompute_traces
 RANGE_SPANS = 50_000
 
 _IS_ERROR = "(status = 'error')"
-# Spans that carry a cost keep it; a negative cost counts as none. Agents that repeat the usage of
-# their calls have a cost, too, which no sum contains.
-_DEPENDS_ON_PRICE = "given_cost <= 0 AND kind != 'tool'"
+# Spans that carry a cost keep it, also a cost of 0; a negative one stands for none. Agents that
+# repeat the usage of their calls have a cost, too, which no sum contains.
+_DEPENDS_ON_PRICE = "given_cost < 0 AND kind != 'tool'"
 # A workspace's own price applies to any provider; a list price to one provider's model.
 _MATCHES_MODEL = f"""model = {{model:String}}
     AND ({{workspace:String}} = '' OR workspace = {{workspace:String}})
@@ -132,7 +132,7 @@ def _correct_costs(client: Client, spans: str, where: str, parameters: Mapping[s
                 new_is_priced AS is_priced, new_tool_cost AS tool_cost)
         FROM (
             SELECT *, kind = 'tool' AS is_tool, {price} AS price,
-                if(given_cost > 0, given_cost, {cost_with("price", _IS_ERROR)}) AS new_cost,
+                if(given_cost >= 0, given_cost, {cost_with("price", _IS_ERROR)}) AS new_cost,
                 {unpriced_tokens_with("price")} AS new_tokens,
                 {is_priced_with("price", "new_tokens")} AS new_is_priced,
                 {tool_cost_with("price", _IS_ERROR)} AS new_tool_cost,

@@ -33,7 +33,8 @@ CREATE TABLE IF NOT EXISTS spans
     audio_input_tokens UInt32 CODEC(T64, LZ4),
     audio_output_tokens UInt32 CODEC(T64, LZ4),
     images UInt32 CODEC(T64, LZ4),
-    given_cost Float64 CODEC(ZSTD(1)),
+    -- As the application reported it; negative if it did not.
+    given_cost Float64 DEFAULT -1 CODEC(ZSTD(1)),
     cost Float64 CODEC(ZSTD(1)),
     is_priced Bool,
     unpriced_tokens UInt64 CODEC(T64, LZ4),

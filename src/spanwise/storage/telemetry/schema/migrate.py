@@ -125,7 +125,7 @@ def schema_statements() -> list[str]:
 
 
 def split_statements(text: str) -> list[str]:
-    without_comments = re.sub(r"^--.*$", "", text, flags=re.MULTILINE)
+    without_comments = re.sub(r"^ *--.*$", "", text, flags=re.MULTILINE)
     return [part.strip() for part in without_comments.split(";") if part.strip()]
 
 

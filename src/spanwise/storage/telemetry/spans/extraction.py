@@ -17,7 +17,7 @@ from spanwise.model.telemetry.attribute_values import (
     PROVIDER_SUFFIX,
     PROVIDERS,
 )
-from spanwise.model.telemetry.conventions import FIELDS
+from spanwise.model.telemetry.conventions import FIELDS, ZERO_COST_IS_UNKNOWN
 from spanwise.storage.telemetry.engine.conditions import quoted
 from spanwise.storage.telemetry.prices.price_dictionary import (
     cost_with,
@@ -79,6 +79,8 @@ PREVIEW_CHARACTERS = 200
 _EARLIEST_NANO = 946_684_800_000_000_000
 _LATEST_NANO = 4_102_444_800_000_000_000
 _MAX_UINT32 = 2**32 - 1
+# A reported cost may be 0, so a negative one stands for none.
+_NO_COST = "toDecimal64(-1, 12)"
 _MOMENT = "toDateTime(intDiv(s.start_time_unix_nano, 1000000000), 'UTC')"
 # What names of agent spans have beside the agent's name, or instead of it.
 _NOT_IN_AGENT_NAMES = (
@@ -120,7 +122,9 @@ def spans_select(source: str) -> str:
   {_number(text("images"))} AS images,
   least(given_input + if(cached_tokens + cache_write_tokens > given_input,
    cached_tokens + cache_write_tokens, 0), {_MAX_UINT32}) AS input_tokens,
-  toDecimal64OrZero({text("given_cost")}, 12) AS given_cost,
+  toDecimal64OrDefault({text("given_cost")}, 12, {_NO_COST}) AS reported_cost,
+  if(reported_cost = 0 AND has(keys, {quoted(ZERO_COST_IS_UNKNOWN)}), {_NO_COST}, reported_cost)
+   AS given_cost,
   (empty(s.parent_span_id) OR bitAnd(s.flags, 768) = 768) AND empty({text("internal")})
    AS is_root""",
         f"""SELECT *, kind = 'tool' AS is_tool,
@@ -156,9 +160,9 @@ def spans_select(source: str) -> str:
   audio_output_tokens,
   images,
   given_cost,
-  if(given_cost > 0, given_cost, {cost_with("rates", "is_error")}) AS cost,
-  if(given_cost > 0, 0, {unpriced_tokens_with("rates")}) AS unpriced_tokens,
-  given_cost > 0 OR {is_priced_with("rates", "unpriced_tokens")} AS is_priced,
+  if(given_cost >= 0, given_cost, {cost_with("rates", "is_error")}) AS cost,
+  if(given_cost >= 0, 0, {unpriced_tokens_with("rates")}) AS unpriced_tokens,
+  given_cost >= 0 OR {is_priced_with("rates", "unpriced_tokens")} AS is_priced,
   {tool_cost_with("rates", "is_error")} AS tool_cost,
   tool_name,
   {_unscrubbed(text("session_id"))} AS session_id,

@@ -57,6 +57,9 @@ async def test_the_next_process_finishes_repricing_and_applies_a_newer_price_lis
             person = await service.sign_up()
             calls = [llm_call(MODEL, "acme", {"input": 1000}, start=at) for at in months]
             calls.append(llm_call(LISTED, "openai", {"input": 1_000_000}))
+            # Its cost of 0 is what the application reported, so no price changes it.
+            oldest = now - timedelta(days=81)
+            calls.append(llm_call(MODEL, "acme", {"input": 1000}, start=oldest, cost=0))
             await person.data("POST", "/spans", json={"spans": calls})
             # Spans that are not stored yet would get the new price without repricing.
             await service.services.pipeline.wait_until_visible()
@@ -71,7 +74,7 @@ async def test_the_next_process_finishes_repricing_and_applies_a_newer_price_lis
 
             await until(is_under_way, 30)
             # It is retried while it still fails.
-            assert await costs(person, MODEL) == [pytest.approx(0.002), 0, 0]
+            assert await costs(person, MODEL) == [pytest.approx(0.002), 0, 0, 0]
             (task,) = await person.data("GET", "/models/repricing")
             assert task["state"] == "running"
 
@@ -87,7 +90,7 @@ async def test_the_next_process_finishes_repricing_and_applies_a_newer_price_lis
             return await costs(person, LISTED) == [pytest.approx(0.1)]
 
         await until(is_done, 30)
-        assert await costs(person, MODEL) == [pytest.approx(0.002)] * 3
+        assert await costs(person, MODEL) == [*[pytest.approx(0.002)] * 3, 0]
         await until(has_list_price, 30)
         assert await sources(person) == {MODEL: "own", LISTED: "list"}
         (seen,) = [s for s in await person.data("GET", "/models") if s["model"] == LISTED]

@@ -38,6 +38,13 @@ def _with_and_without_audio(at: datetime) -> list[dict[str, Any]]:
     return [call, llm_call("gpt-4o", "openai", {"input": 600, "output": 100}, start=at)]
 
 
+def _with_unknown_cost(at: datetime) -> dict[str, Any]:
+    """A call whose instrumentation writes 0 when it does not know the cost."""
+    call = llm_call("gpt-4o", "openai", {"input": 1000, "output": 100}, start=at)
+    call["attributes"] |= {"gen_ai.usage.cost": 0}
+    return call
+
+
 @pytest.fixture(scope="module")
 async def person(shared_service: Service) -> Person:
     sender = await shared_service.sign_up()
@@ -51,6 +58,9 @@ async def person(shared_service: Service) -> Person:
         *_reported_twice(days_ago(3), cost=0.5),
         span(kind="llm", start=days_ago(4), inputTokens=30, outputTokens=3),
         *_with_and_without_audio(days_ago(5)),
+        llm_call("gpt-4o", "openai", {"input": 1000, "output": 100}, start=days_ago(6), cost=0),
+        llm_call("in-house", "acme", {"input": 1000}, start=days_ago(6), cost=0),
+        _with_unknown_cost(days_ago(7)),
     ]
     await sender.data("POST", "/spans", json={"spans": spans})
     return sender
@@ -112,3 +122,13 @@ async def test_audio_without_a_rate_counts_as_unpriced_and_the_rest_has_its_pric
     with_audio, text = [trace["cost"] for trace in listed]
     assert with_audio == pytest.approx(text)
     assert text > 0
+
+
+async def test_a_reported_cost_of_0_is_a_cost_of_0(person: Person) -> None:
+    costs = await costs_of(person, 6)
+    assert (costs["totalCost"], costs["unpricedTokens"], costs["unpricedModels"]) == (0, 0, [])
+
+
+async def test_a_cost_of_0_that_means_unknown_is_computed(person: Person) -> None:
+    costs = await costs_of(person, 7)
+    assert costs["totalCost"] == pytest.approx((1000 * 2.5 + 100 * 10) / 1e6)

@@ -128,4 +128,7 @@ def test_landing_tables_of_other_versions_are_dropped_with_their_views(engine: E
 
 
 def test_comments_and_semicolons_split_as_statements() -> None:
-    assert split_statements("-- one; two\nSELECT 1;\n\nSELECT 2;\n") == ["SELECT 1", "SELECT 2"]
+    assert split_statements("-- one; two\nSELECT 1;\n\n  -- a; b\nSELECT 2;\n") == [
+        "SELECT 1",
+        "SELECT 2",
+    ]
