@@ -117,6 +117,7 @@ class Planted:
         point.attributes.extend(pairs(self.values))
         point.exemplars.add(as_int=1).filtered_attributes.extend(pairs(self.values))
         metric.metadata.extend(pairs(self.values))
+        metric.unit = metric.description = self.email
         histogram = scope.metrics.add(name="h").histogram.data_points.add(count=1)
         histogram.time_unix_nano = point.time_unix_nano
         histogram.attributes.extend(pairs(self.values))

@@ -27,6 +27,7 @@ from spanwise.model.telemetry.conventions import USER_EMAIL
 from spanwise.model.telemetry.metrics import MASKED_SERIES
 
 _NUMBERS = {"int_value", "double_value", "bool_value"}
+_UNIT = re.compile(r"[!-~]{0,63}")
 _POINTS = ("gauge", "sum", "histogram", "exponential_histogram", "summary")
 
 
@@ -96,6 +97,9 @@ class MessageMasker:
         self.mask_pairs(record.attributes)
 
     def mask_metric(self, metric: Metric) -> None:
+        # The name stays: it says what is measured, as the name of a span does.
+        metric.unit = self.mask_unit(metric.unit)
+        metric.description = "" if self.is_metadata_only else self._mask(metric.description)
         self.mask_pairs(metric.metadata)
         kind = metric.WhichOneof("data")
         if kind in _POINTS:
@@ -103,6 +107,11 @@ class MessageMasker:
                 self._mask_point(point)
                 for exemplar in getattr(point, "exemplars", ()):
                     self.mask_pairs(exemplar.filtered_attributes)
+
+    def mask_unit(self, unit: str) -> str:
+        """Mask a unit. It is a code such as `By`, `ms` or `{token}`; prose is content."""
+        masked = self._mask(unit)
+        return masked if _UNIT.fullmatch(masked) or not self.is_metadata_only else ""
 
     def _mask_point(self, point: Any) -> None:  # noqa: ANN401 -- a point of any type
         """Mask a point; what made its series another one is kept as a hash.

@@ -29,8 +29,8 @@ _KEPT = {
     "unpriced_tokens tool_cost",
     "logs": "time id version trace_id span_id severity event_name",
     "signals": "name value time created trace_id span_id version is_deleted",
-    "metric_points": "name time series start version type temporality is_monotonic unit "
-    "description scope value count sum min max bounds counts quantile_values",
+    "metric_points": "name time series start version type temporality is_monotonic scope "
+    "value count sum min max bounds counts quantile_values",
 }
 _TEXTS = {
     "spans": "service_name agent_name workflow_name provider model response_id tool_name "
@@ -151,6 +151,12 @@ class _Rows:
             return content.keep_error_words(_text(raw)).encode()
         return self.mask_text(raw)
 
+    def mask_unit(self, raw: bytes) -> bytes:
+        return self._messages.mask_unit(_text(raw)).encode()
+
+    def mask_prose(self, raw: bytes) -> bytes:
+        return b"" if self._messages.is_metadata_only else self.mask_text(raw)
+
     def mask_message(self, raw: bytes) -> bytes:
         return raw if content.is_event_name(_text(raw)) else self.mask_content(raw)
 
@@ -248,5 +254,10 @@ _SPECIAL: dict[str, dict[str, Callable[[_Rows, Any], Any]]] = {
         "comment": _Rows.mask_content,
         "metadata": _Rows.mask_metadata,
     },
-    "metric_points": {"attributes": _Rows.mask_attributes, "resource": _Rows.mask_resource},
+    "metric_points": {
+        "unit": _Rows.mask_unit,
+        "description": _Rows.mask_prose,
+        "attributes": _Rows.mask_attributes,
+        "resource": _Rows.mask_resource,
+    },
 }
