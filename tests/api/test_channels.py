@@ -152,14 +152,14 @@ async def test_teams_gets_an_adaptive_card(story: Story) -> None:
     assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
     card = attachment["content"]
     assert (card["type"], card["version"]) == ("AdaptiveCard", "1.4")
-    title, facts, _ = card["body"]
-    assert title["text"] == "Triggered: plan <b> & co: error rate 100.0% is above 50.0%"
-    assert title["color"] == "Attention"
-    assert facts["type"] == "FactSet"
-    assert facts["facts"][:2] == [
-        {"title": "Value", "value": "100.0%"},
-        {"title": "Threshold", "value": "above 50.0%"},
+    lines = [line["inlines"] for line in card["body"]]
+    texts = ["".join(run["text"] for run in runs) for runs in lines]
+    assert texts[:3] == [
+        "Triggered: plan <b> & co: error rate 100.0% is above 50.0%",
+        "Value: 100.0%",
+        "Threshold: above 50.0%",
     ]
+    assert lines[0][0]["color"] == "Attention"
     [action] = card["actions"]
     assert (action["type"], action["url"]) == ("Action.OpenUrl", link_of(story.alert))
     answers = {(one["status"], one["responseStatus"]) for one in story.deliveries}
@@ -209,6 +209,23 @@ async def test_secrets_of_channels_are_masked_and_kept(desk: Desk, hooks: HookSe
     assert secret not in changed.text
 
 
+async def test_a_stored_key_is_not_sent_to_another_address(desk: Desk, hooks: HookServer) -> None:
+    saved = {"type": "pagerduty", "routingKey": KEY}
+    [shown] = await desk.watch(saved)
+    thief = {**shown, "url": hooks.url}
+    without_key = {name: value for name, value in thief.items() if name != "routingKey"}
+    for stolen in (thief, without_key):
+        path = "/agents/plan <b> & co/alerts"
+        assert_error(await desk.person.call("POST", f"{path}/test", json=stolen), 400, "routingKey")
+        body = {"notify": {"channels": [stolen]}}
+        response = await desk.person.call("PUT", path, json=body)
+        assert_error(response, 400, "notify.channels.0.routingKey")
+    assert hooks.received == []
+    # With its key, the channel may move.
+    [moved] = await desk.watch({**thief, "routingKey": KEY})
+    assert (moved["id"], moved["url"]) == (shown["id"], hooks.url)
+
+
 async def test_a_channel_that_fails_is_retried(desk: Desk, hooks: HookServer) -> None:
     hooks.status, hooks.answer = 500, b"try again"
     await desk.watch({"type": "slack", "url": hooks.url})
@@ -248,6 +265,9 @@ INCOMPLETE_OR_PRIVATE = [
     ({"type": "pagerduty", "url": "https://events.eu.pagerduty.com/v2/enqueue"}, "routingKey"),
     ({"type": "slack", "url": "http://127.0.0.1/hook"}, "url"),
     ({"type": "pagerduty", "routingKey": KEY, "url": "http://10.0.0.1/"}, "url"),
+    # Only the secret of a chat is shown shortened, so these are not what was shown.
+    ({"type": "pagerduty", "routingKey": KEY, "url": "file:///etc/passwd…"}, "url"),
+    ({"type": "pagerduty", "routingKey": KEY, "url": "http://127.0.0.1:22/…"}, "url"),
 ]
 
 
@@ -257,6 +277,12 @@ async def test_an_incomplete_or_private_channel_is_rejected(person: Person) -> N
         response = await person.call("PUT", "/alerts/settings", json=body)
         assert_error(response, 400, f"notify.channels.0.{field}")
         assert_error(await person.call("POST", "/alerts/test", json=channel), 400, field)
+
+
+async def test_a_shortened_webhook_is_rejected(person: Person) -> None:
+    body = {"notify": {"webhooks": [{"url": "http://127.0.0.1:22/…"}]}}
+    response = await person.call("PUT", "/alerts/settings", json=body)
+    assert_error(response, 400, "notify.webhooks.0.url")
 
 
 async def test_a_test_reaches_mail_and_webhooks(desk: Desk, hooks: HookServer) -> None:
@@ -284,6 +310,7 @@ async def test_an_incomplete_or_private_receiver_of_a_test_is_rejected(person: P
         ({"type": "mail", "email": "nobody"}, "email"),
         ({"type": "webhook"}, "url"),
         ({"type": "webhook", "url": "http://10.0.0.1/"}, "url"),
+        ({"type": "webhook", "url": "file:///etc/passwd…"}, "url"),
         ({"type": "fax"}, "type"),
     ):
         assert_error(await person.call("POST", "/alerts/test", json=receiver), 400, field)

@@ -117,20 +117,22 @@ class AlertRules:
         notify = changes.get("notify") or {}
         for kind in ("webhooks", "channels"):
             for number, target in enumerate(notify.get(kind) or []):
-                if problem := await self._find_problem(target.get("url")):
+                if problem := await self._find_problem(target):
                     field = f"notify.{kind}.{number}.url"
                     problems.append(FieldProblem(field=field, message=problem))
         raise_if_any(problems)
 
-    async def _find_problem(self, url: str | None) -> str | None:
-        is_kept = url is None or MASK in url
-        return None if is_kept else await self._guard.find_problem(url or "")
+    async def _find_problem(self, target: Mapping[str, Any]) -> str | None:
+        url: str | None = target.get("url")
+        if url is None or _is_masked_chat(target):
+            return None
+        return await self._guard.find_problem(url)
 
     async def send_test(
         self, caller: Principal, agent: str | None, wanted: Mapping[str, Any]
     ) -> Delivery:
         """Send a test message to a receiver now, also to one that is not saved yet."""
-        if problem := await self._find_problem(wanted.get("url")):
+        if problem := await self._find_problem(wanted):
             raise Invalid.field("url", problem)
         now = utc_now()
         async with self._catalog.write() as tx:
@@ -165,24 +167,29 @@ def _merge(old: AlertSettings, changes: Mapping[str, Any]) -> AlertSettings:
     return AlertSettings.model_validate(settings)
 
 
+def _is_masked_chat(target: Mapping[str, Any]) -> bool:
+    """Return whether the URL is what responses show of a chat's, whose URL is its secret."""
+    return target.get("type") in {ChannelType.SLACK, ChannelType.TEAMS} and MASK in target["url"]
+
+
 def _merge_channel(known: Sequence[NotifyChannel], wanted: Mapping[str, Any]) -> NotifyChannel:
-    """Return a channel; a secret that is missing or masked is that of the known channel."""
+    """Return a channel; a secret that is missing or masked is that of the known channel.
+
+    Not when the address changes: the secret must not go to whom an editor chooses.
+    """
     old = next(
         (one for one in known if one.id == wanted.get("id") and one.type == wanted["type"]), None
     )
-
-    def keep(field: str) -> str | None:
-        value: str | None = wanted.get(field)
-        if old is not None and (value is None or MASK in value):
-            kept: str | None = getattr(old, field)
-            return kept
-        return value
-
+    url, routing_key = wanted.get("url"), wanted.get("routing_key")
+    if old is not None:
+        url = old.url if url is None or _is_masked_chat(wanted) else url
+        if url == old.url and (routing_key is None or MASK in routing_key):
+            routing_key = old.routing_key
     return NotifyChannel(
         id=old.id if old else new_id("chn"),
         type=wanted["type"],
-        url=keep("url"),
-        routing_key=keep("routing_key"),
+        url=url,
+        routing_key=routing_key,
     )
 
 
@@ -211,10 +218,11 @@ def _merge_webhook(known: Sequence[NotifyWebhook], url: str) -> NotifyWebhook:
 
 def _find_missing(channel: NotifyChannel) -> tuple[str, str] | None:
     """Return the field that a channel needs, and what is wrong with it."""
-    field = "routingKey" if channel.type is ChannelType.PAGERDUTY else "url"
-    if not channel.secret or MASK in channel.secret:
-        return field, f"is required for {channel.type}"
-    return None
+    if channel.secret and MASK not in channel.secret:
+        return None
+    if channel.type is ChannelType.PAGERDUTY:
+        return "routingKey", "is required for pagerduty, also when the url changes"
+    return "url", f"is required for {channel.type}"
 
 
 def _sample_alert(now: datetime) -> Alert:
