@@ -17,7 +17,7 @@ from spanwise.services.accounts import audit
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.tokens import hash_secret, new_secret
 from spanwise.services.notifications.mail import Mail, Mailer
-from spanwise.services.workspaces.members import check_may_assign
+from spanwise.services.workspaces.members import check_may_assign, may_assign
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog.accounts import invitations as stored
 from spanwise.storage.catalog.accounts import users as stored_users
@@ -152,10 +152,14 @@ async def accept_invitation(
 
 
 async def _require(tx: Transaction, token: str) -> tuple[str, InvitationPreview]:
+    """Return the id and content of an invitation that its inviter could still make."""
     found = await stored.find_by_token(tx, hash_secret(token), utc_now())
     if found is None:
         raise _unknown_token()
-    return found
+    invitation_id, inviter_role, invitation = found
+    if not may_assign(inviter_role, invitation.role):
+        raise _unknown_token()
+    return invitation_id, invitation
 
 
 def _unknown_token() -> Invalid:

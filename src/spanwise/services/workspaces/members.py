@@ -8,6 +8,7 @@ from spanwise.model.workspaces import Member, WorkspaceRole
 from spanwise.services.accounts import audit
 from spanwise.services.accounts.access import Access
 from spanwise.storage.catalog import Catalog, Transaction
+from spanwise.storage.catalog.accounts import invitations as stored_invitations
 from spanwise.storage.catalog.accounts import workspaces as stored
 from spanwise.storage.catalog.database import serialize_writers
 
@@ -34,6 +35,7 @@ class Members:
             check_may_assign(own_role, role)
             check_may_assign(own_role, before.role)
             await stored.update_member(tx, caller.workspace_id, user_id, role)
+            await withdraw_invitations(tx, caller.workspace_id, user_id, role, caller.user_id)
             await _require_owner(tx, caller.workspace_id)
             if before.role is not role:
                 await audit.record(
@@ -50,7 +52,10 @@ class Members:
         return after
 
     async def remove(self, caller: Principal, user_id: str, address: str | None) -> None:
-        """Remove a member, or let the caller leave. Keys that the member made stay valid."""
+        """Remove a member, or let the caller leave. Keys that the member made stay valid.
+
+        Their open invitations do not: somebody who was removed could come back by one.
+        """
         is_leaving = user_id == caller.user_id
         async with self._catalog.write() as tx:
             await serialize_writers(tx, _MEMBERS_LOCK)
@@ -58,6 +63,7 @@ class Members:
             if not is_leaving:
                 check_may_assign(await _own_role(tx, caller), member.role)
             await stored.remove_member(tx, caller.workspace_id, user_id)
+            await withdraw_invitations(tx, caller.workspace_id, user_id, None, caller.user_id)
             await _require_owner(tx, caller.workspace_id)
             await audit.record(
                 tx,
@@ -79,6 +85,26 @@ def check_may_assign(own: WorkspaceRole, role: WorkspaceRole) -> None:
         raise Forbidden("only an owner may make, change or remove an owner")
 
 
+def may_assign(own: WorkspaceRole, role: WorkspaceRole) -> bool:
+    return own.includes(WorkspaceRole.ADMIN) and own.includes(role)
+
+
+async def withdraw_invitations(
+    tx: Transaction,
+    workspace_id: str,
+    user_id: str,
+    role: WorkspaceRole | None,
+    actor: str | None = None,
+) -> None:
+    """Withdraw the invitations that somebody with this role, or without one, may not make."""
+    roles = [one for one in WorkspaceRole if role is None or not may_assign(role, one)]
+    withdrawn = await stored_invitations.delete_invitations_by(tx, workspace_id, user_id, roles)
+    for email in withdrawn:
+        await audit.record(
+            tx, "invitation.withdrawn", workspace=workspace_id, actor=actor, subject=email
+        )
+
+
 async def put_member(
     tx: Transaction, workspace_id: str, user_id: str, role: WorkspaceRole, address: str | None
 ) -> str | None:
@@ -96,6 +122,7 @@ async def put_member(
         return "the workspace would be without an owner"
     else:
         await stored.update_member(tx, workspace_id, user_id, role)
+        await withdraw_invitations(tx, workspace_id, user_id, role)
         details = {"from": member.role, "to": role}
     await audit.record(
         tx,

@@ -7,6 +7,7 @@ from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.page import PageRequest
 from spanwise.model.workspaces import Member, WorkspaceRole, WorkspaceSummary
 from spanwise.services.accounts import audit
+from spanwise.services.workspaces.members import withdraw_invitations
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog.accounts import users as stored_users
 from spanwise.storage.catalog.accounts import workspaces as stored
@@ -37,6 +38,7 @@ class WorkspaceOperations:
             user_id = account.user.id
             if workspace_id in account.memberships:
                 await stored.update_member(tx, workspace_id, user_id, role)
+                await withdraw_invitations(tx, workspace_id, user_id, role)
             else:
                 await stored.add_member(tx, workspace_id, user_id, role, utc_now())
             await _finish(tx, "member.role_changed", workspace_id, user_id, to=role)
@@ -47,6 +49,7 @@ class WorkspaceOperations:
             if member is None:
                 raise NotFound(f"{email} is not a member of {workspace_id}")
             await stored.remove_member(tx, workspace_id, member.user_id)
+            await withdraw_invitations(tx, workspace_id, member.user_id, None)
             await _finish(tx, "member.removed", workspace_id, member.user_id, email=email)
 
 

@@ -8,6 +8,7 @@ import pytest
 from spanwise.model.api_model import utc_now
 from spanwise.services.workspaces import invitations as module
 from support.service import (
+    OPERATOR,
     PASSWORD,
     Person,
     Service,
@@ -16,7 +17,7 @@ from support.service import (
     new_email,
     start_service,
 )
-from support.teams import Team
+from support.teams import Team, join
 
 
 async def invite(team: Team, email: str, role: str = "editor") -> str:
@@ -116,3 +117,62 @@ async def test_open_invitations_are_bounded(team: Team, monkeypatch: pytest.Monk
     await invite(team, new_email())
     body = {"email": new_email(), "role": "viewer"}
     assert_error(await team.admin.call("POST", f"{team.path}/invitations", json=body), 429)
+
+
+async def invite_as(person: Person, team: Team, role: str) -> dict[str, str]:
+    """Let a member invite an address; return the body that accepts."""
+    body = {"email": new_email(), "role": role}
+    link = (await person.data("POST", f"{team.path}/invitations", json=body))["link"]
+    return {"email": body["email"], "token": link.partition("token=")[2]}
+
+
+@pytest.mark.parametrize("change", ["removed", "demoted", "left"])
+async def test_who_may_no_longer_invite_leaves_no_open_invitation(
+    service: Service, team: Team, change: str
+) -> None:
+    invited = await invite_as(team.admin, team, "admin")
+    kept = await invite_as(team.owner, team, "admin")
+    member = f"{team.path}/members/{team.admin.user['id']}"
+    if change == "demoted":
+        await team.owner.data("PUT", member, json={"role": "editor"})
+    else:
+        leaver = team.admin if change == "left" else team.owner
+        await leaver.data("DELETE", member)
+    listed = await team.owner.data("GET", f"{team.path}/invitations")
+    assert [invitation["email"] for invitation in listed] == [kept["email"]]
+    friend = await service.sign_up(invited["email"])
+    accept = {"token": invited["token"]}
+    assert_error(await friend.call("POST", "/invitations/accept", json=accept), 400, "token")
+    log = await team.owner.data(
+        "GET", f"{team.path}/audit", params={"type": "invitation.withdrawn"}
+    )
+    assert [entry["subject"] for entry in log] == [invited["email"]]
+
+
+async def test_an_owner_who_becomes_admin_keeps_invitations_that_an_admin_may_make(
+    service: Service, team: Team
+) -> None:
+    second = await service.sign_up()
+    await join(team.owner, second, team.path, "owner")
+    too_high = await invite_as(second, team, "owner")
+    fine = await invite_as(second, team, "editor")
+    path = f"{team.path}/members/{second.user['id']}"
+    await team.owner.data("PUT", path, json={"role": "admin"})
+    listed = await team.owner.data("GET", f"{team.path}/invitations")
+    assert [invitation["email"] for invitation in listed] == [fine["email"]]
+    assert too_high["email"] not in str(listed)
+
+
+async def test_the_inviter_is_checked_again_when_an_invitation_is_accepted(
+    service: Service, team: Team
+) -> None:
+    """Disabling an account withdraws nothing, because it can be undone."""
+    invited = await invite_as(team.admin, team, "editor")
+    operator = await service.log_in(OPERATOR)
+    user = f"/admin/users/{team.admin.user['id']}"
+    friend = await service.sign_up(invited["email"])
+    accept = {"token": invited["token"]}
+    await operator.data("PUT", user, json={"disabled": True})
+    assert_error(await friend.call("POST", "/invitations/accept", json=accept), 400, "token")
+    await operator.data("PUT", user, json={"disabled": False})
+    await friend.data("POST", "/invitations/accept", json=accept)

@@ -1,14 +1,15 @@
 """Invitations to a workspace, looked up by the hash of the token in their link."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, delete, func, insert, select
 
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.workspaces import Invitation, InvitationPreview
+from spanwise.model.workspaces import Invitation, InvitationPreview, WorkspaceRole
 from spanwise.storage.catalog.database import Transaction
-from spanwise.storage.catalog.tables import invitations, users, workspaces
+from spanwise.storage.catalog.tables import invitations, memberships, users, workspaces
 
 
 async def replace_invitation(
@@ -57,14 +58,35 @@ async def delete_invitation(tx: Transaction, workspace_id: str, invitation_id: s
     return deleted.scalar_one_or_none()
 
 
+async def delete_invitations_by(
+    tx: Transaction, workspace_id: str, inviter_id: str, roles: Iterable[WorkspaceRole]
+) -> list[str]:
+    """Delete the invitations of a member to these roles; return their addresses."""
+    deleted = await tx.execute(
+        delete(invitations)
+        .where(
+            invitations.c.workspace_id == workspace_id,
+            invitations.c.invited_by == inviter_id,
+            invitations.c.role.in_(list(roles)),
+        )
+        .returning(invitations.c.email)
+    )
+    return sorted(deleted.scalars())
+
+
 async def find_by_token(
     tx: Transaction, token_hash: str, now: datetime
-) -> tuple[str, InvitationPreview] | None:
-    """Return the id and content of an open invitation."""
-    invitee = users.alias()
+) -> tuple[str, WorkspaceRole, InvitationPreview] | None:
+    """Return the id and content of an open invitation, and the role that its inviter has now."""
+    invitee, inviter = users.alias(), users
     joined = (
         invitations.join(workspaces, workspaces.c.id == invitations.c.workspace_id)
-        .outerjoin(users, users.c.id == invitations.c.invited_by)
+        .join(inviter, (inviter.c.id == invitations.c.invited_by) & inviter.c.disabled.is_(False))
+        .join(
+            memberships,
+            (memberships.c.workspace_id == workspaces.c.id)
+            & (memberships.c.user_id == inviter.c.id),
+        )
         .outerjoin(invitee, invitee.c.email == invitations.c.email)
     )
     row = (
@@ -75,7 +97,8 @@ async def find_by_token(
                 workspaces.c.name.label("workspace_name"),
                 invitations.c.email,
                 invitations.c.role,
-                users.c.name.label("invited_by"),
+                memberships.c.role.label("inviter_role"),
+                inviter.c.name.label("invited_by"),
                 invitations.c.expires_at,
                 invitee.c.id.is_not(None).label("has_account"),
             )
@@ -86,7 +109,8 @@ async def find_by_token(
     if row is None:
         return None
     values = dict(row._mapping)
-    return values.pop("id"), InvitationPreview.model_validate(values)
+    inviter_role = WorkspaceRole(values.pop("inviter_role"))
+    return values.pop("id"), inviter_role, InvitationPreview.model_validate(values)
 
 
 def _select_invitations() -> Select[Any]:
