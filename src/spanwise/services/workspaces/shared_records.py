@@ -17,7 +17,10 @@ T = TypeVar("T", bound=SharedRecord)
 
 
 class SharedRecords(Generic[T]):
-    """The records of one kind. Others see a shared one; its owner and admins change it."""
+    """The records of one kind. Others see a shared one; its owner and admins change it.
+
+    An API key owns what it made, and sees nothing private of the person who made the key.
+    """
 
     def __init__(self, catalog: Catalog, kind: type[T], id_prefix: str) -> None:
         self._catalog = catalog
@@ -30,7 +33,7 @@ class SharedRecords(Generic[T]):
         record = self._kind(
             **fields,
             id=new_id(self._id_prefix),
-            owner_id=caller.user_id,
+            owner_id=caller.caller_id,
             created_at=now,
             updated_at=now,
         )
@@ -46,7 +49,7 @@ class SharedRecords(Generic[T]):
     ) -> Listing[T]:
         async with self._catalog.read() as tx:
             return await stored.list_records(
-                tx, self._kind, caller.workspace_id, caller.user_id, page, on_page
+                tx, self._kind, caller.workspace_id, caller.caller_id, page, on_page
             )
 
     async def get(self, caller: Principal, record_id: str) -> T:
@@ -71,7 +74,7 @@ class SharedRecords(Generic[T]):
 
     async def _require(self, tx: Transaction, caller: Principal, record_id: str) -> T:
         record = await stored.find_record(
-            tx, self._kind, caller.workspace_id, caller.user_id, record_id
+            tx, self._kind, caller.workspace_id, caller.caller_id, record_id
         )
         if record is None:
             raise NotFound(f"{self._noun} not found")
@@ -81,7 +84,7 @@ class SharedRecords(Generic[T]):
         """Return a record that the caller may change."""
         record = await self._require(tx, caller, record_id)
         is_admin = caller.role is not None and caller.role.includes(WorkspaceRole.ADMIN)
-        if record.owner_id != caller.user_id and not is_admin:
+        if record.owner_id != caller.caller_id and not is_admin:
             raise Forbidden(f"only its owner or an admin may change this {self._noun}")
         return record
 

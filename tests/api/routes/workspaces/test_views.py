@@ -48,6 +48,23 @@ async def test_others_see_a_view_only_if_it_is_shared(team: Team) -> None:
         assert (await call(other, team, "GET", path)).status_code == 200
 
 
+async def test_a_key_sees_no_private_view_of_the_person_who_made_it(
+    service: Service, person: Person
+) -> None:
+    private = await person.data("POST", "/views", json=VIEW)
+    shared = await person.data("POST", "/views", json={**VIEW, "isShared": True})
+    headers = {"x-api-key": (await person.new_key(scopes=["full"]))["key"]}
+    own = await service.call("POST", "/views", headers=headers, json=VIEW)
+    listed = await service.call("GET", "/views", headers=headers)
+    ids = [view["id"] for view in listed.json()["data"]]
+    assert ids == [own.json()["data"]["id"], shared["id"]]
+    path = f"/views/{private['id']}"
+    for method in ("GET", "DELETE"):
+        assert_error(await service.call(method, path, headers=headers), 404)
+    changed = await service.call("PUT", path, headers=headers, json={"name": "Mine"})
+    assert_error(changed, 404)
+
+
 async def test_only_the_owner_and_admins_change_a_shared_view(team: Team) -> None:
     shared = {**VIEW, "isShared": True}
     made = (await call(team.admin, team, "POST", "/views", json=shared)).json()["data"]
