@@ -71,11 +71,16 @@ from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
 
 
 def _open_single_sign_on(
-    stack: AsyncExitStack, settings: Settings, catalog: Catalog, signer: TokenSigner, access: Access
+    stack: AsyncExitStack,
+    settings: Settings,
+    catalog: Catalog,
+    signer: TokenSigner,
+    access: Access,
+    mailer: Mailer,
 ) -> SingleSignOn | None:
     if not settings.has_single_sign_on:
         return None
-    single_sign_on = SingleSignOn(settings, catalog, signer, access)
+    single_sign_on = SingleSignOn(settings, catalog, signer, access, mailer)
     stack.push_async_callback(single_sign_on.close)
     return single_sign_on
 
@@ -149,7 +154,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             counters=counters,
             access=access,
             accounts=Accounts(settings, catalog, counters, mailer, signer, access),
-            single_sign_on=_open_single_sign_on(stack, settings, catalog, signer, access),
+            single_sign_on=_open_single_sign_on(stack, settings, catalog, signer, access, mailer),
             keys=Keys(catalog, access),
             workspaces=Workspaces(catalog, access, settings.retention_days, retention.wake),
             retention_previews=RetentionPreviews(engine),

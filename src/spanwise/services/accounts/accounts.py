@@ -79,6 +79,8 @@ class Accounts:
         name: str,
         address: str | None,
         invitation: str | None = None,
+        *,
+        is_verified: bool = False,
     ) -> User:
         """Create an account and its workspace. The first account becomes admin.
 
@@ -92,12 +94,12 @@ class Accounts:
             is_open = self._settings.open_registration or invitation is not None
             if not is_first and not is_open:
                 raise Forbidden("registration is closed on this installation")
-            new = NewAccount(email, name, password_hash)
+            new = NewAccount(email, name, password_hash, is_verified)
             account = await add_account(tx, new, is_first=is_first)
             if invitation is not None:
                 await accept_invitation(tx, invitation, account.user.id, email, address)
             account = await _require(tx, account.user.id)
-            mail = await self._verification_mail(tx, account)
+            mail = None if is_verified else await self._verification_mail(tx, account)
             await audit.record(
                 tx,
                 "account.registered",
@@ -105,7 +107,8 @@ class Accounts:
                 actor=account.user.id,
                 address=address,
             )
-        self._mailer.send_in_background(mail)
+        if mail is not None:
+            self._mailer.send_in_background(mail)
         return account.user
 
     async def login(self, email: str, password: str, address: str | None) -> SignIn:

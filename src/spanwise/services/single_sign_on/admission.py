@@ -12,11 +12,10 @@ from spanwise.services.accounts.registration import NewAccount, add_account, loc
 from spanwise.services.single_sign_on.identity import Identity
 from spanwise.services.single_sign_on.refusals import Reason, SignInRefused
 from spanwise.services.single_sign_on.role_claim import apply_roles
+from spanwise.services.single_sign_on.take_over import METHOD, TakeOver, take_over
 from spanwise.services.workspaces.invitations import accept_invitation
 from spanwise.storage.catalog import Transaction
 from spanwise.storage.catalog.accounts import users as stored
-
-METHOD = "oidc"
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,11 @@ class Admission:
     address: str | None
 
 
-async def admit(tx: Transaction, admission: Admission) -> Account:
-    """Return the account, after it was created, linked, invited and given its roles."""
+async def admit(tx: Transaction, admission: Admission) -> tuple[Account, TakeOver | None]:
+    """Return the account, after it was created, linked, invited and given its roles.
+
+    If its address had never been verified, also return what others have lost.
+    """
     account = await stored.find_account_by_email(tx, admission.identity.email)
     is_new = False
     if account is None:
@@ -37,8 +39,9 @@ async def admit(tx: Transaction, admission: Admission) -> Account:
     if account.user.disabled:
         raise SignInRefused(Reason.ACCOUNT_DISABLED)
     user_id = account.user.id
+    taken = None
     if not account.user.email_verified:
-        await _take_over(tx, user_id, admission.address)
+        taken = await take_over(tx, account, admission.address)
     joined = await apply_roles(tx, user_id, admission.roles, admission.address)
     if is_new and joined:
         await stored.update_user(tx, user_id, {"default_workspace_id": joined[0]})
@@ -58,7 +61,7 @@ async def admit(tx: Transaction, admission: Admission) -> Account:
     await audit.record(
         tx, "login.succeeded", actor=user_id, address=admission.address, method=METHOD
     )
-    return account
+    return account, taken
 
 
 async def _find_or_create(tx: Transaction, admission: Admission) -> tuple[Account, bool]:
@@ -73,18 +76,6 @@ async def _find_or_create(tx: Transaction, admission: Admission) -> tuple[Accoun
         admission.identity.email, admission.identity.name, NO_PASSWORD, is_verified=True
     )
     return await add_account(tx, new, is_first=is_first), True
-
-
-async def _take_over(tx: Transaction, user_id: str, address: str | None) -> None:
-    """Give an account to the owner of its address.
-
-    Whoever registered it never proved to own the address, and must not share the account by
-    knowing its password.
-    """
-    changes = {"email_verified": True, "password_hash": NO_PASSWORD}
-    await stored.update_user(tx, user_id, changes)
-    await stored.invalidate_tokens(tx, user_id)
-    await audit.record(tx, "password.removed", actor=user_id, address=address, method=METHOD)
 
 
 async def _accept_invitation(

@@ -13,12 +13,14 @@ from spanwise.services.accounts import audit
 from spanwise.services.accounts.access import Access
 from spanwise.services.accounts.sign_ins import SignIn, new_sign_in
 from spanwise.services.accounts.tokens import TokenSigner, hash_secret, new_secret
-from spanwise.services.single_sign_on.admission import METHOD, Admission, admit
+from spanwise.services.notifications.mail import Mailer
+from spanwise.services.single_sign_on.admission import Admission, admit
 from spanwise.services.single_sign_on.attempts import Attempt, AttemptSigner, new_attempt
 from spanwise.services.single_sign_on.identity import Identity, check_address, read_identity
 from spanwise.services.single_sign_on.provider import ClientConfig, Provider
 from spanwise.services.single_sign_on.refusals import Reason, SignInRefused
 from spanwise.services.single_sign_on.role_claim import read_roles
+from spanwise.services.single_sign_on.take_over import METHOD, write_mail
 from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.accounts import users as stored
@@ -58,12 +60,18 @@ class Finished:
 
 class SingleSignOn:
     def __init__(
-        self, settings: Settings, catalog: Catalog, signer: TokenSigner, access: Access
+        self,
+        settings: Settings,
+        catalog: Catalog,
+        signer: TokenSigner,
+        access: Access,
+        mailer: Mailer,
     ) -> None:
         self._settings = settings
         self._catalog = catalog
         self._signer = signer
         self._access = access
+        self._mailer = mailer
         self._attempts = AttemptSigner(load_secret_key(settings))
         secret = settings.oidc_client_secret
         self._provider = Provider(
@@ -147,7 +155,7 @@ class SingleSignOn:
         )
         sign_in_code, now = new_secret(), utc_now()
         async with self._catalog.write() as tx:
-            account = await admit(tx, admission)
+            account, taken = await admit(tx, admission)
             await stored.add_token(
                 tx,
                 account.user.id,
@@ -157,6 +165,10 @@ class SingleSignOn:
                 now + HANDOVER_LIFETIME,
             )
         self._access.invalidate_user(account.user.id)
+        if taken is not None:
+            for workspace_id in taken.workspaces:
+                self._access.invalidate_workspace(workspace_id)
+            self._mailer.send_in_background(write_mail(account.user.email, taken.losses))
         return sign_in_code
 
     async def _audit_refusal(self, reason: Reason, email: str | None, address: str | None) -> None:

@@ -78,6 +78,17 @@ async def revoke_key(tx: Transaction, workspace_id: str, key_id: str, now: datet
     )
 
 
+async def revoke_keys(tx: Transaction, workspace_id: str, now: datetime) -> list[str]:
+    """Revoke all keys of a workspace; return their ids."""
+    revoked = await tx.execute(
+        update(api_keys)
+        .where(api_keys.c.workspace_id == workspace_id, api_keys.c.revoked_at.is_(None))
+        .values(revoked_at=now, previous_hash=None, previous_valid_until=None)
+        .returning(api_keys.c.id)
+    )
+    return sorted(revoked.scalars())
+
+
 async def delete_key(tx: Transaction, workspace_id: str, key_id: str) -> bool:
     deleted = await tx.execute(
         delete(api_keys).where(api_keys.c.workspace_id == workspace_id, api_keys.c.id == key_id)

@@ -12,6 +12,7 @@ from sqlalchemy import func, select, update
 from spanwise.model.alerts import (
     ALL_AGENTS,
     AlertSettings,
+    Notify,
     RuleEntry,
     RuleKey,
     WatchedRule,
@@ -67,6 +68,28 @@ async def find_first_seen(tx: Transaction, workspace_id: str) -> datetime | None
     query = select(func.min(agents.c.first_seen_at)).where(agents.c.workspace_id == workspace_id)
     first: datetime | None = (await tx.execute(query)).scalar_one()
     return first
+
+
+async def remove_receivers(tx: Transaction, workspace_id: str) -> int:
+    """Remove all receivers of notifications of a workspace and its agents; return their number."""
+    removed = 0
+    for table, column in ((workspaces, workspaces.c.id), (agents, agents.c.workspace_id)):
+        rows = await tx.execute(
+            select(table.c.id, table.c.alert_settings).where(
+                column == workspace_id, table.c.alert_settings.is_not(None)
+            )
+        )
+        for row in rows.all():
+            settings = settings_from(row.alert_settings)
+            notify = settings.notify
+            removed += len(notify.emails) + len(notify.webhooks) + len(notify.channels)
+            empty = settings.model_copy(update={"notify": Notify()})
+            await tx.execute(
+                update(table)
+                .where(table.c.id == row.id)
+                .values(alert_settings=empty.model_dump(mode="json", by_alias=False))
+            )
+    return removed
 
 
 async def set_workspace_settings(

@@ -9,6 +9,7 @@ import pytest
 from support.identity_provider import IdentityProvider
 from support.service import PASSWORD, Person, Service, assert_error, link_token, new_email
 from support.single_sign_on import Visitor, audit_entries, person_claims, start_sso_service
+from support.teams import join
 
 CLAIM = "spanwise_roles"
 
@@ -25,6 +26,11 @@ async def invite(inviter: Person, email: str, role: str) -> str:
     made = await inviter.data("POST", path, json={"email": email, "role": role})
     token: str = made["link"].partition("token=")[2]
     return token
+
+
+def header_of(person: Person) -> dict[str, str]:
+    """Name the workspace that came with a person's account."""
+    return {"X-Workspace-Id": person.user["defaultWorkspaceId"]}
 
 
 async def roles_of(person: Person) -> dict[str, str]:
@@ -59,6 +65,59 @@ async def test_an_unverified_account_is_taken_from_whoever_registered_it(
     assert_error(await service.call("POST", "/auth/login", json=body), 401)
     actions = [e["action"] for e in await audit_entries(service) if e["actor"] == owner.user["id"]]
     assert actions[:2] == ["login.succeeded", "password.removed"]
+
+
+async def test_nothing_that_others_can_read_is_left_of_an_unverified_account(
+    service: Service, provider: IdentityProvider, visitor: Visitor
+) -> None:
+    squatter, friend = await service.sign_up(), await service.sign_up()
+    own = f"/workspaces/{squatter.user['defaultWorkspaceId']}"
+    await join(squatter, friend, own, "owner")
+    body = {"email": new_email(), "role": "admin"}
+    await friend.data("POST", f"{own}/invitations", json=body, headers=header_of(squatter))
+    key = (await squatter.new_key(scopes=["full"]))["key"]
+    hook = {"url": "https://hooks.example.com/1"}
+    await squatter.data("POST", "/events/webhooks", json=hook)
+    notify = {"emails": ["evil@example.com"], "webhooks": [hook]}
+    await squatter.data("PUT", "/alerts/settings", json={"notify": notify})
+    # The friend also made the account a member of a workspace that the friend can read.
+    theirs = f"/workspaces/{friend.user['defaultWorkspaceId']}"
+    await join(friend, squatter, theirs, "editor")
+
+    provider.claims = person_claims(squatter.email)
+    await visitor.sign_in()
+    owner = await visitor.take_token()
+    assert f"/workspaces/{owner.user['defaultWorkspaceId']}" == own
+    [workspace] = await owner.data("GET", "/workspaces")
+    assert (workspace["role"], workspace["members"]) == ("owner", 1)
+    assert await owner.data("GET", f"{own}/invitations") == []
+    assert await owner.data("GET", "/events/webhooks") == []
+    settings = await owner.data("GET", "/alerts/settings")
+    assert settings["notify"] == {"emails": [], "webhooks": [], "channels": []}
+    assert_error(await service.call_with_key(key, "GET", "/spans/traces"), 401)
+    assert_error(await friend.call("GET", "/spans/traces", headers=header_of(squatter)), 404)
+    mail = (await service.mails_to(squatter.email))[-1]
+    for loss in (friend.email, "keys (1)", "webhooks (1)", "receivers of alerts (2)"):
+        assert loss in mail
+    assert f"your membership in the workspace {friend.user['name']}" in mail
+
+
+async def test_an_account_that_founded_nothing_gets_a_workspace_of_its_own(
+    service: Service, provider: IdentityProvider, visitor: Visitor
+) -> None:
+    squatter, friend = await service.sign_up(), await service.sign_up()
+    own = f"/workspaces/{squatter.user['defaultWorkspaceId']}"
+    theirs = f"/workspaces/{friend.user['defaultWorkspaceId']}"
+    await join(squatter, friend, own, "owner")
+    await join(friend, squatter, theirs, "editor")
+    await friend.data("DELETE", f"{own}/members/{squatter.user['id']}", headers=header_of(squatter))
+    provider.claims = person_claims(squatter.email)
+    await visitor.sign_in()
+    owner = await visitor.take_token()
+    [workspace] = await owner.data("GET", "/workspaces")
+    assert (workspace["role"], workspace["members"]) == ("owner", 1)
+    assert owner.user["defaultWorkspaceId"] == workspace["id"]
+    assert workspace["id"] not in {own.rpartition("/")[2], theirs.rpartition("/")[2]}
 
 
 async def test_two_tabs_of_a_new_person_create_one_account(
@@ -99,6 +158,7 @@ async def test_without_creation_only_accounts_and_invited_people_get_in(
 ) -> None:
     async with start_sso_service(tmp_path, provider, oidc_create_users=False) as service:
         ann, invited = await service.sign_up(), new_email()
+        await verify(service, ann)
         token = await invite(ann, invited, "viewer")
         for email, query, expected in (
             (new_email(), {}, {"error": "account_missing"}),
