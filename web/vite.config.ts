@@ -43,5 +43,6 @@ export default defineConfig({
     // The snippets of the page "Get started" are in ../docs.
     fs: { allow: [".."] },
   },
-  test: { environment: "jsdom", include: ["tests/**/*.test.{ts,tsx}"] },
+  // By default one core of two is left idle.
+  test: { environment: "jsdom", include: ["tests/**/*.test.{ts,tsx}"], maxWorkers: "100%" },
 });

@@ -91,7 +91,7 @@ const ALERT = {
   windowEnd: "2026-11-01T10:15:00Z",
   triggeredAt: "2026-11-01T10:00:00Z",
   resolvedAt: null,
-  rule: null,
+  rule: RULE,
 } as unknown as Alert;
 
 describe("an alert", () => {
