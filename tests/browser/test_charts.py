@@ -16,7 +16,8 @@ PIXELS = "chart => chart.querySelector('canvas').toDataURL()"
 
 
 def open_chart(tab: Tab, query: str = "range=30d") -> Locator:
-    page = tab.show(f"/?{query}")
+    # Loaded anew: a chart of kept values is drawn again when the current ones arrive.
+    page = tab.open(f"/?{query}")
     chart = page.get_by_role("img", name=REQUESTS)
     expect(chart.locator("canvas")).to_be_visible()
     return chart
@@ -68,8 +69,8 @@ def test_the_crosshair_is_shared_and_shows_all_values(tab: Tab) -> None:
     other = tab.page.get_by_role("img", name=LATENCY).locator(".u-cursor-x")
     expect(other).to_be_hidden()
     move_to(chart, 0.5)
-    for name in ("support-assistant", "code-reviewer", "Total"):
-        expect(chart).to_contain_text(name)
+    # Which of the other agents were active on that day depends on the date.
+    expect(chart).to_contain_text(re.compile(r"support-assistant\d+([a-z-]+\d+)+Total\d+"))
     expect(other).to_be_visible()
     tab.page.mouse.move(1, 1)
     expect(chart).not_to_contain_text("Total")
