@@ -1,7 +1,8 @@
-"""Decompresses request bodies as a stream, with a size limit against decompression bombs."""
+"""Reads request bodies and decompresses them, with limits against decompression bombs."""
 
+import asyncio
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Protocol
 
 import zstandard
@@ -9,26 +10,31 @@ import zstandard
 from spanwise.model.errors import Invalid
 
 MAX_BODY_BYTES = 16 * 2**20
+# A body may consist of several streams (RFC 1952, RFC 8878). Empty ones take time, but no space.
+MAX_STREAMS = 100
 
+# More than this is decompressed in a thread.
+_LOOP_BYTES = 65_536
 _CHUNK_BYTES = 2**20
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 
 
 class TooLarge(Invalid):
-    """The body exceeds the limit after decompression."""
+    """The body exceeds the limit, as it was sent or after decompression."""
 
     def __init__(self) -> None:
         super().__init__(f"the body is larger than {MAX_BODY_BYTES:,} bytes after decompression")
 
 
-class _Decompressor(Protocol):
+class _Stream(Protocol):
+    # The size of the inputs that `decompress` gets.
     input_bytes: int
+
+    @property
+    def is_complete(self) -> bool: ...
 
     def decompress(self, data: bytes) -> tuple[bytes, bytes]:
         """Return some output and the input that is left."""
-
-    def finish(self) -> None:
-        """Raise when the stream is truncated."""
 
 
 async def read_body(
@@ -41,12 +47,13 @@ async def read_body(
     if encoding in {"", "identity"}:
         return await _collect(chunks, reserve)
     try:
-        decompressor = _DECOMPRESSORS[encoding]()
+        new_stream = _STREAMS[encoding]
     except KeyError:
-        known = ", ".join(_DECOMPRESSORS)
+        known = ", ".join(_STREAMS)
         raise Invalid.field("Content-Encoding", f"must be one of {known}") from None
+    data = await _collect(chunks, reserve)
     try:
-        return await _collect(_decompress_all(chunks, decompressor), reserve)
+        return await _collect(_decompress(new_stream, data), reserve)
     except (zlib.error, zstandard.ZstdError, EOFError) as error:
         raise Invalid(f"the body is not valid {encoding}: {error}") from None
 
@@ -72,40 +79,62 @@ async def _collect(chunks: AsyncIterator[bytes], reserve: Callable[[int], None])
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def _decompress_all(
-    chunks: AsyncIterator[bytes], decompressor: _Decompressor
-) -> AsyncIterator[bytes]:
-    async for chunk in chunks:
-        for start in range(0, len(chunk), decompressor.input_bytes):
-            data = chunk[start : start + decompressor.input_bytes]
-            while data:
-                decompressed, data = decompressor.decompress(data)
-                yield decompressed
-    decompressor.finish()
+async def _decompress(new_stream: Callable[[], _Stream], data: bytes) -> AsyncIterator[bytes]:
+    pieces = _pieces(new_stream, data)
+    if len(data) <= _LOOP_BYTES:
+        yield (first := _join(pieces, _LOOP_BYTES))
+        if len(first) < _LOOP_BYTES:
+            return
+    part: bytes | None = None
+    while part is None or len(part) >= _CHUNK_BYTES:
+        yield (part := await asyncio.to_thread(_join, pieces, _CHUNK_BYTES))
+
+
+def _join(pieces: Iterator[bytes], wanted_bytes: int) -> bytes:
+    """Return the next pieces, together at least that large unless they are the last ones."""
+    parts, size = [], 0
+    for piece in pieces:
+        parts.append(piece)
+        size += len(piece)
+        if size >= wanted_bytes:
+            break
+    return b"".join(parts)
+
+
+def _pieces(new_stream: Callable[[], _Stream], data: bytes) -> Iterator[bytes]:
+    stream, streams = new_stream(), 1
+    for start in range(0, len(data), stream.input_bytes):
+        left = data[start : start + stream.input_bytes]
+        while left:
+            if stream.is_complete:
+                stream, streams = new_stream(), streams + 1
+            if streams > MAX_STREAMS:
+                raise Invalid(f"the body has more than {MAX_STREAMS} compressed streams")
+            piece, left = stream.decompress(left)
+            yield piece
+    if not stream.is_complete:
+        raise EOFError("it ends too early")
 
 
 class _Zlib:
-    """gzip and deflate. A body may consist of several streams (RFC 1952)."""
+    """A stream of gzip or deflate."""
 
     input_bytes = 65_536
 
     def __init__(self, window_bits: int) -> None:
-        self._window_bits = window_bits
         self._stream = zlib.decompressobj(window_bits)
 
+    @property
+    def is_complete(self) -> bool:
+        return self._stream.eof
+
     def decompress(self, data: bytes) -> tuple[bytes, bytes]:
-        if self._stream.eof:
-            self._stream = zlib.decompressobj(self._window_bits)
         decompressed = self._stream.decompress(data, _CHUNK_BYTES)
         return decompressed, self._stream.unused_data or self._stream.unconsumed_tail
 
-    def finish(self) -> None:
-        if not self._stream.eof:
-            raise EOFError("it ends too early")
-
 
 class _Zstd:
-    """zstd. A body may consist of several frames (RFC 8878)."""
+    """A frame of zstd."""
 
     # The library cannot limit its output, so small inputs have to: 4 bytes can encode a block of
     # 128 KiB, so one call returns at most 8 MiB.
@@ -113,21 +142,17 @@ class _Zstd:
 
     def __init__(self) -> None:
         # 8 MiB is the largest window that a receiver must accept (RFC 8878).
-        self._decompressor = zstandard.ZstdDecompressor(max_window_size=2**23)
-        self._stream = self._decompressor.decompressobj()
+        self._stream = zstandard.ZstdDecompressor(max_window_size=2**23).decompressobj()
+
+    @property
+    def is_complete(self) -> bool:
+        return self._stream.eof
 
     def decompress(self, data: bytes) -> tuple[bytes, bytes]:
-        if self._stream.eof:
-            self._stream = self._decompressor.decompressobj()
-        decompressed = self._stream.decompress(data)
-        return decompressed, self._stream.unused_data
-
-    def finish(self) -> None:
-        if not self._stream.eof:
-            raise EOFError("it ends too early")
+        return self._stream.decompress(data), self._stream.unused_data
 
 
-_DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
+_STREAMS: dict[str, Callable[[], _Stream]] = {
     "gzip": lambda: _Zlib(_GZIP_BITS),
     "deflate": lambda: _Zlib(zlib.MAX_WBITS),
     "zstd": _Zstd,

@@ -1,5 +1,6 @@
 """Bodies are decompressed in a stream with bounded memory, completely or not at all."""
 
+import asyncio
 import gzip
 import tracemalloc
 import zlib
@@ -76,6 +77,48 @@ async def test_a_decompression_bomb_stops_at_the_limit_with_bounded_memory(
         tracemalloc.stop()
     # The collected body, and one more chunk.
     assert peak_bytes < MAX_BODY_BYTES + 16 * MIB
+
+
+@pytest.mark.parametrize("encoding", PACK)
+async def test_empty_streams_are_bounded(encoding: str) -> None:
+    """They never reach the limit of the decompressed size."""
+    empty = PACK[encoding](b"")
+    assert await read_body(in_chunks(PACK[encoding](TEXT) + empty * 99), encoding) == TEXT
+    with pytest.raises(Invalid, match="more than 100 compressed streams"):
+        await read_body(in_chunks(empty * 101), encoding)
+
+
+async def test_compressed_bytes_are_bounded_too() -> None:
+    # Stored blocks without content (RFC 1951): five bytes of input each, and no output.
+    endless = zlib.compress(b"")[:2] + b"\0\0\0\xff\xff" * (MAX_BODY_BYTES // 5)
+    taken = 0
+
+    async def count() -> AsyncIterator[bytes]:
+        nonlocal taken
+        async for chunk in in_chunks(endless + bytes(MAX_BODY_BYTES)):
+            taken += len(chunk)
+            yield chunk
+
+    with pytest.raises(TooLarge):
+        await read_body(count(), "deflate")
+    assert taken <= MAX_BODY_BYTES + 65_536
+
+
+async def test_others_get_their_turn_while_a_large_body_is_decompressed() -> None:
+    turns = 0
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    other = asyncio.create_task(take_turns())
+    body = await read_body(in_chunks(gzip.compress(bytes(MAX_BODY_BYTES))), "gzip")
+    other.cancel()
+    assert len(body) == MAX_BODY_BYTES
+    # One for each MiB at least.
+    assert turns >= 16
 
 
 async def test_a_zstd_frame_that_demands_a_huge_window_is_refused() -> None:
