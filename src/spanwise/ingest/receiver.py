@@ -20,6 +20,7 @@ from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.queue import CommitCallback
 from spanwise.ingest.masking.masker import Masker
+from spanwise.ingest.masking.pool import MaskingPool
 from spanwise.ingest.otlp import prepare as otlp
 from spanwise.ingest.otlp.deep_values import flatten_deep_values
 from spanwise.ingest.otlp.json_format import decode_json
@@ -77,6 +78,10 @@ class Receiver:
         self._pipeline = pipeline
         self._counters = counters
         self._find_masker = masking
+        self._masking_pool = MaskingPool()
+
+    def close(self) -> None:
+        self._masking_pool.close()
 
     async def receive_otlp(
         self, sender: Sender, kind: Kind, body: bytes, *, is_json: bool
@@ -102,10 +107,14 @@ class Receiver:
     ) -> bool:
         """Enqueue a protobuf export without waiting, if all of it is valid.
 
-        Returns False, with nothing enqueued, when some of it is rejected or it is empty.
+        Returns False, with nothing enqueued, when some of it is rejected, it is empty, or masking
+        it could take long.
         """
+        masker = self._find_masker(sender.workspace)
+        if masker is not None and len(body) > masker.loop_bytes:
+            return False
         prepared = _prepare(
-            self._find_masker(sender.workspace),
+            masker,
             sender.workspace,
             kind,
             otlp.decode(REQUESTS[kind], body),
@@ -145,7 +154,9 @@ class Receiver:
     async def receive_signals(self, sender: Sender, new: list[NewSignal]) -> list[Signal]:
         if masker := self._find_masker(sender.workspace):
             size = sum(len(signal.comment or "") for signal in new)
-            new = await _off_loop(size, lambda: [masker.mask_signal(signal) for signal in new])
+            new = await self._mask(
+                sender, masker, size, lambda: [masker.mask_signal(signal) for signal in new]
+            )
         prepared = signals.prepare_signals(sender.workspace, new)
         await self._pipeline.submit(sender, [prepared.record])
         self._counters.count_request(Kind.SIGNALS, len(prepared.signals), 0, [prepared.record])
@@ -165,7 +176,14 @@ class Receiver:
         def work() -> Prepared:
             return _prepare(masker, sender.workspace, kind, message, body)
 
-        return work() if masker is None else await _off_loop(size, work)
+        if masker is None:
+            return await _off_loop(size, work)
+        return await self._mask(sender, masker, size, work)
+
+    async def _mask(self, sender: Sender, masker: Masker, size: int, work: Callable[[], T]) -> T:
+        if size <= masker.loop_bytes:
+            return work()
+        return await self._masking_pool.run(sender.workspace, work)
 
     async def _store(self, sender: Sender, prepared: Prepared) -> Prepared:
         if prepared.records:

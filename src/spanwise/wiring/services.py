@@ -129,6 +129,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         if not is_only_process:
             start_masking_refresh(stack, masking)
         receiver = Receiver(pipeline, ingest_counters, masking.find_masker)
+        stack.callback(receiver.close)
         rollup = Rollup(engine, visible_until=writer.visible_until, changes=writer.changes)
         retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
         start_job(stack, retention)

@@ -9,6 +9,10 @@ from spanwise.ingest.masking.text import TextMasker
 from spanwise.ingest.rest.bodies import NewSignal
 from spanwise.model.masking import MaskingMode, MaskingRules
 
+_LOOP_BYTES = 65_536
+# The time of a pattern may grow with the square of the size.
+_LOOP_BYTES_WITH_PATTERNS = 4096
+
 
 class Masker:
     """Compiled rules. May be used by several threads."""
@@ -22,6 +26,11 @@ class Masker:
             Kind.LOGS: self.messages.mask_logs,
             Kind.METRICS: self.messages.mask_metrics,
         }
+
+    @property
+    def loop_bytes(self) -> int:
+        """The size up to which a body may be masked on the event loop."""
+        return _LOOP_BYTES_WITH_PATTERNS if self.rules.patterns else _LOOP_BYTES
 
     def mask_text(self, text: str) -> str:
         return self._texts.mask(text)

@@ -6,7 +6,7 @@ from typing import Any
 import re2
 
 from spanwise.ingest.masking import emails, numbers, phones, secrets
-from spanwise.ingest.masking.patterns import compile_patterns
+from spanwise.ingest.masking.patterns import SHORT_CHARACTERS, compile_patterns
 from spanwise.model.masking import Detector, MaskingRules, re2_options
 
 # Of each detector: patterns that match wherever it could find something, and what replaces that.
@@ -25,7 +25,6 @@ _FINDERS: dict[Detector, tuple[tuple[str, Callable[[str], str]], ...]] = {
 }
 
 # Names, models and ids repeat from span to span; a lookup takes a twentieth of a scan.
-_CACHED_CHARACTERS = 80
 _CACHED_TEXTS = 8192
 
 
@@ -49,7 +48,7 @@ class TextMasker:
         """Return the masked text; the same object when there is nothing to mask."""
         if not self._masks:
             return text
-        if len(text) > _CACHED_CHARACTERS:
+        if len(text) > SHORT_CHARACTERS:
             return self._mask(text)
         masked = self._cache.get(text)
         if masked is None:

@@ -349,3 +349,19 @@ def test_a_pattern_that_takes_quadratic_time_masks_the_rest(
     masked = with_pattern(r"a(?:.*b)?").mask("a" * 2**20)
     assert time.monotonic() - started < 5
     assert masked.replace("[own]", "") == ""
+
+
+def test_the_patterns_of_a_request_have_a_limit_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left when it is spent is replaced whole, if it contains a match at all."""
+    monkeypatch.setattr(patterns, "REQUEST_SECONDS", 0.05)
+    masker = with_pattern(r"a(?:.*b)?")
+    with patterns.limit_time():
+        masker.mask("a" * 2**18)
+        started = time.monotonic()
+        rest = [masker.mask("xxx" * 2**10 + "a" * 2**14) for _ in range(100)]
+        assert time.monotonic() - started < 2
+        assert set(rest) == {"[own]"}
+        assert masker.mask("x" * 200) == "x" * 200
+        assert masker.mask("say a") == "s[own]y [own]"
+    # The next request has time again.
+    assert masker.mask("x" * 200 + "a") == "x" * 200 + "[own]"
