@@ -259,13 +259,22 @@ async def test_slow_calls_of_one_workspace_leave_room_for_another(limited: Servi
     assert names == ["INVALID_ARGUMENT", *["UNAVAILABLE"] * 4]
 
 
-async def until_refused(channel: grpc.aio.Channel, metadata: Metadata) -> grpc.aio.AioRpcError:
-    """Call until a call is refused, because earlier calls have arrived."""
+async def until_refused(
+    busy: grpc.aio.Channel, other: grpc.aio.Channel, metadata: Metadata
+) -> grpc.aio.AioRpcError:
+    """Send halves of calls until a whole one is refused.
+
+    One half more each time: while a whole call has a place, a half may be refused instead.
+    """
+    halves = []
     async with asyncio.timeout(20):
         while True:
+            halves.append(half_sent(busy, metadata))
             try:
-                await raw_export(channel)(b"", metadata=metadata)
+                await raw_export(other)(b"", metadata=metadata)
             except grpc.aio.AioRpcError as error:
+                for call in halves:
+                    call.cancel()
                 return error
 
 
@@ -280,12 +289,9 @@ async def test_too_many_concurrent_calls_of_a_workspace_get_a_retry_delay(
             grpc.aio.insecure_channel(target, options=alone) as first,
             grpc.aio.insecure_channel(target, options=alone) as second,
         ):
-            waiting = [half_sent(first, metadata) for _ in range(2)]
-            error = await until_refused(second, metadata)
+            error = await until_refused(first, second, metadata)
             assert error.code() is grpc.StatusCode.UNAVAILABLE
             assert retry_seconds(error) >= 1
-            for call in waiting:
-                call.cancel()
 
 
 # Nothing, half of the preface, and the preface with SETTINGS and half of a HEADERS frame.
