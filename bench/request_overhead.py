@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from spanwise.model.keys import Scope
-from spanwise.services.accounts.access import Access
+from spanwise.services.access import Access
 from spanwise.services.accounts.keys import Keys
 from spanwise.settings import load_settings
 from spanwise.storage.counters import Limit, MemoryCounters

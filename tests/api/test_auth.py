@@ -14,8 +14,8 @@ from sqlalchemy import event, update
 from spanwise.api.auth import AuthorizedRoute, Ingester, Reader, Writer
 from spanwise.api.http.envelope import Done, Success, succeed
 from spanwise.model.keys import KeyGrant
-from spanwise.services.accounts import access
-from spanwise.services.accounts.access import CACHE_SECONDS
+from spanwise.services import access
+from spanwise.services.access import CACHE_SECONDS
 from spanwise.storage.catalog.accounts import keys as stored_keys
 from spanwise.storage.catalog.tables import api_keys, users
 from support.service import Service, assert_error, start_service

@@ -9,7 +9,7 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod
-from spanwise.services.telemetry import agents as directory
+from spanwise.services import agents as directory
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.prices import price_dictionary as stored_prices

@@ -32,7 +32,7 @@ from spanwise.ingest.masking.stored_rows import known_columns
 from spanwise.ingest.receiver import THREAD_BYTES
 from spanwise.model.errors import Invalid
 from spanwise.model.masking import Detector, MaskingMode
-from spanwise.services.accounts import access
+from spanwise.services import access
 from spanwise.services.telemetry.transfer import Transfer
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.export import transfer as stored

@@ -16,9 +16,8 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from sqlalchemy import event
 
 from spanwise.jobs.rollup_maintenance import RollupMaintenance
-from spanwise.services.accounts import access
+from spanwise.services import access, agents
 from spanwise.services.experiments import assignments
-from spanwise.services.telemetry import agents
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup import aggregate_cache, watermarks
 from support.ids import new_span_id

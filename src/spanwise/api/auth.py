@@ -23,7 +23,7 @@ from spanwise.model.accounts import Principal
 from spanwise.model.errors import Forbidden, Invalid, NotFound, SpanwiseError, Unauthorized
 from spanwise.model.keys import Scope
 from spanwise.model.workspaces import WorkspaceRole
-from spanwise.services.accounts.access import KEY_PREFIX, Access
+from spanwise.services.access import KEY_PREFIX, Access
 
 MAX_BODY_BYTES = 1_048_576
 WORKSPACE_HEADER = "x-workspace-id"

@@ -10,9 +10,10 @@ from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.receiver import Receiver
 from spanwise.model.dashboards.views import Dashboard, View
-from spanwise.services.accounts.access import Access
+from spanwise.services.access import Access
 from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.keys import Keys
+from spanwise.services.agents import Agents
 from spanwise.services.alerts.alert_rules import AlertRules
 from spanwise.services.alerts.alerts import Alerts
 from spanwise.services.alerts.backtest import Backtests
@@ -25,7 +26,6 @@ from spanwise.services.experiments.results import Results
 from spanwise.services.notifications.webhooks import Webhooks
 from spanwise.services.readiness import Readiness
 from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
-from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
 from spanwise.services.telemetry.changes import ChangeFinder
 from spanwise.services.telemetry.coding_agents import CodingAgents

@@ -33,13 +33,17 @@ from spanwise.model.alerts import (
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.events import SERVICE, EventType
 from spanwise.model.telemetry.failures import FailureGroup
-from spanwise.services.alerts.alert_texts import write_description, write_failure_title, write_title
 from spanwise.services.alerts.evaluation_health import EvaluationHealth
 from spanwise.services.alerts.rule_windows import RuleWindows
 from spanwise.services.notifications.alert_notifications import (
     REPEATED,
     Notification,
     enqueue_notifications,
+)
+from spanwise.services.notifications.alert_texts import (
+    write_description,
+    write_failure_title,
+    write_title,
 )
 from spanwise.services.notifications.events import record_event
 from spanwise.storage.catalog import Catalog, Transaction

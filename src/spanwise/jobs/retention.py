@@ -16,7 +16,7 @@ from clickhouse_connect.driver.client import Client
 
 from spanwise.model.api_model import utc_now
 from spanwise.model.workspaces import WorkspaceRetention
-from spanwise.services.accounts import audit
+from spanwise.services import audit
 from spanwise.services.workspaces.retention import retention_cutoff
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.accounts.workspaces import (

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.model.errors import StartError
-from spanwise.services.accounts.access import Access
+from spanwise.services.access import Access
 from spanwise.services.accounts.accounts import Accounts
-from spanwise.services.accounts.tokens import TokenSigner
 from spanwise.services.notifications.mail import Mailer
 from spanwise.services.telemetry.price_list import PriceList
 from spanwise.services.telemetry.transfer import Transfer
+from spanwise.services.tokens import TokenSigner
 from spanwise.services.workspaces.masking import Masking
 from spanwise.services.workspaces.operations import WorkspaceOperations
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir

@@ -7,7 +7,7 @@ from spanwise.ingest.commit.counters import CountingStore, IngestCounters
 from spanwise.ingest.commit.engine_store import EngineStore
 from spanwise.ingest.commit.journal import Journal
 from spanwise.ingest.commit.pipeline import Pipeline
-from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.services.agents import AgentDirectory
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry.engine.client_pool import lower_thread_priority

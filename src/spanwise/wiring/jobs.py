@@ -7,8 +7,8 @@ from typing import Protocol
 
 from spanwise.jobs.periodic import Periodic
 from spanwise.jobs.rollup_maintenance import RollupMaintenance
-from spanwise.services.accounts.access import Access
-from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.services.access import Access
+from spanwise.services.agents import AgentDirectory
 from spanwise.services.workspaces.masking import Masking
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.failures.updates import FailureUpdates

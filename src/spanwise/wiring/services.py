@@ -16,11 +16,11 @@ from spanwise.jobs.repricing import Repricer
 from spanwise.jobs.retention import Retention
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.dashboards.views import Dashboard, View
-from spanwise.services.accounts.access import Access
+from spanwise.services.access import Access
 from spanwise.services.accounts.accounts import Accounts
 from spanwise.services.accounts.bootstrap import bootstrap
 from spanwise.services.accounts.keys import Keys
-from spanwise.services.accounts.tokens import TokenSigner
+from spanwise.services.agents import Agents
 from spanwise.services.alerts.alert_rules import AlertRules
 from spanwise.services.alerts.alerts import Alerts, Clock
 from spanwise.services.alerts.backtest import Backtests
@@ -34,7 +34,6 @@ from spanwise.services.notifications.webhook_guard import WebhookGuard
 from spanwise.services.notifications.webhooks import Webhooks
 from spanwise.services.readiness import Readiness, check_catalog
 from spanwise.services.single_sign_on.single_sign_on import SingleSignOn
-from spanwise.services.telemetry.agents import Agents
 from spanwise.services.telemetry.analytics import Analytics
 from spanwise.services.telemetry.changes import ChangeFinder
 from spanwise.services.telemetry.coding_agents import CodingAgents
@@ -46,6 +45,7 @@ from spanwise.services.telemetry.prices import Prices, PriceSync
 from spanwise.services.telemetry.sessions import Sessions
 from spanwise.services.telemetry.signals import Signals
 from spanwise.services.telemetry.traces import Traces
+from spanwise.services.tokens import TokenSigner
 from spanwise.services.workspaces.invitations import Invitations
 from spanwise.services.workspaces.masking import Masking
 from spanwise.services.workspaces.members import Members

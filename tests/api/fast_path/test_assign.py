@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from spanwise.services.accounts import access
+from spanwise.services import access
 from spanwise.services.experiments import assignments
 from support.experiments import create, start
 from support.listening import (

@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanwise.api.fast_path.export import MAX_BODY_BYTES
 from spanwise.api.http.protocol import fast_path_dispatch
-from spanwise.services.accounts import access
+from spanwise.services import access
 from support.listening import (
     Listening,
     listening,

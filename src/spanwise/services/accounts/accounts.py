@@ -16,8 +16,8 @@ from spanwise.model.accounts import (
 )
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Forbidden, Invalid, NotFound, RateLimited, Unauthorized
-from spanwise.services.accounts import audit
-from spanwise.services.accounts.access import Access
+from spanwise.services import audit
+from spanwise.services.access import Access
 from spanwise.services.accounts.emails import normalize_email
 from spanwise.services.accounts.passwords import check_password, hash_password, verify_password
 from spanwise.services.accounts.registration import (
@@ -27,8 +27,8 @@ from spanwise.services.accounts.registration import (
     lock_registration,
 )
 from spanwise.services.accounts.sign_ins import SignIn, new_sign_in
-from spanwise.services.accounts.tokens import TokenSigner, hash_secret, new_secret
 from spanwise.services.notifications.mail import Mail, Mailer
+from spanwise.services.tokens import TokenSigner, hash_secret, new_secret
 from spanwise.services.workspaces.invitations import accept_invitation
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog, Transaction

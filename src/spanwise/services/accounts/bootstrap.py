@@ -4,12 +4,12 @@ import structlog
 
 from spanwise.model.errors import SpanwiseError, StartError
 from spanwise.model.keys import Scope
-from spanwise.services.accounts import audit
+from spanwise.services import audit
 from spanwise.services.accounts.emails import normalize_email
 from spanwise.services.accounts.keys import new_key
 from spanwise.services.accounts.passwords import check_password, hash_password
 from spanwise.services.accounts.registration import NewAccount, add_account, lock_registration
-from spanwise.services.accounts.tokens import hash_secret
+from spanwise.services.tokens import hash_secret
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.accounts import keys as stored_keys

@@ -10,10 +10,10 @@ from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import EventType
 from spanwise.model.keys import ApiKey, ApiKeyWithSecret, KeyStatus, Scope
 from spanwise.model.page import Listing, PageRequest
-from spanwise.services.accounts.access import KEY_PREFIX, Access
-from spanwise.services.accounts.audit import record_action
-from spanwise.services.accounts.tokens import hash_secret
+from spanwise.services.access import KEY_PREFIX, Access
+from spanwise.services.audit import record_action
 from spanwise.services.notifications.events import record_event
+from spanwise.services.tokens import hash_secret
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog.accounts import keys as stored
 from spanwise.storage.catalog.accounts.workspaces import find_workspace

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from spanwise.model.accounts import Account, User
 from spanwise.model.api_model import utc_now
-from spanwise.services.accounts.tokens import Claims, TokenSigner
+from spanwise.services.tokens import Claims, TokenSigner
 
 
 @dataclass(frozen=True)

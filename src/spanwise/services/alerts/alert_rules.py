@@ -1,7 +1,5 @@
 """Alert rules and receivers of notifications: those of agents, and those of the workspace."""
 
-import secrets
-from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -28,8 +26,9 @@ from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import FieldProblem, Invalid
 from spanwise.model.events import SERVICE, Channel, Delivery, OutboxMessage
 from spanwise.model.page import Listing, PageRequest
-from spanwise.services.accounts.audit import record_action
+from spanwise.services.agents import Agents, require_agent
 from spanwise.services.alerts.rule_checks import check_rules, raise_if_any
+from spanwise.services.audit import record_action
 from spanwise.services.notifications.alert_notifications import (
     TEST,
     Notification,
@@ -39,7 +38,7 @@ from spanwise.services.notifications.alert_notifications import (
 )
 from spanwise.services.notifications.events import deduplication_key
 from spanwise.services.notifications.webhook_guard import WebhookGuard
-from spanwise.services.telemetry.agents import Agents, require_agent
+from spanwise.services.notifications.webhooks import new_webhook_secret
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.catalog.alerting import alert_settings as stored
@@ -258,8 +257,3 @@ def _sample_alert(now: datetime) -> Alert:
         rule=rule,
         history=[move],
     )
-
-
-def new_webhook_secret() -> str:
-    """Return a signing secret in the format of Standard Webhooks."""
-    return "whsec_" + b64encode(secrets.token_bytes(24)).decode()

@@ -20,10 +20,10 @@ from spanwise.model.alerts import (
     Window,
 )
 from spanwise.model.api_model import utc_now
+from spanwise.services.agents import Agents
 from spanwise.services.alerts.alerts import Clock, require_alert
 from spanwise.services.alerts.rule_checks import check_rules
 from spanwise.services.alerts.rule_windows import RuleWindows
-from spanwise.services.telemetry.agents import Agents
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.agents import find_agent
 from spanwise.storage.catalog.alerting.alert_settings import find_alert_settings, find_first_seen

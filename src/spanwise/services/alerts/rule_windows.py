@@ -10,7 +10,7 @@ from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.failures import FailureGroup, FailureQuery, FailureStatus
 from spanwise.model.telemetry.filters import FilterCondition
 from spanwise.model.times import BoundedRange
-from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.services.agents import AgentDirectory
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import failures as stored_failures
 from spanwise.storage.telemetry.engine.client_pool import Engine

@@ -7,9 +7,9 @@ from spanwise.model.alerts import NewSilence, Silence
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.page import Listing, PageRequest
-from spanwise.services.accounts.audit import record_action
+from spanwise.services.agents import require_agent
 from spanwise.services.alerts.alerts import Clock
-from spanwise.services.telemetry.agents import require_agent
+from spanwise.services.audit import record_action
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.alerting import silences as stored
 from spanwise.storage.catalog.alerting.alert_settings import find_alert_settings

@@ -10,7 +10,7 @@ from spanwise.model.events import EventType
 from spanwise.model.experiments.definition import Experiment, ExperimentStatus
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.times import TimeRange
-from spanwise.services.accounts.audit import record_action
+from spanwise.services.audit import record_action
 from spanwise.services.experiments.assignments import ExperimentCache
 from spanwise.services.notifications.events import record_event
 from spanwise.storage.catalog import Catalog, Transaction

@@ -23,7 +23,7 @@ from spanwise.model.experiments.definition import (
 from spanwise.model.experiments.plan import ExperimentPlan, PlanRequest
 from spanwise.model.experiments.results import ExperimentResults
 from spanwise.model.experiments.sums import MetricSums
-from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.services.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.experiments.outcomes import (
     OutcomeScope,

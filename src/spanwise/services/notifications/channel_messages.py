@@ -4,8 +4,8 @@ from typing import Any
 
 from spanwise.model.alerts import Alert, ChannelType, Condition, NotifyChannel, Severity
 from spanwise.model.events import EventType
-from spanwise.services.alerts.alert_texts import format_apart, format_value
 from spanwise.services.notifications.alert_notifications import LABELS
+from spanwise.services.notifications.alert_texts import format_apart, format_value
 
 PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue"
 # Limits of the receivers, in characters.

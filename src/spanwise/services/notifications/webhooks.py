@@ -1,5 +1,7 @@
 """Event feed, webhook subscriptions and their deliveries."""
 
+import secrets
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import urlsplit
 
@@ -18,8 +20,7 @@ from spanwise.model.events import (
 )
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.times import TimeRange
-from spanwise.services.accounts.audit import record_action
-from spanwise.services.alerts.alert_rules import new_webhook_secret
+from spanwise.services.audit import record_action
 from spanwise.services.notifications.events import deduplication_key, new_outbox_message
 from spanwise.services.notifications.webhook_guard import WebhookGuard
 from spanwise.storage.catalog import Catalog
@@ -112,3 +113,8 @@ class Webhooks:
         await self._attempt(message)
         async with self._catalog.read() as tx:
             return await stored.find_delivery(tx, message.delivery.id)
+
+
+def new_webhook_secret() -> str:
+    """Return a signing secret in the format of Standard Webhooks."""
+    return "whsec_" + b64encode(secrets.token_bytes(24)).decode()

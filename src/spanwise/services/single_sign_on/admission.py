@@ -6,7 +6,7 @@ from spanwise.model.accounts import Account
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import SpanwiseError
 from spanwise.model.workspaces import WorkspaceRole
-from spanwise.services.accounts import audit
+from spanwise.services import audit
 from spanwise.services.accounts.passwords import NO_PASSWORD
 from spanwise.services.accounts.registration import NewAccount, add_account, lock_registration
 from spanwise.services.single_sign_on.identity import Identity

@@ -12,7 +12,7 @@ from spanwise.model.accounts import Account
 from spanwise.model.api_model import utc_now
 from spanwise.model.page import PageRequest
 from spanwise.model.workspaces import Member, WorkspaceRole
-from spanwise.services.accounts import audit
+from spanwise.services import audit
 from spanwise.services.accounts.passwords import NO_PASSWORD
 from spanwise.services.notifications.mail import Mail
 from spanwise.services.workspaces.members import withdraw_invitations

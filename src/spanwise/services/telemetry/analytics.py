@@ -29,8 +29,8 @@ from spanwise.model.dashboards.queries import AnalyticsQuery, AttributeCount, Qu
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import TraceFilter
 from spanwise.model.times import TimeRange
+from spanwise.services.agents import AgentDirectory
 from spanwise.services.alerts.alerts import count_active_alerts
-from spanwise.services.telemetry.agents import AgentDirectory
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry.analytics.attributes import count_attributes
 from spanwise.storage.telemetry.analytics.run import run_query

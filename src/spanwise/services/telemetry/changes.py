@@ -13,7 +13,7 @@ from spanwise.model.dashboards.changes import (
 )
 from spanwise.model.telemetry.filters import Operator, TraceFilter
 from spanwise.model.times import TimeRange
-from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.services.agents import AgentDirectory
 from spanwise.storage.telemetry.analytics.side_sums import read_side
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.time_ranges import clamp

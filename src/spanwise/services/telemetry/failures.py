@@ -15,8 +15,8 @@ from spanwise.model.telemetry.failures import (
     FailureStatus,
     parse_failure_id,
 )
-from spanwise.services.accounts.audit import record_action
-from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.services.agents import AgentDirectory
+from spanwise.services.audit import record_action
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import failures as stored
 from spanwise.storage.telemetry.engine.client_pool import Engine

@@ -9,7 +9,7 @@ from spanwise.model.errors import NotFound
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import LogFilter, Order
 from spanwise.model.telemetry.logs import Log
-from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.services.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.spans import logs as stored
 from spanwise.storage.telemetry.traces.trace_queries import is_known_trace

@@ -27,7 +27,7 @@ from spanwise.model.telemetry.prices import (
     own_key,
 )
 from spanwise.model.times import TimeRange
-from spanwise.services.accounts import audit
+from spanwise.services import audit
 from spanwise.services.telemetry.price_list import PriceList
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import prices as stored

@@ -4,7 +4,7 @@ from spanwise.model.errors import NotFound
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import Order, SessionSort, TraceFilter
 from spanwise.model.telemetry.spans import Session, SessionWithTraces
-from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.services.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.traces import sessions as stored
 

@@ -12,7 +12,7 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import SignalFilter
 from spanwise.model.telemetry.signals import Signal, SignalHistogram, SignalSummary
 from spanwise.model.times import Granularity, TimeRange
-from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.services.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.signals import signal_queries as stored
 from spanwise.storage.telemetry.signals.histograms import count_values

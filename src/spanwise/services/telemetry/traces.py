@@ -34,7 +34,7 @@ from spanwise.model.telemetry.spans import (
     WholeTrace,
 )
 from spanwise.model.times import TimeRange
-from spanwise.services.telemetry.agents import AgentDirectory
+from spanwise.services.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.queries import STATUS_COUNTS
 from spanwise.storage.telemetry.rollup.rollup import Rollup

@@ -13,10 +13,10 @@ from spanwise.model.workspaces import (
     Workspace,
     WorkspaceRole,
 )
-from spanwise.services.accounts import audit
-from spanwise.services.accounts.access import Access
-from spanwise.services.accounts.tokens import hash_secret, new_secret
+from spanwise.services import audit
+from spanwise.services.access import Access
 from spanwise.services.notifications.mail import Mail, Mailer
+from spanwise.services.tokens import hash_secret, new_secret
 from spanwise.services.workspaces.members import check_may_assign, may_assign
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog.accounts import invitations as stored

@@ -6,7 +6,7 @@ from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.masking.workspaces import WorkspaceMasking
 from spanwise.model.accounts import Principal
 from spanwise.model.masking import MaskingMode, MaskingRules
-from spanwise.services.accounts import audit
+from spanwise.services import audit
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.accounts import workspaces as stored
 

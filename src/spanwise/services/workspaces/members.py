@@ -5,8 +5,8 @@ from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Forbidden, Invalid, NotFound
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.workspaces import Member, WorkspaceRole
-from spanwise.services.accounts import audit
-from spanwise.services.accounts.access import Access
+from spanwise.services import audit
+from spanwise.services.access import Access
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog.accounts import invitations as stored_invitations
 from spanwise.storage.catalog.accounts import workspaces as stored

@@ -6,7 +6,7 @@ from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.page import PageRequest
 from spanwise.model.workspaces import Member, WorkspaceRole, WorkspaceSummary
-from spanwise.services.accounts import audit
+from spanwise.services import audit
 from spanwise.services.workspaces.members import withdraw_invitations
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog.accounts import users as stored_users

@@ -9,7 +9,7 @@ from spanwise.model.dashboards.views import MAX_RECORDS, SharedRecord
 from spanwise.model.errors import Forbidden, Invalid, NotFound
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.workspaces import WorkspaceRole
-from spanwise.services.accounts.audit import record_action
+from spanwise.services.audit import record_action
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import shared_records as stored
 

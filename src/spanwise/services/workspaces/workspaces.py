@@ -9,8 +9,8 @@ from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.workspaces import Workspace, WorkspaceRole
-from spanwise.services.accounts import audit
-from spanwise.services.accounts.access import Access
+from spanwise.services import audit
+from spanwise.services.access import Access
 from spanwise.services.workspaces.retention import check_retention
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog.accounts import workspaces as stored

@@ -7,7 +7,7 @@ import pytest
 from spanwise.model.accounts import AuditEntry, AuditFilter
 from spanwise.model.page import PageRequest
 from spanwise.model.times import TimeRange
-from spanwise.services.accounts import audit
+from spanwise.services import audit
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.accounts.audit import add_entry, list_entries
 

@@ -36,7 +36,7 @@ from spanwise.model.telemetry.coding_agents import CodingAgentsReport
 from spanwise.model.telemetry.filters import Order, TraceSort
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
-from spanwise.services.accounts.audit import record_action
+from spanwise.services.audit import record_action
 
 router = PrefixRouter("analytics", "/analytics")
 

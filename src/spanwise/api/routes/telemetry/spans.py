@@ -38,7 +38,7 @@ from spanwise.model.telemetry.spans import (
     TraceFilters,
     TraceWithSpans,
 )
-from spanwise.services.accounts.audit import record_action
+from spanwise.services.audit import record_action
 
 router = PrefixRouter("spans", "/spans")
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from spanwise.model.alerts import AlertRule
-from spanwise.services.alerts.alert_texts import format_duration, format_minutes, write_title
+from spanwise.services.notifications.alert_texts import format_duration, format_minutes, write_title
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Audits the first use of each key from each address."""
 
 from spanwise.model.keys import KeyGrant
-from spanwise.services.accounts import audit
+from spanwise.services import audit
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.accounts import keys as stored
 

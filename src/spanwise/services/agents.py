@@ -20,7 +20,7 @@ from spanwise.model.events import SERVICE, EventType
 from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import FilterCondition, Operator, TraceFilter
-from spanwise.services.accounts.audit import record_action
+from spanwise.services.audit import record_action
 from spanwise.services.notifications.events import new_event, record_event, record_events
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import agents as stored

@@ -7,8 +7,8 @@ from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Unauthorized
 from spanwise.model.keys import KeyGrant
 from spanwise.model.workspaces import WorkspaceRole
-from spanwise.services.accounts.key_addresses import KeyAddresses
-from spanwise.services.accounts.tokens import TokenSigner, hash_secret
+from spanwise.services.key_addresses import KeyAddresses
+from spanwise.services.tokens import TokenSigner, hash_secret
 from spanwise.services.ttl_cache import TtlCache
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.accounts import keys as stored_keys

@@ -7,7 +7,7 @@ import jwt
 import pytest
 
 from spanwise.model.errors import Unauthorized
-from spanwise.services.accounts.tokens import Claims, TokenSigner, hash_secret, new_secret
+from spanwise.services.tokens import Claims, TokenSigner, hash_secret, new_secret
 
 SECRET = "s" * 32
 CLAIMS = Claims("usr_1", 3)
