@@ -1,12 +1,15 @@
 """Headless setup of an empty installation from settings."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spanwise.model.errors import StartError
-from support.service import start_service
+from spanwise.settings import load_settings
+from spanwise.wiring.commands import open_accounts
+from support.service import shared_telemetry_url, start_service
 from support.spans import span
 
 KEY = "sw_" + "a1" * 24
@@ -70,3 +73,29 @@ async def test_an_invalid_setting_prevents_the_start(tmp_path: Path) -> None:
     # Nothing was created: the first account is still to come.
     async with start_service(tmp_path) as service:
         assert (await service.sign_up()).user["role"] == "admin"
+
+
+@pytest.mark.parametrize("lose", [Path.unlink, lambda path: path.write_bytes(b"")])
+async def test_a_lost_catalog_is_no_new_installation(
+    tmp_path: Path, lose: Callable[[Path], object]
+) -> None:
+    async with start_service(tmp_path, **SETTINGS) as service:
+        sent = await service.http.post(
+            "/api/spans", json={"spans": [span()]}, headers={"x-api-key": KEY}
+        )
+        assert sent.is_success, sent.text
+        await service.services.pipeline.wait_until_visible()
+    catalog = tmp_path / "catalog.db"
+    lose(catalog)
+    before = catalog.exists()
+    lost = {**SETTINGS, "catalog_url": f"sqlite:///{catalog}"}
+    with pytest.raises(StartError, match=r"catalog.db is missing or empty, .* from a backup"):
+        async with start_service(tmp_path, **lost):
+            pass
+    command = load_settings(data_dir=tmp_path, telemetry_url=shared_telemetry_url())
+    with pytest.raises(StartError, match="is missing or empty"):
+        async with open_accounts(command):
+            pass
+    # So that the next start is refused as well.
+    assert catalog.exists() is before
+    assert not before or catalog.stat().st_size == 0

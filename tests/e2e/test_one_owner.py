@@ -42,7 +42,10 @@ def test_a_second_process_is_refused_and_a_transfer_after_a_kill_is_complete(
             assert "is in use by another process" in line
             assert stored(tmp_path) == before, command
         assert not (tmp_path / "out").exists()
-        assert run_command(tmp_path, "doctor").returncode == 0
+        doctor = run_command(tmp_path, "doctor")
+        assert doctor.returncode == 0, doctor.stdout
+        assert "ok    telemetry: a service is running" in doctor.stdout
+        assert "Exception" not in doctor.stdout + doctor.stderr
         spans = [new_span(datetime.now(UTC)) for _ in range(10)]
         assert http.post("/spans", json={"spans": spans}).status_code == 201
         service.process.send_signal(signal.SIGKILL)

@@ -15,16 +15,22 @@ from rich.table import Table
 
 from spanwise import __version__
 from spanwise.cli.flags import new_command, with_settings
+from spanwise.ingest.commit.journal import is_journal_held
 from spanwise.model.errors import SpanwiseError, StartError
 from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, secret_file, show_setting
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 from spanwise.storage.schema_state import SchemaState
-from spanwise.storage.telemetry.engine.client_pool import Engine, EngineInUseError
+from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.table_sizes import measure_tables
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.schema.state import inspect_schema
-from spanwise.wiring.stores import open_stores, telemetry_address
+from spanwise.wiring.stores import (
+    check_not_lost,
+    journal_folder,
+    open_stores,
+    telemetry_address,
+)
 
 LOW_DISK_BYTES = 2 * 2**30
 PIPED_WIDTH = 160
@@ -44,7 +50,8 @@ def doctor(
 ) -> None:
     """Show settings (secrets hidden), versions, disk, and whether every store works.
 
-    Reports what is missing or outdated, and changes nothing.
+    Reports what is missing or outdated, and changes nothing. Exits with 1 if anything is wrong; a
+    service that runs is not. An embedded telemetry store is then not opened.
     """
     console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
     if rebuild:
@@ -116,6 +123,8 @@ async def _check_disk(settings: Settings) -> str:
 
 
 async def _check_catalog(settings: Settings) -> str:
+    if not _service_holds_telemetry(settings):
+        await check_not_lost(settings)
     return await Catalog.describe(settings.catalog_address)
 
 
@@ -123,10 +132,9 @@ async def _check_telemetry(settings: Settings) -> str:
     address = telemetry_address(settings)
     if address.folder is not None and not address.folder.exists():
         return SchemaState.ABSENT
-    try:
-        engine = Engine.open(address, settings.memory_limit_mb, creates=False)
-    except EngineInUseError:
-        return "in use by another process, as expected while the service runs"
+    if _service_holds_telemetry(settings):
+        return "a service is running and holds the store, so it was not opened; ask its /api/ready"
+    engine = Engine.open(address, settings.memory_limit_mb, creates=False)
     try:
         tables = await measure_tables(engine)
         size = sum(table.size_bytes for table in tables)
@@ -136,6 +144,11 @@ async def _check_telemetry(settings: Settings) -> str:
         return f"{version}, {state}, {size / 2**20:,.1f} MiB: {rows or 'empty'}"
     finally:
         engine.close()
+
+
+def _service_holds_telemetry(settings: Settings) -> bool:
+    is_embedded = telemetry_address(settings).folder is not None
+    return is_embedded and is_journal_held(journal_folder(settings))
 
 
 async def _check_counters(settings: Settings) -> str:

@@ -15,11 +15,10 @@ from spanwise.services.tokens import TokenSigner
 from spanwise.services.workspaces.masking import Masking
 from spanwise.services.workspaces.operations import WorkspaceOperations
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
-from spanwise.storage.catalog import Catalog
 from spanwise.storage.counters import open_counters
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.wiring.ingest import open_agents, open_pipeline
-from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
+from spanwise.wiring.stores import open_catalog, open_journal, open_writer, telemetry_address
 
 
 @asynccontextmanager
@@ -28,7 +27,7 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
     async with AsyncExitStack() as stack:
         prepare_data_dir(settings)
         signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
-        catalog = await Catalog.open(settings.catalog_address)
+        catalog = await open_catalog(settings)
         stack.push_async_callback(catalog.close)
         mailer = Mailer.from_settings(settings)
         stack.push_async_callback(mailer.drain)
@@ -40,7 +39,7 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
 async def open_workspaces(settings: Settings) -> AsyncIterator[WorkspaceOperations]:
     """Open the workspaces without the telemetry engine, which a running service may hold."""
     prepare_data_dir(settings)
-    catalog = await Catalog.open(settings.catalog_address)
+    catalog = await open_catalog(settings)
     try:
         yield WorkspaceOperations(catalog)
     finally:
@@ -58,7 +57,7 @@ async def open_transfer(settings: Settings) -> AsyncIterator[Transfer]:
     async with AsyncExitStack() as stack:
         if address.folder is not None:
             journal = stack.enter_context(closing(open_journal(settings)))
-        catalog = await Catalog.open(settings.catalog_address)
+        catalog = await open_catalog(settings)
         stack.push_async_callback(catalog.close)
         engine = Engine.open(address, settings.memory_limit_mb)
         stack.callback(engine.close)

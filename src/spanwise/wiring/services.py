@@ -67,7 +67,7 @@ from spanwise.wiring.jobs import (
     start_masking_refresh,
     start_reaggregation,
 )
-from spanwise.wiring.stores import open_journal, open_writer, telemetry_address
+from spanwise.wiring.stores import open_catalog, open_journal, open_writer, telemetry_address
 
 
 def _open_single_sign_on(
@@ -95,7 +95,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         # First, because a process that cannot lock the journal must not change anything.
         journal = stack.enter_context(closing(open_journal(settings)))
         signer = TokenSigner(load_secret_key(settings), timedelta(hours=settings.jwt_hours))
-        catalog = await Catalog.open(settings.catalog_address)
+        catalog = await open_catalog(settings)
         stack.push_async_callback(catalog.close)
         await bootstrap(settings, catalog)
         redis_url = settings.redis_url.get_secret_value() if settings.redis_url else None

@@ -1,14 +1,17 @@
 """Opens the journal, the catalog and the telemetry engine."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 
 from spanwise.ingest.commit.journal import Journal, hold_journal
+from spanwise.model.errors import StartError
 from spanwise.services.telemetry.price_list import PriceList
 from spanwise.settings import Settings, prepare_data_dir
 from spanwise.storage.catalog import Catalog
+from spanwise.storage.catalog.database import driver_url, format_url
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
+from spanwise.storage.telemetry.engine.table_sizes import holds_telemetry
 from spanwise.storage.telemetry.schema import apply_schema
 from spanwise.storage.telemetry.writer import TelemetryWriter
 
@@ -31,6 +34,34 @@ def open_journal(settings: Settings) -> Journal:
     return Journal(journal_folder(settings))
 
 
+async def open_catalog(settings: Settings) -> Catalog:
+    """Open the catalog; a missing one is created, unless it was lost."""
+    await check_not_lost(settings)
+    return await Catalog.open(settings.catalog_address)
+
+
+async def check_not_lost(settings: Settings) -> None:
+    """Raise StartError if there is no catalog, but telemetry of an earlier one.
+
+    This must not start as a new installation, whose first account is its admin.
+    """
+    if not await Catalog.exists(settings.catalog_address) and await _holds_telemetry(settings):
+        shown = format_url(driver_url(settings.catalog_address))
+        raise StartError(
+            f"the catalog at {shown} is missing or empty, but the telemetry store has data: "
+            "restore the catalog from a backup, or correct SPANWISE_CATALOG_URL; for a new "
+            "installation, choose an empty SPANWISE_DATA_DIR or SPANWISE_TELEMETRY_URL"
+        )
+
+
+async def _holds_telemetry(settings: Settings) -> bool:
+    address = telemetry_address(settings)
+    if address.folder is not None and not address.folder.exists():
+        return False
+    with closing(Engine.open(address, settings.memory_limit_mb)) as engine:
+        return await holds_telemetry(engine)
+
+
 def open_writer(engine: Engine, catalog: Catalog, price_list: PriceList) -> TelemetryWriter:
     """Migrate the telemetry schema, one replica at a time, and open its writer."""
     with catalog.migration_lock():
@@ -51,10 +82,10 @@ async def open_stores(
         if address.folder is not None or not beside_service:
             prepare_data_dir(settings)
             stack.enter_context(hold_journal(journal_folder(settings)))
+        catalog = await open_catalog(settings)
+        stack.push_async_callback(catalog.close)
         engine = Engine.open(address, settings.memory_limit_mb)
         stack.callback(engine.close)
-        catalog = await Catalog.open(settings.catalog_address)
-        stack.push_async_callback(catalog.close)
         with catalog.migration_lock(), engine.client() as client:
             apply_schema(client, engine.address)
         yield catalog, engine

@@ -157,6 +157,18 @@ def hold_journal(folder: Path) -> Iterator[None]:
         os.close(file)
 
 
+def is_journal_held(folder: Path) -> bool:
+    """Return whether a process owns the journal, without changing anything."""
+    try:
+        with (folder / LOCK_FILE).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def _lock_folder(folder: Path) -> int:
     """Lock the folder; the kernel releases the lock when the process ends, even on `kill -9`."""
     path = folder / LOCK_FILE

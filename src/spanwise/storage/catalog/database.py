@@ -21,6 +21,7 @@ from spanwise.storage.catalog.migrate import (
     migrate,
     migration_lock,
 )
+from spanwise.storage.schema_state import SchemaState
 
 log = structlog.get_logger()
 
@@ -72,6 +73,13 @@ class Catalog:
             catalog = cls(_create_engine(url))
             await catalog.ping()
         return catalog
+
+    @classmethod
+    async def exists(cls, address: str) -> bool:
+        """Return whether there is a catalog: not with a missing file or an empty database."""
+        url = driver_url(address)
+        with _raising_start_error(url):
+            return await anyio.to_thread.run_sync(inspect_schema, url) is not SchemaState.ABSENT
 
     @classmethod
     async def describe(cls, address: str) -> str:
@@ -169,10 +177,11 @@ def _raising_start_error(url: URL) -> Iterator[None]:
     except (DBAPIError, OSError, UnknownRevisionError, Unavailable) as error:
         cause = error.__cause__ if isinstance(error, Unavailable) else error
         reason = str(getattr(cause, "orig", None) or cause).strip().splitlines()[0]
-        raise StartError(f"cannot open the catalog at {_format_url(url)}: {reason}") from None
+        raise StartError(f"cannot open the catalog at {format_url(url)}: {reason}") from None
 
 
-def _format_url(url: URL) -> str:
+def format_url(url: URL) -> str:
+    """Return a URL without its password, for messages."""
     # The query string may contain a password too.
     return url.set(query={}).render_as_string(hide_password=True)
 

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from spanwise.storage.telemetry.engine.client_pool import Engine
 
+# What applications send; the other tables are derived from it or copied from the catalog.
+_RECEIVED = frozenset({"spans", "logs", "signals", "metric_points", "exposures"})
+
 
 @dataclass(frozen=True)
 class TableSize:
@@ -22,3 +25,8 @@ async def measure_tables(engine: Engine) -> list[TableSize]:
         tag="measure_tables",
     )
     return [TableSize(row["table"], int(row["rows"]), int(row["size"])) for row in rows]
+
+
+async def holds_telemetry(engine: Engine) -> bool:
+    """Return whether any application has sent something that is still stored."""
+    return any(table.rows for table in await measure_tables(engine) if table.table in _RECEIVED)
