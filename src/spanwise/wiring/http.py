@@ -5,7 +5,6 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
-from spanwise.api.fast_path.assign import AssignFastPath
 from spanwise.api.fast_path.export import ExportFastPath
 from spanwise.api.fast_path.fast_path import FastPath
 from spanwise.api.http.client_address import ProxyHeaders
@@ -115,10 +114,7 @@ def create_app(services: Services) -> FastAPI:
 def create_fast_paths(app: FastAPI) -> list[FastPath]:
     """Build the fast paths, which respond as `app` would."""
     services, request_log = app.state.services, app.state.request_log
-    return [
-        ExportFastPath(services, request_log),
-        AssignFastPath(services, request_log),
-    ]
+    return [ExportFastPath(services, request_log)]
 
 
 def install_metrics(app: FastAPI, registry: CollectorRegistry) -> None:

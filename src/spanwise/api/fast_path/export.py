@@ -26,8 +26,6 @@ _ENCODINGS = {b"", _GZIP}
 
 
 class ExportFastPath(FastPath):
-    needs_body = True
-
     def __init__(self, services: Services, request_log: RequestLog) -> None:
         super().__init__(services, request_log, Tier.INGESTION, may_ingest)
         self._receiver = services.receiver
@@ -54,7 +52,6 @@ class ExportFastPath(FastPath):
         if message is None:
             return None
         response = self.build_response(request, path, _MEDIA_TYPE, ACCEPTED_PROTOBUF)
-        response.awaits_commit = True
         is_accepted = self._receiver.enqueue_otlp(
             request.caller.sender, PATHS[path], message, partial(on_committed, response)
         )

@@ -36,11 +36,10 @@ _OK = 200
 
 @dataclass(slots=True)
 class FastPathResponse:
-    """A response without its status line; it may have to wait for the journal."""
+    """A response without its status line, to be sent once the journal has the request."""
 
     headers_and_body: bytes
     record_sent: Callable[[], None]
-    awaits_commit: bool = False
 
 
 # Called when the journal has stored what the response acknowledges, or with the reason it has not.
@@ -56,8 +55,6 @@ class FastPathRequest:
 
 
 class FastPath(ABC):
-    needs_body = False
-
     def __init__(
         self, services: Services, request_log: RequestLog, tier: Tier, requirement: Requires
     ) -> None:
@@ -94,7 +91,7 @@ class FastPath(ABC):
     ) -> FastPathResponse | None:
         """Count and handle a request; None leaves it to the normal path.
 
-        A response with `awaits_commit` may be sent once `on_committed` is called without a failure.
+        The response may be sent once `on_committed` is called without a failure.
         """
         try:
             if not self._count(request):

@@ -81,11 +81,8 @@ def succeed(data: T) -> Success[T]:
 
 def success_response(data: Mapping[str, Any]) -> Response:
     """Build a success response without pydantic, which is slow for large data."""
-    return Response(success_bytes(data), media_type="application/json")
-
-
-def success_bytes(data: Mapping[str, Any]) -> bytes:
-    return orjson.dumps({"success": True, "data": data}, option=orjson.OPT_UTC_Z)
+    body = orjson.dumps({"success": True, "data": data}, option=orjson.OPT_UTC_Z)
+    return Response(body, media_type="application/json")
 
 
 def succeed_page(request: PageRequest, listing: Listing[T]) -> SuccessPage[T]:

@@ -10,9 +10,8 @@ from spanwise.api.otlp.responses import PATHS
 
 log = structlog.get_logger()
 
-ASSIGN_ROUTE = "/api/experiments/{id}/assign"
 # Thousands of these may succeed per second; at level info they would fill the log.
-_DEBUG_ROUTES = {*PATHS, ASSIGN_ROUTE}
+_DEBUG_ROUTES = {*PATHS, "/api/experiments/{id}/assign"}
 _FIRST_ERROR_STATUS = 400
 
 

@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from spanwise.analysis.assignment import choose_variant, is_in_traffic
 from spanwise.ingest.commit.journal import Record
 from spanwise.ingest.commit.pipeline import Pipeline
-from spanwise.ingest.commit.queue import CommitCallback
 from spanwise.ingest.exposures import prepare_exposures
 from spanwise.model.accounts import Sender
 from spanwise.model.api_model import utc_now
-from spanwise.model.errors import Invalid, NotFound, Unavailable
+from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
 from spanwise.model.freshness import Freshness
 from spanwise.services.ttl_cache import TtlCache
@@ -41,13 +39,9 @@ class ExperimentCache:
         self._catalog = catalog
         self._lookups = TtlCache[tuple[str, str], _CachedLookup]()
 
-    def find_cached(self, workspace: str, key: str) -> _CachedLookup | None:
-        """Return the cached lookup, without I/O; None means that it is not cached."""
-        return self._lookups.get((workspace, key))
-
     async def find(self, workspace: str, key: str) -> Experiment | None:
         """Return the experiment with this id or name."""
-        lookup = self.find_cached(workspace, key)
+        lookup = self._lookups.get((workspace, key))
         if lookup is None:
             load = self._lookups.start_load((workspace, key))
             async with self._catalog.read() as tx:
@@ -108,14 +102,6 @@ class Assignments:
         [assignment] = await self.assign_in(sender, experiment, [unit_id])
         return assignment
 
-    def find_cached_running(self, workspace: str, key: str) -> Experiment | None:
-        """Return the experiment if it is cached and running; no I/O."""
-        lookup = self._cache.find_cached(workspace, key)
-        if lookup is None or lookup.experiment is None:
-            return None
-        is_running = lookup.experiment.status is ExperimentStatus.RUNNING
-        return lookup.experiment if is_running else None
-
     async def assign_many(
         self, sender: Sender, key: str, unit_ids: Sequence[str]
     ) -> list[Assignment]:
@@ -135,7 +121,7 @@ class Assignments:
             case ExperimentStatus.DRAFT:
                 raise Invalid.field("status", "the experiment is a draft; start it first")
             case ExperimentStatus.RUNNING:
-                assignments, exposure = self.choose(sender.workspace, experiment, unit_ids)
+                assignments, exposure = self._assign_running(sender.workspace, experiment, unit_ids)
                 if exposure is not None:
                     await self._pipeline.submit(sender, [exposure.record])
                     self._recent_exposures.put(exposure)
@@ -150,7 +136,7 @@ class Assignments:
                     for unit_id in unit_ids
                 ]
 
-    def choose(
+    def _assign_running(
         self, workspace: str, experiment: Experiment, unit_ids: Sequence[str]
     ) -> tuple[list[Assignment], Exposure | None]:
         """Choose variants. The returned exposure must be stored before the assignments are sent."""
@@ -172,22 +158,6 @@ class Assignments:
             return assignments, None
         record = prepare_exposures(workspace, experiment.id, now, new.items())
         return assignments, Exposure(experiment.id, list(new), now, record)
-
-    def store(self, sender: Sender, exposure: Exposure, on_commit: CommitCallback) -> None:
-        """Enqueue an exposure; `on_commit` is called once it is durable or has failed.
-
-        Raises Unavailable, with nothing stored, if the queue cannot accept it.
-        """
-        self._pipeline.enqueue(
-            sender, [exposure.record], partial(self._remember_stored, exposure, on_commit)
-        )
-
-    def _remember_stored(
-        self, exposure: Exposure, on_commit: CommitCallback, failure: Unavailable | None
-    ) -> None:
-        if failure is None:
-            self._recent_exposures.put(exposure)
-        on_commit(failure)
 
     async def _assign_paused(
         self,

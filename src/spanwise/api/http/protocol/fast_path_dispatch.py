@@ -39,8 +39,6 @@ class FastPathDispatch(HttpToolsProtocol):
         self._start_pending_normally()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        # The timer runs if the previous request of the same packet already has its response.
-        self._unset_keepalive_if_required()
         # A response sent from here would start the next pipelined request recursively.
         if self.pipeline or cycle.flow.write_paused or cycle.waiting_for_100_continue:
             super()._start_asgi_task(cycle, app)
@@ -58,16 +56,13 @@ class FastPathDispatch(HttpToolsProtocol):
         fast_path: FastPath,
         request: FastPathRequest,
     ) -> None:
-        if fast_path.needs_body and cycle.more_body:
+        if cycle.more_body:
             timer = self.loop.call_later(BODY_WAIT_SECONDS, self._start_pending_normally)
             self._pending = _PendingRequest(cycle, app, fast_path, request, timer)
             return
         on_committed = partial(self._respond_committed, cycle, app)
-        response = fast_path.handle(request, bytes(cycle.body), on_committed)
-        if response is None:
+        if fast_path.handle(request, bytes(cycle.body), on_committed) is None:
             super()._start_asgi_task(cycle, app)
-        elif not response.awaits_commit:
-            self._respond(cycle, response)
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
