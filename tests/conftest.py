@@ -14,7 +14,6 @@ import psycopg
 import pytest
 import structlog
 
-from spanwise.jobs.rollup_maintenance import RollupMaintenance
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migrate
 from support.accounts import lower_hash_cost
@@ -151,7 +150,7 @@ async def shared_service(
     with pytest.MonkeyPatch.context() as patch:
         # All services of this process share one engine, and each assumes to be its only writer:
         # rollup maintenance of this one could miss concurrent writes of a test's own service.
-        patch.setattr(RollupMaintenance, "start", lambda _: None)
+        patch.setattr("spanwise.wiring.services.start_rollup", lambda *_: None)
         async with start_service(tmp_path_factory.mktemp("service")) as running:
             patch.undo()
             await running.sign_up(OPERATOR)

@@ -15,7 +15,6 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from sqlalchemy import event
 
-from spanwise.jobs.rollup_maintenance import RollupMaintenance
 from spanwise.services import access, agents
 from spanwise.services.experiments import assignments
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -48,7 +47,7 @@ def _at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what may change the statements of a request: expiring caches, and a new rollup."""
     for module, name in CACHES:
         monkeypatch.setattr(module, name, 3600.0)
-    monkeypatch.setattr(RollupMaintenance, "start", lambda _: None)
+    monkeypatch.setattr("spanwise.wiring.services.start_rollup", lambda *_: None)
 
 
 @pytest.fixture(autouse=True)

@@ -21,9 +21,8 @@ from spanwise.api.otlp.grpc import start_grpc, stop_grpc
 from spanwise.api.services import Services
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.log_setup import configure_logs
-from spanwise.model.api_model import utc_now
+from spanwise.model.api_model import Clock, utc_now
 from spanwise.model.errors import StartError
-from spanwise.services.alerts.alerts import Clock
 from spanwise.settings import Settings
 from spanwise.wiring.http import create_app, create_fast_paths
 from spanwise.wiring.services import open_services

@@ -6,7 +6,7 @@ the whole evaluation or nothing, and the next one continues from the stored stat
 """
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -30,7 +30,7 @@ from spanwise.model.alerts import (
     Window,
     find_silence_end,
 )
-from spanwise.model.api_model import new_id, utc_now
+from spanwise.model.api_model import Clock, new_id, utc_now
 from spanwise.model.events import SERVICE, EventType
 from spanwise.model.telemetry.failures import FailureGroup
 from spanwise.services.alerts.evaluation_health import EvaluationHealth
@@ -57,8 +57,6 @@ log = structlog.get_logger()
 LEASE = "alerts"
 REPEAT_AFTER = timedelta(hours=4)
 _MIN_LEASE_SECONDS = 10
-
-Clock = Callable[[], datetime]
 
 
 @dataclass

@@ -7,16 +7,15 @@ again. Retries carry the same id, by which receivers deduplicate.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import httpcore2
 import orjson
 import structlog
 from standardwebhooks import Webhook as Signer
 
-from spanwise.model.api_model import utc_now
+from spanwise.model.api_model import Clock, utc_now
 from spanwise.model.events import Channel, DeliveryStatus, OutboxMessage
 from spanwise.services.notifications.alert_notifications import TEST, write_mail
 from spanwise.services.notifications.channel_messages import write_channel_message
@@ -41,8 +40,6 @@ _CLAIM_SECONDS = 60
 _MAX_ERROR = 300
 _MAX_RESPONSE = 500
 _OK = range(200, 300)
-
-Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True)

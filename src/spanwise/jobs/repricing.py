@@ -6,7 +6,6 @@ price. Repricing a month twice is harmless, because spans with the right cost ar
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -14,6 +13,7 @@ from functools import partial
 import structlog
 
 from spanwise.ingest.commit.versions import next_version
+from spanwise.jobs.periodic import Periodic
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.telemetry.prices import (
     TOOL,
@@ -65,50 +65,39 @@ class Repricer:
         self._price_list = price_list
         self._is_alone = is_only_process
         self._worker_id = new_id("wrk")
-        self._wake = asyncio.Event()
         self._stopping = False
-        self._task: asyncio.Task[None] | None = None
+        self._has_reviewed = False
+        self._job = Periodic("reprice", POLL_SECONDS, self._run, runs_on_start=True, finishes=True)
         self.progress = RepricingProgress()
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._loop(), name="reprice")
+        self._job.start()
 
     def wake(self) -> None:
         """Check for tasks now instead of at the next poll."""
-        self._wake.set()
+        self._job.wake()
 
     async def stop(self) -> None:
         """Finish the current range of hours; the next process continues with the rest."""
         self._stopping = True
-        self._wake.set()
-        if self._task is not None:
-            await self._task
+        await self._job.stop()
         await self._release(self._worker_id)
 
     async def _release(self, worker: str | None) -> None:
         async with self._catalog.write() as tx:
             await tasks.release_claims(tx, worker)
 
-    async def _loop(self) -> None:
-        has_reviewed = False
-        while not self._stopping:
-            self._wake.clear()
-            try:
-                if await asyncio.to_thread(self._price_list.refresh):
-                    self._writer.forget_lookups()
-                    has_reviewed = False
-                if not has_reviewed:
-                    if self._is_alone:
-                        await self._release(None)
-                    await self.review_prices()
-                    has_reviewed = True
-                await self.look_up_postponed()
-                await self.run_tasks()
-            except Exception:
-                log.exception("job_failed", job="reprice")
-            with suppress(TimeoutError):
-                async with asyncio.timeout(POLL_SECONDS):
-                    await self._wake.wait()
+    async def _run(self) -> None:
+        if await asyncio.to_thread(self._price_list.refresh):
+            self._writer.forget_lookups()
+            self._has_reviewed = False
+        if not self._has_reviewed:
+            if self._is_alone:
+                await self._release(None)
+            await self.review_prices()
+            self._has_reviewed = True
+        await self.look_up_postponed()
+        await self.run_tasks()
 
     async def review_prices(self) -> None:
         """Request repricing where the engine's prices are outdated, such as after an upgrade."""

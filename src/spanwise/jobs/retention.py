@@ -5,8 +5,8 @@ remove contents earlier than numbers. Telemetry of deleted workspaces is removed
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -14,6 +14,7 @@ from typing import TypeVar
 import structlog
 from clickhouse_connect.driver.client import Client
 
+from spanwise.jobs.periodic import Periodic
 from spanwise.model.api_model import utc_now
 from spanwise.model.workspaces import WorkspaceRetention
 from spanwise.services import audit
@@ -24,7 +25,7 @@ from spanwise.storage.catalog.accounts.workspaces import (
     list_removals,
     list_retentions,
 )
-from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.engine.client_pool import BACKGROUND_SETTINGS, Engine
 from spanwise.storage.telemetry.retention.contents import remove_contents
 from spanwise.storage.telemetry.retention.expired_rows import (
     recompute_truncated_traces,
@@ -42,7 +43,6 @@ INTERVAL_SECONDS = 3600.0
 # A replica accepts the keys of a deleted workspace until its cache expires, and may be down with
 # records of it in its journal.
 REMOVAL_PERIOD = timedelta(days=1)
-_CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
 
 
 class Retention:
@@ -56,32 +56,21 @@ class Retention:
         self._rollup = rollup
         self._catalog = catalog
         self._days = days
-        self._stopping = asyncio.Event()
-        self._wake = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._stopping = threading.Event()
+        self._job = Periodic(
+            "retention", INTERVAL_SECONDS, self.run, runs_on_start=True, finishes=True
+        )
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._loop(), name="retention")
+        self._job.start()
 
     def wake(self) -> None:
         """Run soon: a retention was changed or a workspace deleted."""
-        self._wake.set()
+        self._job.wake()
 
     async def stop(self) -> None:
         self._stopping.set()
-        self._wake.set()
-        if self._task is not None:
-            await self._task
-
-    async def _loop(self) -> None:
-        while not self._stopping.is_set():
-            self._wake.clear()
-            try:
-                await self.run()
-            except Exception:
-                log.exception("job_failed", job="retention")
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), INTERVAL_SECONDS)
+        await self._job.stop()
 
     async def run(self) -> None:
         """Remove everything that is due."""
@@ -144,7 +133,7 @@ class Retention:
 
     def _run_paused(self, work: Callable[[Client], T]) -> T:
         """Run work on its own client, while the rollup is not maintained."""
-        client = self._engine.new_client(_CLIENT_SETTINGS)
+        client = self._engine.new_client(BACKGROUND_SETTINGS)
         try:
             with self._rollup.maintenance.paused():
                 return work(client)

@@ -1,11 +1,15 @@
 """Base class of API models, UTC times and ids."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 from ulid import ULID
+
+# Returns the current time; tests and the demo replace it.
+Clock = Callable[[], datetime]
 
 
 class ApiModel(BaseModel):

@@ -10,11 +10,10 @@ from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.receiver import Receiver
 from spanwise.jobs.alert_evaluation import AlertEvaluator
-from spanwise.jobs.alerting import start_alerting
 from spanwise.jobs.notifications import NotificationSender
 from spanwise.jobs.repricing import Repricer
 from spanwise.jobs.retention import Retention
-from spanwise.model.api_model import new_id, utc_now
+from spanwise.model.api_model import Clock, new_id, utc_now
 from spanwise.model.dashboards.views import Dashboard, View
 from spanwise.services.access import Access
 from spanwise.services.accounts.accounts import Accounts
@@ -22,7 +21,7 @@ from spanwise.services.accounts.bootstrap import bootstrap
 from spanwise.services.accounts.keys import Keys
 from spanwise.services.agents import Agents
 from spanwise.services.alerts.alert_rules import AlertRules
-from spanwise.services.alerts.alerts import Alerts, Clock
+from spanwise.services.alerts.alerts import Alerts
 from spanwise.services.alerts.backtest import Backtests
 from spanwise.services.alerts.rule_windows import RuleWindows
 from spanwise.services.alerts.silences import Silences
@@ -60,12 +59,14 @@ from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.jobs import (
     start_agent_activity,
+    start_alerting,
     start_failures,
     start_job,
     start_key_uses,
-    start_maintenance,
     start_masking_refresh,
     start_reaggregation,
+    start_rollup,
+    start_text_index,
 )
 from spanwise.wiring.stores import open_catalog, open_journal, open_writer, telemetry_address
 
@@ -133,7 +134,8 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         rollup = Rollup(engine, visible_until=writer.visible_until, changes=writer.changes)
         retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
         start_job(stack, retention)
-        start_maintenance(stack, engine, writer, rollup)
+        start_rollup(stack, rollup)
+        start_text_index(stack, engine, writer)
         failure_updates = start_failures(stack, engine, writer)
         experiment_cache = ExperimentCache(catalog)
         agent_records = Agents(catalog, engine, pipeline, agents)

@@ -1,6 +1,6 @@
 """Alerts: list, acknowledge, reopen and comment."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from spanwise.model.accounts import Principal
@@ -12,7 +12,7 @@ from spanwise.model.alerts import (
     AlertSummary,
     find_silence_end,
 )
-from spanwise.model.api_model import utc_now
+from spanwise.model.api_model import Clock, utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import EventType
 from spanwise.model.page import Listing, PageRequest
@@ -22,8 +22,6 @@ from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog.alerting import alerts as stored
 from spanwise.storage.catalog.alerting.alert_settings import find_alert_settings
 from spanwise.storage.catalog.alerting.silences import find_active_silences
-
-Clock = Callable[[], datetime]
 
 MAX_HISTORY = 1000
 

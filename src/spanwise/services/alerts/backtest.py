@@ -19,9 +19,9 @@ from spanwise.model.alerts import (
     WatchedRule,
     Window,
 )
-from spanwise.model.api_model import utc_now
+from spanwise.model.api_model import Clock, utc_now
 from spanwise.services.agents import Agents
-from spanwise.services.alerts.alerts import Clock, require_alert
+from spanwise.services.alerts.alerts import require_alert
 from spanwise.services.alerts.rule_checks import check_rules
 from spanwise.services.alerts.rule_windows import RuleWindows
 from spanwise.storage.catalog import Catalog

@@ -4,11 +4,10 @@ from datetime import timedelta
 
 from spanwise.model.accounts import Principal
 from spanwise.model.alerts import NewSilence, Silence
-from spanwise.model.api_model import new_id, utc_now
+from spanwise.model.api_model import Clock, new_id, utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.page import Listing, PageRequest
 from spanwise.services.agents import require_agent
-from spanwise.services.alerts.alerts import Clock
 from spanwise.services.audit import record_action
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.alerting import silences as stored

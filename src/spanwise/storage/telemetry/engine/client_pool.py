@@ -31,6 +31,8 @@ _READERS_PER_WORKSPACE = READERS - 1
 HEAVY_READERS = 2
 _HEAVY_READERS_PER_WORKSPACE = 1
 QUERY_SECONDS = 30
+# Of clients for background work, which may take long and must leave a core to requests.
+BACKGROUND_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
 WRITER_NICENESS, MERGE_NICENESS = 10, 19
 _HTTP_PORT, _HTTPS_PORT = 8123, 8443
 _MIB = 2**20

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.times import BoundedRange
-from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.engine.client_pool import BACKGROUND_SETTINGS, Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.maintenance.idle import IdleCheck
@@ -29,7 +29,6 @@ from spanwise.storage.telemetry.traces.aggregates import (
 from spanwise.storage.telemetry.traces.error_names import error_name_or
 
 MAX_MESSAGE_CHARACTERS = 300
-_CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
 
 _WRITTEN = """written_at > {since:DateTime64(3, 'UTC')}
     AND written_at <= {until:DateTime64(3, 'UTC')}"""
@@ -91,7 +90,7 @@ class FailureUpdates:
     def _run(self) -> None:
         with self._running, self._idle.completing():
             if self._client is None:
-                self._client = self._engine.new_client(_CLIENT_SETTINGS)
+                self._client = self._engine.new_client(BACKGROUND_SETTINGS)
             update_failures(self._client, self._visible_until())
 
 

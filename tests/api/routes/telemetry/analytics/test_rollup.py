@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from spanwise.jobs.rollup_maintenance import RollupMaintenance
 from spanwise.model.analytics import Question
 from spanwise.model.telemetry.filters import TraceFilter, equal
 from spanwise.model.times import TimeRange
@@ -30,7 +29,7 @@ RANGE = {"startDate": "2026-03-08T06:30:00Z", "endDate": "2026-03-12T18:45:00Z"}
 async def service_with(folders: pytest.TempPathFactory, **options: Any) -> AsyncIterator[Service]:
     """Start a service with these options of its rollup, which only tests update."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RollupMaintenance, "start", lambda _: None)
+        patch.setattr(wiring, "start_rollup", lambda *_: None)
         patch.setattr(wiring, "Rollup", partial(Rollup, **options))
         async with start_service(folders.mktemp("service")) as running:
             patch.undo()

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from clickhouse_connect.driver.client import Client
 
 from spanwise.model.times import BoundedRange, Granularity, floor_time, next_bucket
-from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.engine.client_pool import BACKGROUND_SETTINGS, Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.maintenance.expiry import drop_slices
@@ -46,7 +46,6 @@ MAX_BATCH_LENGTH, MAX_BATCH_TRACES = 31 * DAY, 200_000
 _RANGES_PER_STATEMENT = 50
 # Without changes, hours are updated this often.
 _IDLE_SECONDS = 1800
-_CLIENT_SETTINGS = {"max_execution_time": 600, "max_threads": 1}
 
 _CHANGED_DAYS = """
 SELECT toStartOfDay(start) AS day, count() AS traces FROM traces
@@ -197,7 +196,7 @@ class Maintenance:
     def _client(self, work: str) -> Client:
         """Return the client for one kind of work: a client serves one query at a time."""
         if work not in self._clients:
-            self._clients[work] = self._engine.new_client(_CLIENT_SETTINGS)
+            self._clients[work] = self._engine.new_client(BACKGROUND_SETTINGS)
         return self._clients[work]
 
 
