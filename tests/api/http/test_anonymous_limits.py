@@ -127,6 +127,34 @@ async def test_endless_input_is_rejected_while_it_arrives(here: Listening, start
     await until_connected(here, 0)
 
 
+async def test_a_long_chunk_extension_is_rejected(here: Listening) -> None:
+    packets = (b"2;", *[b"x" * 10_000] * 4, b"\r\n{}\r\n0\r\n\r\n")
+    start = login("Transfer-Encoding: chunked", CLOSE)
+    answer = await send_until_closed(here.port, (start, *packets))
+    # The kernel may drop the response together with the unread input.
+    assert not answer or b"trailers are larger than 16,384 bytes" in answer
+
+
+async def test_short_chunk_extensions_are_ignored(here: Listening) -> None:
+    chunks = b"1;%b\r\n \r\n" % (b"x" * 30) * 1000
+    start = login("Transfer-Encoding: chunked", CLOSE)
+    answer = await send_until_closed(here.port, (start, chunks, b"2\r\n{}\r\n0\r\n\r\n"))
+    assert status_of(answer) == 400
+    assert b"email: is required" in answer
+
+
+async def test_one_host_is_needed(here: Listening) -> None:
+    get = b"GET /api/health HTTP/1.1\r\n%b\r\n"
+    for hosts in (b"", b"Host: x\r\nHost: x\r\n", b"Host: x\r\nhost: y\r\n"):
+        assert_refused(await raw(here.port, get % hosts), "must have one Host header")
+    for host in (b"a b", b"a/b", b"u@a", b'"><script>', b"a:b", b"a,b", b"[::1", b"\xe4"):
+        assert_refused(await raw(here.port, get % b"Host: %b\r\n" % host), "the Host header is not")
+    for host in (b"", b"x", b"x.example:80", b"[::1]:8787", b"127.0.0.1:8787", b"my_service"):
+        request = get % b"Host: %b\r\nConnection: close\r\n" % host
+        assert status_of(await raw(here.port, request)) == 200, host
+    assert status_of(await raw(here.port, b"GET /api/health HTTP/1.0\r\n\r\n")) == 200
+
+
 async def test_trailers_are_ignored(here: Listening) -> None:
     trailers = b"".join(b"x-request-id: trailer-%03d\r\n" % number for number in range(500))
     body = b"2\r\n{}\r\n0\r\n" + trailers + b"\r\n"

@@ -6,6 +6,8 @@ are buffered until a handler reads it.
 
 MAX_HEAD_BYTES = 65_536
 MAX_HEADERS = 128
+# Bytes of a body that are not content: chunk extensions and trailers.
+MAX_FRAMING_BYTES = 16_384
 # The URL is copied into path, query and parameters, so it gets less than the headers.
 MAX_URL_BYTES = 16_384
 MAX_PARAMETERS = 256

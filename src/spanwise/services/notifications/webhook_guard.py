@@ -28,6 +28,9 @@ Resolver = Callable[[str, int], Awaitable[list[str]]]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 # In this network the last four bytes of an address are an IPv4 address.
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Not public either, although Python says so: former site-local addresses, documentation, and the
+# former anycast address of 6to4 relays.
+_NOT_PUBLIC = tuple(map(ipaddress.ip_network, ("fec0::/10", "3fff::/20", "192.88.99.0/24")))
 
 
 class AddressRefused(Exception):  # noqa: N818 -- an outcome, not a bug
@@ -51,7 +54,8 @@ def is_public(text: str) -> bool:
 
 
 def _is_global(address: Address) -> bool:
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    is_special = address.is_multicast or address.is_reserved
+    return address.is_global and not is_special and not any(address in net for net in _NOT_PUBLIC)
 
 
 def _embedded_in(address: Address) -> Iterable[Address]:

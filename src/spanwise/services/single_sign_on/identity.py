@@ -30,8 +30,9 @@ def check_address(
     identity: Identity, claims: dict[str, Any], *, domains: tuple[str, ...], trusts_email: bool
 ) -> None:
     """Refuse an address that the provider has not verified, or of another domain."""
-    # Some providers send booleans as text.
-    if not trusts_email and claims.get("email_verified") not in (True, "true"):
+    verified = claims.get("email_verified")
+    # Some providers send booleans as text. A number is no boolean, although 1 equals True.
+    if not trusts_email and verified is not True and verified != "true":
         raise SignInRefused(Reason.EMAIL_NOT_VERIFIED)
     if domains and identity.email.rpartition("@")[2] not in domains:
         raise SignInRefused(Reason.DOMAIN_NOT_ALLOWED)

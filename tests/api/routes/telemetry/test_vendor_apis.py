@@ -1,6 +1,7 @@
 """SDKs of other products work when only their host and key are changed."""
 
 import base64
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,7 +10,7 @@ import pytest
 from spanwise.api.routes.telemetry.vendor_apis import ENDPOINTS
 from support.ids import new_span_id, new_trace_id
 from support.otlp import make_span, make_traces
-from support.service import CODES, Person, Service
+from support.service import CODES, Person, Service, start_service
 
 
 async def key_of(person: Person) -> str:
@@ -134,3 +135,12 @@ async def test_traceloop_may_upload_an_image(service: Service) -> None:
     url = response.json()["url"]
     assert url.endswith(f"{path}/a_.._b.png")
     assert (await post(service, url, {"image_data": "AA=="}, key)).status_code == 204
+
+
+async def test_an_upload_goes_to_the_public_url(tmp_path: Path) -> None:
+    async with start_service(tmp_path, public_url="https://obs.example.com/") as service:
+        key = await key_of(await service.sign_up())
+        path = f"/v2/traces/{new_trace_id()}/spans/{new_span_id()}/images"
+        headers = {"x-api-key": key, "host": "evil.example"}
+        answer = await service.http.post(path, json={"image_name": "a.png"}, headers=headers)
+        assert answer.json()["url"] == f"https://obs.example.com{path}/a.png"

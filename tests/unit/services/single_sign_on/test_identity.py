@@ -33,7 +33,7 @@ def test_verified_is_a_boolean_or_its_text(verified: object) -> None:
     check_address(read_identity(claims), claims, domains=("example.com",), trusts_email=False)
 
 
-@pytest.mark.parametrize("verified", [False, None, "false", ["true"]])
+@pytest.mark.parametrize("verified", [False, None, "false", ["true"], 1, 1.0, "1", "True"])
 def test_anything_else_is_not_verified(verified: object) -> None:
     claims = {"email": "me@example.com", "email_verified": verified}
     with pytest.raises(SignInRefused, match="email_not_verified"):

@@ -6,6 +6,7 @@ envelope, and upgrades are ignored.
 """
 
 import asyncio
+import re
 from typing import cast
 
 import httptools
@@ -13,6 +14,7 @@ from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from spanwise.api.http.anonymous_limits import (
+    MAX_FRAMING_BYTES,
     MAX_HEAD_BYTES,
     MAX_HEADERS,
     MAX_PARAMETERS,
@@ -28,6 +30,10 @@ from spanwise.model.errors import Invalid
 # Occurs in every request line, so it bounds the number of requests in a packet.
 _HTTP_VERSION = b" HTTP/1."
 _CHUNK_BYTES = 512
+# The size of a chunk and two line ends, with some space for an extension.
+_CHUNK_FRAMING_BYTES = 64
+# A host name or an address with an optional port, or nothing.
+_HOST = re.compile(rb"(?:[\w.-]+|\[[\da-fA-F:.]+\])?(?::\d{1,5})?")
 
 
 class RequestLimits(HttpToolsProtocol):
@@ -36,7 +42,7 @@ class RequestLimits(HttpToolsProtocol):
     _is_in_headers = False
     _header_timer: asyncio.TimerHandle | None = None
     _write_timer: asyncio.TimerHandle | None = None
-    _has_progressed = False
+    # Received since the request began that are neither complete headers nor content of a body.
     _unparsed_bytes = 0
     _rejection: Invalid | None = None
     _is_feeding_backlog = False
@@ -77,7 +83,7 @@ class RequestLimits(HttpToolsProtocol):
     def _feed(self, data: bytes) -> None:
         if self._rejection is not None or self.transport.is_closing():
             return
-        self._has_progressed = False
+        self._unparsed_bytes += len(data)
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -88,13 +94,15 @@ class RequestLimits(HttpToolsProtocol):
             cause = error.__context__ if isinstance(error.__context__, Invalid) else None
             self._reject(cause or Invalid("this is not a valid HTTP request"))
         else:
-            self._limit_unparsed_bytes(len(data))
+            self._limit_unparsed_bytes()
 
-    def _limit_unparsed_bytes(self, size_bytes: int) -> None:
-        """Reject an endless header or trailer, which the parser would buffer."""
-        self._unparsed_bytes = 0 if self._has_progressed else self._unparsed_bytes + size_bytes
-        if self._unparsed_bytes > MAX_HEAD_BYTES:
+    def _limit_unparsed_bytes(self) -> None:
+        """Reject an endless header, trailer or chunk extension, which the parser would buffer."""
+        if self._is_in_headers and self._unparsed_bytes > MAX_HEAD_BYTES:
             self._reject(_headers_too_large())
+        elif not self._is_in_headers and self._unparsed_bytes > MAX_FRAMING_BYTES:
+            reason = f"chunk extensions and trailers are larger than {MAX_FRAMING_BYTES:,} bytes"
+            self._reject(Invalid(reason))
         elif self._is_in_headers and self._header_timer is None:
             self._start_header_timer()
 
@@ -178,7 +186,8 @@ class RequestLimits(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._is_in_headers = self._has_progressed = True
+        self._is_in_headers = True
+        self._unparsed_bytes = 0
         # Only a new request stops the keep-alive timer. uvicorn stops it on any data, so the rest
         # of an unread body could keep the connection open.
         self._unset_keepalive_if_required()
@@ -195,7 +204,7 @@ class RequestLimits(HttpToolsProtocol):
         self._check_headers()
         self._stop_header_timer()
         self._is_in_headers = False
-        self._has_progressed = True
+        self._unparsed_bytes = 0
         if not self._is_upgrade():
             super().on_headers_complete()
 
@@ -205,16 +214,30 @@ class RequestLimits(HttpToolsProtocol):
         if self.url.count(b"&") >= MAX_PARAMETERS:
             raise Invalid(f"the URL has more than {MAX_PARAMETERS} parameters")
         size_bytes = len(self.url)
+        hosts = []
         for name, value in self.headers:
             size_bytes += len(name) + len(value)
+            if name == b"host":
+                hosts.append(value)
         if size_bytes > MAX_HEAD_BYTES:
             raise _headers_too_large()
+        if len(hosts) != 1 and (hosts or self.parser.get_http_version() != "1.0"):
+            raise Invalid("a request must have one Host header")
+        if hosts and not _HOST.fullmatch(hosts[0]):
+            raise Invalid("the Host header is not a host name with an optional port")
+
+    def on_chunk_header(self) -> None:
+        self._parsed_bytes(_CHUNK_FRAMING_BYTES)
 
     def on_body(self, body: bytes) -> None:
-        self._has_progressed = True
+        self._parsed_bytes(len(body))
         super().on_body(body)
 
+    def _parsed_bytes(self, size_bytes: int) -> None:
+        self._unparsed_bytes = max(0, self._unparsed_bytes - size_bytes)
+
     def on_message_complete(self) -> None:
+        self._unparsed_bytes = 0
         if not self._is_upgrade():
             super().on_message_complete()
 

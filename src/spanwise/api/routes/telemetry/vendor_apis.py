@@ -78,7 +78,10 @@ async def create_image(request: Request) -> Response:
     async with json_body(request) as body:
         name = str(_object(load_json(body)).get("image_name", "image"))
     plain = re.sub(r"[^\w.-]", "_", name)
-    return JSONResponse({"url": f"{str(request.url).rstrip('/')}/{plain}"}, 201)
+    # Without the setting, the address that the SDK called: the default names this machine only.
+    base = get_services(request).settings.public_url or request.base_url
+    path = request.url.path.rstrip("/")
+    return JSONResponse({"url": f"{str(base).rstrip('/')}{path}/{plain}"}, 201)
 
 
 async def upload_image(request: Request) -> Response:
