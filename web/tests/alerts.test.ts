@@ -5,13 +5,23 @@ import {
   type Alert,
   type AlertRule,
   against,
+  describeFiring,
+  describeLatest,
   describeRule,
   displayOf,
   tracesOf,
 } from "@/lib/alerts";
 import type { Agent } from "@/lib/api";
 import { tickSteps } from "@/ui/chart/ticks";
-import { type Backtest, toLevels, toPeriod, toSeries } from "@/ui/rules/backtest";
+import {
+  type Backtest,
+  describeBlind,
+  describeFired,
+  subjectOf,
+  toLevels,
+  toPeriod,
+  toSeries,
+} from "@/ui/rules/backtest";
 
 const RULE: AlertRule = {
   enabled: true,
@@ -115,6 +125,59 @@ describe("an alert", () => {
     const found = tracesOf({ ...ALERT, metric: "query", measure: "errors", rule });
     expect(found.status).toBeUndefined();
     expect(JSON.parse(found.filters ?? "")).toEqual([{ field: "failure", op: "exists" }]);
+  });
+});
+
+describe("the latest value of an alert", () => {
+  it("is a number of new failures, or a value beside its threshold", () => {
+    const failures = { ...ALERT, metric: "newFailureGroup", threshold: 0 } as const;
+    expect(describeLatest({ ...failures, value: 1 })).toEqual({ value: "1 new failure", note: "" });
+    expect(describeLatest({ ...failures, value: 2 }).value).toBe("2 new failures");
+    const value = describeLatest({ ...ALERT, value: 1500 });
+    expect(value).toEqual({ value: "1.50 s", note: "p95 latency above 1 s" });
+  });
+
+  it("comes with how long the alert fires", () => {
+    const now = Date.parse("2026-11-01T17:36:00Z");
+    expect(describeFiring(ALERT, now)).toBe("firing for 7h 36m");
+    const resolved = { ...ALERT, resolvedAt: "2026-11-01T10:20:00Z" };
+    expect(describeFiring(resolved, now)).toBe("fired for 20m");
+  });
+});
+
+describe("a backtest", () => {
+  const blind = (skipped: number, changes: Partial<AlertRule>) =>
+    describeBlind({ skipped, windows: 6720 } as Backtest, { ...RULE, ...changes });
+
+  it("says how often a rule would have fired, and how often a day", () => {
+    expect(describeFired(0)).toBe("would not have fired");
+    expect(describeFired(1)).toBe("would have fired once");
+    expect(describeFired(14)).toBe("would have fired 14 times");
+    expect(describeFired(121)).toBe("would have fired 121 times, 9 a day");
+  });
+
+  it("says for how long a rule was blind, and what was missing", () => {
+    expect(blind(0, {})).toBeNull();
+    expect(blind(3934, { minSamples: 10, windowMinutes: 15 })).toBe(
+      "Blind 58.5% of the time: fewer than 10 traces in 15 min",
+    );
+    expect(blind(672, { metric: "signal" })).toBe("Blind 10% of the time: no signals in 1 h");
+    // Few samples are too noisy for unusual percentiles, whatever the rule asks for.
+    const anomaly = { metric: "p95Latency", condition: "anomaly" } as const;
+    expect(blind(672, anomaly)).toContain("fewer than 20 traces");
+  });
+
+  it("is of one subject whatever the threshold and the window are", () => {
+    const own = subjectOf(RULE);
+    expect(subjectOf({ ...RULE, threshold: 1, windowMinutes: 5, forMinutes: 0 })).toBe(own);
+    const others: Partial<AlertRule>[] = [
+      { metric: "p95Latency" },
+      { of: "spans" },
+      { condition: "below" },
+      { signalName: "thumbs_up" },
+      { filters: [{ field: "tool", op: "eq", value: "search" }] },
+    ];
+    for (const other of others) expect(subjectOf({ ...RULE, ...other })).not.toBe(own);
   });
 });
 

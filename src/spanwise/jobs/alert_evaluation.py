@@ -299,7 +299,7 @@ def _new_alert(
         severity=rule.severity,
         status=AlertStatus.ACTIVE,
         title=write_failure_title(watched.agent_name, groups) if groups else title,
-        description=write_description(rule, window.samples, now),
+        description=write_description(rule, value, window.samples, now),
         value=value,
         threshold=rule.threshold,
         baseline=evaluation.baseline,

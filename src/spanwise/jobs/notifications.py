@@ -6,6 +6,7 @@ again. Retries carry the same id, by which receivers deduplicate.
 """
 
 import asyncio
+import socket
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import timedelta
@@ -141,7 +142,7 @@ class NotificationSender:
         except TimeoutError:
             return _Outcome(error=f"no answer within {ATTEMPT_SECONDS:g} s")
         except (httpcore2.NetworkError, httpcore2.TimeoutException, OSError) as error:
-            return _Outcome(error=f"cannot be reached ({type(error).__name__})")
+            return _Outcome(error=_describe_network_error(error))
         except Exception as error:
             return _Outcome(error=f"{type(error).__name__}: {error}"[:_MAX_ERROR])
         return _Outcome(status, None if status in _OK else f"answered {status}", response)
@@ -176,3 +177,9 @@ class NotificationSender:
         )
         # PostgreSQL cannot store NUL characters.
         return status, answer.decode(errors="replace").replace("\x00", "").strip() or None
+
+
+def _describe_network_error(error: Exception) -> str:
+    if isinstance(error, socket.gaierror):
+        return "host not found: check the address, and the name servers of this machine"
+    return f"cannot be reached ({type(error).__name__})"

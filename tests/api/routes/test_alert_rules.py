@@ -101,7 +101,7 @@ async def test_filters_restrict_what_a_rule_measures(desk: Desk) -> None:
     [alert] = await desk.evaluate(minutes=1)
     assert alert["value"] == pytest.approx(2 / 3)
     assert set(alert["exampleTraceIds"]) == {span["traceId"] for span in failed}
-    assert "in 3 traces where environment is production" in alert["description"]
+    assert "2 of 3 traces where environment is production failed" in alert["description"]
 
 
 async def test_filters_of_an_agents_rule_keep_to_the_agent(desk: Desk) -> None:

@@ -125,13 +125,13 @@ const TABLE: readonly Page[] = [
   },
   {
     path: "/alerts/rules",
-    title: "All alert rules",
+    title: "Rules",
     keywords: "thresholds",
     load: () => import("@/features/alerts/RulesPage"),
   },
   {
     path: "/alerts/rules/workspace",
-    title: "Alert rules of the workspace",
+    title: "Rules for all agents",
     keywords: "add a rule for all agents, notify, slack, e-mail",
     load: () => import("@/features/alerts/WorkspaceRulesPage"),
   },

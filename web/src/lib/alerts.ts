@@ -89,6 +89,27 @@ export function against(alert: Alert): string {
   return `${limit} by ${format(over)}`;
 }
 
+/** The noun of what a rule counts as its samples. */
+export function samplesOf({ metric, of }: Measured): string {
+  if (metric === "signal") return "signal";
+  return metric === "query" && of === "spans" ? "span" : "trace";
+}
+
+/** The latest value of an alert, and what it is: "12.5%", "Error rate above 5%". */
+export function describeLatest(alert: Alert): { value: string; note: string } {
+  if (alert.metric === "newFailureGroup" && alert.threshold === 0) {
+    return { value: formatCounted(alert.value, "new failure"), note: "" };
+  }
+  const { label, format } = displayOf(alert);
+  return { value: format(alert.value), note: `${label} ${against(alert)}` };
+}
+
+/** "firing for 7h 36m"; of a resolved one, how long it did. */
+export function describeFiring({ triggeredAt, resolvedAt }: Alert, now = Date.now()): string {
+  const lasted = new Date(resolvedAt ?? now).getTime() - new Date(triggeredAt).getTime();
+  return `${resolvedAt ? "fired" : "firing"} for ${formatDuration(Math.max(0, lasted))}`;
+}
+
 /** The filters and order of the list of traces that an alert measured. */
 export function tracesOf(alert: Alert): Search {
   const { metric, measure, rule } = alert;
@@ -138,7 +159,7 @@ export function describeRule(rule: AlertRule | Schemas["AlertRule-Output"]): str
 }
 
 /** 5 min, 2 h, 7 days */
-function formatMinutes(minutes: number): string {
+export function formatMinutes(minutes: number): string {
   if (minutes % 1440 === 0) return formatCounted(minutes / 1440, "day");
   return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
 }

@@ -2,12 +2,12 @@ import { useEffect, useState } from "react";
 
 const TYPING_MS = 200;
 
-/** The text once typing pauses. */
-export function useDebounced(text: string): string {
-  const [debounced, setDebounced] = useState(text);
+/** The value once typing pauses. */
+export function useDebounced<Value>(value: Value, pauseMs = TYPING_MS): Value {
+  const [debounced, setDebounced] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setDebounced(text), TYPING_MS);
+    const timer = setTimeout(() => setDebounced(value), pauseMs);
     return () => clearTimeout(timer);
-  }, [text]);
+  }, [value, pauseMs]);
   return debounced;
 }

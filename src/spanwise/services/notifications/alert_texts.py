@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from spanwise.model.alerts import ALL_AGENTS, Alert, AlertMetric, AlertRule, Condition
 from spanwise.model.dashboards.queries import FIRST_TOKEN_MEASURES, SIGNAL
@@ -161,22 +161,32 @@ def write_failure_title(agent: str | None, groups: Sequence[FailureGroup]) -> st
     return f"{agent or first.agent_name or ALL_AGENTS}: {what}: {first.title}{others}"
 
 
-def write_description(rule: AlertRule, samples: int, end: datetime) -> str:
+def write_description(rule: AlertRule, value: float, samples: int, end: datetime) -> str:
+    """Say what was measured when: 3 of 15 traces failed between 00:45 and 06:45."""
     heading = f"Rule “{rule.name}”. " if rule.name else ""
     duration = f", for at least {format_minutes(rule.for_minutes)}" if rule.for_minutes else ""
-    span = f"{format_minutes(rule.window_minutes)} up to {end:%Y-%m-%d %H:%M:%S} UTC"
+    span = f"between {_format_window(rule, end)}"
     if rule.metric is AlertMetric.NEW_FAILURE_GROUP:
-        return f"{heading}Failures that are new or came back in the {span}{duration}."
+        return f"{heading}Failures that are new or came back {span}{duration}."
     filters = " and ".join(map(_describe, rule.filters))
     where = f" where {filters}" if filters else ""
-    counted = f"{samples:,} {_samples_of(rule)}{where}"
-    return f"{heading}Measured over {span}, in {counted}{duration}."
+    counted = f"{samples:,} {_samples_of(rule, samples)}{where}"
+    if rule.metric is AlertMetric.ERROR_RATE or rule.measure == "errorRate":
+        return f"{heading}{round(value * samples):,} of {counted} failed {span}{duration}."
+    return f"{heading}Measured in {counted} {span}{duration}."
 
 
-def _samples_of(rule: AlertRule) -> str:
-    if rule.metric is AlertMetric.QUERY:
-        return str(rule.of)
-    return "signals" if rule.metric is AlertMetric.SIGNAL else "traces"
+def _format_window(rule: AlertRule, end: datetime) -> str:
+    start = end - timedelta(minutes=rule.window_minutes)
+    if start.date() == end.date():
+        return f"{start:%H:%M} and {end:%H:%M} UTC on {end:%Y-%m-%d}"
+    return f"{start:%Y-%m-%d %H:%M} and {end:%Y-%m-%d %H:%M} UTC"
+
+
+def _samples_of(rule: AlertRule, samples: int) -> str:
+    names = str(rule.of) if rule.metric is AlertMetric.QUERY else "traces"
+    names = "signals" if rule.metric is AlertMetric.SIGNAL else names
+    return names.removesuffix("s") if samples == 1 else names
 
 
 def _describe(condition: FilterCondition) -> str:

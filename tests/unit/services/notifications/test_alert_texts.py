@@ -1,11 +1,17 @@
 """Durations in the texts of alerts read as on the dashboard."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from spanwise.model.alerts import AlertRule
-from spanwise.services.notifications.alert_texts import format_duration, format_minutes, write_title
+from spanwise.services.notifications.alert_texts import (
+    format_duration,
+    format_minutes,
+    write_description,
+    write_title,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,3 +87,41 @@ def test_a_title_tells_an_anomaly_from_its_baseline() -> None:
     rule = AlertRule.model_validate({"metric": "avgLatency", "condition": "anomaly"})
     title = write_title(None, rule, 2001, 2000)
     assert title == "All agents: mean latency is unusual at 2.001 s (usually 2 s)"
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "samples", "description"),
+    [
+        (
+            {"metric": "errorRate", "threshold": 0.1, "windowMinutes": 360},
+            0.2,
+            15,
+            "3 of 15 traces failed between 00:45 and 06:45 UTC on 2026-11-19.",
+        ),
+        (
+            {"metric": "query", "measure": "errorRate", "of": "spans", "threshold": 0.1},
+            1,
+            1,
+            "1 of 1 span failed between 06:40 and 06:45 UTC on 2026-11-19.",
+        ),
+        (
+            {"metric": "p95Latency", "threshold": 1000, "windowMinutes": 1440, "name": "Slow"},
+            2000,
+            1200,
+            "Rule “Slow”. Measured in 1,200 traces between 2026-11-18 06:45 and 2026-11-19 06:45"
+            " UTC.",
+        ),
+        (
+            {"metric": "newFailureGroup", "threshold": 0, "windowMinutes": 60},
+            1,
+            15,
+            "Failures that are new or came back between 05:45 and 06:45 UTC on 2026-11-19.",
+        ),
+    ],
+)
+def test_a_description_says_what_was_measured_when(
+    rule: dict[str, Any], value: float, samples: int, description: str
+) -> None:
+    parsed = AlertRule.model_validate({"condition": "above", "windowMinutes": 5, **rule})
+    end = datetime(2026, 11, 19, 6, 45, 8, tzinfo=UTC)
+    assert write_description(parsed, value, samples, end) == description

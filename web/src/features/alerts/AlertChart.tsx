@@ -29,6 +29,8 @@ export function AlertChart({ alert }: { alert: Alert }) {
       ...alert,
       of: alert.rule.of,
       signalName: alert.rule.signalName,
+      minSamples: alert.rule.minSamples,
+      windowMinutes: alert.rule.windowMinutes,
       measure: alert.measure as DrawnRule["measure"],
     }),
     [alert],

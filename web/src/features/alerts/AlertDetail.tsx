@@ -3,9 +3,16 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BellOff, Check, RotateCcw, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { type Alert, against, displayOf, severityTone, statusTone, tracesOf } from "@/lib/alerts";
+import {
+  type Alert,
+  describeFiring,
+  describeLatest,
+  severityTone,
+  statusTone,
+  tracesOf,
+} from "@/lib/alerts";
 import { api, unwrap } from "@/lib/api";
-import { formatCount, formatDuration } from "@/lib/format";
+import { capitalize } from "@/lib/format";
 import { useCan } from "@/lib/roles";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -145,14 +152,11 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
 }
 
 function Facts({ alert }: { alert: Alert }) {
-  const { label, format } = displayOf(alert);
-  const lasted =
-    new Date(alert.resolvedAt ?? Date.now()).getTime() - new Date(alert.triggeredAt).getTime();
+  const { value, note } = describeLatest(alert);
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5">
       <Fact name="Latest value">
-        {label} <span className="font-medium">{format(alert.value)}</span>{" "}
-        <span className="text-muted">{against(alert)}</span>
+        <span className="font-medium">{value}</span> <span className="text-muted">{note}</span>
       </Fact>
       <Fact name="Agent">
         {alert.agentId ? (
@@ -175,8 +179,7 @@ function Facts({ alert }: { alert: Alert }) {
       <Fact name="Since">
         <Time at={alert.triggeredAt} as="full" />
       </Fact>
-      <Fact name="Duration">{formatDuration(lasted)}</Fact>
-      <Fact name="Occurrences">{formatCount(alert.occurrences)}</Fact>
+      <Fact name="Duration">{capitalize(describeFiring(alert))}</Fact>
     </dl>
   );
 }

@@ -1,7 +1,6 @@
 import { Check, RotateCcw } from "lucide-react";
-import { type Alert, against, displayOf, severityTone, statusTone } from "@/lib/alerts";
+import { type Alert, describeFiring, describeLatest, severityTone, statusTone } from "@/lib/alerts";
 import { colourOf } from "@/lib/colours";
-import { formatCount } from "@/lib/format";
 import { Badge, Dot } from "@/ui/Badge";
 import { cx } from "@/ui/cx";
 import { RoleButton } from "@/ui/RoleButton";
@@ -17,7 +16,7 @@ interface RowProps {
 
 export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
   const isActive = alert.status === "active";
-  const { label, format } = displayOf(alert);
+  const { value, note } = describeLatest(alert);
   return (
     <li
       className={cx(
@@ -48,20 +47,16 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
             <span aria-hidden>·</span>
             <Time at={alert.triggeredAt} />
             {alert.silencedUntil && <Badge>silenced</Badge>}
-            {alert.occurrences > 1 && (
-              <span className="min-w-0 shrink-[9] truncate @max-2xl:hidden">
-                · {formatCount(alert.occurrences)} occurrences
-              </span>
-            )}
+            <span className="min-w-0 shrink-[9] truncate @max-2xl:hidden">
+              · {describeFiring(alert)}
+            </span>
           </span>
         </span>
         <span className="shrink-0 text-right @max-2xl:order-last @4xl:w-48">
           <span className={cx("block font-medium", isActive && "text-bad")}>
-            <span className="text-sm font-normal text-muted">Latest</span> {format(alert.value)}
+            {note && <span className="text-sm font-normal text-muted">Latest</span>} {value}
           </span>
-          <span className="block truncate text-sm text-muted @max-4xl:hidden">
-            {label} {against(alert)}
-          </span>
+          <span className="block truncate text-sm text-muted @max-4xl:hidden">{note}</span>
         </span>
         <span className="flex shrink-0 justify-end @2xl:w-28">
           <Badge tone={statusTone(alert.status)}>{alert.status}</Badge>

@@ -11,7 +11,7 @@ export default function WorkspaceRulesPage() {
     queryFn: () => unwrap(api.GET("/api/alerts/settings")),
   });
   if (error) return <ErrorState isPage error={error} onRetry={() => void refetch()} />;
-  const head = { title: "All agents", crumbs: [{ label: "Rules", to: "/alerts/rules" }] };
+  const head = { title: "Rules for all agents", crumbs: [{ label: "Rules", to: "/alerts/rules" }] };
   if (!data) {
     return (
       <PageBody {...head}>

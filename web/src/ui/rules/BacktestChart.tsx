@@ -1,10 +1,16 @@
 /** The metric of a rule over time: value, threshold or baseline with band, and when it fired. */
 import { useMemo } from "react";
 import { displayOf } from "@/lib/alerts";
-import { formatCount } from "@/lib/format";
 import type { Period } from "../chart/series";
 import { TimeChart } from "../chart/TimeChart";
-import { type Backtest, type DrawnRule, hourOf, toLevels, toSeries } from "./backtest";
+import {
+  type Backtest,
+  type DrawnRule,
+  describeBlind,
+  hourOf,
+  toLevels,
+  toSeries,
+} from "./backtest";
 
 const CHART_HEIGHT = 240;
 
@@ -20,6 +26,7 @@ export function BacktestChart({ label, backtest, rule, periods }: Props) {
   const dates = useMemo(() => backtest.points.map((point) => hourOf(point.at)), [backtest]);
   const series = useMemo(() => toSeries(backtest, rule), [backtest, rule]);
   const levels = useMemo(() => toLevels(backtest, rule), [backtest, rule]);
+  const blind = describeBlind(backtest, rule);
   return (
     <>
       <TimeChart
@@ -32,12 +39,7 @@ export function BacktestChart({ label, backtest, rule, periods }: Props) {
         periods={periods}
         height={CHART_HEIGHT}
       />
-      {backtest.skipped > 0 && (
-        <p className="mt-2 text-sm text-muted">
-          {formatCount(backtest.skipped)} of {formatCount(backtest.windows)} windows had too few
-          samples and were not evaluated.
-        </p>
-      )}
+      {blind && <p className="mt-2 text-sm text-muted">{blind}</p>}
     </>
   );
 }

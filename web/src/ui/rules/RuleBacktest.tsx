@@ -1,20 +1,70 @@
 /** Backtests a rule over the last 14 days: value, threshold or band, and when it would have fired. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type AlertRule, displayOf } from "@/lib/alerts";
 import { api, unwrap } from "@/lib/api";
-import { formatCount, formatDuration } from "@/lib/format";
+import { formatCount, formatCounted, formatDuration } from "@/lib/format";
+import { useDebounced } from "@/lib/useDebounced";
 import { Badge } from "../Badge";
 import { Panel } from "../Panel";
 import { ErrorState, Skeleton } from "../states";
 import { Time } from "../Time";
 import { BacktestChart } from "./BacktestChart";
-import { type Backtest, toPeriod } from "./backtest";
+import { type Backtest, describeFired, subjectOf, toPeriod } from "./backtest";
 import { toRule } from "./ruleDraft";
 
-/** Without an agent, the rule is one of the workspace. */
-export function RuleBacktest({ agentId, rule }: { agentId: string | null; rule: AlertRule }) {
-  const { data, error, refetch, isFetching } = useQuery({
+const TYPING_MS = 500;
+/** A rule that fires more often than this is noise. */
+const MOST_FIRINGS = 14;
+const CALM_MINUTES = 60;
+
+interface Props {
+  /** Without an agent, the rule is one of the workspace. */
+  agentId: string | null;
+  rule: AlertRule;
+}
+
+/** The backtest of a rule once typing pauses. */
+export function RuleBacktest({ agentId, rule }: Props) {
+  const settled = useDebounced(rule, TYPING_MS);
+  const isOther = subjectOf(settled) !== subjectOf(rule);
+  const answer = useQuery({
+    ...backtestOf(agentId, settled),
+    // Only the result of another threshold or window may stay until that of this one arrives.
+    placeholderData: (before, earlier) => {
+      const last = earlier?.queryKey[3] as AlertRule | undefined;
+      return last && subjectOf(last) === subjectOf(settled) ? before : undefined;
+    },
+  });
+  const { error, refetch } = answer;
+  const data = isOther ? undefined : answer.data;
+  const isWaiting = settled !== rule || answer.isFetching;
+  const backtest = data?.rules[0];
+  return (
+    <Panel
+      title="Last 14 days"
+      unit={displayOf(rule).label.toLowerCase()}
+      actions={
+        isWaiting ? (
+          <span>running the backtest…</span>
+        ) : (
+          backtest && <Verdict backtest={backtest} agentId={agentId} rule={settled} />
+        )
+      }
+    >
+      {error && !isOther ? (
+        <ErrorState error={error} what="The backtest failed" onRetry={() => void refetch()} />
+      ) : data && backtest ? (
+        <Replay backtest={backtest} rule={settled} end={data.end} />
+      ) : (
+        <Skeleton className="h-[280px]" />
+      )}
+    </Panel>
+  );
+}
+
+function backtestOf(agentId: string | null, rule: AlertRule) {
+  return queryOptions({
     queryKey: ["agents", "backtest", agentId, rule],
     queryFn: () => {
       const notify = { emails: [], webhooks: [], channels: [] };
@@ -28,35 +78,32 @@ export function RuleBacktest({ agentId, rule }: { agentId: string | null; rule: 
             }),
       );
     },
-    placeholderData: keepPreviousData,
     retry: false,
     staleTime: 60_000,
   });
-  const backtest = data?.rules[0];
+}
+
+function Verdict({ agentId, rule, backtest: { fired } }: Props & { backtest: Backtest }) {
+  const tone = fired === 0 ? "good" : fired > MOST_FIRINGS ? "bad" : "warning";
+  const isNoisy = fired > MOST_FIRINGS && rule.windowMinutes < CALM_MINUTES;
   return (
-    <Panel
-      title="Last 14 days"
-      unit={displayOf(rule).label.toLowerCase()}
-      actions={backtest && <Verdict backtest={backtest} isFetching={isFetching} />}
-    >
-      {error ? (
-        <ErrorState error={error} what="The backtest failed" onRetry={() => void refetch()} />
-      ) : data && backtest ? (
-        <Replay backtest={backtest} rule={rule} end={data.end} />
-      ) : (
-        <Skeleton className="h-[280px]" />
-      )}
-    </Panel>
+    <span className="flex flex-wrap items-center gap-x-2">
+      <Badge tone={tone}>{describeFired(fired)}</Badge>
+      {isNoisy && <Calmer agentId={agentId} rule={rule} />}
+    </span>
   );
 }
 
-function Verdict({ backtest, isFetching }: { backtest: Backtest; isFetching: boolean }) {
-  if (isFetching) return <span>running the backtest…</span>;
-  if (backtest.fired === 0) return <Badge tone="good">would not have fired</Badge>;
+/** How often a noisy rule would fire with a longer window. */
+function Calmer({ agentId, rule }: Props) {
+  const calm = { ...rule, windowMinutes: CALM_MINUTES };
+  const { data } = useQuery(backtestOf(agentId, calm));
+  const fired = data?.rules[0]?.fired;
+  if (fired === undefined) return null;
   return (
-    <Badge tone={backtest.fired > 14 ? "bad" : "warning"}>
-      would have fired {backtest.fired === 1 ? "once" : `${backtest.fired} times`}
-    </Badge>
+    <span className="text-muted">
+      with {CALM_MINUTES} min instead of {rule.windowMinutes}: {formatCounted(fired, "time")}
+    </span>
   );
 }
 

@@ -1,6 +1,6 @@
 /** The rule editor: the list on the left, and the backtest of the chosen rule. */
 import { Plus, Trash2 } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { AlertRule } from "@/lib/alerts";
 import { ApiError, type Schemas } from "@/lib/api";
 import { useCan } from "@/lib/roles";
@@ -129,7 +129,7 @@ export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
             </fieldset>
           </div>
           <div className="flex min-w-0 flex-col gap-3">
-            <DebouncedBacktest agentId={agentId} rule={rule} />
+            <RuleBacktest key={rule.id ?? index} agentId={agentId} rule={rule} />
             <Panel
               title="Rule"
               actions={
@@ -164,16 +164,4 @@ export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
       <Secrets secrets={secrets} onClose={() => setSecrets([])} />
     </PageBody>
   );
-}
-
-const TYPING_MS = 500;
-
-/** Backtests a rule once typing pauses. */
-function DebouncedBacktest({ agentId, rule }: { agentId: string | null; rule: AlertRule }) {
-  const [debounced, setDebounced] = useState(rule);
-  useEffect(() => {
-    const timer = setTimeout(() => setDebounced(rule), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [rule]);
-  return <RuleBacktest agentId={agentId} rule={debounced} />;
 }
