@@ -89,6 +89,11 @@ class Principal:
     def in_workspace(self, workspace_id: str) -> "Principal":
         return replace(self, workspace_id=workspace_id, role=self.memberships.get(workspace_id))
 
+    def may_write(self, needed: WorkspaceRole) -> bool:
+        """Return whether they may do what needs this role and, with a key, the scope `full`."""
+        has_role = self.role is not None and self.role.includes(needed)
+        return has_role and Scope.FULL in self.scopes
+
     @property
     def caller_id(self) -> str:
         """The id used by rate limits and events: the key if there is one, else the user."""

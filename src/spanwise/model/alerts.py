@@ -121,7 +121,10 @@ class AlertRule(ApiModel):
 
 
 class NotifyWebhook(ApiModel):
-    """A URL that receives an agent's alerts. The secret is returned only by a settings change."""
+    """A URL that receives an agent's alerts. The secret is returned only by a settings change.
+
+    The URL may be a secret too: those who may not change the settings see it shortened.
+    """
 
     url: str
     secret: str | None = None
@@ -181,8 +184,9 @@ class AlertSettings(ApiModel):
     def enabled_rules(self) -> list[AlertRule]:
         return [rule for rule in self.rules if self.enabled and rule.enabled]
 
-    def without_secrets(self) -> "AlertSettings":
-        webhooks = [NotifyWebhook(url=webhook.url) for webhook in self.notify.webhooks]
+    def without_secrets(self, *, shortens_webhooks: bool) -> "AlertSettings":
+        shown = mask_secret if shortens_webhooks else str
+        webhooks = [NotifyWebhook(url=shown(webhook.url)) for webhook in self.notify.webhooks]
         notify = self.notify.model_copy(update={"webhooks": webhooks})
         return self.model_copy(update={"notify": notify}).with_masked_channels()
 

@@ -39,7 +39,10 @@ class Event(ApiModel):
 
 
 class Webhook(ApiModel):
-    """A subscription: events of these types are posted to the URL; no types means all events."""
+    """A subscription: events of these types are posted to the URL; no types means all events.
+
+    The URL may be a secret: those who may not manage webhooks see its host and last characters.
+    """
 
     id: str
     url: str
@@ -70,6 +73,7 @@ class DeliveryStatus(StrEnum):
 class Delivery(ApiModel):
     """One message to one receiver, with its delivery status.
 
+    The `target` of a webhook is shortened for those who may not manage webhooks.
     `response` is the beginning of what a chat or an on-call service answered.
     """
 

@@ -20,6 +20,7 @@ from spanwise.model.events import SERVICE, EventType
 from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import FilterCondition, Operator, TraceFilter
+from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.audit import record_action
 from spanwise.services.notifications.events import new_event, record_event, record_events
 from spanwise.storage.catalog import Catalog, Transaction
@@ -236,13 +237,13 @@ class Agents:
         await self._directory.flush_activity()
         async with self._catalog.read() as tx:
             found = await stored.list_agents(tx, caller.workspace_id, search, page)
-        return Listing(await self._with_stats(caller.workspace_id, found.items), found.total)
+        return Listing(await self._complete(caller, found.items), found.total)
 
     async def get(self, caller: Principal, agent: str) -> Agent:
         await self._directory.flush_activity()
         async with self._catalog.read() as tx:
             found = await require_agent(tx, caller.workspace_id, agent)
-        [complete] = await self._with_stats(caller.workspace_id, [found])
+        [complete] = await self._complete(caller, [found])
         return complete
 
     async def create(self, caller: Principal, fields: Mapping[str, Any]) -> Agent:
@@ -307,14 +308,17 @@ class Agents:
         await self._pipeline.wait_until_visible(Freshness(caller.workspace_id))
         await self._directory.flush_activity()
 
-    async def _with_stats(self, workspace_id: str, found: Sequence[Agent]) -> Sequence[Agent]:
-        """Add statistics and remove webhook secrets."""
+    async def _complete(self, caller: Principal, found: Sequence[Agent]) -> Sequence[Agent]:
+        """Add statistics and remove secrets of receivers."""
+        may_change = caller.may_write(WorkspaceRole.EDITOR)
         names = [agent.name for agent in found]
-        stats = await read_agent_stats(self._engine, workspace_id, names, utc_now())
+        stats = await read_agent_stats(self._engine, caller.workspace_id, names, utc_now())
         return [
             agent.model_copy(
                 update={
-                    "alert_settings": agent.alert_settings.without_secrets(),
+                    "alert_settings": agent.alert_settings.without_secrets(
+                        shortens_webhooks=not may_change
+                    ),
                     **({"stats24h": stats[agent.name]} if agent.name in stats else {}),
                 }
             )

@@ -26,6 +26,7 @@ from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import FieldProblem, Invalid
 from spanwise.model.events import SERVICE, Channel, Delivery, OutboxMessage
 from spanwise.model.page import Listing, PageRequest
+from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.agents import Agents, require_agent
 from spanwise.services.alerts.rule_checks import check_rules, raise_if_any
 from spanwise.services.audit import record_action
@@ -70,7 +71,8 @@ class AlertRules:
         """Return the settings of the workspace, without secrets."""
         async with self._catalog.read() as tx:
             found = await stored.find_alert_settings(tx, caller.workspace_id, None)
-        return found.without_secrets()
+        may_change = caller.may_write(WorkspaceRole.EDITOR)
+        return found.without_secrets(shortens_webhooks=not may_change)
 
     async def change(
         self, caller: Principal, changes: Mapping[str, Any], address: str | None

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import urlsplit
 
 from spanwise.model.accounts import Principal
+from spanwise.model.alerts import mask_secret
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import (
@@ -20,6 +21,7 @@ from spanwise.model.events import (
 )
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.times import TimeRange
+from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.audit import record_action
 from spanwise.services.notifications.events import deduplication_key, new_outbox_message
 from spanwise.services.notifications.webhook_guard import WebhookGuard
@@ -49,7 +51,13 @@ class Webhooks:
 
     async def list(self, caller: Principal, page: PageRequest) -> Listing[Webhook]:
         async with self._catalog.read() as tx:
-            return await stored.list_webhooks(tx, caller.workspace_id, page)
+            found = await stored.list_webhooks(tx, caller.workspace_id, page)
+        if _may_manage(caller):
+            return found
+        return Listing(
+            [one.model_copy(update={"url": mask_secret(one.url)}) for one in found.items],
+            found.total,
+        )
 
     async def create(
         self, caller: Principal, url: str, types: Sequence[EventType], address: str | None
@@ -85,9 +93,12 @@ class Webhooks:
                 found = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
                 if found is None:
                     raise NotFound("webhook not found")
-            return await stored.list_deliveries(
+            found = await stored.list_deliveries(
                 tx, caller.workspace_id, page, webhook_id=webhook_id, status=status
             )
+        if _may_manage(caller):
+            return found
+        return Listing([_shorten(delivery) for delivery in found.items], found.total)
 
     async def send_test(self, caller: Principal, webhook_id: str) -> Delivery:
         """Send a test message now and return its delivery."""
@@ -118,3 +129,14 @@ class Webhooks:
 def new_webhook_secret() -> str:
     """Return a signing secret in the format of Standard Webhooks."""
     return "whsec_" + b64encode(secrets.token_bytes(24)).decode()
+
+
+def _may_manage(caller: Principal) -> bool:
+    return caller.may_write(WorkspaceRole.ADMIN)
+
+
+def _shorten(delivery: Delivery) -> Delivery:
+    """Shorten the URL of a webhook, which may be a secret; those of chats are stored shortened."""
+    if delivery.channel is not Channel.WEBHOOK:
+        return delivery
+    return delivery.model_copy(update={"target": mask_secret(delivery.target)})
