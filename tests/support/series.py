@@ -40,12 +40,14 @@ class Traffic:
         if samples == 0:
             return Window()
         return Window(
-            samples=samples,
-            error_rate=errors / samples,
-            avg_latency=latency / samples,
-            p95_latency=tail / samples,
-            cost=samples * 0.01,
-            tokens=samples * 100.0,
+            samples,
+            {
+                "errorRate": errors / samples,
+                "avgLatency": latency / samples,
+                "p95": tail / samples,
+                "cost": samples * 0.01,
+                "totalTokens": samples * 100.0,
+            },
         )
 
     def windows(self, minutes: int, first: int = 0) -> Iterator[tuple[int, Window]]:

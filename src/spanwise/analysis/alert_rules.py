@@ -19,16 +19,13 @@ from spanwise.analysis.baseline import (
     is_firing,
 )
 from spanwise.model.alerts import (
-    SUM_MEASURES,
-    SUMS,
-    AlertMetric,
     AlertRule,
     Condition,
     RuleState,
     Sensitivity,
     Window,
 )
-from spanwise.model.dashboards.queries import SIGNAL
+from spanwise.model.measures import Unit, measure_named
 
 # An alert resolves when the value is better than the threshold by this share of it ...
 RECOVER_SHARE = 0.1
@@ -66,41 +63,32 @@ class Evaluation:
 
 def measured_value(rule: AlertRule, window: Window) -> float | None:
     """Return the value that the rule compares; None when there are too few samples."""
-    if _is_count(rule):
+    if rule.measured == "count":
         return float(window.samples)
-    is_sum = rule.metric in SUMS or rule.measure in SUM_MEASURES
-    if is_sum and rule.condition is Condition.ABOVE:
-        return window.value(rule.metric) or 0.0
-    if window.samples < max(rule.min_samples, _min_samples(rule)):
-        return None
-    return window.value(rule.metric)
-
-
-def _is_count(rule: AlertRule) -> bool:
-    return rule.metric is AlertMetric.REQUEST_COUNT or rule.measure == "count"
+    value = window.values.get(rule.measured)
+    if measure_named(rule.measured).is_sum and rule.condition is Condition.ABOVE:
+        return value or 0.0
+    return None if window.samples < max(rule.min_samples, _min_samples(rule)) else value
 
 
 def _min_samples(rule: AlertRule) -> int:
     if rule.condition is not Condition.ANOMALY or _quantity(rule) is Quantity.RATE:
         return 1
     # With fewer than twenty samples the 95th percentile is the maximum, which is too noisy.
-    is_high = rule.metric is AlertMetric.P95_LATENCY or rule.measure in {"p95", "p99"}
-    return 20 if is_high else 10
+    return 20 if rule.measured in {"p95", "p99"} else 10
 
 
 def _quantity(rule: AlertRule) -> Quantity:
-    if _is_count(rule):
+    if rule.measured == "count":
         return Quantity.COUNT
-    is_rate = rule.metric is AlertMetric.ERROR_RATE or rule.measure == "errorRate"
-    return Quantity.RATE if is_rate else Quantity.AMOUNT
+    is_share = measure_named(rule.measured).unit is Unit.SHARE
+    return Quantity.RATE if is_share else Quantity.AMOUNT
 
 
 def _is_two_sided(rule: AlertRule) -> bool:
     """Return whether low values are anomalous too; few errors and a low cost are fine."""
-    if rule.metric is AlertMetric.QUERY:
-        measure = rule.measure or ""
-        return measure in {"count", "users", "sessions"} or measure.startswith(SIGNAL)
-    return rule.metric in {AlertMetric.REQUEST_COUNT, AlertMetric.SIGNAL}
+    is_score = measure_named(rule.measured).unit is Unit.SCORE
+    return is_score or rule.measured in {"count", "users", "sessions"}
 
 
 def evaluate(

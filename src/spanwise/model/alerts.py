@@ -1,7 +1,7 @@
 """Alert rules of agents and workspaces, and the alerts they raise."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from spanwise.model.api_model import ApiModel, UtcTime, without_nul
 from spanwise.model.dashboards.queries import Entity, Measure
+from spanwise.model.measures import NEW_FAILURES, SIGNAL
 from spanwise.model.telemetry.filters import Conditions
 
 MAX_RULES = 50
@@ -68,23 +69,16 @@ class AlertStatus(StrEnum):
     RESOLVED = "resolved"
 
 
-# Metrics that are 0 without data; the others are unknown.
-SUMS = frozenset(
-    {
-        AlertMetric.COST,
-        AlertMetric.TOTAL_TOKENS,
-        AlertMetric.UNPRICED_TOKENS,
-        AlertMetric.REQUEST_COUNT,
-        AlertMetric.NEW_FAILURE_GROUP,
-    }
-)
-# So are these measures of the metric `query`.
-SUM_MEASURES = frozenset(
-    (
-        *("count", "errors", "cost", "totalTokens", "inputTokens", "outputTokens", "cachedTokens"),
-        *("cacheWriteTokens", "reasoningTokens", "users", "sessions", "agents"),
-    )
-)
+_MEASURES = {
+    AlertMetric.ERROR_RATE: "errorRate",
+    AlertMetric.P95_LATENCY: "p95",
+    AlertMetric.AVG_LATENCY: "avgLatency",
+    AlertMetric.COST: "cost",
+    AlertMetric.TOTAL_TOKENS: "totalTokens",
+    AlertMetric.UNPRICED_TOKENS: "unpricedTokens",
+    AlertMetric.REQUEST_COUNT: "count",
+    AlertMetric.NEW_FAILURE_GROUP: NEW_FAILURES.name,
+}
 
 
 _Text = Annotated[
@@ -118,6 +112,18 @@ class AlertRule(ApiModel):
     for_minutes: Annotated[_Minutes, Field(ge=0, le=MAX_WINDOW_MINUTES)] = 0
     min_samples: Annotated[_Minutes, Field(ge=0, le=1_000_000)] = 1
     severity: Severity = Severity.WARNING
+
+    @property
+    def measured(self) -> str:
+        """The name of the measure that the rule compares."""
+        return measured_by(self.metric, self.measure, self.signal_name)
+
+
+def measured_by(metric: AlertMetric, measure: str | None, signal_name: str | None = None) -> str:
+    """Return the measure of a metric, which is a measure of traces except for a query."""
+    if metric is AlertMetric.QUERY:
+        return measure or "count"
+    return f"{SIGNAL}{signal_name}" if metric is AlertMetric.SIGNAL else _MEASURES[metric]
 
 
 class NotifyWebhook(ApiModel):
@@ -349,40 +355,10 @@ class Backtest(ApiModel):
 
 @dataclass(frozen=True)
 class Window:
-    """Measurements of an agent or a workspace over a time window.
-
-    Of those below, `signal`, `new_failures` and `query` are set for rules with these metrics only.
-    """
+    """What the rules of an agent or a workspace measure over a time window, by measure."""
 
     samples: int = 0
-    error_rate: float | None = None
-    avg_latency: float | None = None
-    p95_latency: float | None = None
-    cost: float = 0.0
-    tokens: float = 0.0
-    unpriced_tokens: float = 0.0
-    signal: float | None = None
-    new_failures: int = 0
-    query: float | None = None
-
-    def value(self, metric: AlertMetric) -> float | None:
-        """Return the value of a metric; None without data."""
-        value: float | None = getattr(self, _WINDOW_FIELDS[metric])
-        return None if value is None else float(value)
-
-
-_WINDOW_FIELDS = {
-    AlertMetric.ERROR_RATE: "error_rate",
-    AlertMetric.AVG_LATENCY: "avg_latency",
-    AlertMetric.P95_LATENCY: "p95_latency",
-    AlertMetric.COST: "cost",
-    AlertMetric.TOTAL_TOKENS: "tokens",
-    AlertMetric.UNPRICED_TOKENS: "unpriced_tokens",
-    AlertMetric.REQUEST_COUNT: "samples",
-    AlertMetric.SIGNAL: "signal",
-    AlertMetric.NEW_FAILURE_GROUP: "new_failures",
-    AlertMetric.QUERY: "query",
-}
+    values: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

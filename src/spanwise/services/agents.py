@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from itertools import groupby, islice
 from typing import Any
 
@@ -12,25 +13,29 @@ import structlog
 
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.model.accounts import Principal
-from spanwise.model.agents import MAX_AGENTS, Agent, AgentActivity
+from spanwise.model.agents import MAX_AGENTS, Agent, AgentActivity, AgentStats
 from spanwise.model.alerts import AlertSettings
 from spanwise.model.api_model import new_id, utc_now
+from spanwise.model.dashboards.queries import AnalyticsQuery
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import SERVICE, EventType
 from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import FilterCondition, Operator, TraceFilter
+from spanwise.model.times import BoundedRange
 from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.audit import record_action
 from spanwise.services.notifications.events import new_event, record_event, record_events
 from spanwise.storage.catalog import Catalog, Transaction
 from spanwise.storage.catalog import agents as stored
 from spanwise.storage.catalog.events import has_event
+from spanwise.storage.telemetry.analytics.run import run_query
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.traces.agent_stats import read_agent_stats
+from spanwise.storage.telemetry.rollup.rollup import Rollup
 
 log = structlog.get_logger()
 
+STATS_PERIOD = timedelta(hours=24)
 _CACHE_SECONDS = 2.0
 _MAX_CACHED_WORKSPACES = 1000
 _ADD_SECONDS = 30
@@ -224,10 +229,16 @@ def _merge(activities: dict[_Pair, AgentActivity], more: Iterable[AgentActivity]
 
 class Agents:
     def __init__(
-        self, catalog: Catalog, engine: Engine, pipeline: Pipeline, directory: AgentDirectory
+        self,
+        catalog: Catalog,
+        engine: Engine,
+        rollup: Rollup,
+        pipeline: Pipeline,
+        directory: AgentDirectory,
     ) -> None:
         self._catalog = catalog
         self._engine = engine
+        self._rollup = rollup
         self._pipeline = pipeline
         self._directory = directory
 
@@ -312,7 +323,7 @@ class Agents:
         """Add statistics and remove secrets of receivers."""
         may_change = caller.may_write(WorkspaceRole.EDITOR)
         names = [agent.name for agent in found]
-        stats = await read_agent_stats(self._engine, caller.workspace_id, names, utc_now())
+        stats = await self._read_stats(caller.workspace_id, names)
         return [
             agent.model_copy(
                 update={
@@ -324,6 +335,32 @@ class Agents:
             )
             for agent in found
         ]
+
+    async def _read_stats(self, workspace_id: str, names: Sequence[str]) -> dict[str, AgentStats]:
+        """Return the statistics of the last 24 hours by agent name."""
+        if not names:
+            return {}
+        now = utc_now()
+        named = FilterCondition(field="agent", op=Operator.IN, value=list(names))
+        result = await run_query(
+            self._engine,
+            self._rollup,
+            workspace_id,
+            AnalyticsQuery(
+                measures=["count", "errorRate", "p95", "cost"], group_by=["agent"], limit=len(names)
+            ),
+            (named,),
+            BoundedRange(now - STATS_PERIOD, now),
+        )
+        return {
+            row["agent"]: AgentStats(
+                traces=row["count"],
+                error_rate=row["errorRate"],
+                p95_latency=row["p95"],
+                cost=row["cost"],
+            )
+            for row in result.rows
+        }
 
 
 async def require_agent(tx: Transaction, workspace_id: str, agent: str) -> Agent:

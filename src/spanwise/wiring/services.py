@@ -138,7 +138,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         start_text_index(stack, engine, writer)
         failure_updates = start_failures(stack, engine, writer)
         experiment_cache = ExperimentCache(catalog)
-        agent_records = Agents(catalog, engine, pipeline, agents)
+        agent_records = Agents(catalog, engine, rollup, pipeline, agents)
         guard = WebhookGuard(allow_private=settings.allow_private_webhooks)
         sender = NotificationSender(catalog, mailer, guard, settings.public_address, clock)
         rule_windows = RuleWindows(engine, catalog, agents, failure_updates)

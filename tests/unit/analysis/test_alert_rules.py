@@ -26,7 +26,7 @@ class Watch:
 
     def evaluate(self, value: float | None, samples: int = 100) -> Evaluation:
         self.now += timedelta(minutes=1)
-        window = Window() if value is None else Window(samples=samples, error_rate=value)
+        window = Window() if value is None else Window(samples, {"errorRate": value})
         evaluation = evaluate(self.rule, self.state, window, None, self.now, self.open_since)
         self.state = evaluation.state
         if evaluation.verdict is Verdict.FIRE:

@@ -7,17 +7,10 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from spanwise.model.api_model import ApiModel
 from spanwise.model.errors import Invalid
+from spanwise.model.measures import MEASURES, SIGNAL, measure_named
 from spanwise.model.telemetry.filters import ATTRIBUTE_PATTERN, DIMENSIONS, Conditions, Order
 from spanwise.model.times import Granularity, TimeRange
 
-SIGNAL = "signal:"
-# Of streamed model calls; only spans have them.
-FIRST_TOKEN_MEASURES = ("avgTimeToFirstToken", "p50TimeToFirstToken", "p95TimeToFirstToken")
-MEASURES = (
-    *("count", "errors", "errorRate", "cost", "totalTokens", "inputTokens", "outputTokens"),
-    *("cachedTokens", "cacheWriteTokens", "reasoningTokens", "avgLatency", "p50", "p95", "p99"),
-    *("users", "sessions", "agents", *FIRST_TOKEN_MEASURES),
-)
 MAX_MEASURES = 20
 MAX_DIMENSIONS = 3
 DEFAULT_LIMIT = 100
@@ -47,6 +40,14 @@ def _reject_duplicates(names: list[str]) -> list[str]:
 class Entity(StrEnum):
     TRACES = "traces"
     SPANS = "spans"
+
+
+def wrong_entity(measure: str, of: Entity) -> Entity | None:
+    """Return which entity has a measure, when the given one does not."""
+    known = measure_named(measure)
+    if of is Entity.SPANS:
+        return None if known.of_spans else Entity.TRACES
+    return None if known.of_traces else Entity.SPANS
 
 
 class QueryOrder(ApiModel):
@@ -80,10 +81,9 @@ class AnalyticsQuery(ApiModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.of is not Entity.SPANS and (
-            of_spans := sorted({*FIRST_TOKEN_MEASURES}.intersection(self.measures))
-        ):
-            raise ValueError(f"{of_spans[0]} is a measure of spans")
+        for name in self.measures:
+            if (entity := wrong_entity(name, self.of)) is not None:
+                raise ValueError(f"{name} is a measure of {entity}")
         if self.order_by and self.order_by.field not in (*self.measures, *self.group_by):
             raise ValueError("orderBy must name a measure or a dimension of the query")
         try:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from spanwise.model.alerts import MAX_ANOMALY_MINUTES, AlertMetric, AlertRule, Condition
-from spanwise.model.dashboards.queries import FIRST_TOKEN_MEASURES, SIGNAL, Entity
+from spanwise.model.dashboards.queries import wrong_entity
 from spanwise.model.errors import FieldProblem, Invalid
+from spanwise.model.measures import Unit, measure_named
 
 _WITHOUT_FILTERS = {AlertMetric.SIGNAL, AlertMetric.NEW_FAILURE_GROUP}
 
@@ -54,24 +55,20 @@ def _metric_problems_of(rule: AlertRule) -> list[tuple[str, str]]:
     if (rule.metric is AlertMetric.QUERY) != (rule.measure is not None):
         wanted = "is required" if rule.measure is None else "is allowed only"
         problems.append(("measure", f"{wanted} when the metric is query"))
-    if rule.measure in FIRST_TOKEN_MEASURES and rule.of is not Entity.SPANS:
-        problems.append(("of", f"must be spans when the measure is {rule.measure}"))
+    if rule.measure and (entity := wrong_entity(rule.measure, rule.of)) is not None:
+        problems.append(("of", f"must be {entity} when the measure is {rule.measure}"))
     if rule.filters and rule.metric in _WITHOUT_FILTERS:
         problems.append(("filters", f"are not allowed when the metric is {rule.metric}"))
     if rule.metric is AlertMetric.NEW_FAILURE_GROUP and rule.condition is not Condition.ABOVE:
         problems.append(("condition", "must be above when the metric is newFailureGroup"))
     threshold = rule.threshold
     if threshold is not None:
-        is_rate = rule.metric is AlertMetric.ERROR_RATE or rule.measure == "errorRate"
-        if is_rate and not 0 <= threshold <= 1:
+        unit = measure_named(rule.measured).unit
+        if unit is Unit.SHARE and not 0 <= threshold <= 1:
             problems.append(("threshold", "an error rate must be between 0 and 1"))
-        elif threshold < 0 and not _may_be_negative(rule):
+        elif threshold < 0 and unit is not Unit.SCORE:
             problems.append(("threshold", "must not be negative"))
     return problems
-
-
-def _may_be_negative(rule: AlertRule) -> bool:
-    return rule.metric is AlertMetric.SIGNAL or (rule.measure or "").startswith(SIGNAL)
 
 
 def raise_if_any(problems: Sequence[FieldProblem]) -> None:

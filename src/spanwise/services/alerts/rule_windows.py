@@ -25,9 +25,7 @@ from spanwise.storage.telemetry.traces.alert_windows import (
     measure_traces,
 )
 from spanwise.storage.telemetry.traces.filtered_windows import (
-    find_filtered_examples,
     find_query_examples,
-    measure_filtered_traces,
     measure_new_failures,
     measure_query,
 )
@@ -87,9 +85,7 @@ class RuleWindows:
         for watched in rules:
             if _is_measured_alone(watched):
                 conditions = await self._resolve(watched)
-                is_query = watched.rule.metric is AlertMetric.QUERY
-                find = find_query_examples if is_query else find_filtered_examples
-                examples[watched.key] = await find(
+                examples[watched.key] = await find_query_examples(
                     self._engine, watched, conditions, end, is_low=watched.key in low
                 )
         return examples
@@ -142,9 +138,7 @@ class RuleWindows:
                 marks = await stored_failures.list_marks(tx, watched.workspace_id)
             return await measure_new_failures(self._engine, watched, marks, periods, buckets)
         conditions = await self._resolve(watched)
-        if watched.rule.metric is AlertMetric.QUERY:
-            return await measure_query(self._engine, watched, conditions, periods, buckets)
-        return await measure_filtered_traces(self._engine, watched, conditions, periods, buckets)
+        return await measure_query(self._engine, watched, conditions, periods, buckets)
 
     async def _resolve(self, watched: WatchedRule) -> tuple[FilterCondition, ...]:
         return await self._agents.resolve_conditions(watched.workspace_id, watched.rule.filters)

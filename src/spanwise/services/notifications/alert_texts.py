@@ -4,43 +4,18 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from spanwise.model.alerts import ALL_AGENTS, Alert, AlertMetric, AlertRule, Condition
-from spanwise.model.dashboards.queries import FIRST_TOKEN_MEASURES, SIGNAL
+from spanwise.model.alerts import (
+    ALL_AGENTS,
+    Alert,
+    AlertMetric,
+    AlertRule,
+    Condition,
+    measured_by,
+)
+from spanwise.model.measures import Unit, measure_named
 from spanwise.model.telemetry.failures import FailureGroup, FailureStatus
 from spanwise.model.telemetry.filters import FilterCondition, Operator
 
-_NAMES = {
-    AlertMetric.ERROR_RATE: "error rate",
-    AlertMetric.P95_LATENCY: "p95 latency",
-    AlertMetric.AVG_LATENCY: "mean latency",
-    AlertMetric.COST: "cost",
-    AlertMetric.TOTAL_TOKENS: "tokens",
-    AlertMetric.UNPRICED_TOKENS: "tokens without a price",
-    AlertMetric.REQUEST_COUNT: "requests",
-    AlertMetric.NEW_FAILURE_GROUP: "new failures",
-}
-_MEASURE_NAMES = {
-    "count": "number",
-    "errors": "errors",
-    "errorRate": "error rate",
-    "cost": "cost",
-    "totalTokens": "tokens",
-    "inputTokens": "input tokens",
-    "outputTokens": "output tokens",
-    "cachedTokens": "cached tokens",
-    "cacheWriteTokens": "cache writes",
-    "reasoningTokens": "reasoning tokens",
-    "avgLatency": "mean latency",
-    "p50": "p50 latency",
-    "p95": "p95 latency",
-    "p99": "p99 latency",
-    "avgTimeToFirstToken": "mean time to first token",
-    "p50TimeToFirstToken": "p50 time to first token",
-    "p95TimeToFirstToken": "p95 time to first token",
-    "users": "users",
-    "sessions": "sessions",
-    "agents": "agents",
-}
 _SIGNS = {
     Operator.EQ: "is",
     Operator.NE: "is not",
@@ -51,10 +26,6 @@ _SIGNS = {
     Operator.LTE: "≤",
     Operator.CONTAINS: "contains",
 }
-_RATES = {"errorRate"}
-_DURATIONS = {"p95Latency", "avgLatency", "p50", "p95", "p99", *FIRST_TOKEN_MEASURES}
-
-
 _SECONDS_PER_MINUTE, _MINUTES_PER_HOUR, _HOURS_PER_DAY, _DAYS_SHOWN_AS_HOURS = 60, 60, 24, 2
 _MS_PER_SECOND = 1000
 # Below a limit in milliseconds: the unit in milliseconds, its name and the digits shown.
@@ -105,23 +76,24 @@ def format_minutes(minutes: int) -> str:
 
 
 def metric_name(rule: AlertRule) -> str:
-    if rule.metric is AlertMetric.QUERY:
-        measure = rule.measure or ""
-        name = _MEASURE_NAMES.get(measure) or f"mean {measure.removeprefix(SIGNAL)}"
-        return f"{name} of {rule.of}"
-    return _NAMES.get(rule.metric) or f"signal {rule.signal_name}"
+    if rule.metric is AlertMetric.SIGNAL:
+        return f"signal {rule.signal_name}"
+    if rule.metric is AlertMetric.REQUEST_COUNT:
+        return "requests"
+    name = measure_named(rule.measured).text
+    return f"{name} of {rule.of}" if rule.metric is AlertMetric.QUERY else name
 
 
 def format_value(of: AlertRule | Alert, value: float, extra_digits: int = 0) -> str:
     """Format a value of a rule or an alert with its unit."""
-    unit = str(of.measure if of.metric is AlertMetric.QUERY else of.metric)
-    if unit in _RATES:
+    unit = measure_named(measured_by(of.metric, of.measure)).unit
+    if unit is Unit.SHARE:
         return f"{value * 100:.{1 + extra_digits}f}%"
-    if unit in _DURATIONS:
+    if unit is Unit.MILLISECONDS:
         return _format_exactly(value, extra_digits) if extra_digits else format_duration(value)
-    if unit == AlertMetric.COST:
+    if unit is Unit.USD:
         return f"${value:,.{(4 if value < 1 else 2) + extra_digits}f}"
-    if unit == AlertMetric.SIGNAL or unit.startswith(SIGNAL):
+    if unit is Unit.SCORE:
         return f"{value:.{6 + extra_digits}g}"
     return f"{value:,.{extra_digits}f}"
 

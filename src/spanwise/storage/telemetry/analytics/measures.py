@@ -1,6 +1,6 @@
 """The SQL of measures, over the rows of `source_rows`."""
 
-from spanwise.model.dashboards.queries import SIGNAL
+from spanwise.model.measures import MEASURES, SIGNAL
 
 Value = float | int | str | None
 
@@ -17,6 +17,7 @@ _MEASURES = {
     "cachedTokens": "sum(counted_cached)",
     "cacheWriteTokens": "sum(counted_cache_write)",
     "reasoningTokens": "sum(counted_reasoning)",
+    "unpricedTokens": "sum(counted_unpriced)",
     "avgLatency": "sum(duration_ns / 1e6) / count()",
     "p50": f"{_LATENCIES}[1] / 1e6",
     "p95": f"{_LATENCIES}[2] / 1e6",
@@ -35,10 +36,6 @@ TOKEN_PARTS = {
     "reasoningTokens": "reasoning_tokens",
 }
 USAGE_MEASURES = {"cost", "totalTokens", "inputTokens", "outputTokens", *TOKEN_PARTS}
-# What a group without rows has; other measures are null.
-_ZEROS: dict[str, Value] = dict.fromkeys(
-    ("count", "errors", "errorRate", "users", "sessions", "agents", *USAGE_MEASURES), 0
-) | {"cost": 0.0}
 
 
 def measure_sql(measure: str, number: int) -> str:
@@ -50,7 +47,11 @@ def measure_sql(measure: str, number: int) -> str:
 
 
 def empty_value(measure: str) -> Value:
-    return _ZEROS.get(measure)
+    """Return what a group without rows has."""
+    if measure == "cost":
+        return 0.0
+    known = MEASURES.get(measure)
+    return 0 if known and (known.is_sum or measure == "errorRate") else None
 
 
 def signals_of(measures: list[str]) -> dict[int, str]:

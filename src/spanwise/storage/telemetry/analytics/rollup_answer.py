@@ -13,11 +13,14 @@ from spanwise.storage.telemetry.rollup.source import Source
 from spanwise.storage.telemetry.rollup.time_ranges import to_seconds
 
 _DIMENSIONS = {"agent": "agent_name", "environment": "environment"}
-_SUMS = ("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost")
+_SUMS = (
+    *("traces", "errors", "duration_ms", "input_tokens", "output_tokens", "cost"),
+    "unpriced_tokens",
+)
 _PERCENTILES = ("p50", "p95", "p99")
 _MEASURES = {
     *("count", "errors", "errorRate", "cost", "totalTokens", "inputTokens", "outputTokens"),
-    "avgLatency",
+    *("unpricedTokens", "avgLatency"),
     *_PERCENTILES,
 }
 
@@ -103,7 +106,7 @@ def _to_answer(
 def _to_measures(
     sums: Sequence[Any], histogram: tuple[list[int], list[int]] | None
 ) -> dict[str, Value]:
-    traces, errors, duration_ms, input_tokens, output_tokens, cost = sums
+    traces, errors, duration_ms, input_tokens, output_tokens, cost, unpriced_tokens = sums
     levels = interpolate(*histogram) if histogram else (None,) * len(LEVELS)
     return {
         "count": traces,
@@ -113,6 +116,7 @@ def _to_measures(
         "totalTokens": input_tokens + output_tokens,
         "inputTokens": input_tokens,
         "outputTokens": output_tokens,
+        "unpricedTokens": unpriced_tokens,
         "avgLatency": duration_ms / traces,
         **dict(zip(_PERCENTILES, levels, strict=True)),
     }

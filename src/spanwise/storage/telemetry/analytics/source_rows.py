@@ -7,7 +7,8 @@ one of them.
 
 from collections.abc import Mapping
 
-from spanwise.model.dashboards.queries import FIRST_TOKEN_MEASURES, AnalyticsQuery, Entity
+from spanwise.model.dashboards.queries import AnalyticsQuery, Entity
+from spanwise.model.measures import FIRST_TOKEN_MEASURES
 from spanwise.model.telemetry.conventions import USAGE_KINDS
 from spanwise.model.telemetry.filters import ATTRIBUTE, TraceFilter
 from spanwise.model.times import TimeRange
@@ -39,7 +40,7 @@ from spanwise.storage.telemetry.traces.call_deduplication import CALL_ID
 
 _TRACE_COLUMNS = """start, trace_id, name, status, error_type, agent_name, environment, user_id,
     session_id, experiment_id, variant, models, providers, tools, kinds, duration_ns, cost,
-    input_tokens, output_tokens"""
+    input_tokens, output_tokens, unpriced"""
 _SPAN_COLUMNS = """start, trace_id, span_id, status, kind, duration_ns, cost, input_tokens,
     output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, agent_name, environment,
     user_id, session_id, experiment_id, variant"""
@@ -97,6 +98,7 @@ def _trace_rows(
         "counted_cost": "cost",
         "counted_input": "input_tokens",
         "counted_output": "output_tokens",
+        "counted_unpriced": "unpriced[1]",
     }
     of_spans: dict[str, str] = {}
     for number, dimension in enumerate(query.group_by):

@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from spanwise.model.alerts import AlertMetric, RuleKey, WatchedRule, Window
+from spanwise.model.measures import SIGNAL
+from spanwise.storage.telemetry.analytics.measures import measure_sql
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.spans.locations import binary_trace_id, trace_starts_condition
 
@@ -22,13 +24,13 @@ Series = dict[SeriesKey, dict[int, Window]]
 # In whole seconds, exactly as in the index `ended_range`.
 ENDED = "intDiv(toUnixTimestamp64Nano(start) + toInt64(duration_ns), 1000000000)"
 _IN_WORKSPACES = "workspace IN {workspaces:Array(String)}"
-MEASURED_COLUMNS = f"""status, duration_ns, cost, input_tokens, output_tokens, unpriced,
+# Named like the rows of analytics queries, so that the SQL of a measure is the same.
+_MEASURED_COLUMNS = f"""status, duration_ns, cost AS counted_cost, input_tokens AS counted_input,
+    output_tokens AS counted_output, unpriced[1] AS counted_unpriced,
     toUInt32({ENDED}) AS seconds"""
-MEASUREMENTS = """count() AS samples, countIf(status = 'error') / samples AS error_rate,
-    avg(duration_ns) / 1e6 AS avg_latency,
-    quantileTDigest(0.95)(duration_ns) / 1e6 AS p95_latency,
-    sum(cost) AS total_cost, sum(input_tokens + output_tokens) AS tokens,
-    sum(unpriced[1]) AS unpriced_tokens"""
+# What the metrics of rules for traces measure: all in one statement, as most agents have several.
+_MEASURES = ("errorRate", "avgLatency", "p95", "cost", "totalTokens", "unpricedTokens")
+_MEASUREMENTS = ", ".join(f"{measure_sql(name, 0)} AS {name}" for name in _MEASURES)
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,10 @@ async def measure_traces(
     if agents is not None:
         only_agents, parameters["agents"] = "AND agent_name IN {agents:Array(String)}", list(agents)
     rows = await engine.fetch(
-        f"""SELECT workspace, agent, {buckets.sql} AS bucket, {MEASUREMENTS}
+        f"""SELECT workspace, agent, {buckets.sql} AS bucket, count() AS samples, {_MEASUREMENTS}
         FROM (
-            SELECT workspace, {_agent_column(agents)} AS agent, {MEASURED_COLUMNS}
-            FROM traces FINAL WHERE {ended_within(periods)} {only_agents})
+            SELECT workspace, {_agent_column(agents)} AS agent, {_MEASURED_COLUMNS}
+            FROM traces FINAL WHERE {_ended_within(periods)} {only_agents})
         GROUP BY workspace, agent, bucket""",
         parameters,
         tag="measure_traces",
@@ -82,25 +84,14 @@ async def measure_traces(
     series: Series = {}
     for row in rows:
         key = row["workspace"], row["agent"], ""
-        series.setdefault(key, {})[row["bucket"]] = to_window(row)
+        series.setdefault(key, {})[row["bucket"]] = Window(
+            row["samples"], {name: float(row[name]) for name in _MEASURES}
+        )
     return series
 
 
 def _agent_column(agents: Sequence[str] | None, column: str = "agent_name") -> str:
     return "''" if agents is None else column
-
-
-def to_window(row: Mapping[str, Any]) -> Window:
-    """Return a row of `MEASUREMENTS` as a window."""
-    return Window(
-        samples=row["samples"],
-        error_rate=row["error_rate"],
-        avg_latency=row["avg_latency"],
-        p95_latency=row["p95_latency"],
-        cost=row["total_cost"],
-        tokens=float(row["tokens"]),
-        unpriced_tokens=float(row["unpriced_tokens"]),
-    )
 
 
 async def measure_signals(
@@ -145,13 +136,12 @@ async def measure_signals(
     series: Series = {}
     for row in rows:
         key = row["workspace"], row["agent_name"], row["name"]
-        series.setdefault(key, {})[row["bucket"]] = Window(
-            samples=row["samples"], signal=row["mean"]
-        )
+        values = {SIGNAL + row["name"]: row["mean"]}
+        series.setdefault(key, {})[row["bucket"]] = Window(row["samples"], values)
     return series
 
 
-def ended_within(periods: Sequence[tuple[int, int]]) -> str:
+def _ended_within(periods: Sequence[tuple[int, int]]) -> str:
     """SQL condition for traces that ended within one of these periods (Unix seconds)."""
     ended = " OR ".join(
         f"({ENDED} >= {int(start)} AND {ENDED} < {int(end)})" for start, end in periods
@@ -225,7 +215,7 @@ async def _find_group_examples(
     return found
 
 
-TRACE_ORDER = {
+_TRACE_ORDER = {
     AlertMetric.ERROR_RATE: "status = 'error' DESC, start DESC",
     AlertMetric.P95_LATENCY: "duration_ns DESC",
     AlertMetric.AVG_LATENCY: "duration_ns DESC",
@@ -240,18 +230,14 @@ def _only(agents: Sequence[str] | None) -> str:
     return "1" if agents is None else "agent_name IN {agents:Array(String)}"
 
 
-def example_condition(metric: AlertMetric, *, is_low: bool) -> str:
-    """SQL condition on example traces: only failed ones explain a high error rate."""
-    return "status = 'error'" if metric is AlertMetric.ERROR_RATE and not is_low else "1"
-
-
 def _trace_examples(
     metric: AlertMetric, period: tuple[int, int], agents: Sequence[str] | None, *, is_low: bool
 ) -> str:
+    # Only failed traces explain a high error rate.
+    explains = "status = 'error'" if metric is AlertMetric.ERROR_RATE and not is_low else "1"
     return f"""SELECT workspace, {_agent_column(agents)} AS agent, lower(hex(trace_id)) AS id
-        FROM traces FINAL WHERE {ended_within([period])} AND {_only(agents)}
-            AND {example_condition(metric, is_low=is_low)}
-        ORDER BY {TRACE_ORDER[metric]} LIMIT {EXAMPLES} BY workspace, agent"""
+        FROM traces FINAL WHERE {_ended_within([period])} AND {_only(agents)} AND {explains}
+        ORDER BY {_TRACE_ORDER[metric]} LIMIT {EXAMPLES} BY workspace, agent"""
 
 
 def _signal_examples(period: tuple[int, int], agents: Sequence[str] | None, *, is_low: bool) -> str:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from spanwise.model.alerts import AlertRule, WatchedRule, Window
-from spanwise.model.dashboards.queries import FIRST_TOKEN_MEASURES, SIGNAL, AnalyticsQuery
+from spanwise.model.alerts import WatchedRule, Window
+from spanwise.model.dashboards.queries import AnalyticsQuery
+from spanwise.model.measures import FIRST_TOKEN_MEASURES, NEW_FAILURES, SIGNAL
 from spanwise.model.telemetry.failures import FailureMark
 from spanwise.model.telemetry.filters import FilterCondition, TraceFilter, equal
 from spanwise.model.times import TimeRange
@@ -14,17 +15,7 @@ from spanwise.storage.telemetry.analytics.source_rows import has_uncounted_calls
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.failures.groups import SILENT_DAYS, bind_marks
-from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
-from spanwise.storage.telemetry.traces.alert_windows import (
-    EXAMPLES,
-    MEASURED_COLUMNS,
-    MEASUREMENTS,
-    TRACE_ORDER,
-    Buckets,
-    ended_within,
-    example_condition,
-    to_window,
-)
+from spanwise.storage.telemetry.traces.alert_windows import EXAMPLES, Buckets
 
 # Traces and spans that take longer are not found.
 _LONGEST = timedelta(days=1)
@@ -39,27 +30,6 @@ Windows = Mapping[int, Window]
 Periods = Sequence[tuple[int, int]]
 
 
-async def measure_filtered_traces(
-    engine: Engine,
-    watched: WatchedRule,
-    conditions: Sequence[FilterCondition],
-    periods: Periods,
-    buckets: Buckets,
-) -> Windows:
-    """Measure the traces that meet all conditions; agents in them are given by name."""
-    where = trace_conditions(watched.workspace_id, _filter_of(watched, conditions, periods))
-    rows = await engine.fetch(
-        f"""SELECT {buckets.sql} AS bucket, {MEASUREMENTS}
-        FROM (
-            SELECT {MEASURED_COLUMNS}
-            FROM traces FINAL WHERE {ended_within(periods)} AND {where.sql})
-        GROUP BY bucket""",
-        {**where.parameters, **buckets.parameters, "workspaces": [watched.workspace_id]},
-        tag="measure_filtered_traces",
-    )
-    return {row["bucket"]: to_window(row) for row in rows}
-
-
 async def measure_query(
     engine: Engine,
     watched: WatchedRule,
@@ -68,7 +38,7 @@ async def measure_query(
     buckets: Buckets,
 ) -> Windows:
     """Measure the traces or spans of a query, by their end."""
-    measure = _measure_of(watched.rule)
+    measure = watched.rule.measured
     rows, parameters = await _select_ended(engine, watched, conditions, periods)
     found = await engine.fetch(
         f"""SELECT {buckets.sql} AS bucket, {_samples_sql(measure)} AS samples,
@@ -79,15 +49,9 @@ async def measure_query(
     )
     # The engine returns NaN for a percentile of no values.
     return {
-        row["bucket"]: Window(
-            samples=row["samples"], query=row["value"] if row["samples"] else None
-        )
+        row["bucket"]: Window(row["samples"], {measure: row["value"] if row["samples"] else None})
         for row in found
     }
-
-
-def _measure_of(rule: AlertRule) -> str:
-    return rule.measure or "count"
 
 
 def _samples_sql(measure: str) -> str:
@@ -105,7 +69,7 @@ async def _select_ended(
 ) -> tuple[str, Mapping[str, Any]]:
     """Return SQL for the rows of a query that ended within the periods, and its parameters."""
     rule, workspace = watched.rule, watched.workspace_id
-    query = AnalyticsQuery(measures=[_measure_of(rule)], of=rule.of)
+    query = AnalyticsQuery(measures=[rule.measured], of=rule.of)
     wanted = _filter_of(watched, conditions, periods)
     has_uncounted = await has_uncounted_calls(engine, workspace, query, wanted.period)
     rows, where = select_rows(workspace, query, wanted, has_uncounted=has_uncounted)
@@ -155,7 +119,7 @@ async def measure_new_failures(
         tag="measure_new_failures",
     )
     return {
-        row["bucket"]: Window(samples=row["groups"], new_failures=row["groups"]) for row in rows
+        row["bucket"]: Window(row["groups"], {NEW_FAILURES.name: row["groups"]}) for row in rows
     }
 
 
@@ -171,7 +135,7 @@ async def find_query_examples(
 
     `is_low`: the measured value is too low.
     """
-    measure = _measure_of(watched.rule)
+    measure = watched.rule.measured
     value = _EXTREMES.get(measure) or measure_sql(measure, 0)
     having = f"{_samples_sql(measure)} > 0"
     if measure in _ERRORS and not is_low:
@@ -190,29 +154,6 @@ async def find_query_examples(
 def _window(watched: WatchedRule, end: datetime) -> tuple[int, int]:
     until = int(end.timestamp()) + 1
     return until - watched.rule.window_minutes * 60, until
-
-
-async def find_filtered_examples(
-    engine: Engine,
-    watched: WatchedRule,
-    conditions: Sequence[FilterCondition],
-    end: datetime,
-    *,
-    is_low: bool,
-) -> list[str]:
-    """Return ids of traces in the window of a rule, the most extreme first."""
-    period = _window(watched, end)
-    where = trace_conditions(watched.workspace_id, _filter_of(watched, conditions, [period]))
-    metric = watched.rule.metric
-    rows = await engine.fetch(
-        f"""SELECT lower(hex(trace_id)) AS id FROM traces FINAL
-        WHERE {ended_within([period])} AND {where.sql}
-            AND {example_condition(metric, is_low=is_low)}
-        ORDER BY {TRACE_ORDER[metric]} LIMIT {EXAMPLES}""",
-        {**where.parameters, "workspaces": [watched.workspace_id]},
-        tag="find_filtered_examples",
-    )
-    return [row["id"] for row in rows]
 
 
 def _filter_of(
