@@ -93,12 +93,12 @@ class Webhooks:
                 found = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
                 if found is None:
                     raise NotFound("webhook not found")
-            found = await stored.list_deliveries(
+            listing = await stored.list_deliveries(
                 tx, caller.workspace_id, page, webhook_id=webhook_id, status=status
             )
         if _may_manage(caller):
-            return found
-        return Listing([_shorten(delivery) for delivery in found.items], found.total)
+            return listing
+        return Listing([_shorten(delivery) for delivery in listing.items], listing.total)
 
     async def send_test(self, caller: Principal, webhook_id: str) -> Delivery:
         """Send a test message now and return its delivery."""
