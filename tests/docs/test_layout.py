@@ -12,7 +12,7 @@ MIRRORED = {
     "unit": SOURCE,
 }
 # Their tests run the whole system, and do not belong to one module.
-WHOLE_SYSTEM = {"browser", "crash", "docs", "e2e"}
+WHOLE_SYSTEM = {"adversarial", "browser", "crash", "docs", "e2e"}
 MIN_MIRRORED_SHARE = 0.8
 
 
