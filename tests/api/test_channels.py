@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from standardwebhooks import Webhook
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from support.alerting import UNDISTURBED, forget_alerting
 from support.clock import Clock
@@ -302,6 +302,20 @@ async def test_a_test_reaches_mail_and_webhooks(desk: Desk, hooks: HookServer) -
     assert (delivery["status"], delivery["target"]) == ("delivered", "oncall@example.com")
     [text] = await desk.service.mails_to("oncall@example.com")
     assert "Notifications of Spanwise arrive here" in text
+
+
+async def test_the_secret_of_a_webhook_stays_with_its_url(desk: Desk, hooks: HookServer) -> None:
+    body = {"notify": {"webhooks": [{"url": "http://127.0.0.1:9/saved"}]}}
+    saved = await desk.person.data("PUT", "/alerts/settings", json=body)
+    [webhook] = saved["notify"]["webhooks"]
+    thief = {"type": "webhook", "url": hooks.url}
+    await desk.person.data("POST", "/alerts/test", json=thief)
+    [message] = hooks.received
+    with pytest.raises(WebhookVerificationError):
+        Webhook(webhook["secret"]).verify(message.body, message.headers)
+    body = {"notify": {"webhooks": [{"url": hooks.url}]}}
+    moved = await desk.person.data("PUT", "/alerts/settings", json=body)
+    assert moved["notify"]["webhooks"][0]["secret"] != webhook["secret"]
 
 
 async def test_an_incomplete_or_private_receiver_of_a_test_is_rejected(person: Person) -> None:
