@@ -4,18 +4,20 @@ import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { api, type Schemas, type Signal, unwrap, unwrapPage } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
-import { formatCount, formatCounted, formatNumber, formatPercent } from "@/lib/format";
+import { capitalize, formatCount, formatCounted, formatNumber, formatPercent } from "@/lib/format";
 import { useFilterValues } from "@/lib/queries";
 import { rangeQuery, useRange } from "@/lib/range";
 import { useUrl } from "@/lib/url";
 import { BarList } from "@/ui/BarList";
 import type { Series } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
+import { cx } from "@/ui/cx";
 import { Panel } from "@/ui/Panel";
 import { SignalLabel } from "@/ui/SignalLabel";
 import { QueryResult } from "@/ui/states";
 import { Time } from "@/ui/Time";
 import { binLabel, signalGranularity } from "./distribution";
+import { factsOf, formatValue, isShare } from "./share";
 
 type Summary = Schemas["SignalSummary"];
 
@@ -38,15 +40,17 @@ export function SignalDetail({ summary }: { summary: Summary }) {
   const { agent } = useUrl();
   const latest = useLatest(summary.signalName);
   const dates = useMemo(() => summary.trend.map((point) => point.date), [summary]);
+  const isOfShare = isShare(summary);
+  const what = isOfShare ? "share of positive" : "mean";
   const mean = useMemo<Series[]>(
     () => [
       {
-        name: "mean",
+        name: what,
         colour: "var(--accent)",
         values: summary.trend.map((point) => point.avg),
       },
     ],
-    [summary],
+    [summary, what],
   );
   const counts = useMemo<Series[]>(
     () => [
@@ -61,21 +65,23 @@ export function SignalDetail({ summary }: { summary: Summary }) {
   );
   return (
     <div className="grid min-w-0 gap-3 xl:grid-cols-2">
-      <dl className="grid grid-cols-3 gap-3 xl:col-span-2 xl:grid-cols-6">
-        <Fact name="Signals" value={formatCount(summary.count)} />
-        <Fact name="Mean" value={formatNumber(summary.avg)} />
-        <Fact name="Median" value={formatNumber(summary.p50)} />
-        <Fact name="p95" value={formatNumber(summary.p95)} />
-        <Fact name="Std. deviation" value={formatNumber(summary.stddev)} />
-        <Fact name="Range" value={`${formatNumber(summary.min)} – ${formatNumber(summary.max)}`} />
+      <dl
+        className={cx(
+          "grid gap-3 xl:col-span-2",
+          isOfShare ? "grid-cols-2 xl:grid-cols-4" : "grid-cols-3 xl:grid-cols-6",
+        )}
+      >
+        {factsOf(summary).map(([name, value]) => (
+          <Fact key={name} name={name} value={value} />
+        ))}
       </dl>
-      <Panel title="Trend" unit={`mean of ${summary.signalName}`}>
+      <Panel title="Trend" unit={`${what} of ${summary.signalName}`}>
         <TimeChart
-          label={`Mean of ${summary.signalName} over time`}
+          label={`${capitalize(what)} of ${summary.signalName} over time`}
           dates={dates}
           granularity={signalGranularity(range)}
           series={mean}
-          format={formatNumber}
+          format={isOfShare ? formatPercent : formatNumber}
           hasLegend={false}
         />
       </Panel>
@@ -90,16 +96,21 @@ export function SignalDetail({ summary }: { summary: Summary }) {
         />
       </Panel>
       <div className="flex min-w-0 flex-col gap-3">
-        <Distribution signalName={summary.signalName} />
-        {!agent && <ByAgent signalName={summary.signalName} />}
+        <Distribution signalName={summary.signalName} isOfShare={isOfShare} />
+        {!agent && <ByAgent signalName={summary.signalName} isOfShare={isOfShare} />}
       </div>
-      <Latest signals={latest.data?.items ?? []} />
+      <Latest signals={latest.data?.items ?? []} isOfShare={isOfShare} />
     </div>
   );
 }
 
+interface OfSignal {
+  signalName: string;
+  isOfShare: boolean;
+}
+
 /** All values of the range, not only the latest. */
-function Distribution({ signalName }: { signalName: string }) {
+function Distribution({ signalName, isOfShare }: OfSignal) {
   const range = useRange();
   const { agent } = useUrl();
   const query = { ...rangeQuery(range), signalName, agentId: agent };
@@ -118,7 +129,7 @@ function Distribution({ signalName }: { signalName: string }) {
           <BarList
             bars={bins.map((bin) => ({
               key: String(bin.start),
-              label: binLabel(bin),
+              label: isOfShare ? formatValue(bin.start, true) : binLabel(bin),
               value: bin.count,
               shown: formatCount(bin.count),
               note: formatPercent(bin.count / count),
@@ -141,7 +152,7 @@ function Fact({ name, value }: { name: string; value: string }) {
   );
 }
 
-function ByAgent({ signalName }: { signalName: string }) {
+function ByAgent({ signalName, isOfShare }: OfSignal) {
   const range = useRange();
   const { data: values } = useFilterValues();
   const agents = values?.agents.slice(0, MAX_AGENTS) ?? [];
@@ -164,13 +175,13 @@ function ByAgent({ signalName }: { signalName: string }) {
     }),
   });
   return (
-    <Panel title="By agent" unit="mean">
+    <Panel title="By agent" unit={isOfShare ? "positive" : "mean"}>
       <BarList
         bars={bars.map(({ name, summary }) => ({
           key: name,
           label: name,
           value: summary.avg ?? 0,
-          shown: formatNumber(summary.avg),
+          shown: isOfShare ? formatPercent(summary.avg) : formatNumber(summary.avg),
           note: formatCount(summary.count),
           colour: colourOf(name),
         }))}
@@ -180,7 +191,7 @@ function ByAgent({ signalName }: { signalName: string }) {
   );
 }
 
-function Latest({ signals }: { signals: Signal[] }) {
+function Latest({ signals, isOfShare }: { signals: Signal[]; isOfShare: boolean }) {
   return (
     <Panel title="Latest">
       <ul>
@@ -190,7 +201,7 @@ function Latest({ signals }: { signals: Signal[] }) {
               <Time at={signal.timestamp} />
             </span>
             <span className="w-14 shrink-0 text-right font-medium">
-              {formatNumber(signal.value)}
+              {formatValue(signal.value, isOfShare)}
             </span>
             <SignalLabel signal={signal} />
             <span

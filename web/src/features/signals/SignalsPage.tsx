@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ThumbsUp } from "lucide-react";
 import { useMemo } from "react";
 import { api, type Schemas, unwrap } from "@/lib/api";
-import { formatCompact, formatCount, formatNumber } from "@/lib/format";
+import { formatCompact, formatCount } from "@/lib/format";
 import { rangeQuery, useRange } from "@/lib/range";
 import { useUrl, useUrlState } from "@/lib/url";
 import { CodeBlock } from "@/ui/CodeBlock";
@@ -14,6 +14,7 @@ import { Sparkline } from "@/ui/Sparkline";
 import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { signalGranularity } from "./distribution";
 import { SignalDetail } from "./SignalDetail";
+import { describeMean } from "./share";
 
 type Summary = Schemas["SignalSummary"];
 
@@ -98,7 +99,7 @@ function SignalRow({
         <span className="min-w-0 flex-1">
           <span className="block truncate font-medium">{summary.signalName}</span>
           <span className="block text-sm text-muted">
-            {formatCount(summary.count)} · mean {formatNumber(summary.avg)}
+            {formatCount(summary.count)} · {describeMean(summary)}
           </span>
         </span>
         <span className="w-20 shrink-0" title={`${formatCompact(summary.count)} over time`}>
