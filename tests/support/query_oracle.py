@@ -26,6 +26,8 @@ DIMENSIONS = (
     *("sessionId", "experiment", "variant", "attribute:tenant", "attribute:size", "attribute:beta"),
 )
 INHERITED = ("agentName", "environment", "userId", "sessionId", "experimentId", "variant")
+ADDITIVE = {"count", "errors", "cost", "totalTokens", "inputTokens", "outputTokens", *TOKEN_PARTS}
+SHARED = {"model", "provider", "tool", "kind"}
 _COLUMNS = {"agent": "agentName", "tool": "toolName", "experiment": "experimentId"}
 _ZEROS = {"avgLatency": None, "p50": None, "p95": None, "p99": None, "signal:quality": None}
 
@@ -452,9 +454,27 @@ def answer(data: Data, query: Body) -> Body:
     return {
         "rows": found,
         "totals": totals,
+        "others": _sum_others(query, [groups[key] for key in ordered[len(shown) :]], labels),
         "truncated": len(ordered) > len(shown),
         "total": len(ordered),
     }
+
+
+def _sum_others(query: Body, groups: Sequence[list[Row]], labels: Sequence[str]) -> list[Body]:
+    """Return the sums of the groups that are not shown, where no row is in several of them."""
+    sums = [name for name in query["measures"] if name in ADDITIVE]
+    is_shared = query["of"] == "traces" and any(
+        name in SHARED or name.startswith("attribute:") for name in query["groupBy"]
+    )
+    if not groups or not sums or is_shared:
+        return []
+    by_label: dict[str, list[Row]] = {label: [] for label in labels}
+    for row in (row for group in groups if labels for row in group):
+        by_label[_label(row.start, query["granularity"])].append(row)
+    return [
+        {"date": label, **{name: _measure(part, name) for name in sums}}
+        for label, part in by_label.items()
+    ]
 
 
 def _labels(start: datetime, end: datetime, granularity: str | None) -> list[str]:

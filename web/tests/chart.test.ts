@@ -57,6 +57,19 @@ test("without a stack, the nearest line is at a value", () => {
   expect([2, 6, 99].map((value) => seriesAt(series, 0, value))).toEqual(["low", "high", "high"]);
   expect(seriesAt(series, 1, 0)).toBe("high");
   expect(seriesAt([], 0, 1)).toBeUndefined();
+  const beside = ["a", "b"].map(
+    (name) => ({ name, colour: "red", type: "bar", values: [5] }) as const,
+  );
+  expect(
+    [0, 1].map((slot) =>
+      seriesAt(
+        beside.map((one) => ({ ...one, values: [5] })),
+        0,
+        9,
+        slot,
+      ),
+    ),
+  ).toEqual(["a", "b"]);
 });
 
 test("only points between two gaps are drawn as dots", () => {

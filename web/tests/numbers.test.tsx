@@ -24,7 +24,7 @@ afterEach(cleanup);
 const QUERY: Query = { of: "traces", measures: ["errors"], groupBy: [], filters: [], limit: 10 };
 
 async function show(measures: string[], now: Row, before: Row) {
-  const data = { rows: [before], totals: [], total: 1, truncated: false };
+  const data = { rows: [before], totals: [], others: [], total: 1, truncated: false };
   const answer = { data: { success: true, data }, response: new Response() };
   post.mockResolvedValue(answer as never);
   const trend = [now, now];
@@ -33,7 +33,7 @@ async function show(measures: string[], now: Row, before: Row) {
       <Numbers
         title="Errors"
         query={{ ...QUERY, measures }}
-        result={{ rows: [now], trend, totals: [], total: 1, truncated: false }}
+        result={{ rows: [now], trend, totals: [], others: [], total: 1, truncated: false }}
         height={86}
       />
     </QueryClientProvider>,

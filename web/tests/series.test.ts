@@ -7,6 +7,7 @@ import { buildCharts } from "@/ui/query/querySeries";
 const result = (row: Record<string, unknown>) => ({
   rows: [row],
   totals: [],
+  others: [],
   truncated: false,
   total: 1,
 });
@@ -26,7 +27,11 @@ test("a query by status draws successes and errors as the other pages do", () =>
     { date: "2026-01-01", status: "success", count: 3 },
     { date: "2026-01-01", status: "error", count: 1 },
   ];
-  const { charts } = buildCharts({ rows, totals: [], truncated: false, total: 2 }, query, "bar");
+  const { charts } = buildCharts(
+    { rows, totals: [], others: [], truncated: false, total: 2 },
+    query,
+    "bar",
+  );
   expect(charts[0]?.series.map((series) => series.colour)).toEqual([
     SERIES.success.colour,
     SERIES.errors.colour,
@@ -39,7 +44,7 @@ test("ten groups have ten colours, which do not depend on their order", () => {
   const query = { of: "spans", measures: ["count"], groupBy: ["tool"] } as never;
   const draw = (tools: string[]) => {
     const rows = tools.map((tool) => ({ date: "2026-01-01", tool, count: 1 }));
-    const result = { rows, totals: [], truncated: false, total: rows.length };
+    const result = { rows, totals: [], others: [], truncated: false, total: rows.length };
     const [chart] = buildCharts(result, query, "line").charts;
     return Object.fromEntries(chart?.series.map((one) => [one.name, one.colour]) ?? []);
   };

@@ -82,6 +82,32 @@ export function isMeasure(name: string): boolean {
   return name in MEASURES || (name.startsWith(SIGNAL) && name.length > SIGNAL.length);
 }
 
+/** A trace is in the group of each value that one of its spans has. */
+const SHARED = ["model", "provider", "tool", "kind", "service", "serviceVersion"];
+
+/** The dimension by which one trace may be in several groups, if there is one. */
+export function sharedDimension({ of, groupBy = [] }: Pick<Query, "of" | "groupBy">) {
+  if (of !== "traces") return undefined;
+  return groupBy.find((name) => SHARED.includes(name) || name.startsWith(ATTRIBUTE));
+}
+
+/** Whether the sum of these measures, over all groups, means something: then bars are stacked. */
+export function addsUp(query: Pick<Query, "of" | "groupBy">, measures: readonly string[]): boolean {
+  const isOne = measures.length === 1 && measureOf(measures[0] ?? "").isAdditive === true;
+  const isTokens = measures.every((one) => one === "inputTokens" || one === "outputTokens");
+  return (isOne || isTokens) && sharedDimension(query) === undefined;
+}
+
+/** The measures by their unit: those of one share an axis. */
+export function byUnit(measures: readonly string[]): [Unit, string[]][] {
+  const units = new Map<Unit, string[]>();
+  for (const name of measures) {
+    const { unit } = measureOf(name);
+    units.set(unit, [...(units.get(unit) ?? []), name]);
+  }
+  return [...units];
+}
+
 /** The measures that traces or spans have. */
 export function measuresOf(of: Entity, measures: readonly string[]): string[] {
   return measures.filter((name) => of === "spans" || !measureOf(name).isOfSpans);

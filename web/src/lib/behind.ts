@@ -10,6 +10,8 @@ import { type Search, stringifySearch, useUrl } from "./url";
 export interface Part {
   /** Its group. */
   row?: Row | undefined;
+  /** All groups but these, of a query with one grouping. */
+  except?: Row[] | undefined;
   /** Of errors, only what failed is listed. */
   measure?: string | undefined;
   /** The start of its step. */
@@ -20,10 +22,13 @@ const FAILED: Condition = { field: "status", op: "eq", value: "error" };
 
 /** The page that lists what a part consists of, and its URL parameters. */
 export function listBehind({ of, filters = [], groupBy = [] }: Query, part: Part) {
-  const { row, measure, step } = part;
+  const { row, except = [], measure, step } = part;
   const ofGroup = row ? groupBy.map((field) => equals(field, row[field])) : [];
+  const [only, ...further] = groupBy;
+  const ofOthers =
+    only && further.length === 0 ? except.map((other) => differs(only, other[only])) : [];
   const ofMeasure = measure === "errors" || measure === "errorRate" ? [FAILED] : [];
-  const all = [...filters, ...ofGroup, ...ofMeasure].map((one) => JSON.stringify(one));
+  const all = [...filters, ...ofGroup, ...ofOthers, ...ofMeasure].map((one) => JSON.stringify(one));
   const conditions = [...new Set(all)].map((one) => JSON.parse(one) as Condition);
   const search: Search = {
     filters: writeConditions(conditions),
@@ -44,6 +49,12 @@ function equals(field: string, value: unknown): Condition {
   return value === null || value === undefined
     ? { field, op: "exists", value: false }
     : { field, op: "eq", value: String(value) };
+}
+
+function differs(field: string, value: unknown): Condition {
+  return value === null || value === undefined
+    ? { field, op: "exists" }
+    : { field, op: "ne", value: String(value) };
 }
 
 export interface Behind {

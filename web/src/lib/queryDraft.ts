@@ -1,5 +1,7 @@
 /** A query as its form edits it, how it is kept in a URL, and the query that is sent. */
 import {
+  addsUp,
+  byUnit,
   type Chart,
   type Entity,
   isDimension,
@@ -52,8 +54,9 @@ export const STEPS: { value: Granularity; label: string }[] = [
 export const LIMITS = [5, 10, 20, 50, 100, 500, 1000];
 export const MOST_GROUPINGS = 3;
 const DEFAULT_LIMIT = 20;
-/** More points than this cannot be told apart in a chart. */
+/** More points than this cannot be told apart in a chart, nor more buckets of bars beside each other. */
 const MOST_BUCKETS = 400;
+const MOST_BESIDES = 31;
 
 export const NEW_DRAFT: Draft = {
   chart: "line",
@@ -82,19 +85,19 @@ const splitNames = (text: string) =>
 export function readDraft(search: Search): Draft {
   const charts = CHARTS.map((one) => one.value);
   const chart = oneOf(charts, search.chart) ?? NEW_DRAFT.chart;
-  const steps: Step[] = ["auto", "none", ...STEPS.map((one) => one.value)];
   const measures = splitNames(search.measures ?? "").filter(isMeasure);
   const [field, order] = splitNames(search.order ?? "");
   const limit = Number(search.limit);
+  const groupBy = splitNames(search.by ?? "")
+    .filter(isDimension)
+    .slice(0, MOST_GROUPINGS);
   return {
     chart,
     of: oneOf(["traces", "spans"], search.of) ?? "traces",
     measures: measures.length > 0 ? measures : NEW_DRAFT.measures,
-    groupBy: splitNames(search.by ?? "")
-      .filter(isDimension)
-      .slice(0, MOST_GROUPINGS),
+    groupBy,
     filters: readConditions(search.filters),
-    step: oneOf(steps, search.step) ?? defaultStep(chart),
+    step: oneOf(stepsOf(chart), search.step) ?? defaultStep({ chart, groupBy }),
     orderBy: field ? { field, order: order === "asc" ? "asc" : "desc" } : null,
     limit: limit >= 1 && limit <= 1000 ? Math.floor(limit) : DEFAULT_LIMIT,
   };
@@ -108,39 +111,71 @@ export function draftToSearch(draft: Draft): Search {
     measures: joinNames(measures),
     by: joinNames(groupBy) || undefined,
     filters: writeConditions(filters),
-    step: step === defaultStep(chart) ? undefined : step,
+    step: step === defaultStep(draft) ? undefined : step,
     order: orderBy ? joinNames([orderBy.field, orderBy.order]) : undefined,
     limit: limit === DEFAULT_LIMIT ? undefined : String(limit),
   };
 }
 
-export function defaultStep(chart: Chart): Step {
-  return chart === "line" || chart === "area" ? "auto" : "none";
+/** A table, and bars by something other than time, show the whole period. */
+export function defaultStep({ chart, groupBy }: Pick<Draft, "chart" | "groupBy">): Step {
+  const isOverTime = chart === "line" || chart === "area" || (chart === "bar" && !groupBy.length);
+  return isOverTime ? "auto" : "none";
 }
 
 /** Lines and areas need a time series, a number has none. */
-export function stepsOf(chart: Chart): Step[] {
+function stepsOf(chart: Chart): Step[] {
   if (chart === "number") return ["none"];
   const steps: Step[] = ["auto", ...STEPS.map((one) => one.value)];
   return chart === "line" || chart === "area" ? steps : ["none", ...steps];
 }
 
-export function withChart(draft: Draft, chart: Chart): Draft {
-  const step = stepsOf(chart).includes(draft.step) ? draft.step : defaultStep(chart);
-  return { ...draft, chart, step };
+/** The intervals that are offered; the whole period turns lines into bars. */
+export function offeredSteps(chart: Chart): Step[] {
+  return chart === "number" ? ["none"] : ["none", ...stepsOf("line")];
+}
+
+/** Changes a part of a draft; an interval that was not chosen follows the chart and its groups. */
+export function withPart(draft: Draft, part: Partial<Draft>): Draft {
+  const next = { ...draft, ...part };
+  if (part.step !== undefined) {
+    return stepsOf(next.chart).includes(part.step) ? next : { ...next, chart: "bar" };
+  }
+  const isKept = draft.step !== defaultStep(draft) && stepsOf(next.chart).includes(draft.step);
+  return isKept ? next : { ...next, step: defaultStep(next) };
+}
+
+/** Bars that cannot be stacked stand beside each other. */
+function isBesides(draft: Draft): boolean {
+  if (draft.chart !== "bar") return false;
+  return byUnit(draft.measures).some(
+    ([, measures]) => (draft.groupBy.length > 0 || measures.length > 1) && !addsUp(draft, measures),
+  );
+}
+
+/** The interval of a draft for a range. */
+export function granularityOfDraft(draft: Draft, range: Range): Granularity | null {
+  return granularityOf(draft.step, range, isBesides(draft) ? MOST_BESIDES : MOST_BUCKETS);
 }
 
 /**
  * The interval for a range. One that would draw too many points or a single one is replaced, so
  * that a panel stays readable when the range of its dashboard changes.
  */
-export function granularityOf(step: Step, range: Range): Granularity | null {
+export function granularityOf(step: Step, range: Range, most = MOST_BUCKETS): Granularity | null {
   if (step === "none") return null;
-  if (step === "auto") return autoGranularity(range);
+  const usual = autoGranularity(range);
+  if (step !== "auto" && countBuckets(step, range) >= 2 && countBuckets(step, range) <= most) {
+    return step;
+  }
+  const from = STEPS.findIndex(({ value }) => value === usual);
+  const fitting = STEPS.slice(from).find(({ value }) => countBuckets(value, range) <= most);
+  return fitting?.value ?? usual;
+}
+
+function countBuckets(step: Granularity, range: Range): number {
   const from = range.from.getTime();
-  const length = bucketEnd(range.from.toISOString(), step) - from;
-  const buckets = (range.to.getTime() - from) / length;
-  return buckets > MOST_BUCKETS || buckets < 2 ? autoGranularity(range) : step;
+  return (range.to.getTime() - from) / (bucketEnd(range.from.toISOString(), step) - from);
 }
 
 /** The query without dates; an attribute that is not chosen yet is left out. */
@@ -161,9 +196,14 @@ export function toQuery(draft: Draft, granularity: Granularity | null): Query {
 
 /** Lines and areas without a granularity follow the range; bars need one to be over time. */
 export function draftToPanel(draft: Draft, range: Range, frame: Omit<Panel, "chart" | "query">) {
-  const isImplied = draft.step === "none" || draft.step === defaultStep(draft.chart);
-  const granularity = isImplied ? null : granularityOf(draft.step, range);
+  const isImplied = draft.step === impliedStep(draft.chart);
+  const granularity = isImplied ? null : granularityOfDraft(draft, range);
   return { ...frame, chart: draft.chart, query: toQuery(draft, granularity) };
+}
+
+/** What a panel without a granularity means. */
+function impliedStep(chart: Chart): Step {
+  return chart === "line" || chart === "area" ? "auto" : "none";
 }
 
 export function panelToDraft({ chart, query }: Pick<Panel, "chart" | "query">): Draft {
@@ -173,7 +213,7 @@ export function panelToDraft({ chart, query }: Pick<Panel, "chart" | "query">): 
     measures: query.measures,
     groupBy: query.groupBy ?? [],
     filters: query.filters ?? [],
-    step: chart === "number" ? "none" : (query.granularity ?? defaultStep(chart)),
+    step: chart === "number" ? "none" : (query.granularity ?? impliedStep(chart)),
     orderBy: query.orderBy ?? null,
     limit: query.limit,
   };

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import type { Query, Result, Row } from "./analyticsQuery";
 import { api, unwrap } from "./api";
 import type { Condition } from "./conditions";
-import { type Draft, granularityOf, toQuery } from "./queryDraft";
+import { type Draft, granularityOfDraft, toQuery } from "./queryDraft";
 import { autoGranularity, rangeBefore, rangeQuery, useRange } from "./range";
 
 /** `trend` has the steps of a number, whose row is over the whole period. */
@@ -16,7 +16,7 @@ const NO_FILTERS: Condition[] = [];
 /** `filters` are conditions of the page beside those of the query. */
 export function useResult(draft: Draft, filters = NO_FILTERS) {
   const range = useRange();
-  const granularity = granularityOf(draft.step, range);
+  const granularity = granularityOfDraft(draft, range);
   const query = useMemo(() => {
     const own = toQuery(draft, granularity);
     return { ...own, filters: [...(own.filters ?? []), ...filters] };
@@ -29,10 +29,10 @@ export function useResult(draft: Draft, filters = NO_FILTERS) {
   const answer = useQuery({
     queryKey: ["analytics", "query", body],
     queryFn: () => unwrap(api.POST("/api/analytics/query", { body })),
-    // A result has the shape of its query, so an earlier one is kept only for another range.
+    // An earlier result is kept only for another range: under other words it would be wrong.
     placeholderData: (before, earlier) => {
       const last = earlier?.queryKey[2] as typeof body | undefined;
-      return last && shapeOf(last) === shapeOf(body) ? keepPreviousData(before) : undefined;
+      return last && subjectOf(last) === subjectOf(body) ? keepPreviousData(before) : undefined;
     },
   });
   const { data } = answer;
@@ -69,6 +69,7 @@ export function usePrevious(query: Query, { rows, trend }: PanelResult): Row | u
   return then > 0 && then >= Number(now) * LEAST_SHARE ? before : undefined;
 }
 
-function shapeOf({ measures, groupBy, granularity }: Query): string {
-  return JSON.stringify([measures, groupBy, granularity]);
+/** What is measured: everything but the dates, the order and the number of groups. */
+function subjectOf({ of, measures, groupBy, filters, granularity }: Query): string {
+  return JSON.stringify([of, measures, groupBy, filters, granularity]);
 }

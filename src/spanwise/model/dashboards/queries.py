@@ -106,12 +106,15 @@ class QueryResult(ApiModel):
 
     `totals` has a row for each group over the whole period if the query has a granularity: rates,
     percentiles and distinct users of steps cannot be added up. `total` is the number of groups;
-    `truncated` says that some are not in `rows`. Percentiles of traces may be within 0.5 % of the
-    exact value; all other figures are exact.
+    `truncated` says that some are not in `rows`. `others` has their sums for each bucket, if the
+    query has a granularity, of the measures that add up; it is empty where a trace may be in
+    several groups. Percentiles of traces may be within 0.5 % of the exact value; all other figures
+    are exact.
     """
 
     rows: list[dict[str, Any]]
     totals: list[dict[str, Any]]
+    others: list[dict[str, Any]]
     truncated: bool
     total: int
 

@@ -1,7 +1,7 @@
 /** Any question about traces and spans: measures, groups, filters, as a chart and as a table. */
 import { LayoutDashboard } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
-import { measureOf, type Query, type Result } from "@/lib/analyticsQuery";
+import { measureOf, type Query, type Result, sharedDimension } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
 import { useBehind } from "@/lib/behind";
 import { fieldInfo } from "@/lib/conditions";
@@ -87,9 +87,9 @@ export default function ExplorePage() {
 
 /** A trace with several models or tools counts in full for each of them. */
 function SharedSums({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
-  const shared = draft.groupBy.find((name) => ["model", "provider", "tool", "kind"].includes(name));
+  const shared = sharedDimension(draft);
   const isSum = draft.measures.some((name) => measureOf(name).isAdditive);
-  if (draft.of !== "traces" || !shared || !isSum) return null;
+  if (!shared || !isSum) return null;
   const label = fieldInfo(shared).label.toLowerCase();
   return (
     <p className="mb-2 text-sm text-warning">

@@ -31,9 +31,9 @@ export function Plot({ input, height, label, onPick }: Props) {
   const handlers = useRef<Handlers>(null);
   handlers.current = {
     onHover: setHover,
-    onClick: (index, value) => {
+    onClick: (index, value, slot) => {
       const date = dates[index];
-      if (date) onPick?.(date, seriesAt(input.series, index, value));
+      if (date) onPick?.(date, seriesAt(input.series, index, value, slot));
     },
     onSelect: (first, last) => {
       const [from, to] = [dates[first], dates[last]];
@@ -81,7 +81,7 @@ export function Plot({ input, height, label, onPick }: Props) {
 function forwardTo(latest: { current: Handlers | null }): Handlers {
   return {
     onHover: (hover) => latest.current?.onHover(hover),
-    onClick: (index, value) => latest.current?.onClick(index, value),
+    onClick: (index, value, slot) => latest.current?.onClick(index, value, slot),
     onSelect: (first, last) => latest.current?.onSelect(first, last),
   };
 }

@@ -4,12 +4,12 @@ import { resolveColour } from "@/lib/colours";
 import { bucketEnd, isShorterThanDay } from "@/lib/range";
 import { LOCAL_ZONE, zoneName } from "@/lib/timeZone";
 import { drawLevels, drawPeriods, fadeFrom } from "./annotations";
+import { buildBars, MAX_BAR_PX, type Slot, slotAt } from "./bars";
 import { buildLines } from "./lines";
 import { axisLabel, type ChartInput } from "./series";
-import { findLonePoints, type Layer, stackSeries } from "./stack";
+import { findBesides, findLonePoints, type Layer, stackSeries } from "./stack";
 import { tickLabels, tickSteps } from "./ticks";
 
-const MAX_BAR_PX = 36;
 const MANY_BARS = 60;
 const AREA_PERCENT = 14;
 const DRAG_PX = 6;
@@ -20,8 +20,8 @@ export interface Handlers {
   /** Called with the bucket under the pointer, and with null when the pointer leaves. */
   onHover: (hover: { index: number; x: number } | null) => void;
   onSelect: (first: number, last: number) => void;
-  /** Called with the bucket and the value under the pointer. */
-  onClick: (index: number, value: number) => void;
+  /** Called with the bucket and the value under the pointer, and with which bar beside others. */
+  onClick: (index: number, value: number, slot: number) => void;
 }
 
 /** `cursorLeft` restores the crosshair of the plot that this one replaces. */
@@ -46,7 +46,7 @@ export function createPlot(
       const zone = isShorterThanDay(input.granularity) ? zoneName() : "UTC";
       return zone === LOCAL_ZONE ? date : uPlot.tzDate(date, zone);
     },
-    series: [{}, ...layers.map((layer) => toSeries(layer, shade))],
+    series: [{}, ...layers.map((layer) => toSeries(layer, shade, slotOf(layer, input, times)))],
     scales: toScales(input, times),
     axes: toAxes(input),
     cursor: toCursor(layers),
@@ -55,8 +55,19 @@ export function createPlot(
   return new uPlot(options, [times, ...layers.map((layer) => layer.tops)], host);
 }
 
-function toSeries(layer: Layer, shade: number): uPlot.Series {
+/** The place of a series among bars that stand beside each other. */
+function slotOf({ name }: Layer, input: ChartInput, times: number[]): Slot | null {
+  const bars = findBesides(input.series);
+  const index = bars.findIndex((one) => one.name === name);
+  if (index < 0 || bars.length === 1) return null;
+  return { index, count: bars.length, bucketSeconds: firstBucketSeconds(input, times) };
+}
+
+function toSeries(layer: Layer, shade: number, slot: Slot | null): uPlot.Series {
   const colour = resolveColour(layer.colour);
+  if (slot) {
+    return { paths: buildBars(slot), fill: colour, width: 0, points: { show: false } };
+  }
   if (layer.type === "bar") {
     const paths = uPlot.paths.bars?.({
       size: [layer.values.length > MANY_BARS ? 0.96 : 0.78, MAX_BAR_PX],
@@ -159,9 +170,16 @@ function toHooks(
         over.addEventListener("mousedown", () => {
           hasSelected = false;
         });
-        over.addEventListener("click", () => {
-          if (hasSelected || typeof cursor.idx !== "number") return;
-          handlers.onClick(cursor.idx, plot.posToVal(cursor.top ?? 0, "y"));
+        over.addEventListener("click", (event) => {
+          const { idx } = cursor;
+          if (hasSelected || typeof idx !== "number") return;
+          const bars = {
+            count: findBesides(input.series).length,
+            bucketSeconds: firstBucketSeconds(input, times),
+          };
+          const distance = event.offsetX - plot.valToPos(times[idx] ?? 0, "x");
+          const value = plot.posToVal(cursor.top ?? 0, "y");
+          handlers.onClick(idx, value, slotAt(plot, bars, distance));
         });
       },
     ],
@@ -187,6 +205,11 @@ function toHooks(
       (plot) => drawLevels(plot, levels, font(uPlot.pxRatio)),
     ],
   };
+}
+
+function firstBucketSeconds({ dates, granularity }: ChartInput, times: number[]): number {
+  const first = dates[0];
+  return first ? bucketEnd(first, granularity) / 1000 - (times[0] ?? 0) : 0;
 }
 
 function lastBucketSeconds({ dates, granularity }: ChartInput, times: number[]): number {

@@ -25,14 +25,29 @@ export function stackSeries(series: Series[]): Layer[] {
   });
 }
 
-/** The name of the series at a value of a bucket: the part of a stack there, or the nearest line. */
-export function seriesAt(series: Series[], index: number, value: number): string | undefined {
+/** The series of bars that are not stacked: several stand beside each other. */
+export function findBesides(series: Series[]): Series[] {
+  return series.filter(({ type, stack }) => type === "bar" && !stack);
+}
+
+/**
+ * The name of the series at a value of a bucket: the part of a stack there, the bar of a slot, or the
+ * nearest line.
+ */
+export function seriesAt(
+  series: Series[],
+  index: number,
+  value: number,
+  slot = 0,
+): string | undefined {
   if (series.some(({ stack }) => stack)) {
     return stackSeries(series).find(
       ({ stack, bases, tops }) =>
         stack && (bases[index] ?? 0) <= value && value < (tops[index] ?? Number.NEGATIVE_INFINITY),
     )?.name;
   }
+  const bars = findBesides(series);
+  if (bars.length > 1) return bars[slot]?.name;
   const distance = ({ values }: Series) =>
     Math.abs((values[index] ?? Number.POSITIVE_INFINITY) - value);
   const drawn = series.filter(({ values }) => typeof values[index] === "number");

@@ -6,16 +6,16 @@ import {
   formatMeasure,
   groupName,
   measureOf,
+  measureValue,
   type Query,
 } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
 import type { Behind } from "@/lib/behind";
-import { formatCounted } from "@/lib/format";
 import type { PanelResult } from "@/lib/runQuery";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { BarList } from "../BarList";
 import { Numbers } from "./Numbers";
-import { buildCharts, groupColours } from "./querySeries";
+import { buildCharts, describeShown, groupColours } from "./querySeries";
 import { ResultTable } from "./ResultTable";
 
 interface Props {
@@ -69,13 +69,13 @@ function TimeCharts(
 ) {
   const { title, chart, query, result, granularity, height, behind } = props;
   const data = useMemo(() => buildCharts(result, query, chart), [result, query, chart]);
-  const isPartial = data.shown < data.groups;
-  const free = height - (isPartial ? NOTE_HEIGHT : 0);
   const isSplit = data.charts.length > 1;
-  const each = free / data.charts.length - LEGEND_HEIGHT - (isSplit ? NOTE_HEIGHT : 0);
+  const hasNote = data.charts.some(({ note }) => note);
+  const around = LEGEND_HEIGHT + (isSplit ? NOTE_HEIGHT : 0) + (hasNote ? NOTE_HEIGHT : 0);
+  const each = height / data.charts.length - around;
   return (
     <div className="overflow-y-auto overflow-x-hidden" style={{ height }}>
-      {data.charts.map(({ unit, label, series, parts }) => (
+      {data.charts.map(({ unit, label, series, parts, note }) => (
         <div key={unit}>
           {isSplit && <h3 className="text-sm font-medium">{label}</h3>}
           <TimeChart
@@ -93,13 +93,9 @@ function TimeCharts(
               },
             })}
           />
+          {note && <p className="text-sm text-muted">{note}</p>}
         </div>
       ))}
-      {isPartial && (
-        <p className="text-sm text-muted">
-          The first {data.shown} of {formatCounted(data.groups, "group")}
-        </p>
-      )}
     </div>
   );
 }
@@ -108,41 +104,42 @@ function TimeCharts(
 function Bars({ title, query, result, height, behind }: Props) {
   const groupBy = query.groupBy ?? [];
   const colours = groupColours(result, groupBy);
+  const note = describeShown(query, result.rows.length, result.total, false);
   return (
     <div
       role="region"
       tabIndex={0}
       aria-label={title}
       // On phones, where lists are stacked, it grows with its rows.
-      className="grid h-(--height) content-start gap-x-6 gap-y-2 overflow-auto max-md:h-auto max-md:max-h-128 max-md:min-h-(--height)"
-      style={
-        {
-          "--height": `${height}px`,
-          gridTemplateColumns: `repeat(auto-fit, minmax(min(100%, 14rem), 1fr))`,
-        } as CSSProperties
-      }
+      className="h-(--height) overflow-auto max-md:h-auto max-md:max-h-128 max-md:min-h-(--height)"
+      style={{ "--height": `${height}px` } as CSSProperties}
     >
-      {query.measures.map((measure) => (
-        <div key={measure} className="min-w-0">
-          {query.measures.length > 1 && (
-            <h3 className="text-sm text-muted">{measureOf(measure).label}</h3>
-          )}
-          <BarList
-            bars={result.rows.map((row, index) => {
-              const name = groupBy.length > 0 ? groupName(row, groupBy) : measureOf(measure).label;
-              const value = row[measure];
-              return {
-                key: `${index} ${name}`,
-                label: name,
-                value: typeof value === "number" ? Math.max(value, 0) : 0,
-                shown: formatMeasure(measure, value),
-                colour: colours[index],
-                ...(behind && { onClick: () => behind.open({ row, measure }) }),
-              };
-            })}
-          />
-        </div>
-      ))}
+      <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,14rem),1fr))] content-start gap-x-6 gap-y-2">
+        {query.measures.map((measure) => (
+          <div key={measure} className="min-w-0">
+            {query.measures.length > 1 && (
+              <h3 className="text-sm text-muted">{measureOf(measure).label}</h3>
+            )}
+            <BarList
+              bars={result.rows.flatMap((row, index) => {
+                const name =
+                  groupBy.length > 0 ? groupName(row, groupBy) : measureOf(measure).label;
+                const value = measureValue(row, measure);
+                if (value === null) return [];
+                return {
+                  key: `${index} ${name}`,
+                  label: name,
+                  value: Math.max(value, 0),
+                  shown: formatMeasure(measure, value),
+                  colour: colours[index],
+                  ...(behind && { onClick: () => behind.open({ row, measure }) }),
+                };
+              })}
+            />
+          </div>
+        ))}
+      </div>
+      {note && <p className="mt-1 text-sm text-muted">{note}</p>}
     </div>
   );
 }

@@ -17,10 +17,10 @@ import {
   type Draft,
   LIMITS,
   MOST_GROUPINGS,
+  offeredSteps,
   STEPS,
   type Step,
-  stepsOf,
-  withChart,
+  withPart,
 } from "@/lib/queryDraft";
 import { Button } from "../Button";
 import { Select } from "../Field";
@@ -33,7 +33,7 @@ interface Props {
 }
 
 export function QueryForm({ draft, onChange }: Props) {
-  const change = (part: Partial<Draft>) => onChange({ ...draft, ...part });
+  const change = (part: Partial<Draft>) => onChange(withPart(draft, part));
   return (
     <div className="flex flex-col gap-2.5">
       <Line label="Measure">
@@ -49,14 +49,14 @@ export function QueryForm({ draft, onChange }: Props) {
         <Select
           aria-label="Chart"
           value={draft.chart}
-          onChange={(value) => onChange(withChart(draft, value as Draft["chart"]))}
+          onChange={(value) => change({ chart: value as Draft["chart"] })}
           options={CHARTS}
         />
         <Select
           aria-label="Interval"
           value={draft.step}
           onChange={(value) => change({ step: value as Step })}
-          options={stepsOf(draft.chart).map((value) => ({ value, label: stepLabel(value) }))}
+          options={offeredSteps(draft.chart).map((value) => ({ value, label: stepLabel(value) }))}
           disabled={draft.chart === "number"}
         />
         <Ordering draft={draft} change={change} />

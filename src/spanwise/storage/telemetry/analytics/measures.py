@@ -1,6 +1,8 @@
 """The SQL of measures, over the rows of `source_rows`."""
 
+from spanwise.model.dashboards.queries import AnalyticsQuery, Entity
 from spanwise.model.measures import MEASURES, SIGNAL
+from spanwise.model.telemetry.filters import ATTRIBUTE
 
 Value = float | int | str | None
 
@@ -36,6 +38,8 @@ TOKEN_PARTS = {
     "reasoningTokens": "reasoning_tokens",
 }
 USAGE_MEASURES = {"cost", "totalTokens", "inputTokens", "outputTokens", *TOKEN_PARTS}
+# A trace is in the group of each value that one of its spans has.
+_SHARED_DIMENSIONS = {"model", "provider", "tool", "kind", "service", "serviceVersion"}
 
 
 def measure_sql(measure: str, number: int) -> str:
@@ -61,3 +65,13 @@ def signals_of(measures: list[str]) -> dict[int, str]:
         for number, measure in enumerate(measures)
         if measure.startswith(SIGNAL)
     }
+
+
+def find_additive(query: AnalyticsQuery) -> list[int]:
+    """Return the positions of the measures of which several groups have the sum."""
+    if query.of is Entity.TRACES and any(
+        name in _SHARED_DIMENSIONS or name.startswith(ATTRIBUTE) for name in query.group_by
+    ):
+        return []
+    sums = {measure.name for measure in MEASURES.values() if measure.is_additive}
+    return [at for at, measure in enumerate(query.measures) if measure in sums]

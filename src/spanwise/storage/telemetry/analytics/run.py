@@ -9,7 +9,12 @@ from spanwise.model.analytics import Question
 from spanwise.model.dashboards.queries import MAX_LIMIT, MAX_ROWS, AnalyticsQuery, QueryResult
 from spanwise.model.telemetry.filters import FilterCondition, Order, TraceFilter
 from spanwise.model.times import BoundedRange, Granularity, TimeRange
-from spanwise.storage.telemetry.analytics.measures import Value, empty_value, measure_sql
+from spanwise.storage.telemetry.analytics.measures import (
+    Value,
+    empty_value,
+    find_additive,
+    measure_sql,
+)
 from spanwise.storage.telemetry.analytics.rollup_answer import can_use_rollup, rollup_query
 from spanwise.storage.telemetry.analytics.source_rows import has_uncounted_calls, select_rows
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -29,6 +34,8 @@ class Groups:
     total: int
     # By the start of the bucket in seconds.
     series: Mapping[Key, Mapping[int, Values]] = field(default_factory=dict)
+    # The series of all groups that are not among the first, of those measures that add up.
+    others: Mapping[int, Values] = field(default_factory=dict)
 
 
 async def run_query(
@@ -55,6 +62,7 @@ async def run_query(
     return QueryResult(
         rows=_to_series(query, question, groups, buckets) if query.granularity else totals,
         totals=totals if query.granularity else [],
+        others=_others_to_series(query, question, groups, buckets),
         truncated=groups.total > len(groups.found),
         total=groups.total,
     )
@@ -74,9 +82,7 @@ async def _read_groups(
     everything = await reader.read_all(bucket_of(question))
     if everything is not None:
         return _first_groups(query, everything, limit)
-    groups = await reader.read_first(limit)
-    series = await reader.read_series(bucket_of(question), groups)
-    return Groups(groups.found, groups.total, series)
+    return await reader.read_series(bucket_of(question), await reader.read_first(limit))
 
 
 class _Reader:
@@ -90,8 +96,8 @@ class _Reader:
         self._rows = rows
         self._parameters = parameters
         self._dimensions = [f"d{number}" for number in range(len(query.group_by))]
-        columns = (f"{measure_sql(m, n)} AS m{n}" for n, m in enumerate(query.measures))
-        self._columns = ", ".join((*self._dimensions, *columns))
+        self._measures = [f"{measure_sql(m, n)} AS m{n}" for n, m in enumerate(query.measures)]
+        self._columns = ", ".join((*self._dimensions, *self._measures))
         self._settings = f"SETTINGS max_memory_usage = {engine.max_query_bytes}"
 
     async def read_first(self, limit: int) -> Groups:
@@ -129,27 +135,35 @@ class _Reader:
             found.setdefault(key, {})[None if is_total else to_seconds(at)] = measures
         return found
 
-    async def read_series(self, bucket: str, groups: Groups) -> dict[Key, dict[int, Values]]:
-        """Read the series of some groups."""
+    async def read_series(self, bucket: str, groups: Groups) -> Groups:
+        """Read the series of some groups, and that of all others together if it means something."""
         numbers = range(len(self._dimensions))
         keys = {f"keys_{number}": [key[number] for key in groups.found] for number in numbers}
         lists = ", ".join(f"{{{name}:Array(String)}}" for name in keys)
         members = ", ".join(f"group.{number + 1}" for number in numbers)
         names = ", ".join(self._dimensions)
+        # The others have no names: they are one group.
+        shown = ", ".join(f"if(is_other, '', {name}) AS shown_{name}" for name in self._dimensions)
+        separate = ", ".join(f"shown_{name}" for name in self._dimensions)
         rows = await self._engine.fetch(
-            f"""SELECT {bucket} AS bucket, {self._columns} FROM ({self._rows})
-            WHERE ({names}) IN (
-                SELECT {members} FROM (SELECT arrayJoin(arrayZip({lists})) AS group))
-            GROUP BY bucket, {names} {self._settings}""",
+            f"""SELECT {bucket} AS bucket, is_other, {shown}, {", ".join(self._measures)}
+            FROM (
+                SELECT *, ({names}) NOT IN (
+                    SELECT {members} FROM (SELECT arrayJoin(arrayZip({lists})) AS group)
+                ) AS is_other FROM ({self._rows}))
+            {"" if find_additive(self._query) else "WHERE NOT is_other"}
+            GROUP BY bucket, is_other, {separate} {self._settings}""",
             {**self._parameters, **keys},
             tag="query_series_of_groups",
         )
         series: dict[Key, dict[int, Values]] = {}
+        others: dict[int, Values] = {}
         for row in rows:
-            at, *values = row.values()
+            at, is_other, *values = row.values()
             key, measures = tuple(values[: len(numbers)]), values[len(numbers) :]
-            series.setdefault(key, {})[to_seconds(at)] = measures
-        return series
+            found = others if is_other else series.setdefault(key, {})
+            found[to_seconds(at)] = measures
+        return Groups(groups.found, groups.total, series, others)
 
 
 def _order_sql(query: AnalyticsQuery, dimensions: Sequence[str]) -> str:
@@ -178,7 +192,23 @@ def _first_groups(
         key: {bucket: values for bucket, values in found.get(key, {}).items() if bucket is not None}
         for key in shown
     }
-    return Groups({key: totals[key] for key in shown}, len(totals), series)
+    others = _sum_series(query, [found[key] for key in totals.keys() - series.keys()])
+    return Groups({key: totals[key] for key in shown}, len(totals), series, others)
+
+
+def _sum_series(
+    query: AnalyticsQuery, groups: Sequence[Mapping[int | None, Values]]
+) -> dict[int, Values]:
+    """Add up the series of groups, of the measures that add up."""
+    additive = find_additive(query)
+    sums: dict[int, list[Any]] = {}
+    for by_bucket in groups if additive else ():
+        for bucket, values in by_bucket.items():
+            if bucket is not None:
+                summed = sums.setdefault(bucket, [0] * len(values))
+                for at in additive:
+                    summed[at] += values[at]
+    return dict(sums)
 
 
 def _to_series(
@@ -197,6 +227,24 @@ def _to_series(
             for bucket in buckets
         )
     return rows
+
+
+def _others_to_series(
+    query: AnalyticsQuery, question: Question, groups: Groups, buckets: Sequence[datetime]
+) -> list[dict[str, Any]]:
+    """Return a row for each bucket with the sums of the groups that are not shown."""
+    additive = find_additive(query)
+    if not additive or groups.total == len(groups.found):
+        return []
+    empty = [empty_value(measure) for measure in query.measures]
+    return [
+        {"date": question.label(bucket)}
+        | {
+            query.measures[at]: groups.others.get(int(bucket.timestamp()), empty)[at]
+            for at in additive
+        }
+        for bucket in buckets
+    ]
 
 
 def _name_row(query: AnalyticsQuery, key: Key, values: Values) -> dict[str, Value | str]:

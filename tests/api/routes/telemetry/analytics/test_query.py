@@ -46,12 +46,12 @@ async def ask(person: Person, query: Any) -> Any:
 
 def assert_same(found: Any, expected: Any, query: Any, tolerance: float = 1e-9) -> None:
     assert (found["total"], found["truncated"]) == (expected["total"], expected["truncated"]), query
-    for part in ("rows", "totals"):
+    parts = ("rows", "totals", "others")
+    for part in parts:
         assert len(found[part]) == len(expected[part]), query
-    rows = zip(
-        (*found["rows"], *found["totals"]), (*expected["rows"], *expected["totals"]), strict=True
-    )
-    for row, wanted in rows:
+    for row, wanted in (
+        pair for part in parts for pair in zip(found[part], expected[part], strict=True)
+    ):
         for name, value in wanted.items():
             if isinstance(value, float):
                 within = tolerance if name in {"p50", "p95", "p99"} else 1e-9
@@ -210,7 +210,7 @@ async def test_another_workspace_measures_nothing(service: Service) -> None:
         for dimension in ("agent", "attribute:tenant", "serviceVersion"):
             query = {"of": of, "measures": measures, "groupBy": [dimension]}
             assert (await ask(ada, query))["total"] >= 1
-            nothing = {"rows": [], "totals": [], "truncated": False, "total": 0}
+            nothing = {"rows": [], "totals": [], "others": [], "truncated": False, "total": 0}
             assert await ask(eve, query) == nothing
     assert await eve.data("GET", "/analytics/attributes") == []
 
