@@ -81,6 +81,8 @@ async def thief(service: Service) -> Person:
     await victim.data("POST", "/spans", json={"spans": [hidden]})
     await victim.data("POST", "/logs", json={"message": CANARY, "agentName": CANARY})
     await victim.data("POST", "/signals", json={"signalName": CANARY, "value": 1})
+    # Its owner sees it, so the tests below could find it.
+    assert CANARY in (await victim.call("GET", "/spans/traces")).text
     await person.data("POST", "/spans", json={"spans": [span(name="own", attributes={"a": "b"})]})
     return person
 

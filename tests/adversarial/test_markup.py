@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -52,7 +53,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
 
 def store_telemetry(site: Site) -> dict[str, str]:
     start = datetime.now(UTC) - timedelta(minutes=1)
-    about = {"agentName": AGENT, "sessionId": NAMES[2], "userId": NAMES[3], "environment": NAMES[4]}
+    about: dict[str, Any] = {
+        "agentName": AGENT,
+        "sessionId": NAMES[2],
+        "userId": NAMES[3],
+        "environment": NAMES[4],
+    }
     root = new_span(
         start,
         900,

@@ -4,6 +4,7 @@ It is planted at every level of an export, in every form that the engine could r
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from google.protobuf.message import Message
@@ -82,10 +83,13 @@ async def test_a_workspace_in_a_rest_body_has_no_effect(service: Service) -> Non
     thief, victim = await service.sign_up(), await service.sign_up()
     workspace = victim.user["defaultWorkspaceId"]
     names = ("workspace", "workspaceId", "workspace_id", "_workspace", "head")
-    planted = dict.fromkeys(names, workspace)
-    resource = {"resource": planted, "attributes": planted | {"spanwise.workspace": workspace}}
+    planted: dict[str, Any] = dict.fromkeys(names, workspace)
+    resource: dict[str, Any] = {
+        "resource": planted,
+        "attributes": planted | {"spanwise.workspace": workspace},
+    }
     times = {"startTime": "2026-01-31T12:00:00Z", "endTime": "2026-01-31T12:00:01Z"}
-    bodies = {
+    bodies: dict[str, dict[str, Any]] = {
         "/spans": {"name": "planted", "spanId": "b7ad6b7169203331", **times},
         "/logs": {"message": "planted"},
         "/signals": {"signalName": "planted", "value": 1},

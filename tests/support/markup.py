@@ -35,4 +35,5 @@ _DANGEROUS = """() => {
 def find_dangers(page: Page) -> list[str]:
     """Return what was executed, and elements that come from a text or could execute one."""
     executed = page.evaluate("window.__executed")
-    return [f"executed: {executed}"] * (executed is not None) + page.evaluate(_DANGEROUS)
+    elements: list[str] = page.evaluate(_DANGEROUS)
+    return [f"executed: {executed}"] * (executed is not None) + elements
