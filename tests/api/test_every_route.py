@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from spanwise.api.http.rate_limits import tier_of
+from spanwise.api.http.rate_limits import Tier, tier_of
 from spanwise.api.otlp.responses import PATHS
 from spanwise.api.routes.telemetry.vendor_apis import ENDPOINTS
 from support.openapi import Operation, operations
@@ -213,6 +213,7 @@ async def test_a_member_may_not_administer(service: Service, routes: list[Operat
 POSTED_READS = {
     "POST /api/agents/{agentId}/alerts/backtest",
     "POST /api/alerts/backtest",
+    "POST /api/analytics/batch",
     "POST /api/analytics/query",
     "POST /api/metrics/query",
 }
@@ -241,8 +242,9 @@ async def test_the_role_that_a_route_needs_follows_from_its_method(
         if not operation.is_guarded or noun in {"users", "admin"}:
             assert operation.role is None, operation
         elif operation.role is None:
-            # Everybody may list, create and join workspaces.
-            assert noun == "invitations" or operation.path == "/api/workspaces", operation
+            # Everybody may list, create and join workspaces. A batch has no role of its own.
+            others = {"/api/workspaces", "/api/analytics/batch"}
+            assert noun == "invitations" or operation.path in others, operation
         elif is_read(operation):
             expected = "admin" if str(operation) in ADMIN_READS else "viewer"
             problems += [str(operation)] if operation.role != expected else []
@@ -341,6 +343,36 @@ async def test_a_read_key_may_call_every_read_and_nothing_else(routes: list[Oper
             assert ("read" in operation.key_scopes) == is_read(operation), operation
 
 
+async def test_a_batch_answers_every_read_of_the_standard_tier_and_nothing_else(
+    service: Service, routes: list[Operation]
+) -> None:
+    person = await service.sign_up()
+    problems = []
+    for operation in routes:
+        if operation.method not in {"GET", "POST"}:
+            # A batch cannot express them.
+            continue
+        path = operation.address(workspaceId=person.user["defaultWorkspaceId"])
+        one = {"path": path, "query": operation.query()}
+        if operation.method == "POST":
+            one["body"] = operation.body() or {}
+        [found] = await person.data("POST", "/analytics/batch", json={"requests": [one]})
+        details = found["body"].get("error", {}).get("details", [])
+        is_answered = "batch" not in [problem["field"] for problem in details]
+        is_read_only = is_read(operation) and "ingest" not in operation.key_scopes
+        is_standard = tier_of(operation.path) is Tier.STANDARD
+        is_batch = operation.path == "/api/analytics/batch"
+        if is_answered != (is_read_only and is_standard and operation.is_guarded and not is_batch):
+            problems.append(f"{operation}: {found}")
+            continue
+        bearer = {"Authorization": f"Bearer {person.token}"}
+        if is_answered and found["status"] != (
+            (await send(service, operation, path, **bearer)).status_code
+        ):
+            problems.append(f"{operation}: {found}")
+    assert problems == []
+
+
 async def test_an_ingest_key_may_write_telemetry_and_assign(
     routes: list[Operation],
 ) -> None:
@@ -390,6 +422,8 @@ async def test_every_route_of_the_service_is_in_the_document(
     hidden |= {path for _, _, path, _ in ENDPOINTS}
     undescribed = {path for path in served if path.startswith(PREFIX)} - hidden - described
     assert undescribed == set()
+    # So that a batch, which takes reads of this tier, gets to described routes only.
+    assert Tier.STANDARD not in {tier_of(path) for path in hidden}
 
 
 def _paths_under(route: Any) -> set[str]:

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import httpx
@@ -94,6 +94,35 @@ async def test_a_read_does_not_wait_for_the_writes_of_another_key(
     assert await _count(ann, "no-cache") == 1
     complete = await ann.call("GET", "/spans/traces", headers={"Cache-Control": ""})
     assert _as_of(complete) > after
+
+
+async def test_a_batch_waits_and_says_how_recent_it_is_as_each_of_its_reads_would(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = await service.sign_up(), await service.sign_up()
+    key = (await ann.new_key())["key"]
+    body = {"requests": [{"path": "/analytics/metrics"}, {"path": "/users/profile"}]}
+
+    async def read(person: Person = ann, **headers: str) -> tuple[int, httpx.Response]:
+        batch = await person.call("POST", "/analytics/batch", json=body, headers=headers)
+        [metrics, profile] = batch.json()["data"]
+        assert profile["status"] == 200
+        return metrics["body"].get("data", {}).get("totalTraces"), batch
+
+    span = make_span(startTime=datetime.now(UTC).isoformat())
+    with _slow_store(monkeypatch) as go:
+        before = time.time()
+        await service.call("POST", "/spans", json=span, headers={"x-api-key": key})
+        # It does not wait for the writes of another key, unless it is asked to.
+        traces, stale = await read(**{"Cache-Control": ""})
+        assert traces == 0
+        assert before - 1 <= _as_of(stale) <= time.time()
+        # Nothing is said about a workspace in which the caller has no role.
+        foreign = {"X-Workspace-Id": ann.user["defaultWorkspaceId"]}
+        assert "X-Data-As-Of" not in (await read(bob, **foreign))[1].headers
+        traces, fresh = await _after_waiting(read(**{"Cache-Control": "no-cache"}), go)
+        assert traces == 1
+        assert _as_of(fresh) > _as_of(stale)
 
 
 async def test_no_cache_waits_for_everyone_in_the_workspace_and_nobody_else(

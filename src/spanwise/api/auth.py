@@ -5,7 +5,7 @@ Both are checked before the body is read.
 
 import asyncio
 import base64
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from typing import Annotated, Any
 
 import orjson
@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 from spanwise.api.freshness import wait_if_missing
 from spanwise.api.http import anonymous_limits
 from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
+from spanwise.api.http.batch_parts import reject_in_batch
 from spanwise.api.requests.body_headers import parse_media_type
 from spanwise.api.requests.misnamed_parameters import reject_misnamed
 from spanwise.model.accounts import Principal
@@ -103,6 +104,12 @@ class Requires:
     def key_scopes(self) -> list[str]:
         """The scopes of which a key needs one; empty when keys are not accepted."""
         return sorted({*self._scopes, Scope.FULL}) if self._scopes else []
+
+    def is_read(self, methods: Collection[str]) -> bool:
+        """Return whether a route with this permission and these methods only reads."""
+        if self._scopes:
+            return self._scopes == {Scope.READ} and self._role is WorkspaceRole.VIEWER
+        return methods == {"GET"}
 
     async def __call__(self, request: Request) -> Principal:
         outcome: Principal | SpanwiseError = request.state.principal
@@ -207,6 +214,9 @@ class AuthorizedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         requirements = self._requirements()
+        is_read = bool(requirements) and all(
+            requirement.is_read(self.methods or set()) for requirement in requirements
+        )
         takes_body = self.body_field is not None
         known = _query_parameters(self.dependant)
         has_period = "GET" in (self.methods or ()) and PERIOD_PARAMETER in known
@@ -215,6 +225,8 @@ class AuthorizedRoute(APIRoute):
         async def handle_authorized(request: Request) -> Response:
             for requirement in requirements:
                 await requirement(request)
+            if not is_read:
+                reject_in_batch(request, "only reads can be part of a batch")
             _reject_nul(request)
             if has_period:
                 reject_misnamed(request.query_params, known)

@@ -23,6 +23,7 @@ from spanwise.api.routes import agents, alert_rules, alerts, events, experiments
 from spanwise.api.routes.accounts import admin, auth, keys, single_sign_on, users
 from spanwise.api.routes.telemetry import (
     analytics,
+    batch,
     changes,
     failures,
     logs,
@@ -69,6 +70,7 @@ _ROUTE_MODULES = (
     logs,
     metrics,
     analytics,
+    batch,
     changes,
     failures,
     models,

@@ -132,6 +132,18 @@ async def test_success_carries_the_headers_too(service: Service) -> None:
     assert limits_of(created)[:2] == (STANDARD, STANDARD - 1)
 
 
+async def test_a_batch_counts_as_one_request(service: Service) -> None:
+    ann = await service.sign_up()
+    body = {"requests": [{"path": "/users/profile"}] * 20}
+    for left in (STANDARD - 1, STANDARD - 2):
+        batch = await ann.call("POST", "/analytics/batch", json=body)
+        assert [one["status"] for one in batch.json()["data"]] == [200] * 20
+        assert limits_of(batch)[1] == left
+    for _ in range(STANDARD - 2):
+        await ann.call("GET", "/users/profile")
+    assert_error(await ann.call("POST", "/analytics/batch", json=body), 429)
+
+
 async def test_some_paths_are_not_limited(service: Service) -> None:
     for _ in range(STANDARD + 2):
         response = await service.http.get("/api/health")

@@ -111,6 +111,10 @@ class CallerLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if "principal" in scope["state"]:
+            # Part of a batch, whose caller is known and which was counted as a whole.
+            await self._app(scope, receive, send)
+            return
         principal = await self._identify(scope)
         scope["state"]["principal"] = principal
         counted = await self._count(scope, principal)

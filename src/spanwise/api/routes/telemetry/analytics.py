@@ -5,11 +5,12 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
-from fastapi import Depends, Query
+from fastapi import Depends, Query, Request
 from starlette.responses import StreamingResponse
 
 from spanwise.api.auth import ClientAddress, Reader
 from spanwise.api.freshness import Fresh
+from spanwise.api.http.batch_parts import reject_in_batch
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Filtered, Paged, Period, Text
@@ -227,6 +228,7 @@ async def list_analyzed_traces(
     _fresh: Fresh,
     page: Annotated[PageRequest, Depends(_list_page)],
     address: ClientAddress,
+    request: Request,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
     form: Annotated[
@@ -236,6 +238,7 @@ async def list_analyzed_traces(
 ) -> StreamingResponse | SuccessPage[Trace]:
     """List the traces of the period, or download them as a file."""
     if form is not None:
+        reject_in_batch(request, "a download cannot be part of a batch")
         chunks = await use.analytics.export(caller.workspace_id, question.wanted, form)
         async with use.catalog.write() as tx:
             await record_action(tx, caller, "traces.exported", None, address, format=form)
