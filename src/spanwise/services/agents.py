@@ -21,7 +21,7 @@ from spanwise.model.errors import Invalid, NotFound
 from spanwise.model.events import SERVICE, EventType
 from spanwise.model.freshness import Freshness
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.filters import FilterCondition, Operator, TraceFilter
+from spanwise.model.telemetry.filters import AnyFilter, FilterCondition, Operator
 from spanwise.model.times import BoundedRange
 from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.audit import record_action
@@ -98,7 +98,7 @@ class AgentDirectory:
 
         return tuple(map(resolve, conditions))
 
-    async def resolve_filter(self, workspace_id: str, wanted: TraceFilter) -> TraceFilter:
+    async def resolve_filter(self, workspace_id: str, wanted: AnyFilter) -> AnyFilter:
         """Replace agent ids in a filter with the agents' names."""
         conditions = await self.resolve_conditions(workspace_id, wanted.conditions)
         return replace(wanted, conditions=conditions)

@@ -19,7 +19,7 @@ from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import (
     Operator,
     Order,
-    SignalFilter,
+    RowFilter,
     TraceFilter,
     TraceSort,
     compare,
@@ -473,10 +473,10 @@ async def test_a_trace_id_of_wrong_length_breaks_no_query(
             FROM (SELECT arrayJoin({ids:Array(String)}) AS trace_id)""",
             parameters={"workspace": store.workspace, "ids": [trace_id, trace_id + "ff", "ab"]},
         )
-    wanted = SignalFilter(agent_name="helper")
+    wanted = RowFilter(conditions=equal(agent="helper"))
     found = await find_signals(store.engine, store.workspace, wanted, PageRequest(), {})
     assert [signal.id for signal in found.items] == [trace_id]
-    found = await find_signals(store.engine, store.workspace, SignalFilter(), PageRequest(), {})
+    found = await find_signals(store.engine, store.workspace, RowFilter(), PageRequest(), {})
     assert found.total == 3
 
 

@@ -1,10 +1,17 @@
-"""Filters for traces, spans, signals and logs; the storage layer compiles them to SQL."""
+"""Filters for traces, spans, sessions, signals, logs and metrics, as values.
 
+All of them are lists of conditions; what differs is the fields that the rows have. The storage
+layer compiles them to SQL.
+"""
+
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
 from pydantic import (
+    AfterValidator,
+    BeforeValidator,
     Field,
     StrictBool,
     StringConstraints,
@@ -16,7 +23,6 @@ from pydantic.alias_generators import to_camel
 
 from spanwise.model.api_model import ApiModel
 from spanwise.model.errors import FieldProblem, Invalid
-from spanwise.model.telemetry.logs import LogLevel
 from spanwise.model.times import TimeRange
 
 ATTRIBUTE = "attribute:"
@@ -29,6 +35,12 @@ DIMENSIONS = (
 FAILURE = "failure"
 NUMBER_FIELDS = ("durationMs", "cost", "inputTokens", "outputTokens", "totalTokens")
 TEXT_FIELDS = (*DIMENSIONS, "name", "traceId", FAILURE)
+LOG_FIELDS = ("agent", "level", "message", "service", "serviceVersion", "spanId", "traceId")
+SIGNAL_FIELDS = (
+    *("agent", "comment", "experiment", "sessionId", "signalName", "spanId", "traceId", "userId"),
+    *("value", "variant"),
+)
+_ALL_FIELDS = sorted({*TEXT_FIELDS, *NUMBER_FIELDS, *LOG_FIELDS, *SIGNAL_FIELDS})
 MAX_CONDITIONS = 20
 MAX_VALUES = 100
 # A key has no control characters: PostgreSQL cannot store all of them in a view.
@@ -36,9 +48,7 @@ ATTRIBUTE_PATTERN = rf"{ATTRIBUTE}[^\x00-\x1f]{{1,256}}"
 
 FilterField = Annotated[
     str,
-    StringConstraints(
-        pattern=rf"^({'|'.join((*TEXT_FIELDS, *NUMBER_FIELDS))}|{ATTRIBUTE_PATTERN})$"
-    ),
+    StringConstraints(pattern=rf"^({'|'.join(_ALL_FIELDS)}|{ATTRIBUTE_PATTERN})$"),
 ]
 Text = Annotated[str, StringConstraints(max_length=512, pattern=r"^[^\x00]*$")]
 Scalar = Text | StrictBool | Annotated[float, Field(strict=True)]
@@ -61,7 +71,7 @@ class Operator(StrEnum):
 
 
 class FilterCondition(ApiModel):
-    """One condition on a field of a trace or a span, or on an `attribute:<key>` of spans.
+    """One condition on a field of a row, or on one of its attributes (`attribute:<key>`).
 
     `in` takes a list, `exists` true (the default) or false, and the comparisons a number.
     """
@@ -74,7 +84,7 @@ class FilterCondition(ApiModel):
 
     @property
     def is_number(self) -> bool:
-        return self.field in NUMBER_FIELDS
+        return self.field in NUMBER_FIELDS or self.field == "value"
 
     @property
     def attribute(self) -> str | None:
@@ -117,16 +127,51 @@ class FilterCondition(ApiModel):
         return all(isinstance(value, str) for value in self.values)
 
 
-Conditions = Annotated[list[FilterCondition], Field(max_length=MAX_CONDITIONS)]
-_CONDITIONS: TypeAdapter[list[FilterCondition]] = TypeAdapter(Conditions)
+def _only(
+    rows: str, fields: Collection[str]
+) -> Callable[[list[FilterCondition]], list[FilterCondition]]:
+    """Return a check that the fields of conditions are those of some rows."""
+
+    def check(conditions: list[FilterCondition]) -> list[FilterCondition]:
+        for condition in conditions:
+            if condition.attribute is None and condition.field not in fields:
+                known = ", ".join((*fields, f"{ATTRIBUTE}<key>"))
+                raise ValueError(f"{rows} have no {condition.field}, but {known}")
+        return conditions
+
+    return check
 
 
-def parse_conditions(text: str | None) -> tuple[FilterCondition, ...]:
+def _name_attribute(condition: object) -> object:
+    """Data points have attributes only, so their prefix may be missing."""
+    if not isinstance(condition, Mapping) or not isinstance(name := condition.get("field"), str):
+        return condition
+    return {**condition, "field": name if name.startswith(ATTRIBUTE) else f"{ATTRIBUTE}{name}"}
+
+
+_Conditions = Annotated[list[FilterCondition], Field(max_length=MAX_CONDITIONS)]
+Conditions = Annotated[
+    _Conditions, AfterValidator(_only("traces and spans", (*TEXT_FIELDS, *NUMBER_FIELDS)))
+]
+LogConditions = Annotated[_Conditions, AfterValidator(_only("logs", LOG_FIELDS))]
+SignalConditions = Annotated[_Conditions, AfterValidator(_only("signals", SIGNAL_FIELDS))]
+PointConditions = Annotated[
+    list[Annotated[FilterCondition, BeforeValidator(_name_attribute)]],
+    Field(max_length=MAX_CONDITIONS),
+]
+_OF_TRACES: TypeAdapter[list[FilterCondition]] = TypeAdapter(Conditions)
+OF_LOGS: TypeAdapter[list[FilterCondition]] = TypeAdapter(LogConditions)
+OF_SIGNALS: TypeAdapter[list[FilterCondition]] = TypeAdapter(SignalConditions)
+
+
+def parse_conditions(
+    text: str | None, rows: TypeAdapter[list[FilterCondition]] = _OF_TRACES
+) -> tuple[FilterCondition, ...]:
     """Parse the `filters` parameter: a JSON list of conditions."""
     if text is None:
         return ()
     try:
-        return tuple(_CONDITIONS.validate_json(text))
+        return tuple(rows.validate_json(text))
     except ValidationError as error:
         details = [
             FieldProblem(
@@ -169,36 +214,19 @@ class TraceFilter:
 
 
 @dataclass(frozen=True)
-class SpanFilter:
-    """All conditions must hold for a span itself. Agents are given by name."""
+class RowFilter:
+    """Conditions on spans, logs or signals, all of which the row itself must meet.
+
+    Agents are given by name. A signal without agent, session, user, experiment or variant has that
+    of its trace, and so has a span.
+    """
 
     period: TimeRange = field(default_factory=TimeRange)
     conditions: tuple[FilterCondition, ...] = ()
-
-
-@dataclass(frozen=True)
-class SignalFilter:
-    """Agent, session, user, experiment and variant default to those of the signal's trace."""
-
-    period: TimeRange = field(default_factory=TimeRange)
-    signal_name: str | None = None
-    trace_id: str | None = None
-    agent_name: str | None = None
-    session_id: str | None = None
-    user_id: str | None = None
-    experiment_id: str | None = None
-    variant: str | None = None
-
-
-@dataclass(frozen=True)
-class LogFilter:
-    """`level` matches that level and above."""
-
-    period: TimeRange = field(default_factory=TimeRange)
-    level: LogLevel | None = None
     search: str | None = None
-    trace_id: str | None = None
-    agent_name: str | None = None
+
+
+AnyFilter = TypeVar("AnyFilter", TraceFilter, RowFilter)
 
 
 class TraceSort(StrEnum):

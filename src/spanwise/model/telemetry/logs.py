@@ -5,6 +5,9 @@ from typing import Any
 
 from spanwise.model.api_model import ApiModel, UtcTime
 
+# OTLP divides each level into four numbers of severity.
+NUMBERS_PER_LEVEL = 4
+
 
 class LogLevel(StrEnum):
     TRACE = "trace"
@@ -17,7 +20,7 @@ class LogLevel(StrEnum):
     @property
     def severity(self) -> int:
         """The lowest OTLP severity number of this level."""
-        return 1 + 4 * list(LogLevel).index(self)
+        return 1 + NUMBERS_PER_LEVEL * list(LogLevel).index(self)
 
 
 class Log(ApiModel):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from spanwise.model.api_model import ApiModel, UtcTime
+from spanwise.model.telemetry.filters import FilterCondition
 from spanwise.model.times import BoundedRange, Granularity
 
 # OpenTelemetry's limit for the names of instruments.
@@ -76,34 +77,13 @@ class MetricName(ApiModel):
     aggregations: list[Aggregation]
 
 
-class FilterOperator(StrEnum):
-    EQ = "eq"
-    NE = "ne"
-    IN = "in"
-    GT = "gt"
-    GTE = "gte"
-    LT = "lt"
-    LTE = "lte"
-    CONTAINS = "contains"
-    EXISTS = "exists"
-
-
-@dataclass(frozen=True)
-class AttributeFilter:
-    """A condition on an attribute of a point or of its resource."""
-
-    key: str
-    operator: FilterOperator
-    values: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True)
 class MetricQuery:
     name: str
     aggregation: Aggregation
     period: BoundedRange
     group_by: tuple[str, ...] = ()
-    filters: tuple[AttributeFilter, ...] = ()
+    filters: tuple[FilterCondition, ...] = ()
     granularity: Granularity | None = None
     limit: int = 20
 

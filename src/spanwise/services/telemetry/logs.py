@@ -1,13 +1,11 @@
 """Logs: record and list."""
 
-from dataclasses import replace
-
 from spanwise.ingest.receiver import Receiver
 from spanwise.ingest.rest.bodies import NewLog, Parsed
 from spanwise.model.accounts import Sender
 from spanwise.model.errors import NotFound
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.filters import LogFilter, Order
+from spanwise.model.telemetry.filters import Order, RowFilter, equal
 from spanwise.model.telemetry.logs import Log
 from spanwise.services.agents import AgentDirectory
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -36,11 +34,9 @@ class Logs:
         return parsed
 
     async def find(
-        self, workspace: str, wanted: LogFilter, page: PageRequest, order: Order
+        self, workspace: str, wanted: RowFilter, page: PageRequest, order: Order
     ) -> Listing[Log]:
-        if wanted.agent_name is not None:
-            name = await self._agents.resolve_name(workspace, wanted.agent_name)
-            wanted = replace(wanted, agent_name=name)
+        wanted = await self._agents.resolve_filter(workspace, wanted)
         ids = await self._agents.ids_by_name(workspace)
         return await stored.find_logs(self._engine, workspace, wanted, page, ids, order)
 
@@ -48,7 +44,7 @@ class Logs:
         self, workspace: str, trace_id: str, page: PageRequest, order: Order
     ) -> Listing[Log]:
         """List a trace's logs; raises NotFound if nothing is stored for the trace."""
-        wanted = LogFilter(trace_id=trace_id)
+        wanted = RowFilter(conditions=equal(trace_id=trace_id))
         listing = await self.find(workspace, wanted, page, order)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("trace not found")

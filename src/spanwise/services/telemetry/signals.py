@@ -9,7 +9,7 @@ from spanwise.model.accounts import Sender
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import NotFound
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.filters import SignalFilter
+from spanwise.model.telemetry.filters import RowFilter, equal
 from spanwise.model.telemetry.signals import Signal, SignalHistogram, SignalSummary
 from spanwise.model.times import Granularity, TimeRange
 from spanwise.services.agents import AgentDirectory
@@ -54,10 +54,8 @@ class Signals:
             for signal in recorded
         ]
 
-    async def find(
-        self, workspace: str, wanted: SignalFilter, page: PageRequest
-    ) -> Listing[Signal]:
-        wanted = await self._with_agent_name(workspace, wanted)
+    async def find(self, workspace: str, wanted: RowFilter, page: PageRequest) -> Listing[Signal]:
+        wanted = await self._agents.resolve_filter(workspace, wanted)
         ids = await self._agents.ids_by_name(workspace)
         return await stored.find_signals(self._engine, workspace, wanted, page, ids)
 
@@ -65,35 +63,27 @@ class Signals:
         self, workspace: str, trace_id: str, page: PageRequest
     ) -> Listing[Signal]:
         """List a trace's signals; raises NotFound if nothing is stored for the trace."""
-        wanted = SignalFilter(trace_id=trace_id)
+        wanted = RowFilter(conditions=equal(trace_id=trace_id))
         listing = await self.find(workspace, wanted, page)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("trace not found")
         return listing
 
     async def summarize(
-        self, workspace: str, wanted: SignalFilter, granularity: Granularity
+        self, workspace: str, wanted: RowFilter, granularity: Granularity
     ) -> list[SignalSummary]:
         """Summarize the signals of a period, by default the last 30 days, by name."""
         period = wanted.period.or_last_days(SUMMARY_DAYS, utc_now())
         buckets = period.buckets(granularity)
-        wanted = await self._with_agent_name(workspace, wanted)
+        wanted = await self._agents.resolve_filter(workspace, wanted)
         wanted = replace(wanted, period=TimeRange(period.start, period.end))
         return await summarize_signals(self._engine, workspace, wanted, granularity, buckets)
 
     async def count_values(
-        self, workspace: str, signal_name: str, wanted: SignalFilter, bins: int
+        self, workspace: str, signal_name: str, wanted: RowFilter, bins: int
     ) -> SignalHistogram:
         """Count the values of a signal in a period, by default the last 30 days."""
         period = wanted.period.or_last_days(SUMMARY_DAYS, utc_now())
-        wanted = await self._with_agent_name(workspace, wanted)
-        wanted = replace(
-            wanted, signal_name=signal_name, period=TimeRange(period.start, period.end)
-        )
+        wanted = await self._agents.resolve_filter(workspace, wanted)
+        wanted = replace(wanted, period=TimeRange(period.start, period.end))
         return await count_values(self._engine, workspace, signal_name, wanted, bins)
-
-    async def _with_agent_name(self, workspace: str, wanted: SignalFilter) -> SignalFilter:
-        if wanted.agent_name is None:
-            return wanted
-        name = await self._agents.resolve_name(workspace, wanted.agent_name)
-        return replace(wanted, agent_name=name)

@@ -15,7 +15,7 @@ from spanwise.model.telemetry.conversation.messages import EXCEPTION_EVENTS
 from spanwise.model.telemetry.filters import (
     Operator,
     Order,
-    SpanFilter,
+    RowFilter,
     SpanSort,
     TraceFilter,
     TraceSort,
@@ -147,15 +147,14 @@ class Traces:
     async def list_spans(
         self,
         workspace: str,
-        wanted: SpanFilter,
+        wanted: RowFilter,
         page: PageRequest,
         sort: SpanSort,
         order: Order,
     ) -> Listing[ListedSpan]:
         """Return one page of single spans of all traces."""
         ids = await self._agents.ids_by_name(workspace)
-        conditions = await self._agents.resolve_conditions(workspace, wanted.conditions)
-        wanted = replace(wanted, conditions=conditions)
+        wanted = await self._agents.resolve_filter(workspace, wanted)
         return await list_spans(self._engine, workspace, wanted, page, ids, sort, order)
 
     async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:

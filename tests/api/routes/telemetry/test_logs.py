@@ -1,6 +1,8 @@
 """Logs: levels, search, dates, pages, resends and workspace isolation."""
 
 import asyncio
+import json
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,6 +27,7 @@ async def _messages(person: Person, **filters: Any) -> set[str]:
     return {log["message"] for log in await person.data("GET", "/logs", params=filters)}
 
 
+NOW = str(time.time_ns())
 LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"]
 TEXTS = ["Connection refused by db-1", "connection closed", "Über GRÖSSE: 評価 42%"]
 WHOLE = {
@@ -107,6 +110,39 @@ async def test_the_level_filter_includes_higher_levels(data: Data) -> None:
     listed = await data.ann.data("GET", "/logs", params=MONTHS["levels"])
     assert all(log["level"] == log["message"] for log in listed)
     assert_error(await data.ann.call("GET", "/logs", params={"level": "loud"}), 400, "level")
+
+
+async def test_conditions_select_logs(person: Person) -> None:
+    def log(text: str, severity: int, **attributes: Any) -> dict[str, Any]:
+        values = [{"key": key, "value": value} for key, value in attributes.items()]
+        body = {"stringValue": text}
+        return {"timeUnixNano": NOW, "severityNumber": severity, "body": body, "attributes": values}
+
+    logs = [
+        log("Paid", 9, tenant={"stringValue": "acme"}, n={"intValue": "7"}),
+        log("Refused", 17, tenant={"stringValue": "globex"}, ok={"boolValue": False}),
+    ]
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]}
+    exported = {"resourceLogs": [{"resource": resource, "scopeLogs": [{"logRecords": logs}]}]}
+    assert (await person.call("POST", "/otlp/v1/logs", json=exported)).is_success
+    await _record(person, _log("Late", traceId=new_trace_id(), agentName="planner", level="debug"))
+    for condition, expected in (
+        ({"field": "level", "op": "in", "value": ["info", "debug"]}, {"Paid", "Late"}),
+        ({"field": "level", "op": "ne", "value": "error"}, {"Paid", "Late"}),
+        ({"field": "message", "op": "contains", "value": "FUS"}, {"Refused"}),
+        ({"field": "agent", "value": "planner"}, {"Late"}),
+        ({"field": "service", "value": "shop"}, {"Paid", "Refused"}),
+        ({"field": "traceId", "op": "exists"}, {"Late"}),
+        ({"field": "attribute:tenant", "op": "ne", "value": "acme"}, {"Refused", "Late"}),
+        ({"field": "attribute:n", "op": "gt", "value": 6.5}, {"Paid"}),
+        ({"field": "attribute:ok", "value": False}, {"Refused"}),
+        ({"field": "attribute:ok", "op": "exists", "value": False}, {"Paid", "Late"}),
+    ):
+        assert await _messages(person, filters=json.dumps([condition])) == expected, condition
+    wrong = json.dumps([{"field": "model", "value": "gpt-4o"}])
+    response = await person.call("GET", "/logs", params={"filters": wrong})
+    assert_error(response, 400, "filters")
+    assert "logs have no model, but agent, level" in response.text
 
 
 async def test_a_search_finds_messages_with_all_the_words(data: Data) -> None:

@@ -9,12 +9,20 @@ from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Accepted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
-from spanwise.api.requests.parameters import AgentId, Paged, Period, Text, TraceId
+from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text, TraceId
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.services import Use
 from spanwise.ingest.rest.bodies import NewLog
 from spanwise.model.api_model import ApiModel
-from spanwise.model.telemetry.filters import LogFilter, Order
+from spanwise.model.telemetry.filters import (
+    OF_LOGS,
+    FilterCondition,
+    Operator,
+    Order,
+    RowFilter,
+    equal,
+    parse_conditions,
+)
 from spanwise.model.telemetry.logs import Log, LogLevel
 
 router = PrefixRouter("logs", "/logs")
@@ -30,17 +38,16 @@ async def _log_filter(
     search: Annotated[Text, Query(description="Words that must all occur in the message.")] = None,
     trace_id: Annotated[Text, Query(alias="traceId")] = None,
     agent_id: AgentId = None,
-) -> LogFilter:
-    return LogFilter(
-        period=period,
-        level=level,
-        search=search,
-        trace_id=trace_id.lower() if trace_id is not None else None,
-        agent_name=agent_id,
-    )
+    filters: Filters = None,
+) -> RowFilter:
+    conditions = equal(agent=agent_id, trace_id=trace_id and trace_id.lower())
+    if level is not None:
+        levels = [one for one in LogLevel if one.severity >= level.severity]
+        conditions += (FilterCondition(field="level", op=Operator.IN, value=levels),)
+    return RowFilter(period, conditions + parse_conditions(filters, OF_LOGS), search)
 
 
-Filtered = Annotated[LogFilter, Depends(_log_filter)]
+Filtered = Annotated[RowFilter, Depends(_log_filter)]
 
 
 @router.post(

@@ -1,10 +1,9 @@
 """Routes for OTLP metrics: their names, and queries about their data points."""
 
-import math
 from typing import Annotated
 
 from fastapi import Depends, Query
-from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from spanwise.api.auth import Reader
 from spanwise.api.freshness import Fresh
@@ -13,14 +12,12 @@ from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Period, Text
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel, utc_now, without_nul
-from spanwise.model.errors import Invalid
 from spanwise.model.page import MAX_SKIP, PageRequest
+from spanwise.model.telemetry.filters import ATTRIBUTE, PointConditions
 from spanwise.model.telemetry.metrics import (
     MAX_GROUP_KEYS,
     MAX_METRIC_NAME,
     Aggregation,
-    AttributeFilter,
-    FilterOperator,
     MetricName,
     MetricQuery,
     MetricQueryResult,
@@ -32,43 +29,8 @@ router = PrefixRouter("metrics", "/metrics")
 DEFAULT_DAYS = 30
 MAX_NAMES = 1000
 MAX_GROUPS = 100
-MAX_FILTERS = 20
-MAX_FILTER_VALUES = 100
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(without_nul)]
-FilterText = Annotated[str, StringConstraints(max_length=1024), AfterValidator(without_nul)]
-FilterValue = FilterText | StrictBool | StrictInt | StrictFloat
-_NUMERIC = {FilterOperator.GT, FilterOperator.GTE, FilterOperator.LT, FilterOperator.LTE}
-# The prefix of attributes in the filters of traces and spans.
-_PREFIX = "attribute:"
-
-
-class MetricFilter(ApiModel):
-    """A condition on an attribute of the points, or of the resource that sent them."""
-
-    field: Key
-    op: FilterOperator
-    value: (
-        FilterValue | Annotated[list[FilterValue], Field(max_length=MAX_FILTER_VALUES)] | None
-    ) = None
-
-    def parse(self, position: int) -> AttributeFilter:
-        where = f"filters.{position}.value"
-        if (self.op is FilterOperator.IN) != isinstance(self.value, list):
-            raise Invalid.field(where, "must be a list with `in`, and only then")
-        given: list[FilterValue | None] = (
-            [*self.value] if isinstance(self.value, list) else [self.value]
-        )
-        if self.op is FilterOperator.EXISTS:
-            if self.value not in {True, False, None}:
-                raise Invalid.field(where, "must be true or false")
-            given = [self.value is not False]
-        values = tuple(_to_text(value) for value in given if value is not None)
-        if not values and self.op is not FilterOperator.IN:
-            raise Invalid.field(where, "is missing")
-        if self.op in _NUMERIC and not _is_number(values[0]):
-            raise Invalid.field(where, "must be a number")
-        return AttributeFilter(self.field.removeprefix(_PREFIX), self.op, values)
 
 
 class MetricQueryBody(ApiModel):
@@ -81,9 +43,7 @@ class MetricQueryBody(ApiModel):
     ]
     aggregation: Aggregation
     group_by: Annotated[list[Key], Field(max_length=MAX_GROUP_KEYS)] = Field(default_factory=list)
-    filters: Annotated[list[MetricFilter], Field(max_length=MAX_FILTERS)] = Field(
-        default_factory=list
-    )
+    filters: PointConditions = Field(default_factory=list)
     granularity: Granularity | None = None
     start_date: str | None = None
     end_date: str | None = None
@@ -91,30 +51,16 @@ class MetricQueryBody(ApiModel):
 
     def parse(self) -> MetricQuery:
         period = TimeRange.parse(self.start_date, self.end_date)
-        keys = [key.removeprefix(_PREFIX) for key in self.group_by]
+        keys = [key.removeprefix(ATTRIBUTE) for key in self.group_by]
         return MetricQuery(
             name=self.name,
             aggregation=self.aggregation,
             period=period.or_last_days(DEFAULT_DAYS, utc_now()),
             group_by=tuple(dict.fromkeys(keys)),
-            filters=tuple(wanted.parse(index) for index, wanted in enumerate(self.filters)),
+            filters=tuple(self.filters),
             granularity=self.granularity,
             limit=min(self.limit, MAX_GROUPS),
         )
-
-
-def _to_text(value: FilterValue) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    # Whole numbers are stored without a decimal point.
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 async def _page(

@@ -9,12 +9,12 @@ from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
-from spanwise.api.requests.parameters import AgentId, Paged, Period, Text, TraceId
+from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text, TraceId
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.services import Use
 from spanwise.ingest.rest.bodies import NewSignal
 from spanwise.model.api_model import ApiModel
-from spanwise.model.telemetry.filters import SignalFilter
+from spanwise.model.telemetry.filters import OF_SIGNALS, RowFilter, equal, parse_conditions
 from spanwise.model.telemetry.signals import Signal, SignalHistogram, SignalSummary
 from spanwise.model.times import Granularity
 
@@ -39,20 +39,21 @@ async def _signal_filter(
     user_id: Annotated[Text, Query(alias="userId")] = None,
     experiment_id: Annotated[Text, Query(alias="experimentId")] = None,
     variant: Text = None,
-) -> SignalFilter:
-    return SignalFilter(
-        period=period,
+    filters: Filters = None,
+) -> RowFilter:
+    conditions = equal(
         signal_name=signal_name,
-        trace_id=trace_id.lower() if trace_id is not None else None,
-        agent_name=agent_id,
+        trace_id=trace_id and trace_id.lower(),
+        agent=agent_id,
         session_id=session_id,
         user_id=user_id,
-        experiment_id=experiment_id,
+        experiment=experiment_id,
         variant=variant,
     )
+    return RowFilter(period, conditions + parse_conditions(filters, OF_SIGNALS))
 
 
-Filtered = Annotated[SignalFilter, Depends(_signal_filter)]
+Filtered = Annotated[RowFilter, Depends(_signal_filter)]
 
 
 @router.post("", status_code=201, openapi_extra=describe_body(NewSignal))

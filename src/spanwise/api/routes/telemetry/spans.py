@@ -24,7 +24,7 @@ from spanwise.ingest.rest.bodies import NewSpan
 from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import (
     Order,
-    SpanFilter,
+    RowFilter,
     SpanSort,
     TraceSort,
     parse_conditions,
@@ -72,7 +72,7 @@ async def list_spans(
     order: Order = Order.DESC,
 ) -> SuccessPage[ListedSpan]:
     """List single spans of all traces, newest first unless sorted otherwise."""
-    wanted = SpanFilter(period, parse_conditions(filters))
+    wanted = RowFilter(period, parse_conditions(filters))
     listing = await use.traces.list_spans(caller.workspace_id, wanted, page, sort, order)
     return succeed_page(page, listing)
 

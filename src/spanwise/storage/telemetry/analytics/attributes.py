@@ -4,9 +4,10 @@ from spanwise.model.dashboards.queries import AttributeCount
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.conventions import OWN_PREFIX
 from spanwise.model.times import BoundedRange, TimeRange
+from spanwise.storage.telemetry.engine.attribute_text import own_attribute
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
-from spanwise.storage.telemetry.filters.fields import attribute_column, mark_heavy
+from spanwise.storage.telemetry.filters.fields import mark_heavy
 
 # Longer values are not suggested; a filter could not name them.
 _MAX_BYTES = 512
@@ -31,8 +32,9 @@ async def count_attributes(
         name = "arrayJoin(attributes.keys)"
         found.add(f"NOT startsWith(name, '{OWN_PREFIX}')")
     else:
-        name = attribute_column(bound := where.bind(key)).sql
-        where.add(f"mapContains(attributes, {bound})")
+        attribute = own_attribute(where.bind(key))
+        name = attribute.text
+        where.add(attribute.exists)
     if search:
         found.add(f"positionCaseInsensitiveUTF8(name, {where.bind(search)}) > 0")
     rows = await engine.fetch(

@@ -17,6 +17,7 @@ from spanwise.storage.telemetry.analytics.measures import (
     USAGE_MEASURES,
     signals_of,
 )
+from spanwise.storage.telemetry.engine.attribute_text import own_attribute
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.filters.fields import (
@@ -24,7 +25,6 @@ from spanwise.storage.telemetry.filters.fields import (
     SPAN_COLUMNS,
     TRACE_COLUMNS,
     Column,
-    attribute_column,
     inherited_column,
     mark_heavy,
     spans_of_traces,
@@ -188,7 +188,7 @@ def _counted(column: str) -> str:
 def _own_column(where: Conditions, dimension: str) -> Column:
     """Return a dimension that a span does not take from its trace."""
     if dimension.startswith(ATTRIBUTE):
-        return attribute_column(where.bind(dimension.removeprefix(ATTRIBUTE)))
+        return Column(own_attribute(where.bind(dimension.removeprefix(ATTRIBUTE))).text)
     return SPAN_COLUMNS[dimension]
 
 

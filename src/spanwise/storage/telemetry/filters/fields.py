@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from spanwise.model.api_model import utc_now
+from spanwise.model.telemetry.logs import NUMBERS_PER_LEVEL, LogLevel
 from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.engine.attribute_text import value_text
 from spanwise.storage.telemetry.engine.conditions import IS_HEAVY, Conditions, to_engine_time
 
 
@@ -17,6 +19,16 @@ class Column:
 
 
 _TRACE_ID = Column("lower(hex(trace_id))")
+
+
+def _resource_column(key: str) -> Column:
+    """A text of the resource, evaluated once per distinct one.
+
+    `JSONExtractString` takes ten times as long.
+    """
+    return Column(f"simpleJSONExtractString(toString(resource), '{key}')")
+
+
 _NUMBERS = {
     "durationMs": Column("duration_ns / 1e6"),
     "cost": Column("cost"),
@@ -55,9 +67,27 @@ SPAN_COLUMNS = {
     "tool": Column("tool_name"),
     "kind": Column("kind"),
     "service": Column("service_name"),
-    # Evaluated once per distinct resource: `JSONExtractString` takes ten times as long.
-    "serviceVersion": Column("simpleJSONExtractString(toString(resource), 'service.version')"),
+    "serviceVersion": _resource_column("service.version"),
     **_NUMBERS,
+}
+# The engine counts from 1, like numbers of severity.
+_LEVEL_NUMBER = f"intDiv(severity - 1, {NUMBERS_PER_LEVEL}) + 1"
+LOG_COLUMNS = {
+    "traceId": Column("trace_id"),
+    "spanId": Column("span_id"),
+    "agent": Column("agent_name"),
+    "level": Column(f"{[str(level) for level in LogLevel]}[{_LEVEL_NUMBER}]"),
+    "message": Column(value_text("message")),
+    "service": _resource_column("service.name"),
+    "serviceVersion": _resource_column("service.version"),
+}
+# The other fields of signals are `INHERITED`.
+SIGNAL_COLUMNS = {
+    "signalName": Column("name"),
+    "value": Column("value"),
+    "traceId": Column("trace_id"),
+    "spanId": Column("span_id"),
+    "comment": Column("comment"),
 }
 
 
@@ -67,20 +97,6 @@ def inherited_column(field: str) -> str:
     # A variant belongs to its experiment.
     given = "experiment_id" if field == "variant" else column
     return f"if(notEmpty({given}), {column}, trace_{column})"
-
-
-def attribute_column(key: str) -> Column:
-    """An attribute of a span as text, from SQL for its key; lists and objects are empty.
-
-    The first byte of a stored value is its type, unless it is a string.
-    """
-    value = f"attributes[{key}]"
-    is_true = f"substring({value}, 2) IN ('1', 'true')"
-    return Column(
-        f"""multiIf(ascii({value}) = 2, if({is_true}, 'true', 'false'),
-        ascii({value}) IN (3, 4), substring({value}, 2),
-        ascii({value}) BETWEEN 5 AND 8, '', {value})"""
-    )
 
 
 # Spans are looked up up to this long before and after the start of their trace.

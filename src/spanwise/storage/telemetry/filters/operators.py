@@ -1,6 +1,9 @@
-"""Compiles one condition on one column to SQL."""
+"""Compiles one condition on one column or attribute to SQL."""
+
+from collections.abc import Callable, Iterable, Mapping
 
 from spanwise.model.telemetry.filters import FilterCondition, Operator
+from spanwise.storage.telemetry.engine.attribute_text import Attribute
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.filters.fields import Column
 
@@ -19,6 +22,31 @@ def compile_condition(where: Conditions, column: Column, condition: FilterCondit
         value = where.bind(condition.value, "Float64")
         return f"{_number(column, condition)} {_COMPARISONS[condition.op]} {value}"
     return _equals_any(where, column, condition)
+
+
+def compile_attribute(where: Conditions, attribute: Attribute, condition: FilterCondition) -> str:
+    """Return SQL for a condition on an attribute, which only rows that have it can meet."""
+    if is_negative(condition):
+        return f"NOT ({compile_attribute(where, attribute, to_positive(condition))})"
+    if condition.op is Operator.EXISTS:
+        return attribute.exists
+    has_value = compile_condition(where, Column(attribute.text), condition)
+    return f"{attribute.exists} AND {has_value}"
+
+
+def add_conditions(
+    where: Conditions,
+    conditions: Iterable[FilterCondition],
+    columns: Mapping[str, Column],
+    attribute_of: Callable[[str], Attribute],
+) -> None:
+    """Add conditions on the columns and attributes of a row to `where`."""
+    for condition in conditions:
+        if condition.attribute is None:
+            where.add(compile_condition(where, columns[condition.field], condition))
+        else:
+            attribute = attribute_of(where.bind(condition.attribute))
+            where.add(compile_attribute(where, attribute, condition))
 
 
 def is_negative(condition: FilterCondition) -> bool:

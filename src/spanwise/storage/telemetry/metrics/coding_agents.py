@@ -25,6 +25,7 @@ from spanwise.model.telemetry.coding_agents import (
     USAGE_METRICS,
 )
 from spanwise.model.times import BoundedRange, Granularity, floor_time
+from spanwise.storage.telemetry.engine.attribute_text import first_text
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import (
     Conditions,
@@ -52,10 +53,8 @@ def _agent_by(column: str, *, is_metric: bool) -> str:
 
 def _first_of(keys: Iterable[str]) -> str:
     """SQL for the first of some attributes that is given, of the item or of its resource."""
-    texts = [f"attributes[{quoted(key)}]" for key in keys]
-    texts += [f"JSONExtractString(resource, {quoted(key)})" for key in keys]
-    given = ", ".join(f"nullIf({text}, '')" for text in texts)
-    return f"coalesce({given}, '')"
+    keys = list(keys)
+    return first_text(keys, *(f"JSONExtractString(resource, {quoted(key)})" for key in keys))
 
 
 def _list(texts: Iterable[str]) -> str:

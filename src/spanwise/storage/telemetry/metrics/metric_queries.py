@@ -19,10 +19,11 @@ from spanwise.model.telemetry.metrics import (
     Temporality,
 )
 from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.engine.attribute_text import point_attribute
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions, to_engine_time
 from spanwise.storage.telemetry.engine.query import Rows
-from spanwise.storage.telemetry.metrics.attribute_text import add_filter, attribute_text
+from spanwise.storage.telemetry.filters.operators import add_conditions
 from spanwise.storage.telemetry.metrics.increases import points_with_increases
 from spanwise.storage.telemetry.spans.decoding import in_utc
 
@@ -124,8 +125,7 @@ def _conditions(workspace: str, query: MetricQuery) -> Conditions:
         after=to_engine_time(query.period.start),
         before=to_engine_time(query.period.end),
     )
-    for number, wanted in enumerate(query.filters):
-        add_filter(where, number, wanted)
+    add_conditions(where, query.filters, {}, point_attribute)
     return where
 
 
@@ -140,14 +140,10 @@ class MetricReader:
         self._definition = definition
         where = _conditions(workspace, query)
         where.add("type = {type:String}", type=definition.type)
-        keys = {f"group_key_{index}": key for index, key in enumerate(query.group_by)}
-        self._parameters = {**where.parameters, **keys}
-        self._groups = ", ".join(f"g{index}" for index in range(len(keys)))
-        self._points = points_with_increases(
-            where,
-            [attribute_text(key) for key in keys],
-            is_cumulative=definition.is_cumulative,
-        )
+        groups = [point_attribute(where.bind(key)).text for key in query.group_by]
+        self._groups = ", ".join(f"g{index}" for index in range(len(groups)))
+        self._points = points_with_increases(where, groups, is_cumulative=definition.is_cumulative)
+        self._parameters = where.parameters
 
     async def find_groups(self) -> tuple[list[GroupValue], int]:
         """Return the groups with the largest values, and the number of all groups."""

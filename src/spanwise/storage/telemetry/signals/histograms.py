@@ -1,6 +1,6 @@
 """Counts the values of a signal in bins."""
 
-from spanwise.model.telemetry.filters import SignalFilter
+from spanwise.model.telemetry.filters import RowFilter
 from spanwise.model.telemetry.signals import SignalBin, SignalHistogram
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.signals.signal_queries import signal_source
@@ -10,7 +10,7 @@ _FEW_VALUES = 8
 
 
 async def count_values(
-    engine: Engine, workspace: str, signal_name: str, wanted: SignalFilter, bins: int
+    engine: Engine, workspace: str, signal_name: str, wanted: RowFilter, bins: int
 ) -> SignalHistogram:
     """Return a bin per value if there are few different ones, else bins of equal width."""
     source, where = signal_source(workspace, wanted)

@@ -11,10 +11,13 @@ from typing import Any
 import orjson
 
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.filters import SignalFilter
+from spanwise.model.telemetry.filters import RowFilter
 from spanwise.model.telemetry.signals import Signal
+from spanwise.storage.telemetry.engine.attribute_text import metadata_attribute
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
+from spanwise.storage.telemetry.filters.fields import INHERITED, SIGNAL_COLUMNS, Column
+from spanwise.storage.telemetry.filters.operators import add_conditions, compile_condition
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
 from spanwise.storage.telemetry.spans.locations import binary_trace_id, trace_starts_condition
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
@@ -56,32 +59,29 @@ def complete_signals(where: Conditions, known_traces: str | None = None) -> str:
     ) AS t ON t.id = s.trace_id"""
 
 
-def signal_source(workspace: str, wanted: SignalFilter) -> tuple[str, Conditions]:
+def signal_source(workspace: str, wanted: RowFilter) -> tuple[str, Conditions]:
     """Return SQL for the matching signals, and its conditions with bound parameters.
 
     Traces are joined only for filters on fields that a trace may fill in.
     """
     where = Conditions(workspace)
     where.within("time", wanted.period)
-    where.equals("name", wanted.signal_name)
-    where.equals("trace_id", wanted.trace_id)
-    own = f"(SELECT * FROM signals FINAL WHERE {where.sql})"
-    completed = Conditions(workspace, clauses=[])
-    completed.equals("agent_name", wanted.agent_name)
-    completed.equals("session_id", wanted.session_id)
-    completed.equals("user_id", wanted.user_id)
-    completed.equals("experiment_id", wanted.experiment_id)
-    completed.equals("variant", wanted.variant)
-    if not completed.clauses:
-        return own, where
-    where.parameters.update(completed.parameters)
-    return f"(SELECT * FROM ({complete_signals(where)}) WHERE {completed.sql})", where
+    own = [c for c in wanted.conditions if c.field not in INHERITED]
+    add_conditions(where, own, SIGNAL_COLUMNS, metadata_attribute)
+    of_traces = " AND ".join(
+        compile_condition(where, Column(INHERITED[c.field]), c)
+        for c in wanted.conditions
+        if c.field in INHERITED
+    )
+    if not of_traces:
+        return f"(SELECT * FROM signals FINAL WHERE {where.sql})", where
+    return f"(SELECT * FROM ({complete_signals(where)}) WHERE {of_traces})", where
 
 
 async def find_signals(
     engine: Engine,
     workspace: str,
-    wanted: SignalFilter,
+    wanted: RowFilter,
     page: PageRequest,
     agent_ids: AgentIds,
 ) -> Listing[Signal]:

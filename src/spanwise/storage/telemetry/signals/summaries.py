@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from spanwise.model.errors import Invalid
-from spanwise.model.telemetry.filters import SignalFilter
+from spanwise.model.telemetry.filters import RowFilter
 from spanwise.model.telemetry.signals import SignalSummary, SignalTrend
 from spanwise.model.times import Granularity, bucket_label, floor_time
 from spanwise.storage.telemetry.engine.client_pool import Engine
@@ -27,7 +27,7 @@ _DAY = timedelta(days=1)
 async def summarize_signals(
     engine: Engine,
     workspace: str,
-    wanted: SignalFilter,
+    wanted: RowFilter,
     granularity: Granularity,
     buckets: Sequence[datetime],
 ) -> list[SignalSummary]:

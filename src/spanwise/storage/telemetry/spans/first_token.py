@@ -1,29 +1,21 @@
 """SQL for the time to the first token of a span, from its attributes and events.
 
-It is read from the attributes when it is needed: a column would cost every insert. Values of
-several attributes share one lambda: with an expression for each, planning took 50 ms per query.
+It is read from the attributes when it is needed: a column would cost every insert.
 """
 
-from collections.abc import Iterable
-
 from spanwise.model.telemetry.first_token import EVENT, MILLISECONDS, MOMENTS, SECONDS
-from spanwise.storage.telemetry.engine.conditions import quoted
+from spanwise.storage.telemetry.engine.attribute_text import stored_values, texts
 
 _START = "toUnixTimestamp64Nano(spans.start)"
-
-
-def _attributes(keys: Iterable[str]) -> str:
-    return f"[{', '.join(f'attributes[{quoted(key)}]' for key in keys)}]"
 
 
 def _durations() -> str:
     """SQL for times since the start in milliseconds, null where an attribute is missing.
 
-    The first byte of a stored number is its type. Strands sends milliseconds where seconds are
-    expected, and no token arrives after the end of its call.
+    Strands sends milliseconds where seconds are expected, and no token arrives after the end of its
+    call.
     """
-    text = "if(ascii(text) IN (3, 4), substring(text, 2), text)"
-    numbers = f"arrayMap(text -> toFloat64OrNull({text}), {_attributes(SECONDS + MILLISECONDS)})"
+    numbers = f"arrayMap(text -> toFloat64OrNull(text), {texts(SECONDS + MILLISECONDS)})"
     is_seconds = [1] * len(SECONDS) + [0] * len(MILLISECONDS)
     factor = "if(is_seconds AND time * 1e9 <= spans.duration_ns, 1000, 1)"
     return f"arrayMap((time, is_seconds) -> time * {factor}, {numbers}, {is_seconds})"
@@ -33,7 +25,7 @@ def _moments() -> str:
     # Langfuse sends JSON, which has quotes.
     moment = "parseDateTime64BestEffortOrNull(trimBoth(text, '\"'), 9, 'UTC')"
     since_start = f"(toUnixTimestamp64Nano({moment}) - {_START}) / 1e6"
-    return f"arrayMap(text -> {since_start}, {_attributes(MOMENTS)})"
+    return f"arrayMap(text -> {since_start}, {stored_values(MOMENTS)})"
 
 
 def _events() -> str:

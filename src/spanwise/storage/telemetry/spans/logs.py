@@ -6,10 +6,13 @@ from typing import Any
 import orjson
 
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.filters import LogFilter, Order
-from spanwise.model.telemetry.logs import Log, LogLevel
+from spanwise.model.telemetry.filters import Order, RowFilter
+from spanwise.model.telemetry.logs import NUMBERS_PER_LEVEL, Log, LogLevel
+from spanwise.storage.telemetry.engine.attribute_text import own_attribute
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import SEARCH_WORDS, Conditions, split_words
+from spanwise.storage.telemetry.filters.fields import LOG_COLUMNS
+from spanwise.storage.telemetry.filters.operators import add_conditions
 from spanwise.storage.telemetry.spans.decoding import (
     TextCache,
     in_utc,
@@ -20,7 +23,6 @@ from spanwise.storage.telemetry.spans.decoding import (
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 _LEVELS = list(LogLevel)
-_NUMBERS_PER_LEVEL = 4
 
 # The time first, so that ids sort like the records; then part of the hash, for equal times.
 _ID = """concat('log_', leftPad(lower(hex(toUnixTimestamp64Nano(time))), 16, '0'),
@@ -29,13 +31,10 @@ _COLUMNS = f"""{_ID} AS log_id, id, time, severity, message, event_name, trace_i
     agent_name, attributes"""
 
 
-def _conditions(workspace: str, wanted: LogFilter) -> Conditions:
+def _conditions(workspace: str, wanted: RowFilter) -> Conditions:
     where = Conditions(workspace)
     where.within("time", wanted.period)
-    where.equals("trace_id", wanted.trace_id)
-    where.equals("agent_name", wanted.agent_name)
-    if wanted.level is not None:
-        where.add("severity >= {severity:UInt8}", severity=wanted.level.severity)
+    add_conditions(where, wanted.conditions, LOG_COLUMNS, own_attribute)
     if wanted.search is not None:
         words = split_words(wanted.search)
         where.add(
@@ -48,7 +47,7 @@ def _conditions(workspace: str, wanted: LogFilter) -> Conditions:
 async def find_logs(
     engine: Engine,
     workspace: str,
-    wanted: LogFilter,
+    wanted: RowFilter,
     page: PageRequest,
     agent_ids: AgentIds,
     order: Order = Order.DESC,
@@ -125,7 +124,7 @@ def _to_log(row: Mapping[str, Any], agent_ids: AgentIds, texts: TextCache) -> Lo
     return Log(
         id=row["log_id"].decode(),
         timestamp=in_utc(row["time"]),
-        level=_LEVELS[(row["severity"] - 1) // _NUMBERS_PER_LEVEL],
+        level=_LEVELS[(row["severity"] - 1) // NUMBERS_PER_LEVEL],
         message=_read_message(row["message"]) or event_name,
         trace_id=or_none(row["trace_id"].decode()),
         span_id=or_none(row["span_id"].decode()),

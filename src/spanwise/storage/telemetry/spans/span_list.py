@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spanwise.model.page import Listing, PageRequest
-from spanwise.model.telemetry.filters import ATTRIBUTE, Order, SpanFilter, SpanSort
+from spanwise.model.telemetry.filters import ATTRIBUTE, Order, RowFilter, SpanSort
 from spanwise.model.telemetry.spans import ListedSpan
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine import ranking
@@ -47,7 +47,7 @@ _SHOWN_COLUMNS = ", ".join(
 async def list_spans(
     engine: Engine,
     workspace: str,
-    wanted: SpanFilter,
+    wanted: RowFilter,
     page: PageRequest,
     agent_ids: AgentIds,
     sort: SpanSort = SpanSort.START_TIME,
@@ -64,7 +64,7 @@ class _Reader:
     """Reads the spans that match a filter, in one order."""
 
     def __init__(
-        self, engine: Engine, workspace: str, wanted: SpanFilter, rank: str, order: Order
+        self, engine: Engine, workspace: str, wanted: RowFilter, rank: str, order: Order
     ) -> None:
         self._engine = engine
         self._workspace = workspace

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from spanwise.storage.telemetry.engine.attribute_text import first_text
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
 from spanwise.storage.telemetry.spans.decoding import in_utc
@@ -20,8 +21,8 @@ _MAX_HOURS = 24
 
 def error_name_or(*otherwise: str) -> str:
     """SQL for the name of a span's exception, else what further arguments of `multiIf` say."""
-    names = (f"attributes['{name}'] != '', attributes['{name}']" for name in _ATTRIBUTES)
-    return f"multiIf({', '.join((*names, *otherwise))})"
+    name = first_text(_ATTRIBUTES)
+    return f"multiIf({', '.join((f'notEmpty({name})', name, *otherwise))})"
 
 
 async def find_error_names(

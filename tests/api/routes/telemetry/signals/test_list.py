@@ -1,6 +1,7 @@
 """Listing signals: filters, pages, dates, isolation, and fields that come from traces."""
 
 import asyncio
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,6 +121,34 @@ async def test_fields_of_a_signal_take_precedence_over_its_trace(data: Data) -> 
     assert signal["variant"] is None
     for name, value in OWN.items():
         assert await _ids(data.ann, **{name: value}) == {"own"}, name
+
+
+async def test_conditions_select_signals(person: Person) -> None:
+    trace = new_trace_id()
+    await person.data("POST", "/spans", json=make_span(trace, userId="ada"))
+    await _record(
+        person,
+        {"id": "bad", "value": -1, "traceId": trace, "comment": "Much too slow"},
+        {"id": "good", "value": 1, "userId": "bob", "metadata": {"by": "human", "n": 3}},
+        {"id": "other", "value": 0.5, "signalName": "score", "metadata": {"by": "judge"}},
+    )
+    for condition, expected in (
+        ({"field": "value", "op": "lt", "value": 0}, {"bad"}),
+        ({"field": "signalName", "op": "ne", "value": "rating"}, {"other"}),
+        ({"field": "comment", "op": "contains", "value": "TOO"}, {"bad"}),
+        ({"field": "userId", "op": "in", "value": ["ada", "eve"]}, {"bad"}),
+        ({"field": "userId", "op": "exists", "value": False}, {"other"}),
+        ({"field": "attribute:by", "op": "ne", "value": "human"}, {"bad", "other"}),
+        ({"field": "attribute:n", "op": "gte", "value": 3}, {"good"}),
+    ):
+        wanted = {"filters": json.dumps([condition])}
+        assert await _ids(person, **wanted) == expected, condition
+        summaries = await person.data("GET", "/signals/summary", params=wanted)
+        assert sum(summary["count"] for summary in summaries) == len(expected), condition
+    wanted = {"signalName": "rating", "filters": '[{"field": "value", "op": "gt", "value": 0}]'}
+    assert (await person.data("GET", "/signals/histogram", params=wanted))["count"] == 1
+    wrong = await person.call("GET", "/signals", params={"filters": '[{"field": "model"}]'})
+    assert_error(wrong, 400, "filters.0")
 
 
 async def test_a_late_span_that_changes_the_trace_changes_its_signals(data: Data) -> None:
