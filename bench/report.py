@@ -1,4 +1,4 @@
-"""Turns the figures of each part into tables, for the terminal and for docs/benchmarks.md."""
+"""Turns the figures of each part into tables, for the terminal and for docs/benchmark-tables.md."""
 
 import itertools
 from collections.abc import Callable

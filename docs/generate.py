@@ -160,6 +160,13 @@ def benchmark_tables() -> str:
     return render_baselines()
 
 
+def benchmark_headline() -> str:
+    sys.path.insert(0, str(DOCS.parent))
+    from bench.headline import render_headline  # noqa: PLC0415
+
+    return render_headline()
+
+
 def clients_table() -> str:
     # The goldens are tests, and imported from their folder.
     sys.path.insert(0, str(DOCS.parent / "tests"))
@@ -176,7 +183,8 @@ def clients_table() -> str:
 
 TABLES = (
     ("clients.md", "clients", clients_table),
-    ("benchmarks.md", "baselines", benchmark_tables),
+    ("benchmarks.md", "headline", benchmark_headline),
+    ("benchmark-tables.md", "baselines", benchmark_tables),
     ("settings.md", "settings", settings_table),
     ("api.md", "routes", routes_table),
     ("conventions.md", "paths", otlp_paths),
