@@ -25,7 +25,7 @@ MAX_ANOMALY_MINUTES = 60
 ALL_AGENTS = "All agents"
 # Replaces most of a secret.
 MASK = "…"
-# Of shorter secrets no part is shown.
+# No part of a shorter secret is shown.
 _MIN_SHOWN = 16
 
 

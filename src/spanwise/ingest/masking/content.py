@@ -75,7 +75,7 @@ _OTHERS = frozenset(
         *DECISION_KEYS,
         *LINE_TYPE_KEYS,
         *TOKEN_TYPE_KEYS,
-        # Of coding agents.
+        # Coding agents send these.
         "vcs.repository.name",
         "auth_type",
         "auth_mode",

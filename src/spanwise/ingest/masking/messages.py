@@ -134,7 +134,7 @@ class MessageMasker:
         mask = self._mask
         for pair in pairs:
             value = pair.value
-            # Of any other type, this is empty.
+            # A value of any other type has an empty text.
             text = value.string_value
             if text:
                 masked = mask(text)

@@ -11,7 +11,7 @@ from spanwise.ingest.masking.patterns import limit_time
 T = TypeVar("T")
 
 _THREADS = 4
-# Of these, one workspace uses at most half, so that its patterns do not make others wait.
+# One workspace uses at most half of them, so that its patterns do not make others wait.
 _SHARE = _THREADS // 2
 
 

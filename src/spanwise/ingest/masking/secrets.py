@@ -23,7 +23,7 @@ _KEYS = (
     r"pypi-[A-Za-z0-9_-]{50,}+|dop_v1_[0-9a-f]{64}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
     r"SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}+|sw_[A-Za-z0-9]{20,}+",
 )
-# With what follows: `task-` alone is part of many texts.
+# The characters after a prefix are part of the hint, because many texts contain `task-` alone.
 KEY_HINT = (
     r"(?:sk-|[rsp]k_(?:live|test)_|whsec_|AIza|ya29\.|GOCSPX-|AKIA|ASIA|ABIA|ACCA|gh[pousr]_"
     r"|github_pat_|glpat-|xox[abeoprs]-|xapp-|hf_|gsk_|xai-|r8_|pplx-|nvapi-|fw_|tvly-|pcsk_"

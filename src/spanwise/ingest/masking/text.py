@@ -9,8 +9,8 @@ from spanwise.ingest.masking import emails, numbers, phones, secrets
 from spanwise.ingest.masking.patterns import SHORT_CHARACTERS, compile_patterns
 from spanwise.model.masking import Detector, MaskingRules, re2_options
 
-# Of each detector: patterns that match wherever it could find something, and what replaces that.
-# In this order: secrets contain digits, and a card number could be a phone number.
+# Each detector has patterns that match wherever it could find something, and functions that replace
+# it. The order matters: secrets contain digits, and a card number could be a phone number.
 _FINDERS: dict[Detector, tuple[tuple[str, Callable[[str], str]], ...]] = {
     Detector.SECRET: secrets.FINDERS,
     Detector.EMAIL: ((emails.HINT, emails.mask_emails),),

@@ -41,7 +41,7 @@ class Chart(StrEnum):
 class Panel(ApiModel):
     """`width` and `height` are cells of a grid with twelve columns.
 
-    A query without dates is asked for the range of the dashboard.
+    A query without dates covers the time range of the dashboard.
     """
 
     title: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]

@@ -44,7 +44,7 @@ SUBSCRIPTION_AGENTS = ("Copilot", "Cursor")
 
 ACCEPTED = ("accept", "auto_accept", "modify", "accepted", "saved")
 REJECTED = ("reject", "rejected", "deny")
-# Of Gemini CLI's tools, those that change files.
+# These tools of Gemini CLI change files.
 EDIT_TOOLS = ("replace", "edit", "write_file")
 
 

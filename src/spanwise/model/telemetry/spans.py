@@ -134,7 +134,7 @@ class _SpanSummary(ApiModel):
     reasoning_tokens: int
     total_tokens: int
     cost: float
-    # Of a streamed model call.
+    # Only streamed model calls have it.
     time_to_first_token_ms: float | None
     session_id: str | None
     user_id: str | None

@@ -82,7 +82,7 @@ class Backtests:
             caller.workspace_id,
             alert.agent_id,
             alert.agent_name if alert.agent_id else None,
-            # Of a deleted agent it is not known.
+            # Nobody knows when a deleted agent was first seen.
             first_seen or start - timedelta(weeks=REFERENCE_WEEKS, days=1),
             alert.rule,
         )

@@ -77,7 +77,7 @@ def _select_key(document: Json, kid: object, algorithm: str) -> jwt.PyJWK | None
         try:
             found.append(jwt.PyJWK(entry, algorithm))
         except jwt.PyJWTError:
-            # Of a type that does not fit the algorithm.
+            # The type of the key does not fit the algorithm.
             continue
     return found[0] if len(found) == 1 else None
 

@@ -4,7 +4,7 @@ from clickhouse_connect.driver.client import Client
 
 from spanwise.storage.telemetry.engine.query import delete_where, query_rows
 
-# Asked of the engine, so that no table is forgotten.
+# The engine names the tables, so that none is forgotten.
 _TABLES = """
 SELECT DISTINCT table FROM system.columns
 WHERE database = currentDatabase() AND name = 'workspace' AND table IN (

@@ -43,7 +43,7 @@ export default function RegisterPage() {
       footer={!isFirst && <ToSignIn />}
     >
       {isPending && <Skeleton className="h-60" />}
-      {isFirst && <p className="mb-4 text-muted">It becomes the administrator's account.</p>}
+      {isFirst && <p className="mb-4 text-muted">This account will administer the installation.</p>}
       {isClosed && (
         <Notice>Registration is closed. Ask an administrator or a colleague to invite you.</Notice>
       )}

@@ -160,7 +160,7 @@ function TraceLinks({ changes, label, more }: LinksProps) {
 const CHOICES = [
   {
     title: "No values in this period",
-    hint: "No trace of this period has a value to compare. Choose a longer time range, or send it: a release is the resource attribute service.version.",
+    hint: "No trace in this period has this field, so there is nothing to compare. Choose a longer time range, or send the field with your traces: a release is the resource attribute service.version.",
   },
   {
     title: "Only one value in this period",
@@ -179,7 +179,7 @@ const NO_ATTRIBUTE = {
 
 const NO_AGENT = {
   title: "Choose an agent",
-  hint: "A comparison of different agents says little about a release. To make it anyway, enter both versions above.",
+  hint: "Releases of different agents are hard to compare. To compare them anyway, enter both versions above.",
 };
 
 interface ChooseProps {

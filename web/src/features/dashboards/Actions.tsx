@@ -117,8 +117,8 @@ export function Actions({
         isDangerous
       >
         {isShared
-          ? "It disappears for all members of the workspace. The data it shows is kept."
-          : "The data it shows is kept."}
+          ? "All members of the workspace lose this dashboard. Traces and other data are not deleted."
+          : "Traces and other data are not deleted."}
       </ConfirmDialog>
     </>
   );

@@ -166,7 +166,9 @@ function PriceListNote() {
       title={list.error ?? undefined}
     >
       {source} of {list.date}, {formatCounted(list.models, "model")}
-      {list.error && <span className="text-warning"> (the latest file was refused)</span>}
+      {list.error && (
+        <span className="text-warning"> (the latest file is invalid and was not used)</span>
+      )}
     </span>
   );
 }

@@ -167,7 +167,7 @@ function TextDiff({ title, before, after }: { title: string; before: string; aft
         {pieces.length > 0 && isSame && ", no difference"}
       </h3>
       {pieces.length === 0 ? (
-        <p className="text-muted">Neither span has one.</p>
+        <p className="text-muted">Both are empty.</p>
       ) : (
         <pre className="rounded-md border bg-surface p-3 font-mono text-sm break-words whitespace-pre-wrap">
           {pieces.map((piece, index) =>

@@ -38,7 +38,7 @@ export function Retention({ workspace }: { workspace: Workspace }) {
     >
       <Section
         title="Everything"
-        hint="Traces, spans, signals, logs and metrics older than this are deleted. Empty keeps them."
+        hint="Traces, spans, signals, logs and metrics older than this are deleted. Leave it empty to keep everything."
       >
         <Days
           label="Delete after (days)"

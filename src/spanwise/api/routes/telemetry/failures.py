@@ -74,5 +74,5 @@ async def mark_failure(
     use: Use,
     address: ClientAddress,
 ) -> Success[FailureMark]:
-    """Mark a failure as known or muted; `new` takes that back."""
+    """Mark a failure as known or muted, or remove the mark with `new`."""
     return succeed(await use.failures.mark(caller, failure_id, body.status, address))

@@ -15,7 +15,7 @@ OF_WORKSPACE_OR_ALL = "({workspace:String} = '' OR workspace = {workspace:String
 
 # Every text search binds its words as this parameter; `Engine` runs such queries as heavy reads.
 SEARCH_WORDS = "words"
-# So do other queries that bind this: those that read contents of spans over a long time.
+# Queries that read contents of spans over a long time bind this, and run as heavy reads, too.
 IS_HEAVY = "is_heavy"
 _MAX_WORDS = 16
 

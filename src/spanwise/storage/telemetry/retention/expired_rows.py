@@ -47,7 +47,7 @@ EXPIRING_TABLES = (
 )
 
 
-# What people recognize, by table; the others are derived from these.
+# The names of what is counted, by table; the other tables are derived from these.
 _COUNTED_NAMES = {
     **{table: table for table in ("traces", "spans", "logs", "signals")},
     "metric_points": "metrics",
@@ -123,7 +123,7 @@ def _drop_months(client: Client, expiring: ExpiringTable, before: datetime) -> i
 def _delete_rows(
     client: Client, expiring: ExpiringTable, before: datetime, workspace: str | None
 ) -> int:
-    # Compared as DateTime64: in whole seconds, rows of the last second would stay.
+    # Times are compared as DateTime64: in whole seconds, rows of the last second would stay.
     old = f"{expiring.column} < {{before:DateTime64(9, 'UTC')}} AND {OF_WORKSPACE_OR_ALL}"
     parameters = {"before": to_engine_time(before), "workspace": workspace or ""}
     return delete_where(client, expiring.table, old, parameters)

@@ -184,7 +184,7 @@ class CostBreakdown:
     unpriced: list[str]
 
 
-# Of which part of a trace an amount is.
+# An amount belongs to one of these parts of a trace.
 _WHOLE, _MODEL, _TOOL = 0, 1, 2
 _COSTS = (
     *("cost", "unpriced_tokens", "models", "model_costs", "model_unpriced_tokens"),

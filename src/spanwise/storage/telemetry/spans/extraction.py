@@ -82,7 +82,7 @@ _MAX_UINT32 = 2**32 - 1
 # A reported cost may be 0, so a negative one stands for none.
 _NO_COST = "toDecimal64(-1, 12)"
 _MOMENT = "toDateTime(intDiv(s.start_time_unix_nano, 1000000000), 'UTC')"
-# What names of agent spans have beside the agent's name, or instead of it.
+# Names of agent spans contain these texts beside the agent's name, or instead of it.
 _NOT_IN_AGENT_NAMES = (
     "^(invoke_agent|create_agent|agent_step|agent run) |^step [0-9]+$|^Agent workflow$"
     "|[.](run|arun|_execute_core|execute_task|kickoff)$"

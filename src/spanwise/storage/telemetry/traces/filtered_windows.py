@@ -19,7 +19,7 @@ from spanwise.storage.telemetry.traces.alert_windows import EXAMPLES, Buckets
 
 # Traces and spans that take longer are not found.
 _LONGEST = timedelta(days=1)
-# What the examples for a measure have most of; for other measures it is the measure itself.
+# The examples of an alert are the traces with the most of this; other measures order by themselves.
 _EXTREMES = {
     "errorRate": measure_sql("errors", 0),
     **dict.fromkeys(("avgLatency", "p50", "p95", "p99"), "max(duration_ns)"),
