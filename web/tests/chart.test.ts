@@ -79,13 +79,13 @@ test("only points between two gaps are drawn as dots", () => {
 
 test("all but the largest series are combined into other", () => {
   const points: Record<string, number>[] = [{ a: 9, b: 8, c: 1, d: 2 }, { a: 1 }];
-  const series = topSeries(points, 2);
+  const series = topSeries("agent", points, 2);
   expect(series.map((one) => [one.name, one.values])).toEqual([
     ["a", [9, 1]],
     ["b", [8, 0]],
     ["other", [3, 0]],
   ]);
-  expect(topSeries(points, 3)).toHaveLength(4);
+  expect(topSeries("agent", points, 3)).toHaveLength(4);
 });
 
 describe("an axis", () => {

@@ -75,13 +75,13 @@ export function useFilterValues() {
     queryKey: ["filters"],
     queryFn: async () => {
       const values = await unwrap(api.GET("/api/spans/filters"));
-      registerNames(
-        values.agents.map((agent) => agent.name),
-        values.models,
-        values.tools,
-        values.providers,
-        values.environments,
-      );
+      registerNames({
+        agent: values.agents.map((agent) => agent.name),
+        model: values.models,
+        tool: values.tools,
+        provider: values.providers,
+        environment: values.environments,
+      });
       return values;
     },
     staleTime: 60_000,

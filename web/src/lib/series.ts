@@ -1,4 +1,7 @@
-/** The series that several pages show: the same word and colour everywhere. */
+/**
+ * The series that several pages show: the same word and colour everywhere. Measures are neutral, so
+ * that none has the colour of an agent or a model; errors and successes have the colours of a status.
+ */
 
 export interface SeriesStyle {
   name: string;
@@ -13,24 +16,24 @@ export const SERIES = {
   },
   errors: { name: "errors", colour: "var(--bad)" },
   errorRate: { name: "error rate", colour: "var(--bad)" },
-  p50: { name: "p50", colour: "var(--series-2)" },
-  p95: { name: "p95", colour: "var(--series-0)" },
-  p99: { name: "p99", colour: "var(--series-4)" },
-  input: { name: "input", colour: "var(--series-0)" },
-  cacheWrites: { name: "cache writes", colour: "var(--series-6)" },
-  reasoning: { name: "reasoning", colour: "var(--series-9)" },
-  agents: { name: "active agents", colour: "var(--muted)" },
-  cachedInput: { name: "cached input", colour: "var(--series-2)" },
-  output: { name: "output", colour: "var(--series-1)" },
-  tokens: { name: "tokens", colour: "var(--series-4)" },
-  cost: { name: "cost", colour: "var(--series-5)" },
-  count: { name: "count", colour: "var(--accent)" },
-  users: { name: "users", colour: "var(--series-2)" },
-  sessions: { name: "sessions", colour: "var(--series-3)" },
-  meanLatency: { name: "mean", colour: "var(--series-1)" },
-  meanFirstToken: { name: "mean time to first token", colour: "var(--series-5)" },
-  p50FirstToken: { name: "p50 time to first token", colour: "var(--series-3)" },
-  p95FirstToken: { name: "p95 time to first token", colour: "var(--series-8)" },
+  p50: { name: "p50", colour: "var(--measure-2)" },
+  p95: { name: "p95", colour: "var(--measure-1)" },
+  p99: { name: "p99", colour: "var(--measure-0)" },
+  input: { name: "input", colour: "var(--measure-1)" },
+  cacheWrites: { name: "cache writes", colour: "var(--measure-3)" },
+  reasoning: { name: "reasoning", colour: "var(--measure-6)" },
+  agents: { name: "active agents", colour: "var(--measure-6)" },
+  cachedInput: { name: "cached input", colour: "var(--measure-2)" },
+  output: { name: "output", colour: "var(--measure-5)" },
+  tokens: { name: "tokens", colour: "var(--measure-0)" },
+  cost: { name: "cost", colour: "var(--measure-1)" },
+  count: { name: "count", colour: "var(--measure-1)" },
+  users: { name: "users", colour: "var(--measure-5)" },
+  sessions: { name: "sessions", colour: "var(--measure-2)" },
+  meanLatency: { name: "mean", colour: "var(--measure-5)" },
+  meanFirstToken: { name: "mean time to first token", colour: "var(--measure-4)" },
+  p50FirstToken: { name: "p50 time to first token", colour: "var(--measure-6)" },
+  p95FirstToken: { name: "p95 time to first token", colour: "var(--measure-3)" },
 } as const satisfies Record<string, SeriesStyle>;
 
 /** The measures of queries; those of one unit share a chart. */

@@ -34,7 +34,7 @@ export function BarList({
             <span className="absolute inset-x-0 bottom-0.5 h-[3px] rounded-full bg-raised">
               <span
                 className="block h-full rounded-full"
-                style={{ width, background: bar.colour ?? "var(--accent)" }}
+                style={{ width, background: bar.colour ?? "var(--measure-1)" }}
               />
             </span>
           </>

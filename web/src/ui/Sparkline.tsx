@@ -10,7 +10,7 @@ interface Props {
 
 export function Sparkline({
   values,
-  colour = "var(--accent)",
+  colour = "var(--measure-1)",
   width = 120,
   height = 28,
   fromZero = true,

@@ -161,7 +161,7 @@ export function Tools({ agent }: OfAgent) {
                 label: name,
                 value,
                 shown: formatCount(value),
-                colour: colourOf(agent.name),
+                colour: colourOf("agent", agent.name),
               }))}
             empty="No tool calls in this period"
           />

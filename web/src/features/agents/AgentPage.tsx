@@ -51,7 +51,7 @@ export default function AgentPage() {
       title={
         agent ? (
           <span className="flex items-center gap-2">
-            <Dot colour={colourOf(agent.name)} />
+            <Dot colour={colourOf("agent", agent.name)} />
             {agent.name}
           </span>
         ) : (

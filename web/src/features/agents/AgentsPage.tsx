@@ -132,7 +132,7 @@ interface CardProps {
 function Card({ agent, health, numbers, traffic }: CardProps) {
   const range = useRange();
   const errorRate = numberOf(numbers, "errorRate");
-  const colour = colourOf(agent.name);
+  const colour = colourOf("agent", agent.name);
   return (
     <li className="relative flex flex-col rounded-lg border bg-surface p-3.5 hover:border-line-strong">
       <div className="flex items-center gap-2">

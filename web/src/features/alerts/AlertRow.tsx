@@ -42,7 +42,7 @@ export function AlertRow({ alert, isOpen, isBusy, onOpen, onMove }: RowProps) {
             {alert.title}
           </span>
           <span className="flex items-center gap-1.5 text-sm text-muted">
-            {alert.agentId && <Dot colour={colourOf(alert.agentName)} />}
+            {alert.agentId && <Dot colour={colourOf("agent", alert.agentName)} />}
             <span className="truncate">{alert.agentName}</span>
             <span aria-hidden>·</span>
             <Time at={alert.triggeredAt} />

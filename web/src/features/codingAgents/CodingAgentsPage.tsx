@@ -34,7 +34,7 @@ function useReport() {
 export default function CodingAgentsPage() {
   const { data, error, refetch, isPending } = useReport();
   useEffect(() => {
-    if (data) registerNames(...namesOf(data));
+    if (data) registerNames(namesOf(data));
   }, [data]);
   return (
     <PageBody title="Coding agents">
@@ -45,13 +45,13 @@ export default function CodingAgentsPage() {
   );
 }
 
-/** The names that have a colour on this page; each kind has colours of its own. */
-function namesOf({ agents, models, repositories }: Report): string[][] {
-  return [
-    agents.map((one) => one.agent),
-    models.map((one) => one.model),
-    repositories.map((one) => one.repository),
-  ];
+/** The names that have a colour on this page. */
+function namesOf({ agents, models, repositories }: Report) {
+  return {
+    agent: agents.map((one) => one.agent),
+    model: models.map((one) => one.model),
+    repository: repositories.map((one) => one.repository),
+  };
 }
 
 function Content({ report }: { report: Report }) {

@@ -14,7 +14,10 @@ export function DayCharts({ report }: { report: Report }) {
   const dates = useMemo(() => days.map((day) => day.date), [days]);
   const cost = useMemo<Series[]>(
     () =>
-      topSeries(days.map((day) => day.costByAgent)).map((series) => ({
+      topSeries(
+        "agent",
+        days.map((day) => day.costByAgent),
+      ).map((series) => ({
         ...series,
         type: "bar",
         stack: "cost",

@@ -30,7 +30,7 @@ export function RepositoriesPanel({ report }: { report: Report }) {
             value: one.cost,
             shown: formatCost(one.cost),
             note: formatCompact(one.inputTokens + one.outputTokens),
-            colour: colourOf(one.repository),
+            colour: colourOf("repository", one.repository),
           }))}
         />
       )}
@@ -48,7 +48,7 @@ export function ModelsPanel({ report }: { report: Report }) {
           value: one.cost,
           shown: formatCost(one.cost),
           note: formatCompact(one.inputTokens + one.outputTokens),
-          colour: colourOf(one.model),
+          colour: colourOf("model", one.model),
         }))}
       />
     </Panel>
@@ -56,8 +56,8 @@ export function ModelsPanel({ report }: { report: Report }) {
 }
 
 const BILLING = {
-  subscription: { label: "Subscription", colour: "var(--series-0)" },
-  api: { label: "API", colour: "var(--series-4)" },
+  subscription: { label: "Subscription", colour: "var(--series-10)" },
+  api: { label: "API", colour: "var(--series-14)" },
   unknown: { label: "Unknown", colour: "var(--series-other)" },
 } as const;
 

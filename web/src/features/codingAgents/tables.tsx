@@ -86,7 +86,7 @@ const sessionColumns = (kept: string): Column<Session>[] => [
     width: "8rem",
     cell: (one) => (
       <span className="inline-flex items-center gap-1.5">
-        <Dot colour={colourOf(one.agent)} />
+        <Dot colour={colourOf("agent", one.agent)} />
         {one.agent}
       </span>
     ),

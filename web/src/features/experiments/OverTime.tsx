@@ -35,7 +35,10 @@ export function OverTime({ experiment, metric }: { experiment: Experiment; metri
 function toSeries(metric: MetricResult): Series[] {
   const isOnly = metric.variants.length === 2;
   const tested = metric.variants.slice(1);
-  const colours = coloursOf(tested.map(({ variant }) => variant));
+  const colours = coloursOf(
+    "variant",
+    tested.map(({ variant }) => variant),
+  );
   return tested.flatMap(({ variant }, index) => {
     const points = metric.trend.map((point) =>
       point.variants.find((one) => one.variant === variant),

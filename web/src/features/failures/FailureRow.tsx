@@ -41,7 +41,7 @@ export function FailureRow({ failure, isOpen, isBusy, onOpen, onMark }: Props) {
             </span>
           </span>
           <span className="mt-0.5 flex flex-wrap items-center gap-x-1.5 text-sm text-muted md:flex-nowrap">
-            <Dot colour={colourOf(failure.agentName)} />
+            <Dot colour={colourOf("agent", failure.agentName)} />
             <span className="truncate">{failure.agentName}</span>
             <span aria-hidden>·</span>
             <span className="truncate">{failure.errorType}</span>

@@ -42,7 +42,7 @@ export const COLUMNS: Column<Log>[] = [
     cell: (log) =>
       log.agentName && (
         <span className="flex items-center gap-1.5">
-          <Dot colour={colourOf(log.agentName)} />
+          <Dot colour={colourOf("agent", log.agentName)} />
           <span className="truncate">{log.agentName}</span>
         </span>
       ),

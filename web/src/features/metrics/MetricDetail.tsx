@@ -171,8 +171,11 @@ function Chart({ metric, result, aggregation, step }: ChartProps) {
 
 /** The groups that the chart does not show are grey. */
 function rowColours({ rows }: Result): string[] {
-  if (rows.length === 1) return ["var(--accent)"];
-  const shown = coloursOf(rows.slice(0, SHOWN_SERIES).map(({ group }) => groupName(group, "")));
+  if (rows.length === 1) return ["var(--measure-1)"];
+  const shown = coloursOf(
+    Object.keys(rows[0]?.group ?? {}).join(" "),
+    rows.slice(0, SHOWN_SERIES).map(({ group }) => groupName(group, "")),
+  );
   return rows.map((_, index) => shown[index] ?? "var(--series-other)");
 }
 

@@ -39,7 +39,7 @@ export function priceColumns(
       width: "minmax(13rem, 1fr)",
       cell: (model) => (
         <span className="flex items-center gap-2">
-          <Dot colour={colourOf(model.model)} />
+          <Dot colour={colourOf("model", model.model)} />
           <span className="truncate" title={model.model}>
             {model.model}
           </span>

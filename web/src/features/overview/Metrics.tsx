@@ -45,7 +45,7 @@ function figures({ metrics, requests, percentiles, tokens, costs, errorRate }: O
       show: formatCount,
       meaning: "neutral",
       values: requests.data?.map((point) => point.total) ?? [],
-      colour: "var(--accent)",
+      colour: "var(--measure-1)",
     },
     {
       label: "Success rate",

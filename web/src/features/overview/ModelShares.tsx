@@ -34,14 +34,14 @@ export function ModelShares({ overview }: { overview: Overview }) {
                 key: name,
                 label: (
                   <span className="flex min-w-0 items-center gap-1.5" title={name}>
-                    <Dot colour={colourOf(name)} />
+                    <Dot colour={colourOf(tool ? "tool" : "model", tool ?? name)} />
                     <span className="truncate">{name}</span>
                   </span>
                 ),
                 value: cost,
                 shown: formatCost(cost),
                 note: formatPercent(totalCost ? cost / totalCost : 0),
-                colour: colourOf(name),
+                colour: colourOf(tool ? "tool" : "model", tool ?? name),
                 onClick: () => open(tool ? { tool } : { model: name }),
               }))}
             />

@@ -98,7 +98,10 @@ function PointsChart<T extends { date: string }>(props: PointsProps<T>) {
 type Point<K extends keyof Overview> = Overview[K] extends UseQueryResult<(infer T)[]> ? T : never;
 
 function byAgent(points: Point<"requests">[]): Series[] {
-  const tops = topSeries(points.map((point) => point.byAgent));
+  const tops = topSeries(
+    "agent",
+    points.map((point) => point.byAgent),
+  );
   return tops.map((one) => ({ ...one, type: "bar", stack: "agents" }));
 }
 

@@ -176,7 +176,7 @@ function HeatMap({ heatmap }: { heatmap: Record<string, Record<string, number>> 
                 className="max-w-44 truncate pr-3 text-left font-normal whitespace-nowrap"
               >
                 <span className="inline-flex items-center gap-1.5">
-                  <Dot colour={colourOf(agent)} />
+                  <Dot colour={colourOf("agent", agent)} />
                   {agent}
                 </span>
               </th>

@@ -150,7 +150,7 @@ function Turn({ trace, sessionId, number, spans }: TurnProps) {
         <span className="font-medium text-fg">{number}</span>
         {trace.agentName && (
           <span className="inline-flex items-center gap-1.5">
-            <Dot colour={colourOf(trace.agentName)} />
+            <Dot colour={colourOf("agent", trace.agentName)} />
             {trace.agentName}
           </span>
         )}

@@ -105,7 +105,7 @@ function Errors({ count }: { count: number }) {
 function Agents({ names }: { names: string[] }) {
   return (
     <span className="inline-flex max-w-full items-center gap-1.5" title={names.join(", ")}>
-      {names[0] && <Dot colour={colourOf(names[0])} />}
+      {names[0] && <Dot colour={colourOf("agent", names[0])} />}
       <span className="truncate">{names.join(", ")}</span>
     </span>
   );

@@ -7,6 +7,7 @@ import { colourOf } from "@/lib/colours";
 import { capitalize, formatCount, formatCounted, formatNumber, formatPercent } from "@/lib/format";
 import { useFilterValues } from "@/lib/queries";
 import { rangeQuery, useRange } from "@/lib/range";
+import { SERIES } from "@/lib/series";
 import { useUrl } from "@/lib/url";
 import { BarList } from "@/ui/BarList";
 import type { Series } from "@/ui/chart/series";
@@ -46,7 +47,7 @@ export function SignalDetail({ summary }: { summary: Summary }) {
     () => [
       {
         name: what,
-        colour: "var(--accent)",
+        colour: SERIES.count.colour,
         values: summary.trend.map((point) => point.avg),
       },
     ],
@@ -56,7 +57,7 @@ export function SignalDetail({ summary }: { summary: Summary }) {
     () => [
       {
         name: "signals",
-        colour: "var(--series-0)",
+        colour: SERIES.count.colour,
         type: "bar",
         values: summary.trend.map((point) => point.count),
       },
@@ -183,7 +184,7 @@ function ByAgent({ signalName, isOfShare }: OfSignal) {
           value: summary.avg ?? 0,
           shown: isOfShare ? formatPercent(summary.avg) : formatNumber(summary.avg),
           note: formatCount(summary.count),
-          colour: colourOf(name),
+          colour: colourOf("agent", name),
         }))}
         empty={isPending ? "Loading" : "No agents with this signal"}
       />

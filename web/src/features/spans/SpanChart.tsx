@@ -66,7 +66,7 @@ export function SpanChart({ grouping }: { grouping: Grouping }) {
 function groupSeries(rows: Group[], field: string, { measures, type }: Chart): Series[] {
   const [measure = ""] = measures;
   const names = [...new Set(rows.map((row) => groupValue(row[field])))];
-  const colours = coloursOf(names);
+  const colours = coloursOf(field, names);
   return names.map((name, index) => ({
     name,
     type,

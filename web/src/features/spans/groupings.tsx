@@ -153,7 +153,7 @@ export function spanColumns(grouping: Grouping, hrefOf: (row: Group) => string):
       leads: true,
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-2">
-          {first === "model" && <Dot colour={colourOf(String(row[first]))} />}
+          {first === "model" && <Dot colour={colourOf("model", String(row[first]))} />}
           <RowLink
             href={hrefOf(row)}
             title={nameOf(row, grouping)}

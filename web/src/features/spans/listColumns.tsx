@@ -57,7 +57,7 @@ export function listColumns(hrefOf: (span: ListedSpan) => string): Column<Listed
       cell: ({ agentName }) =>
         agentName && (
           <span className="flex min-w-0 items-center gap-2" title={agentName}>
-            <Dot colour={colourOf(agentName)} />
+            <Dot colour={colourOf("agent", agentName)} />
             <span className="truncate">{agentName}</span>
           </span>
         ),

@@ -57,7 +57,7 @@ function Facts({ trace }: { trace: TraceWithSpans }) {
     <div className="flex flex-wrap items-center gap-x-3 text-sm text-muted">
       {agentName && (
         <FilterLink field="agent" value={agentName} className="inline-flex items-center gap-1.5">
-          <Dot colour={colourOf(agentName)} />
+          <Dot colour={colourOf("agent", agentName)} />
           {agentName}
         </FilterLink>
       )}

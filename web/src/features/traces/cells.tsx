@@ -11,7 +11,10 @@ import { RowLink } from "@/ui/Table";
 export function Name({ trace, search }: { trace: Trace; search: string }) {
   return (
     <span className="flex min-w-0 items-center gap-2">
-      <Dot colour={colourOf(trace.agentName ?? "unknown")} title={trace.agentName ?? "no agent"} />
+      <Dot
+        colour={colourOf("agent", trace.agentName ?? "unknown")}
+        title={trace.agentName ?? "no agent"}
+      />
       <RowLink
         href={`/traces/${trace.traceId}${search}`}
         className="truncate hover:text-accent"
@@ -72,7 +75,7 @@ export function Models({ models }: { models: string[] }) {
   if (!first) return <span className="text-faint">–</span>;
   return (
     <span className="inline-flex max-w-full items-center gap-1.5" title={models.join(", ")}>
-      <Dot colour={colourOf(first)} />
+      <Dot colour={colourOf("model", first)} />
       <span className="truncate">{first}</span>
       {rest.length > 0 && <span className="text-muted">+{rest.length}</span>}
     </span>

@@ -77,7 +77,7 @@ export function pointLabel(date: string, granularity: Granularity): string {
 export const OTHER = "other";
 
 /** The largest series by their sum; the rest is combined into "other". */
-export function topSeries(points: Record<string, number>[], most = 5): Series[] {
+export function topSeries(dimension: string, points: Record<string, number>[], most = 5): Series[] {
   const sums = new Map<string, number>();
   for (const point of points) {
     for (const [name, value] of Object.entries(point)) {
@@ -87,7 +87,7 @@ export function topSeries(points: Record<string, number>[], most = 5): Series[] 
   const names = [...sums].sort((a, b) => b[1] - a[1]).map(([name]) => name);
   // A single remaining name takes the place that "other" would.
   const shown = names.length <= most + 1 ? names : names.slice(0, most);
-  const colours = coloursOf(shown);
+  const colours = coloursOf(dimension, shown);
   const series = shown.map((name, index) => ({
     name,
     colour: colours[index] ?? "var(--series-other)",

@@ -91,7 +91,7 @@ function Figure({ label, measure, row, before, trend }: FigureProps) {
         <div className="mt-1.5">
           <Sparkline
             values={trend.map((point) => measureValue(point, measure))}
-            colour={measureSeries(measure)?.colour ?? "var(--accent)"}
+            colour={measureSeries(measure)?.colour ?? "var(--measure-1)"}
           />
         </div>
       )}

@@ -71,7 +71,10 @@ export function buildCharts(result: Result, query: Query, type: Type): ChartData
       })),
     );
     const series = filled.length > 0 ? drawn.filter((one) => !isEmpty(one, isGrouped)) : drawn;
-    const byName = coloursOf(series.map(({ name }) => name));
+    const byName = coloursOf(
+      groupBy.join(" "),
+      series.map(({ name }) => name),
+    );
     const parts = new Map<string, Part>(
       series.map(({ name, row, measure }) => [name, { row, measure }]),
     );
@@ -79,7 +82,7 @@ export function buildCharts(result: Result, query: Query, type: Type): ChartData
     const coloured: Series[] = series.map(({ name, group, measure, values }, index) => ({
       name,
       values,
-      colour: ownColour(name, group, groupBy, measure) ?? byName[index] ?? "var(--accent)",
+      colour: ownColour(name, group, groupBy, measure) ?? byName[index] ?? "var(--measure-1)",
       type,
       ...stack,
     }));
@@ -184,6 +187,6 @@ const COLOURED = new Set(["agent", "model", "tool", "provider", "environment", "
 export function groupColours({ rows }: Result, groupBy: string[]): (string | undefined)[] {
   if (groupBy.length !== 1 || !COLOURED.has(groupBy[0] ?? "")) return [];
   const names = rows.map((row) => groupName(row, groupBy));
-  const byName = coloursOf(names);
+  const byName = coloursOf(groupBy[0] ?? "", names);
   return names.map((name, index) => ownColour(name, name, groupBy, "") ?? byName[index]);
 }

@@ -78,7 +78,7 @@ export function toLevels(backtest: Backtest, rule: DrawnRule): Level[] {
 export function toSeries(backtest: Backtest, rule: DrawnRule): Series[] {
   const name = rule.metric === "signal" ? (rule.signalName ?? "signal") : displayOf(rule).label;
   const series: Series[] = [
-    { name, colour: "var(--accent)", values: backtest.points.map((point) => point.value) },
+    { name, colour: "var(--measure-1)", values: backtest.points.map((point) => point.value) },
   ];
   if (rule.condition !== "anomaly") return series;
   const line = (label: string, colour: string, key: "baseline" | "upper" | "lower") => {
