@@ -1,6 +1,6 @@
 """Builds the OpenAPI document, and adds what FastAPI leaves out: security schemes and errors."""
 
-from functools import cache
+import asyncio
 from typing import Any
 
 import orjson
@@ -34,14 +34,17 @@ def install_openapi(app: FastAPI) -> None:
 
     app.openapi = openapi  # type: ignore[method-assign]
 
-    @cache
-    def render() -> bytes:
-        return orjson.dumps(app.openapi())
+    # Rendered once: unauthenticated clients would otherwise hold 400 KB per unread response. In a
+    # thread, because it takes a second, and only when somebody asks, because most never do.
+    is_rendering = asyncio.Lock()
+    rendered: list[bytes] = []
 
-    # Rendered once: unauthenticated clients would otherwise hold 400 KB per unread response.
     @app.get("/api/openapi.json", include_in_schema=False)
     async def document() -> Response:
-        return Response(render(), media_type="application/json")
+        async with is_rendering:
+            if not rendered:
+                rendered.append(await asyncio.to_thread(lambda: orjson.dumps(app.openapi())))
+        return Response(rendered[0], media_type="application/json")
 
 
 def describe_body(kind: Any) -> dict[str, Any]:  # noqa: ANN401 -- any type that pydantic knows
