@@ -1,16 +1,21 @@
 """Writes journaled records to the telemetry engine, joined into batches."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import structlog
 from clickhouse_connect.driver.exceptions import ClickHouseError
+from google.protobuf.message import Message
+from opentelemetry.proto.logs.v1.logs_pb2 import ScopeLogs
+from opentelemetry.proto.metrics.v1.metrics_pb2 import ScopeMetrics
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans
 
 from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.commit.store import PermanentError, UnclassifiedError
 from spanwise.ingest.deletions import read_deletion
+from spanwise.ingest.otlp.frames import rewrite_frames
 from spanwise.model.agents import AgentActivity
 from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 from spanwise.storage.telemetry.writer import (
@@ -28,7 +33,17 @@ _TRANSIENT_CODES = frozenset(
     {159, 160, 164, 198, 201, 202, 209, 210, 225, 236, 241, 242, 243, 252, 999}
 )
 
+# An error without a code does not come from the data.
+_PASSING_CODES = _TRANSIENT_CODES | {None}
+
 _SPAN_KINDS = frozenset({Kind.TRACES, Kind.CALLS})
+
+_SCOPES: Mapping[Kind, type[Message]] = {
+    Kind.TRACES: ScopeSpans,
+    Kind.CALLS: ScopeSpans,
+    Kind.LOGS: ScopeLogs,
+    Kind.METRICS: ScopeMetrics,
+}
 
 # Below this, planning a second insert takes longer than running it in parallel saves.
 _PARALLEL_INSERT_BYTES = 6 * 2**20
@@ -49,7 +64,15 @@ class EngineStore:
 
     def insert(self, records: Sequence[Record]) -> None:
         with _classified_errors():
-            self._writer.insert(_to_batch(records))
+            try:
+                self._writer.insert(_to_batch(records))
+            except (DataRefused, ClickHouseError) as error:
+                if isinstance(error, ClickHouseError) and error_code(error) in _PASSING_CODES:
+                    raise
+                # The engine refuses what protobuf's decoder skips: groups, and known fields of
+                # another type. Looking for those in every request would take as long as decoding.
+                log.warning("batch_rewritten", records=len(records), reason=str(error)[:200])
+                self._writer.insert(_to_batch([_rewrite(record) for record in records]))
 
     def finish(self, records: Sequence[Record]) -> None:
         with _classified_errors():
@@ -81,9 +104,17 @@ def _classified_errors() -> Iterator[None]:
         raise PermanentError(str(error)) from error
     except ClickHouseError as error:
         code = error_code(error)
-        if code is None or code in _TRANSIENT_CODES:
+        if code in _PASSING_CODES:
             raise
         raise UnclassifiedError(str(error)) from error
+
+
+def _rewrite(record: Record) -> Record:
+    """Return the record in the encoding of our own writer, which the engine takes."""
+    message = _SCOPES.get(record.kind)
+    if message is None:
+        return record
+    return record._replace(payload=rewrite_frames(bytes(record.payload), message))
 
 
 def _rows_of(records: Sequence[Record]) -> BatchRows:

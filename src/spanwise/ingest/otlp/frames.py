@@ -11,6 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import orjson
+from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from spanwise.model.errors import Invalid
@@ -128,6 +130,22 @@ def set_version(frames: bytearray, version: int) -> None:
         size, start = _read_varint(frames, at)
         at = start + size
         frames[at - _VERSION_BYTES : at] = encoded
+
+
+def rewrite_frames(frames: bytes, message: type[Message]) -> bytes:
+    """Encode the scopes of frames again, without fields that OTLP does not define."""
+    parts: list[Part] = []
+    at = 0
+    while at < len(frames):
+        size, start = _read_varint(frames, at)
+        at = start + size
+        scope = message.FromString(bytes(frames[start:at]))
+        unknown = UnknownFieldSet(scope)
+        # Only unknown fields within spans and records are left, besides the head.
+        [head] = [unknown[index].data for index in range(len(unknown))]
+        scope.DiscardUnknownFields()
+        parts += frame([scope.SerializeToString()], bytes_field(_HEAD, head))
+    return b"".join(parts)
 
 
 def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[FieldRange]:

@@ -73,7 +73,9 @@ _UNINDEXED_BYTES = 5 * 2**20
 _PROTO_SCHEMA = PROTO_SCHEMA + PROTO_MESSAGES
 
 # Parse errors: the data is wrong, and a retry cannot help.
-_REFUSAL_CODES = frozenset({6, 26, 27, 32, 33, 38, 41, 53, 69, 72, 117, 131, 407, 441, 444, 1001})
+_REFUSAL_CODES = frozenset(
+    {6, 26, 27, 32, 33, 38, 41, 53, 69, 72, 117, 131, 407, 436, 441, 444, 1001}
+)
 
 
 class DataRefused(Exception):  # noqa: N818 -- an outcome, not a defect

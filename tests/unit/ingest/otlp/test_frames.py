@@ -13,8 +13,17 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
-from spanwise.ingest.otlp.frames import Scope, frame, make_head, set_version, split_scopes, varint
+from spanwise.ingest.otlp.frames import (
+    Scope,
+    frame,
+    make_head,
+    rewrite_frames,
+    set_version,
+    split_scopes,
+    varint,
+)
 from spanwise.model.errors import Invalid
+from support.otlp import make_span, pairs
 
 spans = st.lists(
     st.builds(
@@ -87,3 +96,14 @@ def test_every_frame_of_a_record_gets_the_version(
             last = fields[len(fields) - 1]
             assert (last.field_number, last.data) == (2, version)
         assert stream.read() == b""
+
+
+def test_rewritten_frames_keep_all_but_unknown_fields() -> None:
+    head = make_head("wsp_1", Resource(attributes=pairs({"service.name": "shop"})))
+    span = make_span(a=1)
+    clean = ScopeSpans(spans=[span]).SerializeToString()
+    span.attributes[0].MergeFromString(b"\x0b\x0c")
+    odd = ScopeSpans(spans=[span]).SerializeToString()
+    frames = b"".join(map(bytes, [*frame([odd], head), *frame([clean], head)]))
+    expected = b"".join(map(bytes, [*frame([clean], head)] * 2))
+    assert rewrite_frames(frames, ScopeSpans) == expected
