@@ -10,8 +10,8 @@ from typing import Any
 from bench.payload import SPANS_PER_TRACE, read_pool
 from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.commit.journal import Kind
-from spanwise.ingest.otlp.prepare import decode, prepare_traces
-from spanwise.ingest.receiver import REQUESTS
+from spanwise.ingest.counts import REQUESTS
+from spanwise.ingest.otlp.prepare import prepare_traces
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.rollup import Rollup
@@ -52,7 +52,7 @@ def _frames(pool: Path, bodies: int) -> tuple[list[bytes], int]:
     frames, spans = [bytearray()], 0
     for index in range(bodies):
         body = source[index % len(source)].with_new_ids()
-        message: Any = decode(REQUESTS[Kind.TRACES], body)
+        message: Any = REQUESTS[Kind.TRACES].FromString(body)
         prepared = prepare_traces(message, _WORKSPACE, body)
         if len(frames[-1]) > INSERT_BYTES // PARALLEL_INSERTS:
             frames.append(bytearray())

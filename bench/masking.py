@@ -19,7 +19,7 @@ from bench.service import free_port, run_module, run_service
 from bench.writes import measure_write
 from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.masking.masker import Masker
-from spanwise.ingest.otlp.prepare import decode, prepare_traces
+from spanwise.ingest.otlp.prepare import prepare_traces
 from spanwise.model.masking import Detector, MaskingMode, MaskingPattern, MaskingRules
 
 SPANS_PER_BODY = 200
@@ -119,7 +119,7 @@ def _make_prepare(rules: MaskingRules | None) -> Callable[[bytes], Any]:
     masker = Masker(rules) if rules is not None else None
 
     def run(body: bytes) -> None:
-        request = decode(ExportTraceServiceRequest, body)
+        request = ExportTraceServiceRequest.FromString(body)
         if masker is None:
             prepare_traces(request, "wsp_bench", body)
         else:

@@ -196,6 +196,25 @@ class Settings(BaseSettings):
         description="Memory for engine, caches and ingest queue together, MiB; default: half of "
         "the machine's memory, at most 8192.",
     )
+    max_items: int = Field(
+        10_000,
+        ge=1,
+        description="Spans, log records, metrics or data points of one request.",
+    )
+    max_resources: int = Field(
+        10_000, ge=1, description="Resources, or instrumentation scopes, of one OTLP request."
+    )
+    max_events: int = Field(
+        100_000,
+        ge=1,
+        description="Span events, span links or exemplars of one request.",
+    )
+    max_values: int = Field(
+        1_000_000,
+        ge=1,
+        description="Attributes and values in arrays and maps of one request, together; values of "
+        "a JSON body.",
+    )
     min_free_disk_mb: int = Field(
         512,
         ge=0,

@@ -20,6 +20,7 @@ from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
 from spanwise.api.http.batch_parts import reject_in_batch
 from spanwise.api.requests.body_headers import parse_media_type
 from spanwise.api.requests.misnamed_parameters import reject_misnamed
+from spanwise.ingest.counts import check_json
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import Forbidden, Invalid, NotFound, SpanwiseError, Unauthorized
 from spanwise.model.keys import Scope
@@ -27,6 +28,8 @@ from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.access import KEY_PREFIX, Access
 
 MAX_BODY_BYTES = 1_048_576
+# Validating one takes some microseconds.
+MAX_JSON_VALUES = 20_000
 WORKSPACE_HEADER = "x-workspace-id"
 # A path with this parameter is about the workspace that it names.
 WORKSPACE_PARAMETER = "workspaceId"
@@ -194,7 +197,9 @@ class JsonRequest(Request):
             if size > self._max_bytes:
                 raise Invalid(f"the body is larger than {self._max_bytes:,} bytes")
             chunks.append(chunk)
-        return b"".join(chunks)
+        body = b"".join(chunks)
+        check_json(body, MAX_JSON_VALUES)
+        return body
 
     async def json(self) -> Any:  # noqa: ANN401 -- JSON is anything
         return orjson.loads(await self.body())

@@ -161,7 +161,9 @@ async def send(
         return
     body = await asyncio.to_thread(_export, turns)
     await services.receiver.receive_otlp(sender, Kind.TRACES, body, is_json=False)
-    await services.receiver.receive_logs(sender, [log for turn in turns for log in turn.logs])
+    logs = [log for turn in turns for log in turn.logs]
+    size = sum(len(log.message) for log in logs)
+    await services.receiver.receive_logs(sender, logs, size=size)
     signals = [signal for turn in turns for signal in turn.signals]
     for first in range(0, len(signals), _SIGNALS_PER_REQUEST):
         part = signals[first : first + _SIGNALS_PER_REQUEST]

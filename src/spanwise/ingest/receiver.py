@@ -6,25 +6,21 @@ Decodes, validates and masks a body, commits its records to the journal, and cou
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
-from google.protobuf.message import DecodeError, Message
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
-    ExportMetricsServiceRequest,
-)
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from google.protobuf.message import DecodeError
+from orjson import dumps as to_json
 
 from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.queue import CommitCallback
+from spanwise.ingest.counts import DEFAULT_LIMITS, Export, Limits, decode_export, encode_export
 from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.masking.pool import MaskingPool
 from spanwise.ingest.otlp import prepare as otlp
-from spanwise.ingest.otlp.deep_values import flatten_deep_values
-from spanwise.ingest.otlp.json_format import decode_json
-from spanwise.ingest.otlp.limits import TRACE_ID_BYTES
+from spanwise.ingest.otlp.exports import read_export, refuse_other_kind
 from spanwise.ingest.otlp.prepare import Prepared
 from spanwise.ingest.otlp.prepare_metrics import prepare_metrics
 from spanwise.ingest.rest import signals
@@ -42,25 +38,14 @@ from spanwise.model.accounts import Sender
 from spanwise.model.errors import Invalid, Unavailable
 from spanwise.model.telemetry.signals import Signal
 
-REQUESTS: dict[Kind, type[Message]] = {
-    Kind.TRACES: ExportTraceServiceRequest,
-    Kind.LOGS: ExportLogsServiceRequest,
-    Kind.METRICS: ExportMetricsServiceRequest,
-}
 _PREPARE: dict[Kind, Any] = {
     Kind.TRACES: otlp.prepare_traces,
     Kind.LOGS: otlp.prepare_logs,
     Kind.METRICS: prepare_metrics,
 }
-_JSON_FIELDS = {
-    Kind.TRACES: (b'"resourceSpans"', b'"resource_spans"'),
-    Kind.LOGS: (b'"resourceLogs"', b'"resource_logs"'),
-    Kind.METRICS: (b'"resourceMetrics"', b'"resource_metrics"'),
-}
-
-# JSON takes about 20 times as long to decode as protobuf, and masking about as long as that: larger
-# bodies are decoded and masked in a thread.
+# Larger bodies are decoded and prepared in a thread. JSON takes about 20 times as long as protobuf.
 THREAD_BYTES = 65_536
+JSON_THREAD_BYTES = 4096
 
 # Returns the masker of a workspace, if it has one, without waiting.
 FindMasker = Callable[[str], Masker | None]
@@ -74,7 +59,9 @@ class Receiver:
         pipeline: Pipeline,
         counters: IngestCounters,
         masking: FindMasker = lambda _: None,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
+        self._limits = limits
         self._pipeline = pipeline
         self._counters = counters
         self._find_masker = masking
@@ -87,18 +74,13 @@ class Receiver:
         self, sender: Sender, kind: Kind, body: bytes, *, is_json: bool
     ) -> Prepared:
         """Store an OTLP export. The result says which part of it was rejected."""
+        read = partial(read_export, kind, body, self._limits, is_json=is_json)
+        export = await _off_loop(len(body), read, JSON_THREAD_BYTES if is_json else THREAD_BYTES)
         try:
-            if is_json:
-                message = await _off_loop(len(body), lambda: decode_json(REQUESTS[kind], body))
-                if not message.ByteSize():
-                    _refuse_other_kind(kind, body, is_json=True)
-            else:
-                message, body = await _decode(REQUESTS[kind], body)
-            prepared = await self._prepare(
-                sender, kind, message, None if is_json else body, size=len(body)
-            )
+            prepared = await self._prepare(sender, export)
         except Invalid:
-            _refuse_other_kind(kind, body, is_json=is_json)
+            refuse = partial(refuse_other_kind, kind, body, self._limits, is_json=is_json)
+            await _off_loop(len(body), refuse)
             raise
         return await self._store(sender, prepared)
 
@@ -113,13 +95,11 @@ class Receiver:
         masker = self._find_masker(sender.workspace)
         if masker is not None and len(body) > masker.loop_bytes:
             return False
-        prepared = _prepare(
-            masker,
-            sender.workspace,
-            kind,
-            otlp.decode(REQUESTS[kind], body),
-            body,
-        )
+        try:
+            export = decode_export(kind, body, self._limits)
+        except DecodeError:
+            return False
+        prepared = _prepare(masker, sender.workspace, export, self._limits)
         if prepared.rejected or not prepared.records:
             return False
 
@@ -131,29 +111,45 @@ class Receiver:
         self._pipeline.enqueue(sender, prepared.records, count_and_report)
         return True
 
+    async def read_json(self, body: bytes, parse: Callable[[Any], T]) -> T:
+        """Parse a JSON body, in a thread if it is large."""
+
+        def read() -> T:
+            return parse(load_json(body, self._limits.values))
+
+        return await _off_loop(len(body), read, JSON_THREAD_BYTES)
+
     async def receive_spans(self, sender: Sender, body: bytes) -> Parsed[NewSpan]:
         """Store the valid spans of a REST body. The result lists the rejected ones too."""
 
-        def read() -> tuple[Parsed[NewSpan], ExportTraceServiceRequest]:
-            parsed = parse_spans(load_json(body), otlp.MAX_ITEMS)
-            return parsed, rest.spans_to_otlp(parsed.items)
+        def read(document: Any) -> tuple[Parsed[NewSpan], Export]:  # noqa: ANN401 -- any JSON
+            parsed = parse_spans(document, self._limits.items)
+            request = rest.spans_to_otlp(parsed.items)
+            return parsed, encode_export(Kind.TRACES, request, self._limits)
 
-        parsed, request = await _off_loop(len(body), read)
-        prepared = await self._prepare(sender, Kind.TRACES, request, None, size=len(body))
+        parsed, export = await self.read_json(body, read)
+        prepared = await self._prepare(sender, export)
         await self._store(sender, replace(prepared, rejected=len(parsed.rejections)))
         return parsed
 
     async def read_logs(self, body: bytes) -> Parsed[NewLog]:
-        return await _off_loop(len(body), lambda: parse_logs(load_json(body), otlp.MAX_ITEMS))
+        return await self.read_json(body, lambda rows: parse_logs(rows, self._limits.items))
 
-    async def receive_logs(self, sender: Sender, logs: list[NewLog], rejected: int = 0) -> None:
-        request = rest.logs_to_otlp(logs)
-        prepared = await self._prepare(sender, Kind.LOGS, request, None, size=request.ByteSize())
+    async def receive_logs(
+        self, sender: Sender, logs: list[NewLog], *, size: int, rejected: int = 0
+    ) -> None:
+        """Store logs from a body of a size."""
+
+        def convert() -> Export:
+            return encode_export(Kind.LOGS, rest.logs_to_otlp(logs), self._limits)
+
+        export = await _off_loop(size, convert, JSON_THREAD_BYTES)
+        prepared = await self._prepare(sender, export)
         await self._store(sender, replace(prepared, rejected=rejected))
 
     async def receive_signals(self, sender: Sender, new: list[NewSignal]) -> list[Signal]:
         if masker := self._find_masker(sender.workspace):
-            size = sum(len(signal.comment or "") for signal in new)
+            size = sum(len(signal.comment or "") + len(to_json(signal.metadata)) for signal in new)
             new = await self._mask(
                 sender, masker, size, lambda: [masker.mask_signal(signal) for signal in new]
             )
@@ -162,23 +158,12 @@ class Receiver:
         self._counters.count_request(Kind.SIGNALS, len(prepared.signals), 0, [prepared.record])
         return prepared.signals
 
-    async def _prepare(
-        self,
-        sender: Sender,
-        kind: Kind,
-        message: Any,  # noqa: ANN401 -- an OTLP request
-        body: bytes | None,
-        *,
-        size: int,
-    ) -> Prepared:
+    async def _prepare(self, sender: Sender, export: Export) -> Prepared:
         masker = self._find_masker(sender.workspace)
-
-        def work() -> Prepared:
-            return _prepare(masker, sender.workspace, kind, message, body)
-
+        work = partial(_prepare, masker, sender.workspace, export, self._limits)
         if masker is None:
-            return await _off_loop(size, work)
-        return await self._mask(sender, masker, size, work)
+            return await _off_loop(len(export.body), work)
+        return await self._mask(sender, masker, len(export.body), work)
 
     async def _mask(self, sender: Sender, masker: Masker, size: int, work: Callable[[], T]) -> T:
         if size <= masker.loop_bytes:
@@ -197,69 +182,17 @@ class Receiver:
         self._counters.count_request(kind, prepared.accepted, prepared.rejected, prepared.records)
 
 
-def _prepare(
-    masker: Masker | None,
-    workspace: str,
-    kind: Kind,
-    message: Any,  # noqa: ANN401 -- an OTLP request
-    body: bytes | None,
-) -> Prepared:
+def _prepare(masker: Masker | None, workspace: str, export: Export, limits: Limits) -> Prepared:
     """Mask and frame a request. Masked ones are encoded again, since the body is the original."""
     if masker is not None:
-        masker.mask_export(kind, message)
-        body = None
-    prepared: Prepared = _PREPARE[kind](message, workspace, body)
+        masker.mask_export(export.kind, export.message)
+        export = encode_export(export.kind, export.message, limits)
+    prepared: Prepared = _PREPARE[export.kind](
+        export.message, workspace, export.body, largest_item=export.largest_item
+    )
     return prepared
 
 
-async def _decode(message: type[Message], body: bytes) -> tuple[Any, bytes]:
-    """Decode a body; also return it, with values that are nested too deeply as text."""
-    try:
-        return otlp.decode(message, body), body
-    except Invalid as refusal:
-        try:
-            flat = await _off_loop(len(body), lambda: flatten_deep_values(message, body))
-            return otlp.decode(message, flat), flat
-        except DecodeError:
-            raise refusal from None
-
-
-async def _off_loop(size: int, work: Callable[[], T]) -> T:
+async def _off_loop(size: int, work: Callable[[], T], max_bytes: int = THREAD_BYTES) -> T:
     """Run work in a thread when the body is large, so that it does not block the event loop."""
-    return await asyncio.to_thread(work) if size > THREAD_BYTES else work()
-
-
-def _refuse_other_kind(kind: Kind, body: bytes, *, is_json: bool) -> None:
-    """Raise Invalid with the right path when the body is an export of another kind."""
-    for other, message in REQUESTS.items():
-        if other is kind:
-            continue
-        if is_json:
-            is_other = any(field in body for field in _JSON_FIELDS[other])
-        else:
-            is_other = _decodes_as(message, other, body)
-        if is_other:
-            sent, wanted = other.name.lower(), kind.name.lower()
-            raise Invalid(
-                f"this is an export of {sent}, sent to the path for {wanted}; send it to /v1/{sent}"
-            )
-
-
-def _decodes_as(message: type[Message], kind: Kind, body: bytes) -> bool:
-    """Return whether the bytes are plausible as an export of this kind."""
-    try:
-        request: Any = message.FromString(body)
-    except DecodeError:
-        return False
-    match kind:
-        case Kind.TRACES:
-            items = (s for r in request.resource_spans for p in r.scope_spans for s in p.spans)
-            return any(len(s.trace_id) == TRACE_ID_BYTES for s in items)
-        case Kind.LOGS:
-            items = (x for r in request.resource_logs for s in r.scope_logs for x in s.log_records)
-            return any(x.time_unix_nano or x.observed_time_unix_nano for x in items)
-        case _:
-            items = (
-                m for r in request.resource_metrics for s in r.scope_metrics for m in s.metrics
-            )
-            return any(m.name and m.WhichOneof("data") for m in items)
+    return await asyncio.to_thread(work) if size > max_bytes else work()

@@ -8,6 +8,7 @@ from functools import partial
 from spanwise.api.services import Services
 from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
+from spanwise.ingest.counts import Limits
 from spanwise.ingest.receiver import Receiver
 from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.jobs.notifications import NotificationSender
@@ -129,7 +130,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
         await masking.refresh()
         if not is_only_process:
             start_masking_refresh(stack, masking)
-        receiver = Receiver(pipeline, ingest_counters, masking.find_masker)
+        receiver = Receiver(pipeline, ingest_counters, masking.find_masker, limits_of(settings))
         stack.callback(receiver.close)
         rollup = Rollup(engine, visible_until=writer.visible_until, changes=writer.changes)
         retention = Retention(engine, writer, rollup, catalog, settings.retention_days)
@@ -203,3 +204,9 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
                 }
             ),
         )
+
+
+def limits_of(settings: Settings) -> Limits:
+    return Limits(
+        settings.max_items, settings.max_resources, settings.max_events, settings.max_values
+    )

@@ -11,6 +11,8 @@ import orjson
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
+from spanwise.ingest.commit.journal import Kind
+from spanwise.ingest.counts import REQUESTS, Limits, check_json, check_json_export
 from spanwise.ingest.otlp.deep_values import flatten_deep_json
 from spanwise.ingest.otlp.limits import SPAN_ID_BYTES, TRACE_ID_BYTES
 from spanwise.ingest.rest.bodies import MAX_DEPTH
@@ -25,14 +27,17 @@ _IDS |= {"trace_id": TRACE_ID_BYTES, "span_id": SPAN_ID_BYTES, "parent_span_id":
 _VALUES = {"attributes", "body"}
 
 
-def decode_json(message: type[M], body: bytes) -> M:
+def decode_json(kind: Kind, body: bytes, limits: Limits) -> Any:  # noqa: ANN401 -- an OTLP request
     """Decode an export. Raises Invalid with the reason."""
+    check_json(body, limits.values, "values")
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise Invalid(f"the body is not valid JSON: {error}") from None
     if not isinstance(document, dict):
         raise Invalid("the body must be a JSON object")
+    check_json_export(kind, document, limits)
+    message = REQUESTS[kind]
     _convert_ids(document, 0)
     try:
         return _parse(document, message)

@@ -6,15 +6,16 @@ over all attributes would take longer than storing them. Unchanged spans keep th
 """
 
 import operator
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import compress, count
-from typing import Any, TypeVar
+from typing import Any
 
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -43,7 +44,6 @@ from spanwise.ingest.rest.bodies import NewSignal
 from spanwise.model.errors import Invalid
 from spanwise.model.times import EARLIEST
 
-MAX_ITEMS = 10_000
 # One year touches up to 13 months. Tables are partitioned by month, and each partition of an insert
 # takes the engine about 15 ms, during which readers wait: a request with 323 months took seconds.
 MAX_MONTHS = 13
@@ -60,8 +60,6 @@ _START_OF = operator.attrgetter("start_time_unix_nano")
 # The index of a span in its request, and why it is invalid.
 Rejection = tuple[int, str]
 
-M = TypeVar("M", bound=Message)
-
 
 @dataclass(frozen=True)
 class Prepared:
@@ -73,24 +71,18 @@ class Prepared:
     reason: str = ""
 
 
-def decode(message: type[M], body: bytes) -> M:
-    try:
-        return message.FromString(body)
-    except DecodeError as error:
-        raise Invalid(f"the body is not a valid {message.DESCRIPTOR.name}: {error}") from None
-
-
 def prepare_traces(
     request: ExportTraceServiceRequest,
     workspace: str,
     body: bytes | None = None,
     *,
+    largest_item: int = sys.maxsize,
     has_calls: bool = False,
 ) -> Prepared:
-    """Prepare spans; `body` is what the request was decoded from, if that was protobuf."""
+    """Prepare spans; `body` is the encoded request, if there is one."""
     scopes = [scope for resource in request.resource_spans for scope in resource.scope_spans]
-    total = count_items(len(scope.spans) for scope in scopes)
-    starts = [_START_OF(span) for scope in scopes for span in scope.spans]
+    total = sum(len(scope.spans) for scope in scopes)
+    starts = [start for scope in scopes for start in map(_START_OF, scope.spans)]
     refuse_many_months(starts)
     raw = iter(raw_scopes(scopes, body))
     frames: list[Part] = []
@@ -98,14 +90,19 @@ def prepare_traces(
     rejections: list[Rejection] = []
     seen = 0
     for resource in request.resource_spans:
-        head = make_head(workspace, resource.resource)
+        head = None
         for scope in resource.scope_spans:
             data = next(raw)
+            if not (size := len(scope.spans)):
+                continue
+            head = head or make_head(workspace, resource.resource)
             corrections = find_corrections(scope.scope.name, head)
             has_calls |= coding_agents.add_call_id in corrections
-            changes, problems = _change_spans(scope, data, found, corrections)
+            changes, problems = _change_spans(
+                scope, data, starts[seen : seen + size], largest_item, found, corrections
+            )
             rejections += [(seen + index, problem) for index, problem in problems]
-            seen += len(scope.spans)
+            seen += size
             frames += frame(data.parts(changes), head)
     if total and len(rejections) == total:
         raise Invalid(
@@ -126,10 +123,14 @@ def _with_signals(prepared: Prepared, workspace: str, found: Sequence[NewSignal]
 
 
 def prepare_logs(
-    request: ExportLogsServiceRequest, workspace: str, body: bytes | None = None
+    request: ExportLogsServiceRequest,
+    workspace: str,
+    body: bytes | None = None,
+    *,
+    largest_item: int = sys.maxsize,
 ) -> Prepared:
     scopes = [scope for resource in request.resource_logs for scope in resource.scope_logs]
-    total = count_items(len(scope.log_records) for scope in scopes)
+    total = sum(len(scope.log_records) for scope in scopes)
     refuse_many_months([_time_of(record) for scope in scopes for record in scope.log_records])
     raw = raw_scopes(scopes, body)
     left = iter(raw)
@@ -137,13 +138,16 @@ def prepare_logs(
     found: list[NewSignal] = []
     may_have_calls = any(coding_agents.may_be_coding_agent(scope.has) for scope in raw)
     for resource in request.resource_logs:
-        head = make_head(workspace, resource.resource)
+        head = None
         for scope in resource.scope_logs:
             data = next(left)
+            if not scope.log_records:
+                continue
+            head = head or make_head(workspace, resource.resource)
             may_have_calls |= coding_agents.is_claude_code(scope.scope.name, head)
             if evaluations.may_be_in(data.has):
                 found += evaluations.find_in_records(scope.log_records)
-            frames += frame(data.parts(_change_logs(scope, data)), head)
+            frames += frame(data.parts(_change_logs(scope, data, largest_item)), head)
     prepared = to_prepared(Record(Kind.LOGS, bytearray().join(frames)), total)
     prepared = _with_signals(prepared, workspace, found)
     calls = coding_agents.derive_spans(request) if may_have_calls else ExportTraceServiceRequest()
@@ -159,10 +163,11 @@ def _time_of(record: LogRecord) -> int:
     return record.time_unix_nano or record.observed_time_unix_nano
 
 
-def _change_logs(scope: ScopeLogs, raw: Scope) -> dict[int, bytes | None]:
+def _change_logs(scope: ScopeLogs, raw: Scope, largest_item: int) -> dict[int, bytes | None]:
     """Truncate long values and number messages; return the changed records by index."""
     may_have_messages = raw.has(b"gen_ai.") and len(scope.log_records) > 1
-    if raw.size <= MAX_VALUE_BYTES and not may_have_messages:
+    may_be_long = min(raw.size, largest_item) > MAX_VALUE_BYTES
+    if not may_be_long and not may_have_messages:
         return {}
     numbered = number_messages(scope.log_records) if may_have_messages else set()
     return {
@@ -208,13 +213,6 @@ def describe_rejections(rejections: Sequence[Rejection], items: str = "spans") -
     )
 
 
-def count_items(sizes: Iterable[int]) -> int:
-    total = sum(sizes)
-    if total > MAX_ITEMS:
-        raise Invalid(f"the request has {total:,} items; at most {MAX_ITEMS:,} are allowed")
-    return total
-
-
 def refuse_many_months(times: Sequence[int]) -> None:
     """Raise Invalid when times fall into too many months. Implausible times do not count."""
     if len(times) <= MAX_MONTHS or max(times) - min(times) < _MIN_RANGE_NANO:
@@ -243,6 +241,8 @@ def _hours_of(times: Sequence[int]) -> frozenset[int]:
 def _change_spans(
     scope: Any,  # noqa: ANN401 -- ScopeSpans
     raw: Scope,
+    starts: Sequence[int],
+    largest_item: int,
     found: list[NewSignal],
     corrections: Sequence[Correction],
 ) -> tuple[dict[int, bytes | None], list[Rejection]]:
@@ -253,14 +253,14 @@ def _change_spans(
     changes: dict[int, bytes | None] = {}
     rejections: list[Rejection] = []
     has_embedded = may_have_embedded_values(scope.scope.name, raw.has)
-    may_be_long = raw.size > MAX_VALUE_BYTES and any(
-        end - start > MAX_VALUE_BYTES for start, _, end in raw.items()
-    )
+    may_be_long = min(raw.size, largest_item) > MAX_VALUE_BYTES
     latest = time.time_ns() + MAX_AHEAD_NANO
     has_evaluations = evaluations.may_be_in(raw.has)
     must_check_all = has_embedded or may_be_long or corrections or has_evaluations
     indexes = (
-        range(len(scope.spans)) if must_check_all else _find_spans_to_check(scope.spans, latest)
+        range(len(scope.spans))
+        if must_check_all
+        else _find_spans_to_check(scope.spans, starts, latest)
     )
     for index in indexes:
         span = scope.spans[index]
@@ -305,23 +305,21 @@ _CHECKED_FIELDS = operator.attrgetter(
     "trace_id",
     "span_id",
     "parent_span_id",
-    "start_time_unix_nano",
     "end_time_unix_nano",
     "events",
 )
 
 
-def _find_spans_to_check(spans: Sequence[Any], latest: int) -> Iterable[int]:
+def _find_spans_to_check(spans: Sequence[Any], starts: Sequence[int], latest: int) -> Iterable[int]:
     """Return the spans that have events or may be invalid, without a loop over the others."""
-    if not spans:
-        return ()
     columns = [*zip(*map(_CHECKED_FIELDS, spans), strict=True)]
-    return compress(count(), columns[-1]) if _are_valid(columns, latest) else range(len(spans))
+    are_valid = _are_valid(columns, starts, latest)
+    return compress(count(), columns[-1]) if are_valid else range(len(spans))
 
 
-def _are_valid(columns: Sequence[Sequence[Any]], latest: int) -> bool:
+def _are_valid(columns: Sequence[Sequence[Any]], starts: Sequence[int], latest: int) -> bool:
     """Return whether every span is valid; `_find_problem` finds which one is not."""
-    trace_ids, span_ids, parent_ids, starts, ends, _ = columns
+    trace_ids, span_ids, parent_ids, ends, _ = columns
     return (
         set(map(len, trace_ids)) == {TRACE_ID_BYTES}
         and set(map(len, span_ids)) == {SPAN_ID_BYTES}

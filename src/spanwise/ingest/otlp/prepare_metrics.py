@@ -1,6 +1,7 @@
 """Validates the data points of metrics and frames them as a record for the journal."""
 
 import math
+import sys
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -17,7 +18,6 @@ from spanwise.ingest.otlp.limits import EARLIEST_NANO, MAX_AHEAD_NANO
 from spanwise.ingest.otlp.prepare import (
     Prepared,
     Rejection,
-    count_items,
     describe_rejections,
     raw_scopes,
     refuse_many_months,
@@ -35,12 +35,16 @@ _HISTOGRAMS = {"histogram", "exponential_histogram"}
 
 
 def prepare_metrics(
-    request: ExportMetricsServiceRequest, workspace: str, body: bytes | None = None
+    request: ExportMetricsServiceRequest,
+    workspace: str,
+    body: bytes | None = None,
+    *,
+    largest_item: int = sys.maxsize,
 ) -> Prepared:
-    """Prepare data points; `body` is what the request was decoded from, if that was protobuf."""
+    """Prepare data points; `body` is the encoded request, if there is one."""
     scopes = [scope for resource in request.resource_metrics for scope in resource.scope_metrics]
     metrics = [metric for scope in scopes for metric in scope.metrics]
-    total = count_items(len(points_of(metric)) for metric in metrics)
+    total = sum(len(points_of(metric)) for metric in metrics)
     refuse_many_months([point.time_unix_nano for m in metrics for point in points_of(m)])
     latest = time.time_ns() + MAX_AHEAD_NANO
     raw = iter(raw_scopes(scopes, body))
@@ -48,16 +52,20 @@ def prepare_metrics(
     rejections: list[Rejection] = []
     seen = 0
     for resource in request.resource_metrics:
-        head = make_head(workspace, resource.resource)
+        head = None
         for scope in resource.scope_metrics:
             data = next(raw)
+            if not scope.metrics:
+                continue
+            head = head or make_head(workspace, resource.resource)
+            may_be_long = min(data.size, largest_item) > MAX_VALUE_BYTES
             changes: dict[int, bytes | None] = {}
             for index, metric in enumerate(scope.metrics):
                 size = len(points_of(metric))
                 problems = [*_remove_invalid(metric, latest)]
                 rejections += [(seen + at, problem) for at, problem in problems if problem]
                 seen += size
-                if (data.size > MAX_VALUE_BYTES and truncate_metric(metric)) or problems:
+                if (may_be_long and truncate_metric(metric)) or problems:
                     changes[index] = metric.SerializeToString()
             frames += frame(data.parts(changes), head)
     if total and len(rejections) == total:

@@ -22,6 +22,11 @@ from spanwise.model.telemetry.conversation.messages import (
 )
 from spanwise.storage.telemetry.spans.decoding import to_plain_value
 
+_READ_EVENTS = {
+    *(*EXCEPTION_EVENTS, *FLAG_EVENTS, *INPUT_EVENTS, *OUTPUT_EVENTS),
+    *(TOOL_OUTPUT_EVENT, DETAILS_EVENT),
+}
+
 
 def add_event_attributes(span: Span) -> bool:
     """Add attributes derived from the span's events; return whether there were any."""
@@ -29,6 +34,8 @@ def add_event_attributes(span: Span) -> bool:
     inputs: list[Any] = []
     outputs: list[Any] = []
     for event in span.events:
+        if event.name not in _READ_EVENTS:
+            continue
         values = {a.key: to_plain_value(a.value) for a in event.attributes}
         if event.name in EXCEPTION_EVENTS:
             _add(span, "spanwise.exception.type", values.get("exception.type"))

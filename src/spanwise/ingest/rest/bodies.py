@@ -25,6 +25,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from spanwise.ingest.counts import check_json
 from spanwise.model.api_model import ApiModel, UtcTime, utc_now
 from spanwise.model.errors import FieldProblem, Invalid
 from spanwise.model.telemetry.logs import LogLevel
@@ -221,7 +222,8 @@ _LOGS = TypeAdapter(list[NewLog])
 _SIGNALS = TypeAdapter(list[NewSignal])
 
 
-def load_json(body: bytes) -> Any:  # noqa: ANN401 -- any JSON
+def load_json(body: bytes, max_values: int) -> Any:  # noqa: ANN401 -- any JSON
+    check_json(body, max_values, "values")
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:

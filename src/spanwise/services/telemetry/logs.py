@@ -30,7 +30,9 @@ class Logs:
             else log
             for log in parsed.items
         ]
-        await self._receiver.receive_logs(sender, named, rejected=len(parsed.rejections))
+        await self._receiver.receive_logs(
+            sender, named, size=len(body), rejected=len(parsed.rejections)
+        )
         return parsed
 
     async def find(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spanwise.ingest.receiver import Receiver
-from spanwise.ingest.rest.bodies import NewSignal, load_json, parse_signal, parse_signals
+from spanwise.ingest.rest.bodies import NewSignal, parse_signal, parse_signals
 from spanwise.model.accounts import Sender
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import NotFound
@@ -30,11 +30,12 @@ class Signals:
 
     async def record(self, sender: Sender, body: bytes) -> Signal:
         """Store one signal; return it with its id and times filled in."""
-        return (await self.record_all(sender, [parse_signal(load_json(body))]))[0]
+        signal = await self._receiver.read_json(body, parse_signal)
+        return (await self.record_all(sender, [signal]))[0]
 
     async def record_batch(self, sender: Sender, body: bytes) -> list[Signal]:
         """Store 1 to 1000 signals, all or none."""
-        return await self.record_all(sender, parse_signals(load_json(body)))
+        return await self.record_all(sender, await self._receiver.read_json(body, parse_signals))
 
     async def record_all(self, sender: Sender, new: Sequence[NewSignal]) -> list[Signal]:
         """Store parsed signals, all or none."""

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from spanwise.ingest.commit.journal import Kind
+from spanwise.ingest.counts import DEFAULT_LIMITS
 from spanwise.ingest.otlp.deep_values import flatten_deep_values
 from spanwise.ingest.otlp.json_format import decode_json
 from spanwise.model.errors import Invalid
@@ -26,7 +28,9 @@ def from_protobuf(shape: str, depth: int) -> ExportTraceServiceRequest:
 
 
 def from_json(shape: str, depth: int) -> ExportTraceServiceRequest:
-    return decode_json(ExportTraceServiceRequest, json_traces(in_json(shape, depth))[1])
+    body = json_traces(in_json(shape, depth))[1]
+    request: ExportTraceServiceRequest = decode_json(Kind.TRACES, body, DEFAULT_LIMITS)
+    return request
 
 
 read = pytest.mark.parametrize("read", [from_protobuf, from_json])
@@ -56,11 +60,11 @@ def test_other_deep_json_is_refused(depth: int) -> None:
     body = b'{"a":' * depth + b"1" + b"}" * depth
     value: Any = b'{"resourceSpans":[' + body + b"]}"
     with pytest.raises(Invalid):
-        decode_json(ExportTraceServiceRequest, value)
+        decode_json(Kind.TRACES, value, DEFAULT_LIMITS)
 
 
 @pytest.mark.parametrize("depth", [100, 200_000])
 def test_a_value_without_an_end_of_its_levels_is_refused(depth: int) -> None:
     value = b'{"arrayValue":{"values":[' * depth + b"{}" + b"]}}" * depth
     with pytest.raises(Invalid):
-        decode_json(ExportTraceServiceRequest, json_traces(value)[1])
+        decode_json(Kind.TRACES, json_traces(value)[1], DEFAULT_LIMITS)

@@ -4,6 +4,8 @@ import orjson
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from spanwise.ingest.commit.journal import Kind
+from spanwise.ingest.counts import DEFAULT_LIMITS
 from spanwise.ingest.otlp.json_format import decode_json
 from spanwise.model.errors import Invalid
 
@@ -13,7 +15,8 @@ def export(**span: object) -> bytes:
 
 
 def read(body: bytes) -> ExportTraceServiceRequest:
-    return decode_json(ExportTraceServiceRequest, body)
+    request: ExportTraceServiceRequest = decode_json(Kind.TRACES, body, DEFAULT_LIMITS)
+    return request
 
 
 @pytest.mark.parametrize("hex_id", ["0AF7651916CD43DD8448EB211C80319C"])
@@ -28,7 +31,7 @@ def test_ids_are_hex_in_either_case(hex_id: str) -> None:
 def test_names_may_be_those_of_the_protobuf_fields() -> None:
     span = {"trace_id": "ab" * 16, "span_id": "cd" * 8, "start_time_unix_nano": "7"}
     body = {"resource_spans": [{"scope_spans": [{"spans": [span]}]}]}
-    request = decode_json(ExportTraceServiceRequest, orjson.dumps(body))
+    request = decode_json(Kind.TRACES, orjson.dumps(body), DEFAULT_LIMITS)
     [found] = request.resource_spans[0].scope_spans[0].spans
     assert found.trace_id == b"\xab" * 16
     assert (found.span_id, found.start_time_unix_nano) == (b"\xcd" * 8, 7)

@@ -57,7 +57,7 @@ BAD_SPANS: list[tuple[dict[str, Any], str]] = [
 def test_only_the_span_that_cannot_be_stored_is_rejected(bad: dict[str, Any], reason: str) -> None:
     first, last = span(), span()
     # Through JSON, where integers beyond 64 bits become floats.
-    parsed = parse_spans(load_json(json.dumps({"spans": [first, bad, last]}).encode()), 10)
+    parsed = parse_spans(load_json(json.dumps({"spans": [first, bad, last]}).encode(), 100), 10)
     assert [item.span_id for item in parsed.items] == [first["spanId"], last["spanId"]]
     [rejection] = parsed.rejections
     assert rejection.index == 1
@@ -189,7 +189,7 @@ def test_an_invalid_signal_is_refused_with_the_field(body: dict[str, Any], field
     ],
 )
 def test_anything_but_json_is_refused(text: bytes) -> None:
-    assert fields_refused(lambda body, _: load_json(body), text) == ["body"]
+    assert fields_refused(lambda body, _: load_json(body, 100), text) == ["body"]
 
 
 def test_a_batch_of_signals_with_invalid_ones_is_refused_and_names_each() -> None:

@@ -16,7 +16,7 @@ from spanwise import __version__
 from spanwise.api.auth import may_ingest
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.services import get_services
-from spanwise.ingest.rest.bodies import MAX_SIGNALS, NewSignal, load_json, parse_signal
+from spanwise.ingest.rest.bodies import MAX_SIGNALS, NewSignal, parse_signal
 from spanwise.model.errors import Invalid
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -45,20 +45,32 @@ async def record_langsmith_feedback(request: Request) -> Response:
 
 async def _record(request: Request, convert: Callable[[Any], NewSignal]) -> Response:
     caller = await may_ingest(request)
+    services = get_services(request)
     async with json_body(request) as body:
-        signal = convert(load_json(body))
-    [recorded] = await get_services(request).signals.record_all(caller.sender, [signal])
+        signal = await services.receiver.read_json(body, convert)
+    [recorded] = await services.signals.record_all(caller.sender, [signal])
     return JSONResponse({"id": recorded.id})
 
 
 async def record_langfuse_batch(request: Request) -> Response:
     """Record the scores of a batch, which Langfuse's SDKs send in the background."""
     caller = await may_ingest(request)
+    services = get_services(request)
     async with json_body(request) as body:
-        batch = _object(load_json(body)).get("batch")
+        signals, successes, errors = await services.receiver.read_json(body, _from_batch)
+    if signals:
+        await services.signals.record_all(caller.sender, signals)
+    return JSONResponse({"successes": successes, "errors": errors}, _BATCH_STATUS)
+
+
+def _from_batch(body: Any) -> tuple[list[NewSignal], list[Any], list[Any]]:  # noqa: ANN401
+    """Return the scores of a batch, and what the SDK is told of those that count and do not."""
+    batch = _object(body).get("batch")
     if not isinstance(batch, list) or len(batch) > MAX_SIGNALS:
         raise Invalid.field("batch", f"must be a list of at most {MAX_SIGNALS:,} events")
-    signals, successes, errors = [], [], []
+    signals: list[NewSignal] = []
+    successes: list[Any] = []
+    errors: list[Any] = []
     for event in batch:
         event_id = str(_object(event).get("id", ""))
         try:
@@ -67,16 +79,15 @@ async def record_langfuse_batch(request: Request) -> Response:
             errors.append({"id": event_id, "status": 400, "message": error.message})
         else:
             successes.append({"id": event_id, "status": 201})
-    if signals:
-        await get_services(request).signals.record_all(caller.sender, signals)
-    return JSONResponse({"successes": successes, "errors": errors}, _BATCH_STATUS)
+    return signals, successes, errors
 
 
 async def create_image(request: Request) -> Response:
     """Traceloop's SDK asks where to upload an image before it exports the span."""
     await may_ingest(request)
     async with json_body(request) as body:
-        name = str(_object(load_json(body)).get("image_name", "image"))
+        values = await get_services(request).receiver.read_json(body, _object)
+    name = str(values.get("image_name", "image"))
     plain = re.sub(r"[^\w.-]", "_", name)
     # Without the setting, the address that the SDK called: the default names this machine only.
     base = get_services(request).settings.public_url or request.base_url
