@@ -65,10 +65,14 @@ def test_two_releases_are_compared(tab: Tab) -> None:
     expect(measures.get_by_role("row", name="Cost per trace")).to_contain_text("Better")
     expect(measures.get_by_role("row", name="Error rate 60 traces")).to_contain_text("Unclear")
     contributors = page.get_by_role("table", name="Contributors")
-    expect(contributors).to_contain_text("Mean latency with model zz-hive")
+    expect(contributors.get_by_role("row").nth(1)).to_contain_text("Time in model zz-hive")
     expect(contributors).not_to_contain_text("with agent slow-hornet")
+    headline = "slow-hornet 9.1 → 9.2: zz-hive takes 1.63 s instead of 830 ms."
+    expect(page.get_by_text(headline)).to_be_visible()
     baseline = page.get_by_label("Baseline", exact=True)
     baseline.fill("9.2")
+    expect(page.get_by_role("option")).to_have_text(["9.2"])
+    page.keyboard.press("Enter")
     expect(page.get_by_text("Both sides are 9.2")).to_be_visible()
     # Without a value there is the default again.
     baseline.clear()
@@ -88,13 +92,13 @@ def test_a_comparison_names_its_boxes_and_what_contributes(tab: Tab) -> None:
     errors = page.get_by_role("table", name="Measures").get_by_role("row", name="Error rate ")
     expect(errors.first).to_contain_text(" pts")
     contributors = page.get_by_role("table", name="Contributors")
-    expect(contributors).to_contain_text("with model zz-hive")
+    expect(contributors).to_contain_text("model zz-hive")
     expect(contributors).to_contain_text("with agent slow-hornet")
 
 
 def test_periods_are_compared_and_few_traces_say_so(tab: Tab) -> None:
     page = tab.show("/changes?agent=nobody")
-    expect(page.get_by_text("No traces to compare")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing to compare: no traces from")).to_be_visible()
     page = tab.show("/changes?range=7d")
     measures = page.get_by_role("table", name="Measures")
     expect(measures.get_by_role("row", name="Traces per day")).to_be_visible()
@@ -112,6 +116,36 @@ def test_releases_of_one_agent_are_compared(tab: Tab) -> None:
     expect(page.get_by_label("Baseline", exact=True)).to_have_value("3.1.0")
     expect(page.get_by_label("Candidate", exact=True)).to_have_value("3.2.0")
     expect(page.get_by_role("table", name="Measures")).to_be_visible()
+
+
+def test_only_values_that_exist_can_be_chosen(tab: Tab) -> None:
+    page = tab.show(f"{RELEASES}&agent=slow-hornet")
+    baseline = page.get_by_label("Baseline", exact=True)
+    expect(baseline).to_have_value("9.1")
+    baseline.fill("nonsense")
+    expect(page.get_by_text("No release like “nonsense” in this period")).to_be_visible()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(baseline).to_have_value("9.1")
+    expect(page.get_by_role("table", name="Measures")).to_be_visible()
+    # A link may name anything: the page offers what is similar.
+    page = tab.show("/changes?range=24h&by=model&agent=slow-hornet&baseline=zz-hive&candidate=hive")
+    missing = "Nothing to compare: no traces with model “hive” in this period"
+    expect(page.get_by_role("heading", name=missing)).to_be_visible()
+    assert tab.find_violations() == []
+    page.get_by_role("button", name="zz-hive").click()
+    expect(page.get_by_text("Both sides are zz-hive")).to_be_visible()
+
+
+def test_models_of_different_agents_get_no_verdict(tab: Tab) -> None:
+    page = tab.show("/changes?range=24h&by=model&baseline=zz-hive&candidate=claude-sonnet-4-5")
+    notice = page.get_by_role("status").filter(has_text="Not comparable")
+    expect(notice).to_contain_text("no agent is on both sides")
+    measures = page.get_by_role("table", name="Measures")
+    expect(measures.get_by_role("row", name="p50 latency")).to_contain_text("No verdict")
+    expect(measures).not_to_contain_text("Better")
+    expect(page.get_by_role("table", name="Contributors")).to_have_count(0)
+    assert tab.find_violations() == []
 
 
 def test_an_attribute_is_asked_for_before_its_values(tab: Tab) -> None:
@@ -134,6 +168,7 @@ def test_old_numbers_are_dim_under_a_new_selection_and_equal_sides_say_so(
 
     page.route("**/api/analytics/changes**", hold)
     page.get_by_label("Candidate", exact=True).fill("9.1")
+    expect(page.get_by_role("option")).to_have_text(["9.1"])
     page.keyboard.press("Enter")
     expect(report).to_have_attribute("aria-busy", "true")
     for route in held:

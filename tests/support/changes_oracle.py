@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from support.histories import percentile
@@ -24,6 +24,8 @@ class Trace:
     tools: Mapping[str, tuple[int, int]]
     ratings: Sequence[float]
     model: str
+    # Calls and milliseconds of its tools, models and steps.
+    parts: Mapping[tuple[str, str], tuple[int, float]] = field(default_factory=dict)
 
 
 # Sum and number of outcomes of a trace.

@@ -1,98 +1,153 @@
-"""Compares the sums of two sides: all measures, and what contributes to the differences."""
+"""Compares the sums of two sides: all measures, the mix of agents, and what contributes."""
 
-from collections.abc import Callable, Set
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
+from spanwise.analysis.change_contributors import Contributors, find_contributors
+from spanwise.analysis.change_fields import change_fields, compare_effective
 from spanwise.analysis.changes import (
     Compared,
     Observed,
     compare_arms,
     compare_quantiles,
     count_arm,
-    count_discoveries,
     design_effect,
     find_quantile,
-    moments_arm,
-    p_value,
     share_arm,
 )
-from spanwise.analysis.comparison import ALPHA, Arm, Interval, estimate
+from spanwise.analysis.comparison import ALPHA
 from spanwise.model.dashboards.changes import (
     CLUSTERS,
-    MAX_CONTRIBUTORS,
+    MAX_SHARE_DIFFERENCE,
+    MAX_UNPRICED,
     MIN_OBSERVATIONS,
+    AgentMix,
+    AgentShare,
     Array,
     Change,
     Changes,
     ChangeSide,
-    Contributor,
-    GroupKey,
-    GroupSums,
+    ChangeVerdict,
+    Mix,
     Preferred,
     SideSums,
 )
-from spanwise.model.experiments.results import Bounds
+from spanwise.model.dashboards.queries import Entity
 
 LATENCY_LEVELS = {"p50": 0.5, "p95": 0.95}
 NOTHING: Array = np.zeros(CLUSTERS)
-# Mean per trace, by measure, and the sum that it is computed from.
-_MEANS = {
-    "errorRate": "errors",
-    "avgLatency": "latency",
-    "costPerTrace": "cost",
-    "tokensPerTrace": "tokens",
-}
-# Values of each dimension that are compared: those with the most traces.
-MAX_VALUES = 10
-# Measures that are specific to a model or tool; the others would repeat the totals when every trace
-# has the value.
-_OWN_MEASURES = {("model", "costPerTrace"), ("tool", "toolErrorRate")}
+# Of the agents of the mix.
+MAX_AGENTS = 10
 
 Pair = tuple[Observed, Observed]
 
 
 def compare_sides(
-    dimension: str | None, wanted: Set[GroupKey], baseline: SideSums, candidate: SideSums
+    dimension: str | None,
+    of: Entity,
+    baseline: SideSums,
+    candidate: SideSums,
 ) -> Changes:
-    """Compare two sides; groups by other dimensions are the possible contributors.
-
-    `wanted` are the values that a filter requires of every trace.
-    """
-    contributors, tested = _find_contributors(dimension, wanted, baseline, candidate)
+    """Compare two sides; groups by other dimensions are the possible contributors."""
+    # Traffic between agents is part of what changes between periods.
+    is_mixed = dimension not in {None, "agent"} and baseline.outcomes and candidate.outcomes
+    agents = compare_agents(baseline, candidate) if is_mixed else None
+    measures = _compare_measures(dimension, of, baseline, candidate)
+    if agents is not None and agents.mix is not Mix.SAME:
+        measures = [_without_verdict(change) for change in measures]
+        found = Contributors([], 0)
+    else:
+        found = find_contributors(dimension, of, baseline, candidate, measures)
     return Changes(
         dimension=dimension,
-        baseline=_describe(baseline),
-        candidate=_describe(candidate),
-        measures=_compare_measures(dimension, baseline, candidate),
-        contributors=contributors,
-        tested=tested,
+        of=of,
+        baseline=_describe(of, baseline),
+        candidate=_describe(of, candidate),
+        agents=agents,
+        measures=measures,
+        contributors=found.contributors,
+        tested=found.tested,
     )
 
 
+def compare_agents(baseline: SideSums, candidate: SideSums) -> AgentMix:
+    """Compare the shares of agents, which may be the reason of any other difference.
+
+    A mix is different if the share of an agent differs by more than `MAX_SHARE_DIFFERENCE`, and
+    not by chance.
+    """
+    sides = baseline, candidate
+    counts = [_count_agents(side) for side in sides]
+    names = sorted({*counts[0], *counts[1]}, key=lambda name: -sum(c.get(name, 0) for c in counts))
+    if not counts[0].keys() & counts[1].keys():
+        mix = Mix.DISJOINT
+    elif any(_differs(name, counts, sides, ALPHA / len(names)) for name in names):
+        mix = Mix.DIFFERENT
+    else:
+        mix = Mix.SAME
+    shares = [
+        [count.get(name, 0) / side.outcomes for name in names]
+        for count, side in zip(counts, sides, strict=True)
+    ]
+    listed = zip(names, *shares, strict=True)
+    return AgentMix(
+        mix=mix,
+        agents=[
+            AgentShare(agent=name, baseline=before, candidate=now) for name, before, now in listed
+        ][:MAX_AGENTS],
+    )
+
+
+def _count_agents(side: SideSums) -> dict[str, int]:
+    """Return the number of outcomes by agent; traces without one have an empty name."""
+    counts = {key[1]: sums.outcomes for key, sums in side.groups.items() if key[0] == "agent"}
+    unnamed = side.outcomes - sum(counts.values())
+    return {**counts, "": unnamed} if unnamed > 0 else counts
+
+
+def _differs(
+    name: str, counts: list[dict[str, int]], sides: tuple[SideSums, SideSums], alpha: float
+) -> bool:
+    arms = [
+        share_arm(count.get(name, 0), side.outcomes, design_effect(side.totals["outcomes"]))
+        for count, side in zip(counts, sides, strict=True)
+    ]
+    if abs(arms[1].mean - arms[0].mean) <= MAX_SHARE_DIFFERENCE:
+        return False
+    if min(arm.units for arm in arms) < MIN_OBSERVATIONS:
+        # What chance explains is not known.
+        return True
+    compared = compare_effective(arms[0], arms[1], Preferred.NEITHER, alpha)
+    return compared.verdict is not ChangeVerdict.UNCLEAR
+
+
+def _without_verdict(change: Change) -> Change:
+    if change.verdict in {ChangeVerdict.NO_DATA, ChangeVerdict.UNPRICED}:
+        return change
+    return change.model_copy(update={"verdict": ChangeVerdict.INCOMPARABLE})
+
+
 def _compare_measures(
-    dimension: str | None, baseline: SideSums, candidate: SideSums
+    dimension: str | None, of: Entity, baseline: SideSums, candidate: SideSums
 ) -> list[Change]:
-    observed = {
-        name: (_per_trace(baseline, column), _per_trace(candidate, column))
-        for name, column in _MEANS.items()
-    }
-    changes = {name: _compare(name, pair) for name, pair in observed.items()}
+    sides = baseline, candidate
+    unit = "Call" if of is Entity.SPANS else "Trace"
     latencies = [
         _compare_quantiles(name, level, baseline, candidate)
         for name, level in LATENCY_LEVELS.items()
-        if baseline.traces and candidate.traces
+        if baseline.outcomes and candidate.outcomes
     ]
     signals = sorted({*baseline.signals, *candidate.signals})
     return [
         # The days on which a release or model was in use are not known.
         *([] if dimension else [_compare_counts(baseline, candidate)]),
-        changes["errorRate"],
+        _compare("errorRate", _per_outcome(sides, "errors")),
         *latencies,
-        *(changes[name] for name in ("avgLatency", "costPerTrace", "tokensPerTrace")),
-        _compare_tool_errors(baseline, candidate),
+        _compare("avgLatency", _per_outcome(sides, "latency")),
+        _compare_costs(f"costPer{unit}", baseline, candidate),
+        _compare(f"tokensPer{unit}", _per_outcome(sides, "tokens")),
+        *([_compare_tool_errors(baseline, candidate)] if of is Entity.TRACES else []),
         *(
             _compare(
                 f"signal:{name}",
@@ -104,30 +159,41 @@ def _compare_measures(
     ]
 
 
-def _per_trace(side: SideSums, column: str) -> Observed:
-    return Observed(side.totals[column], side.totals["traces"])
+def _per_outcome(sides: Iterable[SideSums], column: str) -> Pair:
+    first, second = (Observed(side.totals[column], side.totals["outcomes"]) for side in sides)
+    return first, second
+
+
+def _compare_costs(name: str, baseline: SideSums, candidate: SideSums) -> Change:
+    """Compare the costs that are known. With too many that are not, there is no verdict."""
+    sides = baseline, candidate
+    first, second = (
+        Observed(side.totals["cost"], side.totals["outcomes"] - side.totals["unpriced"])
+        for side in sides
+    )
+    change = _compare(name, (first, second))
+    if all(side.unpriced <= MAX_UNPRICED * side.outcomes for side in sides):
+        return change
+    unknown = (
+        *("difference", "interval"),
+        *("relative_difference", "relative_interval"),
+    )
+    update = {**dict.fromkeys(unknown), "verdict": ChangeVerdict.UNPRICED}
+    return change.model_copy(update=update)
 
 
 def _compare_tool_errors(baseline: SideSums, candidate: SideSums) -> Change:
-    arms = [
+    first, second = (
         share_arm(
             sum(side.failed_calls.values()),
             int(side.totals["tool_calls"].sum()),
             design_effect(side.totals["tool_calls"]),
         )
         for side in (baseline, candidate)
-    ]
-    compared = _compare_effective(arms[0], arms[1], Preferred.LOWER)
-    samples = [int(side.totals["tool_calls"].sum()) for side in (baseline, candidate)]
-    return Change(**_fields("toolErrorRate", Preferred.LOWER, compared, (samples[0], samples[1])))
-
-
-def _compare_effective(
-    baseline: Arm, candidate: Arm, preferred: Preferred, alpha: float = ALPHA
-) -> Compared:
-    """Compare arms whose units are independent observations."""
-    observations = min(baseline.units, candidate.units)
-    return compare_arms(baseline, candidate, preferred, observations=observations, alpha=alpha)
+    )
+    compared = compare_effective(first, second, Preferred.LOWER)
+    samples = (int(baseline.totals["tool_calls"].sum()), int(candidate.totals["tool_calls"].sum()))
+    return Change(**change_fields("toolErrorRate", Preferred.LOWER, compared, samples))
 
 
 def _of_signal(side: SideSums, name: str) -> Observed:
@@ -138,187 +204,46 @@ def _of_signal(side: SideSums, name: str) -> Observed:
 
 
 def _compare(name: str, pair: Pair, preferred: Preferred = Preferred.LOWER) -> Change:
-    observations = min(one.observations for one in pair)
     baseline, candidate = (one.to_arm() for one in pair)
+    observations = pair[0].observations, pair[1].observations
     compared = compare_arms(baseline, candidate, preferred, observations=observations)
-    return Change(**_fields(name, preferred, compared, _samples(pair)))
+    return Change(**change_fields(name, preferred, compared, _samples(pair)))
 
 
 def _compare_counts(baseline: SideSums, candidate: SideSums) -> Change:
-    """Compare the number of traces per day; no traces on one side are a number too."""
-    counts = baseline.totals["traces"], candidate.totals["traces"]
+    """Compare the number of traces per day."""
+    counts = baseline.totals["outcomes"], candidate.totals["outcomes"]
     first, second = count_arm(counts[0], baseline.days), count_arm(counts[1], candidate.days)
-    observations = max(int(np.count_nonzero(count)) for count in counts)
+    observations = int(np.count_nonzero(counts[0])), int(np.count_nonzero(counts[1]))
     compared = compare_arms(first, second, Preferred.NEITHER, observations=observations)
-    samples = baseline.traces, candidate.traces
-    return Change(**_fields("tracesPerDay", Preferred.NEITHER, compared, samples))
+    samples = baseline.outcomes, candidate.outcomes
+    return Change(**change_fields("tracesPerDay", Preferred.NEITHER, compared, samples))
 
 
 def _compare_quantiles(name: str, level: float, baseline: SideSums, candidate: SideSums) -> Change:
-    sides = baseline, candidate
-    observations = min(_per_trace(side, "traces").observations for side in sides)
-    compared = compare_quantiles(
+    first, second = _per_outcome((baseline, candidate), "outcomes")
+    compared: Compared = compare_quantiles(
         find_quantile(baseline.latencies, level),
         find_quantile(candidate.latencies, level),
         Preferred.LOWER,
-        observations=observations,
+        observations=(first.observations, second.observations),
     )
-    samples = baseline.traces, candidate.traces
-    return Change(**_fields(name, Preferred.LOWER, compared, samples))
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """A candidate contributor."""
-
-    key: GroupKey
-    measure: str
-    preferred: Preferred
-    baseline: Arm
-    candidate: Arm
-    samples: tuple[int, int]
-
-
-def _find_contributors(
-    dimension: str | None, wanted: Set[GroupKey], baseline: SideSums, candidate: SideSums
-) -> tuple[list[Contributor], int]:
-    """Return the most significant contributors, and how many were tested.
-
-    All are tested together: the intervals are widened to those of the discoveries of Benjamini and
-    Hochberg (Benjamini and Yekutieli 2005), so that an interval excludes zero if and only if its
-    contributor is a discovery.
-    """
-    possible = [
-        (one, found)
-        for key in _choose_groups(baseline, candidate)
-        if key[0] != dimension
-        for one in _list_candidates(key, baseline, candidate)
-        if (key not in wanted or (key[0], one.measure) in _OWN_MEASURES)
-        and min(one.baseline.units, one.candidate.units) >= MIN_OBSERVATIONS
-        and (found := estimate(one.baseline, one.candidate)) is not None
-    ]
-    discoveries = count_discoveries([p_value(found) for _, found in possible])
-    alpha = ALPHA * max(discoveries, 1) / max(len(possible), 1)
-    possible.sort(key=lambda pair: -pair[1].score_squared())
-    contributors = []
-    for one, _ in possible[:MAX_CONTRIBUTORS]:
-        compared = _compare_effective(one.baseline, one.candidate, one.preferred, alpha)
-        fields = _fields(one.measure, one.preferred, compared, one.samples)
-        contributors.append(Contributor(dimension=one.key[0], value=one.key[1], **fields))
-    return contributors, len(possible)
-
-
-def _choose_groups(baseline: SideSums, candidate: SideSums) -> list[GroupKey]:
-    """Return the values with the most traces of both sides, by dimension."""
-    traces = {
-        key: sum(side.groups[key].traces for side in (baseline, candidate) if key in side.groups)
-        for key in {**baseline.groups, **candidate.groups}
-    }
-    chosen: dict[str, list[GroupKey]] = {}
-    for key in sorted(traces, key=lambda key: (-traces[key], key)):
-        chosen.setdefault(key[0], []).append(key)
-    return [key for keys in chosen.values() for key in keys[:MAX_VALUES]]
-
-
-def _list_candidates(key: GroupKey, baseline: SideSums, candidate: SideSums) -> list[_Candidate]:
-    sides = _Group.of(key, baseline), _Group.of(key, candidate)
-
-    def pair(
-        measure: str, make: Callable[["_Group"], tuple[Arm, int]], preferred: Preferred
-    ) -> _Candidate:
-        (first, before), (second, now) = make(sides[0]), make(sides[1])
-        return _Candidate(key, measure, preferred, first, second, (before, now))
-
-    lower, neither = Preferred.LOWER, Preferred.NEITHER
-    match key[0]:
-        case "errorType":
-            return [pair("errorRate", _Group.share, lower)]
-        case "tool":
-            return [
-                pair("share", _Group.share, neither),
-                pair("toolErrorRate", _Group.failed_calls, lower),
-            ]
-        case "model":
-            cost = pair("costPerTrace", _Group.cost_of_all, lower)
-        case _:
-            cost = pair("costPerTrace", _Group.cost, lower)
-    return [
-        pair("share", _Group.share, neither),
-        pair("errorRate", _Group.errors, lower),
-        pair("avgLatency", _Group.latency, lower),
-        cost,
-    ]
-
-
-@dataclass(frozen=True)
-class _Group:
-    """The traces of a side with one value; means are over them, or over all traces of the side."""
-
-    value: str
-    sums: GroupSums
-    side: SideSums
-
-    @classmethod
-    def of(cls, key: GroupKey, side: SideSums) -> "_Group":
-        return cls(key[1], side.groups.get(key, GroupSums(0)), side)
-
-    @property
-    def effect(self) -> float:
-        return design_effect(self.side.totals["traces"])
-
-    def share(self) -> tuple[Arm, int]:
-        return share_arm(self.sums.traces, self.side.traces, self.effect), self.side.traces
-
-    def cost_of_all(self) -> tuple[Arm, int]:
-        arm = moments_arm(self.side.traces, self.sums.cost_powers, self.effect)
-        return arm, self.side.traces
-
-    def cost(self) -> tuple[Arm, int]:
-        arm = moments_arm(self.sums.traces, self.sums.cost_powers, self.effect)
-        return arm, self.sums.traces
-
-    def latency(self) -> tuple[Arm, int]:
-        arm = moments_arm(self.sums.traces, self.sums.latency_powers, self.effect)
-        return arm, self.sums.traces
-
-    def errors(self) -> tuple[Arm, int]:
-        return share_arm(self.sums.errors, self.sums.traces, self.effect), self.sums.traces
-
-    def failed_calls(self) -> tuple[Arm, int]:
-        effect = design_effect(self.side.totals["tool_calls"])
-        failed = self.side.failed_calls.get(self.value, 0)
-        return share_arm(failed, self.sums.calls, effect), self.sums.calls
+    samples = baseline.outcomes, candidate.outcomes
+    return Change(**change_fields(name, Preferred.LOWER, compared, samples))
 
 
 def _samples(pair: Pair) -> tuple[int, int]:
     return int(pair[0].outcomes.sum()), int(pair[1].outcomes.sum())
 
 
-def _fields(
-    name: str, preferred: Preferred, compared: Compared, samples: tuple[int, int]
-) -> dict[str, Any]:
-    def bounds(interval: Interval | None) -> Bounds | None:
-        return Bounds(lower=interval.lower, upper=interval.upper) if interval else None
-
-    return {
-        "measure": name,
-        "preferred": preferred,
-        "baseline": compared.baseline,
-        "candidate": compared.candidate,
-        "difference": compared.difference,
-        "interval": bounds(compared.interval),
-        "relative_difference": compared.relative_difference,
-        "relative_interval": bounds(compared.relative_interval),
-        "verdict": compared.verdict,
-        "baseline_samples": samples[0],
-        "candidate_samples": samples[1],
-    }
-
-
-def _describe(side: SideSums) -> ChangeSide:
+def _describe(of: Entity, side: SideSums) -> ChangeSide:
     return ChangeSide(
         value=side.query.value,
         start_date=side.query.period.start,
         end_date=side.query.period.end,
         traces=side.traces,
+        calls=side.outcomes if of is Entity.SPANS else None,
+        unpriced=side.unpriced,
+        unpriced_models=list(side.unpriced_models)[:MAX_AGENTS],
+        similar=[],
     )

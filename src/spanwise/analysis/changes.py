@@ -31,6 +31,7 @@ from spanwise.model.dashboards.changes import (
     Array,
     ChangeVerdict,
     Latencies,
+    Powers,
     Preferred,
     Quantile,
 )
@@ -79,6 +80,7 @@ class Compared:
     interval: Interval | None
     relative_interval: Interval | None
     verdict: ChangeVerdict
+    observations: tuple[int, int]
 
     @property
     def difference(self) -> float | None:
@@ -100,11 +102,16 @@ def critical_score_squared(alpha: float = ALPHA) -> float:
 
 
 def compare_arms(
-    baseline: Arm, candidate: Arm, preferred: Preferred, *, observations: int, alpha: float = ALPHA
+    baseline: Arm,
+    candidate: Arm,
+    preferred: Preferred,
+    *,
+    observations: tuple[int, int],
+    alpha: float = ALPHA,
 ) -> Compared:
-    """Compare two means; `observations` are those of the smaller side."""
+    """Compare two means; `observations` are the independent ones of both sides."""
     critical = critical_score_squared(alpha)
-    found = estimate(baseline, candidate) if observations >= MIN_OBSERVATIONS else None
+    found = estimate(baseline, candidate) if min(observations) >= MIN_OBSERVATIONS else None
     interval = difference_interval(found, critical) if found else None
     return Compared(
         _mean(baseline),
@@ -112,17 +119,18 @@ def compare_arms(
         interval,
         fieller_interval(found, critical) if found else None,
         _decide(interval, preferred, observations),
+        observations,
     )
 
 
 def compare_quantiles(
-    baseline: Quantile, candidate: Quantile, preferred: Preferred, *, observations: int
+    baseline: Quantile, candidate: Quantile, preferred: Preferred, *, observations: tuple[int, int]
 ) -> Compared:
     """Compare two quantiles by their intervals (MOVER, Zou and Donner 2008)."""
     interval = relative = None
     bounds = (baseline.lower, baseline.upper, candidate.lower, candidate.upper)
     is_bounded = all(bound is not None for bound in bounds)
-    if observations >= MIN_OBSERVATIONS and is_bounded:
+    if min(observations) >= MIN_OBSERVATIONS and is_bounded:
         low, high, candidate_low, candidate_high = (bound or 0.0 for bound in bounds)
         down, up = baseline.value - low, high - baseline.value
         candidate_down, candidate_up = (
@@ -137,10 +145,10 @@ def compare_quantiles(
         most = _ratio_bound(baseline.value, candidate.value, down, candidate_up)
         if least is not None and most is not None:
             relative = Interval(least - 1, most - 1)
-    few = observations if is_bounded else 0
-    return Compared(
-        baseline.value, candidate.value, interval, relative, _decide(interval, preferred, few)
-    )
+    verdict = _decide(interval, preferred, observations)
+    if not is_bounded and verdict is ChangeVerdict.UNCLEAR:
+        verdict = ChangeVerdict.TOO_FEW
+    return Compared(baseline.value, candidate.value, interval, relative, verdict, observations)
 
 
 def _ratio_bound(base: float, other: float, base_width: float, other_width: float) -> float | None:
@@ -215,7 +223,7 @@ def design_effect(counts: Array) -> float:
     return max(1.0, CLUSTERS * float(counts.var(ddof=1)) / total) if total else 1.0
 
 
-def moments_arm(outcomes: int, powers: tuple[float, float, float], effect: float) -> Arm:
+def moments_arm(outcomes: int, powers: Powers, effect: float) -> Arm:
     """Return the arm of a mean from sums of powers of the values of all outcomes."""
     units = int(outcomes / effect)
     if units < MIN_OBSERVATIONS:
@@ -236,8 +244,12 @@ def _mean(arm: Arm) -> float | None:
     return arm.mean if arm.units else None
 
 
-def _decide(interval: Interval | None, preferred: Preferred, observations: int) -> ChangeVerdict:
-    if observations < MIN_OBSERVATIONS:
+def _decide(
+    interval: Interval | None, preferred: Preferred, observations: tuple[int, int]
+) -> ChangeVerdict:
+    if min(observations) == 0:
+        return ChangeVerdict.NO_DATA
+    if min(observations) < MIN_OBSERVATIONS:
         return ChangeVerdict.TOO_FEW
     if interval is None or interval.lower <= 0 <= interval.upper:
         return ChangeVerdict.UNCLEAR

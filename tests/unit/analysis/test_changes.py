@@ -50,16 +50,18 @@ def verdicts(first: Floats, second: Floats) -> dict[str, ChangeVerdict]:
     found = {}
     for name, row in (("latency", 1), ("errors", 2)):
         pair = [observe(side, side[row]) for side in (first, second)]
-        few = min(one.observations for one in pair)
+        few = pair[0].observations, pair[1].observations
         arms = [one.to_arm() for one in pair]
         found[name] = compare_arms(arms[0], arms[1], Preferred.LOWER, observations=few).verdict
     for name, level in (("p50", 0.5), ("p95", 0.95)):
         quantiles = [find_quantile(latencies(side), level) for side in (first, second)]
         found[name] = compare_quantiles(
-            quantiles[0], quantiles[1], Preferred.LOWER, observations=100
+            quantiles[0], quantiles[1], Preferred.LOWER, observations=(100, 100)
         ).verdict
     days = [count_arm(observe(side, side[1]).outcomes, 7.0) for side in (first, second)]
-    found["traces"] = compare_arms(days[0], days[1], Preferred.NEITHER, observations=100).verdict
+    found["traces"] = compare_arms(
+        days[0], days[1], Preferred.NEITHER, observations=(100, 100)
+    ).verdict
     return found
 
 
@@ -98,7 +100,7 @@ def test_a_release_that_is_slower_is_found() -> None:
 
 def test_intervals_of_quantiles_are_those_of_both_sides_combined() -> None:
     compared = compare_quantiles(
-        Quantile(100, 90, 105), Quantile(150, 138, 170), Preferred.LOWER, observations=100
+        Quantile(100, 90, 105), Quantile(150, 138, 170), Preferred.LOWER, observations=(100, 100)
     )
     assert compared.interval is not None
     assert compared.relative_interval is not None
@@ -112,21 +114,30 @@ def test_intervals_of_quantiles_are_those_of_both_sides_combined() -> None:
 
 def test_few_observations_have_no_verdict() -> None:
     few = Arm(29, 1.0, 0.1)
-    compared = compare_arms(few, Arm(29, 9.0, 0.1), Preferred.LOWER, observations=29)
+    compared = compare_arms(few, Arm(29, 9.0, 0.1), Preferred.LOWER, observations=(29, 29))
     assert compared.verdict is ChangeVerdict.TOO_FEW
     assert (compared.difference, compared.interval) == (8.0, None)
     quantiles = Quantile(5, None, 7), Quantile(9, 8, 10)
-    compared = compare_quantiles(*quantiles, Preferred.LOWER, observations=100)
+    compared = compare_quantiles(*quantiles, Preferred.LOWER, observations=(100, 100))
     assert (compared.verdict, compared.interval) == (ChangeVerdict.TOO_FEW, None)
 
 
 def test_equal_constants_do_not_differ_and_other_constants_do() -> None:
     one, two = Arm(50, 1.0, 0.0), Arm(50, 2.0, 0.0)
-    same = compare_arms(one, one, Preferred.LOWER, observations=50)
+    same = compare_arms(one, one, Preferred.LOWER, observations=(50, 50))
     assert same.verdict is ChangeVerdict.UNCLEAR
-    assert compare_arms(one, two, Preferred.LOWER, observations=50).verdict is ChangeVerdict.WORSE
-    assert compare_arms(two, one, Preferred.LOWER, observations=50).verdict is ChangeVerdict.BETTER
-    assert compare_arms(two, one, Preferred.NEITHER, observations=50).verdict is ChangeVerdict.LOWER
+    assert (
+        compare_arms(one, two, Preferred.LOWER, observations=(50, 50)).verdict
+        is ChangeVerdict.WORSE
+    )
+    assert (
+        compare_arms(two, one, Preferred.LOWER, observations=(50, 50)).verdict
+        is ChangeVerdict.BETTER
+    )
+    assert (
+        compare_arms(two, one, Preferred.NEITHER, observations=(50, 50)).verdict
+        is ChangeVerdict.LOWER
+    )
 
 
 def test_discoveries_are_those_of_benjamini_and_hochberg() -> None:

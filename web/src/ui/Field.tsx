@@ -7,7 +7,7 @@ import {
 } from "react";
 import { cx } from "./cx";
 
-const BOX =
+export const BOX =
   "h-8 min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-fg disabled:opacity-60 aria-invalid:border-bad";
 
 interface FieldProps {

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from spanwise.model.dashboards.changes import CLUSTERS
+from spanwise.storage.telemetry.analytics import side_rows
 from support.changes_oracle import (
     MEASURES,
     Trace,
@@ -48,13 +49,20 @@ def make_trace(dice: random.Random, number: int, release: str) -> tuple[list[Bod
         **({"status": "error", "errorType": "timeout"} if failed else {}),
     )
     call = child_of(root, kind="llm", model=model, inputTokens=tokens, outputTokens=5, cost=cost)
-    spans, tools = [root, call], {"search": [0, 0], "run": [0, 0]}
+    # It lasts as long as the trace and contains everything, so it explains nothing by itself.
+    act = new_span(START + timedelta(minutes=10 * number), latency, kind="chain", name="act")
+    act = {**act, "traceId": root["traceId"], "parentSpanId": root["spanId"]}
+    spans, tools = [root, act, call], {"search": [0, 0], "run": [0, 0]}
+    # The milliseconds of one call.
+    took = {"search": 100 + 13 * (number % 7) + 400 * is_new, "run": 50 + 7 * (number % 5)}
     for _ in range(dice.randrange(3)):
         tool, is_bad = dice.choice(("search", "run")), dice.random() < 0.2
         tools[tool][0] += 1
         tools[tool][1] += is_bad
         status = {"status": "error", "errorType": "api_error"} if is_bad else {"status": "ok"}
-        spans.append(child_of(root, kind="tool", toolName=tool, **status))
+        made = new_span(START + timedelta(minutes=10 * number), took[tool])
+        of_root = {"traceId": root["traceId"], "parentSpanId": root["spanId"]}
+        spans.append({**made, **of_root, "kind": "tool", "toolName": tool, **status})
     ratings = [float(dice.randrange(5)) for _ in range(dice.randrange(2))]
     trace = Trace(
         number // 2,
@@ -66,6 +74,15 @@ def make_trace(dice: random.Random, number: int, release: str) -> tuple[list[Bod
         {name: (calls, bad) for name, (calls, bad) in tools.items()},
         ratings,
         model,
+        {
+            ("step", "act"): (1, latency),
+            ("model", model): (1, 100),
+            **{
+                ("tool", tool): (calls, calls * took[tool])
+                for tool, (calls, _) in tools.items()
+                if calls
+            },
+        },
     )
     return spans, trace
 
@@ -187,6 +204,85 @@ async def test_contributors_are_corrected_for_their_number(
     )
 
 
+def assert_parts_exact(
+    found: Any, first: Sequence[Trace], second: Sequence[Trace], alpha: float
+) -> None:
+    """Assert that time and calls of each part equal plain means over all traces."""
+    parts = [
+        row for row in found["contributors"] if row["measure"] in {"timePerTrace", "callsPerTrace"}
+    ]
+    assert {(row["dimension"], row["value"]) for row in parts} >= {
+        ("tool", "search"),
+        ("tool", "run"),
+        ("step", "act"),
+        ("model", "zz-small"),
+    }
+    z_squared = NormalDist().inv_cdf(1 - alpha / 2) ** 2
+    for row in parts:
+        key, is_time = (row["dimension"], row["value"]), row["measure"] == "timePerTrace"
+        means = [
+            measure_plain(
+                [float(trace.parts.get(key, (0, 0))[is_time]) for trace in side],
+                weigh(side, lambda _: 1, CLUSTERS),
+            )
+            for side in (first, second)
+        ]
+        expected = difference(means[0], means[1], z_squared)
+        assert found_difference(row) == pytest.approx(expected, rel=1e-6), row
+        if is_time:
+            calls = [
+                sum(trace.parts.get(key, (0, 0))[0] for trace in side) / len(side)
+                for side in (first, second)
+            ]
+            assert [row["baselineCalls"], row["candidateCalls"]] == pytest.approx(calls)
+
+
+def alpha_of(found: Any) -> float:
+    """Return the error rate that the intervals of contributors are widened to."""
+    discoveries: int = sum(row["verdict"] != "unclear" for row in found["contributors"])
+    return 0.05 * max(discoveries, 1) / int(found["tested"])
+
+
+async def test_the_slower_tool_comes_first(ada: Person, traces: list[Trace]) -> None:
+    found = await ask(ada, **RELEASES)
+    old, new = ([t for t in traces if t.version == release] for release in ("1.0", "1.1"))
+    assert_parts_exact(found, old, new, alpha_of(found))
+    first, *others = found["contributors"]
+    named = (first["dimension"], first["value"], first["measure"], first["explains"])
+    assert named == ("tool", "search", "timePerTrace", "avgLatency")
+    total = {change["measure"]: change for change in found["measures"]}["avgLatency"]
+    tools = [r for r in found["contributors"] if (r["dimension"], r["measure"]) == named[::2]]
+    together = sum(row["difference"] for row in tools)
+    share = min(first["difference"], together) / total["difference"]
+    assert first["explained"] == pytest.approx(share)
+    # Latency and errors of traces would blame the model for the tool.
+    measures = {row["measure"] for row in others if row["dimension"] == "model"}
+    assert measures <= {"share", "costPerTrace", "timePerTrace", "callsPerTrace"}
+
+
+async def test_parts_of_many_traces_are_sampled(
+    ada: Person, traces: list[Trace], monkeypatch: pytest.MonkeyPatch, shared_service: Service
+) -> None:
+    everything = await ask(ada, **RELEASES)
+    monkeypatch.setattr(side_rows, "MAX_PART_TRACES", 200)
+    found = await ask(ada, **RELEASES)
+    rows = {(row["value"], row["measure"]): row for row in found["contributors"]}
+    sampled = rows["search", "timePerTrace"]["baselineSamples"]
+    assert 100 < sampled < 200 < found["baseline"]["traces"]
+    # Measures, and the error rates of tools, are still those of all traces.
+    assert found["measures"] == everything["measures"]
+    [workspace] = await ada.data("GET", "/workspaces")
+    [engine_says] = await shared_service.services.engine.fetch(
+        """SELECT sum(spans_ms) / count() AS ms FROM (
+            SELECT trace_id, sumIf(duration_ns, tool_name = 'search') / 1e6 AS spans_ms,
+                max(attributes['release']) AS release
+            FROM spans FINAL WHERE workspace = {workspace:String}
+            GROUP BY trace_id HAVING release = '1.0' AND cityHash64(trace_id) % 2 = 0)""",
+        {"workspace": workspace["id"]},
+    )
+    assert rows["search", "timePerTrace"]["baseline"] == pytest.approx(engine_says["ms"])
+
+
 async def test_filters_and_the_compared_dimension_are_respected(
     ada: Person, traces: list[Trace]
 ) -> None:
@@ -203,19 +299,19 @@ async def test_filters_and_the_compared_dimension_are_respected(
 
 
 @pytest.mark.usefixtures("traces")
-async def test_the_agent_that_is_filtered_by_is_no_contributor(ada: Person) -> None:
+async def test_a_value_of_all_traces_is_no_contributor(ada: Person) -> None:
     everything = await ask(ada, **RELEASES)
-    assert ("agent", "planner") in named(everything)
+    assert "agent" not in {dimension for dimension, _ in named(everything)}
     [agent] = await ada.data("GET", "/agents")
     for one in ("planner", agent["id"]):
         found = await ask(ada, **RELEASES, agentId=one)
         assert found["measures"] == everything["measures"]
-        assert "agent" not in {dimension for dimension, _ in named(found)}
-        assert found["tested"] < everything["tested"]
+        assert found["contributors"] == everything["contributors"]
     model = '[{"field": "model", "op": "eq", "value": "zz-large"}]'
     found = await ask(ada, **RELEASES, filters=model)
-    large = [row for row in found["contributors"] if row["value"] == "zz-large"]
-    assert [row["measure"] for row in large] == ["costPerTrace"]
+    large = {row["measure"] for row in found["contributors"] if row["value"] == "zz-large"}
+    # Share, errors and latency would repeat the measures.
+    assert large <= {"costPerTrace", "timePerTrace", "callsPerTrace"}
 
 
 def named(found: Any) -> set[tuple[str, str]]:
@@ -241,7 +337,27 @@ async def test_an_empty_workspace_has_nothing_to_compare(service: Service) -> No
         assert (found["baseline"]["traces"], found["candidate"]["traces"]) == (0, 0)
         by_name = {change["measure"]: change for change in found["measures"]}
         assert by_name["errorRate"]["baseline"] is None
-        assert {change["verdict"] for change in found["measures"]} == {"tooFew"}
+        assert {change["verdict"] for change in found["measures"]} == {"noData"}
+
+
+@pytest.mark.usefixtures("traces")
+async def test_a_side_without_traces_has_no_data_and_names_similar_values(ada: Person) -> None:
+    found = await ask(ada, **{**RELEASES, "candidate": "1.11"})
+    assert (found["candidate"]["traces"], found["contributors"]) == (0, [])
+    assert found["candidate"]["similar"][0] == "1.1"
+    assert found["baseline"]["similar"] == []
+    assert {change["verdict"] for change in found["measures"]} == {"noData"}
+    models = {**WEEK, "dimension": "model", "baseline": "zz-large"}
+    found = await ask(ada, **models, candidate="SMALL", agentId="planner")
+    assert found["candidate"]["similar"] == ["zz-small"]
+    # Another workspace, or another filter, has no such values.
+    found = await ask(ada, **models, candidate="SMALL", agentId="nobody")
+    assert found["candidate"]["similar"] == []
+    # An empty period before has no data either: more traces per day than none say nothing.
+    before = {"baselineStart": "2025-05-01", "baselineEnd": "2025-05-31"}
+    found = await ask(ada, **WEEK, **before)
+    assert found["baseline"]["traces"] == 0
+    assert {change["verdict"] for change in found["measures"]} == {"noData"}
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ import { cx } from "@/ui/cx";
 import { IntervalBar, makeScale, ticksOf } from "@/ui/IntervalBar";
 import {
   type Change,
+  type Changes,
   formatDifference,
   formatSamples,
   formatValue,
   labelledTicks,
+  noteOf,
   toneOf,
   VERDICTS,
 } from "./measures";
@@ -27,7 +29,14 @@ export interface Row {
   links?: ReactNode;
 }
 
-export function ChangeRows({ label, rows }: { label: string; rows: readonly Row[] }) {
+interface TableProps {
+  label: string;
+  /** Whether traces or calls are compared. */
+  of: Changes["of"];
+  rows: readonly Row[];
+}
+
+export function ChangeRows({ label, of, rows }: TableProps) {
   const scale = makeScale(rows.flatMap(({ change }) => change.relativeInterval ?? []));
   const ticks = ticksOf(scale, 4);
   return (
@@ -50,14 +59,14 @@ export function ChangeRows({ label, rows }: { label: string; rows: readonly Row[
         <span role="columnheader">Verdict</span>
       </div>
       {rows.map((row) => (
-        <ChangeRow key={row.key} row={row} scale={scale} ticks={ticks} />
+        <ChangeRow key={row.key} of={of} row={row} scale={scale} ticks={ticks} />
       ))}
     </div>
   );
 }
 
 /** The label of zero, and of the ticks that have room beside it where the column is narrowest. */
-function TickLabels({ scale, ticks }: Omit<RowProps, "row">) {
+function TickLabels({ scale, ticks }: Omit<RowProps, "row" | "of">) {
   return (
     <span aria-hidden className="relative block h-full">
       {labelledTicks(scale, ticks).map((tick) => (
@@ -74,12 +83,13 @@ function TickLabels({ scale, ticks }: Omit<RowProps, "row">) {
 }
 
 interface RowProps {
+  of: Changes["of"];
   row: Row;
   scale: ReturnType<typeof makeScale>;
   ticks: number[];
 }
 
-function ChangeRow({ row, scale, ticks }: RowProps) {
+function ChangeRow({ of, row, scale, ticks }: RowProps) {
   const { measure, baseline, candidate, difference, verdict, ...change } = row.change;
   const tone = toneOf(verdict);
   const relative = change.relativeDifference;
@@ -89,7 +99,7 @@ function ChangeRow({ row, scale, ticks }: RowProps) {
       <span role="rowheader" className="min-w-0 max-lg:col-span-2">
         <span className="block font-medium break-words">{row.label}</span>
         {row.basis && <span className="block text-sm">{row.basis}</span>}
-        <span className="block text-sm text-muted">{formatSamples(row.change)}</span>
+        <span className="block text-sm text-muted">{formatSamples(of, row.change)}</span>
         {row.links}
       </span>
       <Cell name="Baseline">{formatValue(measure, baseline)}</Cell>
@@ -137,11 +147,6 @@ function ChangeRow({ row, scale, ticks }: RowProps) {
       </span>
     </div>
   );
-}
-
-function noteOf({ verdict, interval }: Change): string {
-  if (verdict === "tooFew") return "needs 30 sessions";
-  return interval ? "baseline too uncertain" : "no difference";
 }
 
 function Cell({ name, children }: { name: string; children: ReactNode }) {

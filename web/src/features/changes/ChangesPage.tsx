@@ -1,9 +1,9 @@
 /** What got better or worse between two periods, releases, models or other groups of traces. */
 import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight } from "lucide-react";
-import type { Schemas } from "@/lib/api";
 import type { Condition } from "@/lib/conditions";
 import { formatCount, formatCounted, formatShortTime } from "@/lib/format";
+import type { Search } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
 import { ViewsButton } from "@/ui/filters/ViewsButton";
@@ -18,19 +18,20 @@ import {
   measureInfo,
   summarize,
 } from "./measures";
+import { DifferentAgents, Headline, isEmpty, NothingToCompare, UnpricedUsage } from "./Notices";
 import { useChanges, useComparison, useSideSearch } from "./useChanges";
 
 const HEIGHT = 480;
 
 export default function ChangesPage() {
-  const { comparison, names, agents, isNamed, isLoading, change } = useComparison();
+  const { comparison, where, names, agents, isNamed, isLoading, change } = useComparison();
   const changes = useChanges(comparison);
   const { dimension, baseline, candidate } = comparison;
   const isIncomplete = dimension !== "" && !(isNamed && baseline && candidate);
   const isSame = dimension !== "" && baseline === candidate;
   return (
     <PageBody title="Changes" actions={<ViewsButton page="changes" />}>
-      <ComparisonForm comparison={comparison} names={names} onChange={change} />
+      <ComparisonForm comparison={comparison} where={where} onChange={change} />
       {isIncomplete ? (
         isLoading ? (
           <Skeleton className="h-96" />
@@ -45,15 +46,15 @@ export default function ChangesPage() {
       ) : (
         <QueryResult query={changes} rejected="Cannot compare these groups" height={HEIGHT}>
           {(found) =>
-            found.baseline.traces + found.candidate.traces === 0 ? (
-              <NoTraces />
+            isEmpty(found) ? (
+              <NothingToCompare changes={found} onChange={change} />
             ) : (
               <div
                 aria-busy={changes.isPlaceholderData}
                 className={cx("transition-opacity", changes.isPlaceholderData && "opacity-50")}
               >
                 {isSame && <SameValue value={baseline} />}
-                <Report changes={found} />
+                <Report changes={found} onChange={change} />
               </div>
             )
           }
@@ -63,15 +64,25 @@ export default function ChangesPage() {
   );
 }
 
-function Report({ changes }: { changes: Changes }) {
-  const { measures, contributors, tested } = changes;
+interface ReportProps {
+  changes: Changes;
+  onChange: (search: Search) => void;
+}
+
+function Report({ changes, onChange }: ReportProps) {
+  const { of, measures, contributors, tested } = changes;
+  const isComparable = !changes.agents || changes.agents.mix === "same";
   return (
     <div className="flex flex-col gap-3">
-      <Panel title="Measures">
-        <p className="mb-1">{summarize(measures)}</p>
+      <DifferentAgents changes={changes} onChange={onChange} />
+      <Panel title="Measures" unit={of === "spans" ? "of calls" : "of traces"}>
+        {isComparable && <Headline changes={changes} />}
+        {isComparable && <p className="mb-1">{summarize(measures)}</p>}
+        <UnpricedUsage changes={changes} />
         <Sides changes={changes} />
         <ChangeRows
           label="Measures"
+          of={of}
           rows={measures.map((change) => ({
             key: change.measure,
             label: measureInfo(change.measure).label,
@@ -84,30 +95,34 @@ function Report({ changes }: { changes: Changes }) {
           zero.
         </p>
       </Panel>
-      <Panel title="What contributes most" unit={testedText(tested)}>
-        {contributors.length === 0 ? (
-          <p className="py-4 text-muted">
-            There are too few traces to compare models, tools, agents or errors.
-          </p>
-        ) : (
-          <ChangeRows
-            label="Contributors"
-            rows={contributors.map((change) => ({
-              key: `${change.dimension}:${change.value}:${change.measure}`,
-              label: contributorLabel(change),
-              basis: contributorBasis(change),
-              change,
-              links: (
-                <TraceLinks
-                  changes={changes}
-                  label={contributorLabel(change)}
-                  more={[{ field: change.dimension, op: "eq", value: change.value }]}
-                />
-              ),
-            }))}
-          />
-        )}
-      </Panel>
+      {isComparable && (
+        <Panel title="What contributes most" unit={testedText(tested)}>
+          {contributors.length === 0 ? (
+            <p className="py-4 text-muted">
+              There is too little to compare models, tools, agents or errors.
+            </p>
+          ) : (
+            <ChangeRows
+              label="Contributors"
+              of={of}
+              rows={contributors.map((change) => ({
+                key: `${change.dimension}:${change.value}:${change.measure}`,
+                label: contributorLabel(of, change),
+                basis: contributorBasis(of, change),
+                change,
+                // Traces cannot be filtered by the name of a step.
+                links: change.dimension !== "step" && (
+                  <TraceLinks
+                    changes={changes}
+                    label={contributorLabel(of, change)}
+                    more={[{ field: change.dimension, op: "eq", value: change.value }]}
+                  />
+                ),
+              }))}
+            />
+          )}
+        </Panel>
+      )}
     </div>
   );
 }
@@ -118,9 +133,10 @@ function testedText(tested: number): string {
 
 function Sides({ changes }: { changes: Changes }) {
   const side = (name: "baseline" | "candidate") => {
-    const { value, startDate, endDate, traces } = changes[name];
+    const { value, startDate, endDate, traces, calls } = changes[name];
     const text = value ?? `${formatShortTime(startDate)} – ${formatShortTime(endDate)}`;
-    return `${text} (${formatCounted(traces, "trace")})`;
+    const counted = formatCounted(traces, "trace");
+    return `${text} (${calls === null ? counted : `${formatCounted(calls, "call")} in ${counted}`})`;
   };
   return (
     <div className="mb-1 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted">
@@ -179,14 +195,14 @@ const NO_ATTRIBUTE = {
 
 const NO_AGENT = {
   title: "Choose an agent",
-  hint: "Releases of different agents are hard to compare. To compare them anyway, enter both versions above.",
+  hint: "Different agents do different work: a comparison across them says little about a release, a model or a tool. To make it anyway, choose both values above.",
 };
 
 interface ChooseProps {
   isNamed: boolean;
   found: number;
   /** Those of which one has to be chosen. */
-  agents: readonly Schemas["AgentRef"][];
+  agents: readonly string[];
   onAgent: (name: string) => void;
 }
 
@@ -200,7 +216,7 @@ function ChooseValues({ isNamed, found, agents, onAgent }: ChooseProps) {
       action={
         needsAgent && (
           <span className="flex flex-wrap justify-center gap-2">
-            {agents.map(({ name }) => (
+            {agents.map((name) => (
               <Button key={name} onClick={() => onAgent(name)}>
                 {name}
               </Button>
@@ -219,13 +235,5 @@ function SameValue({ value }: { value: string }) {
     <p role="status" className="mb-3 rounded-lg border bg-info-soft px-3.5 py-2 text-info">
       Both sides are {value}. Choose another baseline or candidate.
     </p>
-  );
-}
-
-function NoTraces() {
-  return (
-    <EmptyState icon={<ArrowLeftRight className="size-6" />} title="No traces to compare">
-      Neither side has traces. Choose other values, a longer time range, or remove a filter.
-    </EmptyState>
   );
 }

@@ -1,13 +1,13 @@
 /** Chooses what is compared: two periods, or two values of a dimension. */
 import { ArrowLeftRight } from "lucide-react";
-import { DIMENSION_NAMES } from "@/lib/conditions";
-import { type Search, useUrl } from "@/lib/url";
+import { type Condition, DIMENSION_NAMES } from "@/lib/conditions";
+import type { Search } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { Select } from "@/ui/Field";
 import { UrlChips } from "@/ui/filters/Chips";
 import { UrlFilterButton } from "@/ui/filters/FilterButton";
 import { FieldPicker } from "@/ui/query/FieldPicker";
-import { SuggestInput } from "@/ui/query/SuggestInput";
+import { ValueBox } from "@/ui/query/ValueBox";
 import { type Comparison, SHIFTS } from "./useChanges";
 
 /** The most frequent questions first. */
@@ -16,13 +16,14 @@ const NAMES = [...new Set([...FIRST, ...DIMENSION_NAMES])];
 
 interface Props {
   comparison: Comparison;
-  names: readonly string[];
+  /** The filters of the page. */
+  where: readonly Condition[];
   onChange: (search: Search) => void;
 }
 
-export function ComparisonForm({ comparison, names, onChange }: Props) {
+export function ComparisonForm({ comparison, where, onChange }: Props) {
   const { dimension, baseline, candidate, shift } = comparison;
-  const { agent } = useUrl();
+  const isNamed = dimension !== "" && !dimension.endsWith(":");
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2 rounded-lg border bg-surface p-3.5">
       <span aria-hidden className="text-muted">
@@ -52,11 +53,11 @@ export function ComparisonForm({ comparison, names, onChange }: Props) {
         </>
       ) : (
         <>
-          <SuggestInput
+          <ValueBox
             label="Baseline"
-            isLabelShown
+            field={isNamed ? dimension : ""}
+            where={where}
             value={baseline}
-            suggestions={names}
             onChange={(value) => onChange({ baseline: value || undefined, candidate })}
           />
           <Button
@@ -64,11 +65,11 @@ export function ComparisonForm({ comparison, names, onChange }: Props) {
             icon={<ArrowLeftRight className="size-3.5" />}
             onClick={() => onChange({ baseline: candidate, candidate: baseline })}
           />
-          <SuggestInput
+          <ValueBox
             label="Candidate"
-            isLabelShown
+            field={isNamed ? dimension : ""}
+            where={where}
             value={candidate}
-            suggestions={names}
             onChange={(value) => onChange({ baseline, candidate: value || undefined })}
           />
         </>
@@ -77,11 +78,6 @@ export function ComparisonForm({ comparison, names, onChange }: Props) {
         <UrlChips />
         <UrlFilterButton />
       </div>
-      {dimension === "serviceVersion" && !agent && baseline && candidate && (
-        <p className="w-full text-sm text-muted">
-          This compares versions of all agents. Choose an agent above to compare its releases.
-        </p>
-      )}
     </div>
   );
 }

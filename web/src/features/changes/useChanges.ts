@@ -3,9 +3,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, unwrap } from "@/lib/api";
 import { type Condition, NATURAL, useConditions } from "@/lib/conditions";
-import { pageConditions } from "@/lib/groups";
-import { useFilterValues } from "@/lib/queries";
-import { type Range, useFilterQuery, useRange } from "@/lib/range";
+import { type Group, groupsOf, numberOf, pageConditions } from "@/lib/groups";
+import { type Range, rangeQuery, useFilterQuery, useRange } from "@/lib/range";
 import { type Search, useSetUrl, useUrl } from "@/lib/url";
 import { useValues } from "@/ui/filters/useSuggestions";
 import type { Changes } from "./measures";
@@ -28,9 +27,12 @@ export interface Comparison {
   shift: Shift;
 }
 
+/** Values of these belong to an agent: those of different agents do different work. */
+const OF_AN_AGENT = ["serviceVersion", "model", "provider", "tool"];
+
 /**
- * Without values in the URL, the two most frequent ones, in their natural order. Versions belong to
- * an agent, so that one has to be chosen first if there are several.
+ * Without values in the URL, the two most frequent ones, in their natural order. For values that
+ * belong to an agent, one has to be chosen first if there are several.
  */
 export function useComparison() {
   const url = useUrl();
@@ -41,9 +43,10 @@ export function useComparison() {
   const where = [...pageConditions(url), ...conditions];
   const values = useValues(dimension, "", isNamed, where);
   const names = useMemo(() => values.data?.map((one) => one.name) ?? [], [values.data]);
-  const agents = useFilterValues().data?.agents;
-  const isOfAll = dimension === "serviceVersion" && !where.some(({ field }) => field === "agent");
-  const needsAgent = isOfAll && agents?.length !== 1;
+  const isOfAll = OF_AN_AGENT.includes(dimension) && !where.some(({ field }) => field === "agent");
+  const rows = useRowsByAgent(dimension, isOfAll, where);
+  const agents = useMemo(() => rows && agentsWithTwo(dimension, rows), [dimension, rows]);
+  const needsAgent = isOfAll && new Set(rows?.map(({ agent }) => agent)).size !== 1;
   const comparison = useMemo((): Comparison => {
     const [first = "", second = ""] = defaultValues(
       needsAgent ? [] : names,
@@ -60,7 +63,36 @@ export function useComparison() {
   }, [dimension, names, needsAgent, url.baseline, url.candidate, url.against]);
   const change = (search: Search) => setUrl(search, { push: true });
   const isLoading = isNamed && (values.isPending || (isOfAll && !agents));
-  return { comparison, names, agents: (needsAgent && agents) || [], isNamed, isLoading, change };
+  const choices = (needsAgent && agents) || [];
+  return { comparison, where, names, agents: choices, isNamed, isLoading, change };
+}
+
+/** The values of a field by agent. */
+function useRowsByAgent(field: string, isEnabled: boolean, filters: Condition[]) {
+  const query = groupsOf({
+    measures: ["count"],
+    groupBy: isEnabled ? ["agent", field as "model"] : [],
+    filters,
+    limit: 1000,
+    ...rangeQuery(useRange()),
+  });
+  const { data } = useQuery({ ...query, enabled: isEnabled });
+  return data?.rows;
+}
+
+/** The agents with at least two values, those with the most traces of the second value first. */
+export function agentsWithTwo(field: string, rows: readonly Group[]): string[] {
+  const counts = new Map<string, number[]>();
+  for (const row of rows) {
+    const { agent } = row;
+    if (typeof agent === "string" && typeof row[field] === "string")
+      counts.set(agent, [...(counts.get(agent) ?? []), numberOf(row, "count") ?? 0]);
+  }
+  const second = (sizes: number[]) => sizes.toSorted((a, b) => b - a)[1] ?? 0;
+  return [...counts]
+    .filter(([, sizes]) => sizes.length > 1)
+    .toSorted(([, a], [, b]) => second(b) - second(a))
+    .map(([agent]) => agent);
 }
 
 export function defaultValues(names: readonly string[], ...given: (string | undefined)[]) {

@@ -8,8 +8,6 @@ interface Props {
   value: string;
   suggestions: readonly string[];
   placeholder?: string;
-  /** Where nothing beside the field says what it is. */
-  isLabelShown?: boolean;
   /** It appears because of a click, and is filled next. */
   startsFocused?: boolean;
   /** Empty text asks for the default. */
@@ -18,7 +16,7 @@ interface Props {
 
 /** A text field with suggestions that reports its value when typing pauses. */
 export function SuggestInput(props: Props) {
-  const { label, value, suggestions, placeholder, isLabelShown, startsFocused, onChange } = props;
+  const { label, value, suggestions, placeholder, startsFocused, onChange } = props;
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   const initialFocus = useRef(startsFocused);
@@ -51,11 +49,6 @@ export function SuggestInput(props: Props) {
   };
   return (
     <span className="flex grow items-center gap-2 sm:grow-0">
-      {isLabelShown && (
-        <label htmlFor={`${id}-field`} className="text-muted">
-          {label}
-        </label>
-      )}
       <Input
         id={`${id}-field`}
         ref={field}

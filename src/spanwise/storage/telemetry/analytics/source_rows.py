@@ -109,8 +109,8 @@ def _trace_rows(
             column = Column(f"values_{number}", is_list=True)
         columns[f"d{number}"] = _each_value(column)
     if parts := [TOKEN_PARTS[measure] for measure in query.measures if measure in TOKEN_PARTS]:
-        is_counted = _is_counted(where, period, has_uncounted)
-        of_spans |= {f"sum_{column}": f"sumIf({column}, {is_counted})" for column in parts}
+        counted = is_counted(where, period, has_uncounted)
+        of_spans |= {f"sum_{column}": f"sumIf({column}, {counted})" for column in parts}
         columns |= {_counted(column): f"sum_{column}" for column in parts}
     joins = _join_signals(where, query.measures, "trace_id")
     if of_spans:
@@ -155,7 +155,7 @@ def _span_rows(
     if fields:
         columns |= {row: inherited_column(field) for field, row in _DISTINCT.values()}
     if USAGE_MEASURES & set(query.measures):
-        own["is_counted"] = _is_counted(where, wanted.period, has_uncounted)
+        own["is_counted"] = is_counted(where, wanted.period, has_uncounted)
         columns |= {
             _counted(column): f"if(is_counted, {column}, 0)"
             for column in ("cost", "input_tokens", "output_tokens", *TOKEN_PARTS.values())
@@ -192,7 +192,7 @@ def _own_column(where: Conditions, dimension: str) -> Column:
     return SPAN_COLUMNS[dimension]
 
 
-def _is_counted(where: Conditions, period: TimeRange, has_uncounted: bool) -> str:
+def is_counted(where: Conditions, period: TimeRange, has_uncounted: bool) -> str:
     """SQL for whether the usage of a span counts."""
     has_usage = f"kind IN {USAGE_KINDS}"
     if not has_uncounted:
