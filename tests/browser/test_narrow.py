@@ -10,7 +10,7 @@ from support.browser import OpenTab, Site, Tab
 from support.demo_pages import address, first
 from support.spans import new_span
 
-MOST_REQUESTS = 12
+MOST_REQUESTS = 4
 LAPTOP = 1024
 IS_CUT = "element => element.scrollWidth > element.clientWidth + 1"
 # Texts that are cut to less than this tell nothing.

@@ -2,13 +2,13 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
+import { RateLimitNote } from "./app/RateLimitNote";
 import { router } from "./app/router";
-import { onRateLimit } from "./lib/api";
 import { queries } from "./lib/client";
-import { toast } from "./ui/Toast";
+import { shareAnswers } from "./lib/sharedAnswers";
 import "./styles.css";
 
-onRateLimit((seconds) => toast(`Too many requests. The page continues in ${seconds} s.`));
+shareAnswers(queries, new BroadcastChannel("spanwise.answers"));
 
 const Toasts = lazy(() => import("./ui/Toasts"));
 
@@ -28,6 +28,7 @@ if (root) {
     <StrictMode>
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
+        <RateLimitNote />
         <Suspense>
           <Toasts />
         </Suspense>

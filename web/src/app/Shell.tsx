@@ -5,6 +5,7 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { savesData, whenIdle } from "@/lib/idle";
 import { useFilterValues } from "@/lib/queries";
 import { useRange, useSetRange } from "@/lib/range";
+import { useRateLimitWait } from "@/lib/rateLimit";
 import { useShortcuts } from "@/lib/shortcuts";
 import { setTheme, useIsDark } from "@/lib/theme";
 import { useTabTitle } from "@/lib/title";
@@ -167,6 +168,7 @@ function CheckedOutlet({ page }: { page: Page | undefined }) {
 /** A thin line after 300 ms of loading, a message after 5 s. */
 function ProgressLine() {
   const isFetching = useIsFetching() > 0;
+  const isWaiting = useRateLimitWait() !== null;
   const [stage, setStage] = useState<"none" | "line" | "words">("none");
   useEffect(() => {
     if (!isFetching) return setStage("none");
@@ -184,9 +186,9 @@ function ProgressLine() {
           <div className="h-full w-1/3 animate-[progress_1.1s_linear_infinite] bg-accent" />
         </div>
       )}
-      {stage === "words" && (
+      {stage === "words" && !isWaiting && (
         <p className="absolute top-2 left-1/2 -translate-x-1/2 rounded-md border bg-surface px-3 py-1.5 text-sm whitespace-nowrap text-muted shadow-lg">
-          Still loading. If requests are rate limited, this can take up to a minute.
+          Still loading
         </p>
       )}
     </div>

@@ -1,5 +1,5 @@
 /** The top bar: workspace, agent, environment, time range, refresh and search. */
-import { useQueryClient } from "@tanstack/react-query";
+import { type Query, useQueryClient } from "@tanstack/react-query";
 import { ChevronsUpDown, CircleHelp, Menu as MenuIcon, RefreshCw, Search } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect } from "react";
 import { useFilterValues, useWorkspace } from "@/lib/queries";
@@ -136,23 +136,33 @@ const INTERVALS = [
 function Refresh() {
   const [interval, setInterval] = useUrlState("refresh", "off");
   const queries = useQueryClient();
-  // Also within the minute to which the end of a range is rounded.
-  const refresh = useCallback(() => {
-    tick();
-    void queries.invalidateQueries({ refetchType: "active" });
-  }, [queries]);
-  useShortcuts([{ keys: "r", what: "Refresh", run: refresh }]);
+  const refresh = useCallback(
+    (minAgeMs = 0) => {
+      tick();
+      // Also within the minute to which the end of a range is rounded.
+      const isOld = ({ state }: Query) => Date.now() - state.dataUpdatedAt >= minAgeMs;
+      void queries.invalidateQueries({ refetchType: "active", predicate: isOld });
+    },
+    [queries],
+  );
+  useShortcuts([{ keys: "r", what: "Refresh", run: () => refresh() }]);
   useEffect(() => {
     const seconds = Number(interval);
     if (!(seconds >= 5)) return;
-    const timer = window.setInterval(() => document.hidden || refresh(), seconds * 1000);
-    return () => window.clearInterval(timer);
+    // Another tab may have refreshed since: what is younger than half the interval is kept.
+    const refreshOld = () => document.hidden || refresh(seconds * 500);
+    const timer = window.setInterval(refreshOld, seconds * 1000);
+    document.addEventListener("visibilitychange", refreshOld);
+    return () => {
+      window.clearInterval(timer);
+      document.removeEventListener("visibilitychange", refreshOld);
+    };
   }, [interval, refresh]);
   return (
     <div className="flex">
       <Button
         aria-label="Refresh"
-        onClick={refresh}
+        onClick={() => refresh()}
         className="rounded-r-none border-r-0"
         icon={<RefreshCw className="size-3.5" />}
       />

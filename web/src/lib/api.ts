@@ -4,8 +4,10 @@
  *   const metrics = await unwrap(api.GET("/api/analytics/metrics", { params: { query } }));
  */
 import createClient from "openapi-fetch";
+import { inBatches } from "./batch";
 import { saveFile } from "./files";
 import { capitalize } from "./format";
+import { announceWait } from "./rateLimit";
 import type { components, paths } from "./schema.gen";
 import { session } from "./session";
 import { workspace } from "./workspace";
@@ -54,27 +56,14 @@ function sleep(seconds: number, signal?: AbortSignal | null): Promise<void> {
   });
 }
 
-let announce: (seconds: number) => void = () => {};
-let waitsUntil = 0;
-
-/** Sets what is called when requests wait for the rate limit, once for all that wait together. */
-export function onRateLimit(listener: (seconds: number) => void): void {
-  announce = listener;
-}
-
-function announceOnce(seconds: number) {
-  if (Date.now() < waitsUntil) return;
-  waitsUntil = Date.now() + seconds * 1000;
-  announce(seconds);
-}
-
 /** Retries after a rate limit as the service asks, and signs out when the token is invalid. */
 export async function fetchWithRetry(request: Request): Promise<Response> {
   const token = session.token();
   if (token && !request.headers.has("Authorization")) {
     request.headers.set("Authorization", `Bearer ${token}`);
     const workspaceId = workspace.id();
-    if (workspaceId) request.headers.set("X-Workspace-Id", workspaceId);
+    if (workspaceId && !request.headers.has("X-Workspace-Id"))
+      request.headers.set("X-Workspace-Id", workspaceId);
   }
   for (let attempt = 1; ; attempt++) {
     let response: Response;
@@ -87,7 +76,7 @@ export async function fetchWithRetry(request: Request): Promise<Response> {
     const wait = Number(response.headers.get("Retry-After") ?? 0);
     const mayWait = response.status === 429 && wait > 0 && wait <= MAX_WAIT_SECONDS;
     if (mayWait && attempt < MAX_ATTEMPTS) {
-      announceOnce(wait);
+      announceWait(Number(response.headers.get("X-RateLimit-Limit")), wait);
       await sleep(wait, request.signal);
       continue;
     }
@@ -96,7 +85,10 @@ export async function fetchWithRetry(request: Request): Promise<Response> {
   }
 }
 
-export const api = createClient<paths>({ baseUrl: location.origin, fetch: fetchWithRetry });
+export const api = createClient<paths>({
+  baseUrl: location.origin,
+  fetch: inBatches(fetchWithRetry),
+});
 
 interface Answer<T> {
   data?: T;

@@ -7,11 +7,31 @@ export function whenIdle(run: () => void) {
   else setTimeout(run, 200);
 }
 
-/** Resolves after the next paint. */
+let painted: Promise<void> | undefined;
+
+/** Resolves after the next paint, for all at once, so that their requests are sent as one. */
 export function afterPaint(): Promise<void> {
   // A hidden tab does not paint.
   if (document.hidden) return Promise.resolve();
-  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  painted ??= new Promise((resolve) =>
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        painted = undefined;
+        resolve();
+      }),
+    ),
+  );
+  return painted;
+}
+
+/** Runs work right after the current task, before timers and rendering where that is possible. */
+export function afterTask(run: () => void) {
+  // Not in Safari, and TypeScript does not know it.
+  const { scheduler } = globalThis as {
+    scheduler?: { postTask(run: () => void, options: { priority: string }): Promise<void> };
+  };
+  if (scheduler) void scheduler.postTask(run, { priority: "user-blocking" });
+  else setTimeout(run);
 }
 
 /** Whether the person has asked the browser to use less data. */
