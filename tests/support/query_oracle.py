@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from spanwise.ingest.rest.bodies import to_unix_nano
 from spanwise.storage.telemetry.traces.call_deduplication import Call, find_counted_in
 from support.histories import percentile
 from support.spans import Body, iso
@@ -227,7 +228,7 @@ def find_rows(data: Data, of: str) -> list[Row]:
     rows = []
     for spans in by_trace.values():
         root = next(span for span in spans if "parentSpanId" not in span)
-        uncounted = find_counted_in(_to_call(span) for span in spans if span["kind"] in USAGE)
+        uncounted = find_counted_in([_to_call(s) for s in spans if s["kind"] in USAGE])
         counted = [s for s in spans if s["kind"] in USAGE and s["spanId"] not in uncounted]
         scores = [s for s in data.signals if s["traceId"] == root["traceId"]]
         if of == "traces":
@@ -237,7 +238,7 @@ def find_rows(data: Data, of: str) -> list[Row]:
     return rows
 
 
-def _to_call(span: Body) -> Call:
+def _to_call(span: Body) -> Call[str]:
     return Call(
         span["spanId"],
         span.get("parentSpanId", ""),
@@ -245,7 +246,7 @@ def _to_call(span: Body) -> Call:
         span["attributes"].get("gen_ai.response.id", ""),
         span["inputTokens"] + span["outputTokens"],
         span["cachedTokens"] + span["cacheWriteTokens"] + span["reasoningTokens"],
-        datetime.fromisoformat(span["startTime"]),
+        to_unix_nano(datetime.fromisoformat(span["startTime"])),
     )
 
 

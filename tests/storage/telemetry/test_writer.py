@@ -29,7 +29,7 @@ from spanwise.model.telemetry.prices import PriceKey, PricePeriod, Rates
 from spanwise.model.telemetry.spans import Trace
 from spanwise.model.times import Granularity, TimeRange
 from spanwise.storage.telemetry.engine.conditions import WORDS
-from spanwise.storage.telemetry.engine.query import query_rows
+from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import find_known_prices, put_prices
 from spanwise.storage.telemetry.prices.repricing import (
     find_months_to_reprice,
@@ -42,7 +42,7 @@ from spanwise.storage.telemetry.spans.batch_rows import BatchRows
 from spanwise.storage.telemetry.spans.deletion import TraceDeletion
 from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
 from spanwise.storage.telemetry.spans.span_queries import find_span, find_spans
-from spanwise.storage.telemetry.traces.aggregates import BatchAggregation, BatchSummary
+from spanwise.storage.telemetry.traces.aggregates import TraceAggregation
 from spanwise.storage.telemetry.traces.filter_values import filter_values
 from spanwise.storage.telemetry.traces.trace_queries import find_trace, find_traces
 from spanwise.storage.telemetry.writer import Batch, DataRefused, TelemetryWriter
@@ -352,14 +352,18 @@ async def test_costs_are_right_whenever_the_engine_merges(
 ) -> None:
     """The first spans of a model are corrected after pricing: a merge keeps the correction."""
 
-    run = BatchAggregation.run
+    read, run = TraceAggregation._query, TraceAggregation.run_batch
 
-    def merge_first(self: BatchAggregation, summary: BatchSummary) -> None:
+    def merge_first(self: TraceAggregation, *of: Any) -> Rows:
         self._client.command("OPTIMIZE TABLE spans FINAL")
-        run(self, summary)
+        return read(self, *of)
+
+    def merge_last(self: TraceAggregation, rows: BatchRows) -> None:
+        run(self, rows)
         self._client.command("OPTIMIZE TABLE traces FINAL")
 
-    monkeypatch.setattr(BatchAggregation, "run", merge_first)
+    monkeypatch.setattr(TraceAggregation, "_query", merge_first)
+    monkeypatch.setattr(TraceAggregation, "run_batch", merge_last)
     period = PricePeriod(datetime(1970, 1, 1, tzinfo=UTC), Rates(2.0, 2.0, 2.0, 0.0, 0.0))
     writer = TelemetryWriter(store.engine, lambda provider, model: [period])
     batch = store.batch(
@@ -519,17 +523,24 @@ class RecordingClient:
         self.statements.append(sql)
         return self._client.query(sql, **options)
 
+    def insert(self, table: str, rows: Any, **options: Any) -> Any:
+        self.statements.append(f"INSERT INTO {table}")
+        return self._client.insert(table, rows, **options)
+
 
 async def test_every_statement_of_a_batch_is_bound_to_its_workspaces_and_hours(
     store: WorkspaceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A batch is read once, and again only for traces with earlier spans; then it is written."""
     root = span(new_trace_id(), name="run", start=NOW - timedelta(hours=3))
-    store.send(root)
+    call = llm_call("gpt-4o", "openai", {"input": 1000}, start=NOW)
+    store.send(root, call)
     client = RecordingClient(store.writer._client)
     monkeypatch.setattr(store.writer, "_client", client)
-    later = llm_call("gpt-4o", "openai", {"input": 1000}, start=NOW)
-    store.send(later | {"traceId": root["traceId"], "parentSpanId": root["spanId"]}, span())
-    assert len(client.statements) >= 3
+    store.send(call | {"traceId": new_trace_id()})
+    assert len(client.statements) == 2
+    store.send(call | {"traceId": root["traceId"], "parentSpanId": root["spanId"]}, span())
+    assert len(client.statements) == 2 + 3
     for sql in client.statements:
         reads = len(re.findall(r"\b(?:FROM|IN) (?:spans|traces)\b", sql))
         by_batch = sql.count("workspace IN {workspaces:Array(String)}")

@@ -70,7 +70,7 @@ class _Sums:
             for name, value in self.values.items()
         }
         total = self.values["input_tokens"]
-        ratio = min(1.0, self.values["cached_tokens"] / total) if total else None
+        ratio = self.values["cached_tokens"] / total if total else None
         return {**given, "cache_hit_ratio": ratio}
 
     @property

@@ -3,7 +3,6 @@
 import re
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import structlog
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
-from spanwise.model.agents import MAX_NAME, AgentActivity
+from spanwise.model.agents import AgentActivity
 from spanwise.model.errors import Unavailable
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.engine.client_pool import Engine, lower_thread_priority
@@ -24,25 +23,17 @@ from spanwise.storage.telemetry.engine.query import Rows, is_disk_error, query_r
 from spanwise.storage.telemetry.metrics.extraction import PROTO_MESSAGES
 from spanwise.storage.telemetry.prices.price_dictionary import put_prices
 from spanwise.storage.telemetry.prices.price_lookups import PriceFinder, PriceLookups
-from spanwise.storage.telemetry.rollup.recent_changes import (
-    MAX_CHANGED_SLICES,
-    ChangedSlices,
-    RecentChanges,
-)
-from spanwise.storage.telemetry.rollup.time_ranges import SLICE_START
+from spanwise.storage.telemetry.rollup.recent_changes import ChangedSlices, RecentChanges
 from spanwise.storage.telemetry.schema import apply_schema
 from spanwise.storage.telemetry.schema.landing_tables import LANDING_TABLES
 from spanwise.storage.telemetry.spans.batch_rows import BatchRows
-from spanwise.storage.telemetry.spans.decoding import in_utc
+from spanwise.storage.telemetry.spans.decoding import in_utc, to_text
 from spanwise.storage.telemetry.spans.deletion import TraceDeletion, delete_traces
 from spanwise.storage.telemetry.spans.derived_calls import supersede_derived_calls
 from spanwise.storage.telemetry.spans.extraction import PROTO_SCHEMA
-from spanwise.storage.telemetry.traces.aggregates import (
-    VERSION_STEP,
-    BatchAggregation,
-    BatchSummary,
-)
+from spanwise.storage.telemetry.traces.aggregates import VERSION_STEP, TraceAggregation
 from spanwise.storage.telemetry.traces.reaggregation import SETTLED_SECONDS, ReaggregationQueue
+from spanwise.storage.telemetry.traces.trace_rows import WrittenTraces
 
 log = structlog.get_logger()
 
@@ -172,20 +163,9 @@ class TelemetryWriter:
             if not has_spans:
                 change.slices = None if deletions else {}
                 return []
-            if has_calls:
-                # Exclude the next batch, which may be only partly inserted.
-                only = "1" if self._reaggregation is not None else "version <= {last:UInt64}"
-                supersede_derived_calls(self._client, rows, only)
-            summary = self._aggregate(rows, has_calls=has_calls)
-            agents = self._find_written_agents(rows.with_hours(summary.hours))
-            change.slices = None if deletions else _to_changed_slices(agents)
-            return [
-                AgentActivity(
-                    row["workspace"], row["name"], in_utc(row["first"]), in_utc(row["last"])
-                )
-                for row in agents
-                if row["name"]
-            ]
+            written = self._aggregate(rows, has_calls=has_calls)
+            change.slices = None if deletions else written.slices()
+            return written.agents()
 
     def run_exclusively(self, work: Callable[[Client], T]) -> T:
         """Run work while no batch is being written.
@@ -235,10 +215,7 @@ class TelemetryWriter:
             return
         for rows, has_calls in self._reaggregation.take_settled(seconds):
             with self._changing():
-                if has_calls:
-                    supersede_derived_calls(self._client, rows)
-                aggregation = BatchAggregation(self._client, rows, is_shared=True)
-                aggregation.run(aggregation.summarize())
+                self._aggregation(rows, has_calls=has_calls).run(rows.traces)
 
     def _insert_all(self, batch: Batch) -> None:
         self._insert_spans(batch.spans)
@@ -252,28 +229,43 @@ class TelemetryWriter:
         if batch.exposures:
             self._insert("exposures", batch.exposures, "JSONEachRow", "")
 
-    def _aggregate(self, rows: BatchRows, *, has_calls: bool) -> BatchSummary:
+    def _aggregate(self, rows: BatchRows, *, has_calls: bool) -> WrittenTraces:
         """Price and aggregate a batch."""
         if self._reaggregation is not None:
             self._reaggregation.add(rows, has_calls=has_calls)
-        is_alone = self._reaggregation is None and rows.first_version >= self._first_own_version
-        aggregation = BatchAggregation(self._client, rows, is_shared=not is_alone)
-        summary = aggregation.summarize()
-        self._price_lookups.price_batch(self._client, rows, summary.unpriced)
-        aggregation.run(summary)
-        return summary
+        aggregation = self._aggregation(rows, has_calls=has_calls)
+        if self._reaggregation is None and rows.first_version >= self._first_own_version:
+            aggregation.run_batch(rows)
+        else:
+            # Versions do not show which traces are complete in the batch.
+            aggregation.run(rows.traces)
+        return aggregation.written
 
-    def _find_written_agents(self, rows: BatchRows) -> Rows:
-        """Return the agents of a batch's traces, and the slices in which those traces start."""
-        sql = f"""
-            SELECT workspace, leftUTF8(agent_name, {{max_name:UInt16}}) AS name,
-                min(start) AS first, max(start) AS last,
-                count() OVER () > {{max_groups:UInt32}} AS are_many,
-                if(are_many, ([], []), sumMap([{SLICE_START}], [1])) AS slices
-            FROM traces WHERE {rows.condition("toStartOfHour(start)")}
-            GROUP BY workspace, name"""
-        limits = {"max_name": MAX_NAME, "max_groups": MAX_CHANGED_SLICES}
-        return query_rows(self._client, sql, {**rows.parameters, **limits})
+    def _aggregation(self, rows: BatchRows, *, has_calls: bool) -> TraceAggregation:
+        # With one writer: exclude the next batch, which may be only partly inserted.
+        only = "1" if self._reaggregation is not None else "version <= {last:UInt64}"
+
+        def correct(aggregates: Rows) -> bool:
+            unpriced = [
+                (to_text(trace["workspace"]), to_text(provider), to_text(model))
+                for trace in aggregates
+                for provider, model in trace["unpriced"]
+            ]
+            is_corrected = self._price_lookups.price_batch(self._client, rows, unpriced)
+            if has_calls:
+                is_corrected |= supersede_derived_calls(
+                    self._client, aggregates, only, rows.last_version
+                )
+            return is_corrected
+
+        return TraceAggregation(
+            self._client,
+            only,
+            rows.parameters,
+            correct,
+            correct_from=rows.first_version,
+            has_calls=has_calls,
+        )
 
     def _insert_spans(self, chunks: Sequence[bytes]) -> None:
         table = LANDING_TABLES["spans"].name
@@ -310,18 +302,6 @@ class TelemetryWriter:
         """Look up all models again, because the price list is another one."""
         with self._finishing:
             self._price_lookups.forget()
-
-
-def _to_changed_slices(rows: Rows) -> ChangedSlices | None:
-    """Return the slices in which traces start, by agent; None when there are too many agents."""
-    if rows and rows[0]["are_many"]:
-        return None
-    slices: dict[str, dict[str, dict[datetime, int]]] = defaultdict(dict)
-    for row in rows:
-        starts, counts = row["slices"]
-        of_agent = dict(zip(map(in_utc, starts), counts, strict=True))
-        slices[row["workspace"]][row["name"]] = of_agent
-    return slices
 
 
 def _schema_settings(folder: Path | None) -> dict[str, str]:

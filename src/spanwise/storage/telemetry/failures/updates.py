@@ -21,11 +21,12 @@ from spanwise.storage.telemetry.rollup.maintenance.runs import (
 from spanwise.storage.telemetry.rollup.recent_changes import RecentChanges
 from spanwise.storage.telemetry.rollup.watermarks import BEGINNING, to_engine_milliseconds
 from spanwise.storage.telemetry.spans.decoding import in_utc
-from spanwise.storage.telemetry.traces.aggregates import (
-    SUPERSEDED,
+from spanwise.storage.telemetry.spans.locations import (
     find_long_traces,
+    trace_bounds_sql,
     trace_rows_condition,
 )
+from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
 from spanwise.storage.telemetry.traces.error_names import error_name_or
 
 MAX_MESSAGE_CHARACTERS = 300
@@ -127,11 +128,12 @@ def _recompute(client: Client, batch: BoundedRange, written: dict[str, str]) -> 
         "max_message": MAX_MESSAGE_CHARACTERS,
         "varying": _VARYING,
     }
-    long = find_long_traces(client, _FAILED_TRACES, parameters)
+    bounds = trace_bounds_sql(_FAILED_TRACES)
+    long = find_long_traces(client, bounds, parameters)
     spans = f"""
     SELECT workspace, hour, trace_id, span_id, parent_span_id, start, name, kind, status,
         status_message, error_type, tool_name, model, attributes
-    FROM spans WHERE {trace_rows_condition(_FAILED_TRACES, long)}
+    FROM spans WHERE {trace_rows_condition(bounds, long)}
     ORDER BY version DESC LIMIT 1 BY workspace, trace_id, span_id"""
     failed = f"""
     SELECT *, groupUniqArray(parent_span_id) OVER (PARTITION BY workspace, trace_id) AS parents

@@ -34,6 +34,8 @@ from spanwise.storage.telemetry.engine.conditions import (
 )
 from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.metrics.increases import points_with_increases
+from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.traces.call_deduplication import CALL_ID, HAS_USAGE
 
 MAX_NAMES = 100
 MAX_SESSIONS = 50
@@ -79,8 +81,9 @@ _TRACES = f"""
         t.model_input_tokens AS model_input_tokens, t.model_output_tokens AS model_output_tokens,
         arraySum(t.tool_calls) AS tool_calls, t.input_preview AS input_preview,
         s.agent AS agent, if(empty(s.person), t.user_id, s.person) AS person,
-        s.repository AS repository, s.billing AS billing, s.cached AS cached,
-        s.cache_write AS cache_write
+        s.repository AS repository, s.billing AS billing,
+        arrayFilter(c -> NOT has(t.uncounted, c.1), s.calls) AS counted,
+        arraySum(c -> c.2, counted) AS cached, arraySum(c -> c.3, counted) AS cache_write
     FROM (
         SELECT * FROM traces FINAL WHERE workspace = {{workspace:String}}
             AND start >= {{after:DateTime64(9, 'UTC')}}
@@ -89,19 +92,16 @@ _TRACES = f"""
         SELECT trace_id, any(agent) AS agent, anyIf(person, person != '') AS person,
             anyIf(repository, repository != '') AS repository,
             anyIf(billing, kind = 'llm' AND billing != '') AS billing,
-            sumIf(cached_tokens, is_counted) AS cached,
-            sumIf(cache_write_tokens, is_counted) AS cache_write
+            groupArrayIf((id, cached_tokens, cache_write_tokens), has_usage) AS calls
         FROM (
             SELECT trace_id, kind, {_AGENT} AS agent, {_first_of(PERSON_KEYS)} AS person,
                 {_first_of(REPOSITORY_KEYS)} AS repository, {_BILLING} AS billing,
-                cached_tokens, cache_write_tokens, kind = 'llm' AND (empty(response_id)
-                    OR row_number() OVER (PARTITION BY trace_id, response_id
-                        ORDER BY kind != 'llm') = 1) AS is_counted
+                cached_tokens, cache_write_tokens, {CALL_ID} AS id, {HAS_USAGE} AS has_usage
             FROM spans FINAL
             WHERE workspace = {{workspace:String}} AND agent != ''
                 AND hour >= {{first_hour:DateTime64(9, 'UTC')}}
                 AND hour < {{last_hour:DateTime64(9, 'UTC')}}
-                AND kind != 'superseded')
+                AND kind != '{SUPERSEDED}')
         GROUP BY trace_id) AS s USING (trace_id)"""
 
 _SUMS = """sum(cost) AS cost, sum(input_tokens) AS input_tokens,

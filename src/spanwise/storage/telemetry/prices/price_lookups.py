@@ -34,8 +34,8 @@ class PriceLookups:
 
     def price_batch(
         self, client: Client, rows: BatchRows, unpriced: Iterable[tuple[str, str, str]]
-    ) -> None:
-        """Look up unpriced models and reprice a batch's spans, before they are aggregated.
+    ) -> bool:
+        """Look up unpriced models and reprice a batch's spans; returns whether there were any.
 
         `unpriced` has the workspace, the provider and the name of each model.
         """
@@ -51,8 +51,10 @@ class PriceLookups:
         if priced:
             put_prices(client, priced, rows.last_version, self._cluster)
             self._priced_at |= dict.fromkeys(priced, time.time_ns())
-        if outdated := [*priced, *late]:
+        outdated = [*priced, *late]
+        if outdated:
             reprice_batch(client, outdated, rows)
+        return bool(outdated)
 
     def _take_unknown(self, unpriced: Iterable[tuple[str, PriceKey]]) -> list[PriceKey]:
         """Return the models to look up now; the rest is postponed."""

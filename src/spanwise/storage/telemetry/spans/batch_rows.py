@@ -5,7 +5,7 @@ every part that was ever written, so it is bound to the batch's workspaces and h
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,17 +45,22 @@ class BatchRows:
             "last_hour": last_hour,
         }
 
-    def condition(self, hour: str = "hour") -> str:
-        """SQL condition on a batch's rows; `hour` is the expression that the table is sorted by."""
+    def condition(self) -> str:
+        """SQL condition on a batch's spans."""
         versions = "version BETWEEN {first:UInt64} AND {last:UInt64}"
         if self.workspaces is None:
             return versions
         hours = (
-            f"{hour} IN {{hours:Array(DateTime('UTC'))}}"
+            "hour IN {hours:Array(DateTime('UTC'))}"
             if self._are_hours_listed
-            else f"{hour} BETWEEN {{first_hour:DateTime('UTC')}} AND {{last_hour:DateTime('UTC')}}"
+            else "hour BETWEEN {first_hour:DateTime('UTC')} AND {last_hour:DateTime('UTC')}"
         )
         return f"workspace IN {{workspaces:Array(String)}} AND {hours} AND {versions}"
+
+    @property
+    def traces(self) -> str:
+        """SQL for the workspaces and ids of a batch's traces."""
+        return f"SELECT workspace, trace_id FROM spans WHERE {self.condition()}"
 
     def join(self, other: "BatchRows") -> "BatchRows":
         """Return the rows of both batches, and of those between them."""
@@ -70,10 +75,6 @@ class BatchRows:
             workspaces,
             self.hours | other.hours,
         )
-
-    def with_hours(self, hours: Iterable[int]) -> "BatchRows":
-        """Return the same rows in further hours too."""
-        return replace(self, hours=self.hours.union(hours))
 
     @property
     def _are_hours_listed(self) -> bool:

@@ -3,10 +3,15 @@
 Tables are sorted by workspace, hour and trace id: without the hours a lookup would be a full scan.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, NamedTuple
+
+from clickhouse_connect.driver.client import Client
 
 from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.engine.query import query_rows
 
 # Conditions on `spans` and `traces` for one trace, with `TraceLocation.parameters`.
 SPANS_AT_LOCATION = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
@@ -19,6 +24,9 @@ TRACES_AT_LOCATION = """workspace = {workspace:String} AND trace_id = unhex({tra
 
 # The start of a trace that lasts longer is searched in its first year only.
 _MAX_START_HOURS = 366 * 24
+# The hours of a trace are listed up to one week; longer traces are searched by range.
+MAX_LISTED_HOURS = 7 * 24
+_IS_LONG = f"dateDiff('hour', from_hour, to_hour) > {MAX_LISTED_HOURS}"
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,44 @@ def hourly_keys_condition(bounds: str, hour: str, max_hours: int) -> str:
             range(toUInt32(least(dateDiff('hour', from_hour, to_hour) + 1, {max_hours}))))) AS hour,
             trace_id
         FROM ({bounds}))"""
+
+
+class LongTraces(NamedTuple):
+    """The hours, in seconds since 1970, of traces that last too long to list each of their hours.
+
+    Client clocks may be years off; the hours of a few thousand such traces would not fit in memory.
+    """
+
+    traces: int
+    first_hour: int
+    last_hour: int
+
+
+def find_long_traces(client: Client, bounds: str, parameters: Mapping[str, Any]) -> LongTraces:
+    """Find the long ones of traces, given as `trace_bounds_sql` selects them."""
+    sql = f"""SELECT countIf({_IS_LONG}) AS traces,
+            toUInt32(minIf(from_hour, {_IS_LONG})) AS first_hour,
+            toUInt32(maxIf(to_hour, {_IS_LONG})) AS last_hour
+        FROM ({bounds})"""
+    (found,) = query_rows(client, sql, parameters)
+    return LongTraces(**found)
+
+
+def trace_rows_condition(bounds: str, long: LongTraces, hour: str = "hour") -> str:
+    """SQL condition that finds all rows of traces by primary key.
+
+    `bounds` selects the traces like `trace_bounds_sql`; `hour` is the expression for the hour that
+    the table is sorted by. For long traces, all rows of their workspace in that hour range are
+    read.
+    """
+    if not long.traces:
+        return hourly_keys_condition(bounds, hour, MAX_LISTED_HOURS + 1)
+    short = f"SELECT * FROM ({bounds}) WHERE NOT {_IS_LONG}"
+    return f"""({hourly_keys_condition(short, hour, MAX_LISTED_HOURS + 1)}
+        OR {hour} BETWEEN toDateTime({long.first_hour}, 'UTC')
+            AND toDateTime({long.last_hour}, 'UTC')
+        AND (workspace, trace_id) IN (
+            SELECT workspace, trace_id FROM ({bounds}) WHERE {_IS_LONG}))"""
 
 
 def trace_starts_condition(traces: str) -> str:

@@ -33,15 +33,17 @@ from spanwise.storage.telemetry.spans.emitted_messages import (
 )
 from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
 from spanwise.storage.telemetry.spans.locations import SPANS_AT_LOCATION, TraceLocation
-from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED, UNNAMED_SERVICE
+from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
 from spanwise.storage.telemetry.traces.call_deduplication import Call, find_counted_in
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
+from spanwise.storage.telemetry.traces.trace_rows import UNNAMED_SERVICE
 
 _COLUMNS = f"""lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent, name, kind, start,
-    duration_ns, status, status_message, error_type, agent_name, provider, model, response_id,
-    input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, cost,
-    tool_name, session_id, user_id, environment, experiment_id, variant, service_name,
-    workflow_name, attributes, events, {FIRST_TOKEN_MS} AS first_token_ms"""
+    toUnixTimestamp64Nano(start) AS start_nano, duration_ns, status, status_message, error_type,
+    agent_name, provider, model, response_id, input_tokens, output_tokens, cached_tokens,
+    cache_write_tokens, reasoning_tokens, cost, tool_name, session_id, user_id, environment,
+    experiment_id, variant, service_name, workflow_name, attributes, events,
+    {FIRST_TOKEN_MS} AS first_token_ms"""
 _TRUNCATED_CONTENT = """substring(input, 1, {shown:UInt32}) AS input,
     length(spans.input) > {shown:UInt32} AS input_is_cut,
     substring(output, 1, {shown:UInt32}) AS output,
@@ -51,10 +53,10 @@ _NO_PARENT = b"0" * 16
 _USAGE_KINDS = {kind.encode() for kind in USAGE_KINDS}
 _CALL_NAMES = (
     *("id", "parent", "kind", "response_id", "input_tokens", "output_tokens", "cached_tokens"),
-    *("cache_write_tokens", "reasoning_tokens", "start"),
+    *("cache_write_tokens", "reasoning_tokens", "start_nano"),
 )
 _CALL_COLUMNS = f"""lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent,
-    {", ".join(_CALL_NAMES[2:])}"""
+    toUnixTimestamp64Nano(start) AS start_nano, {", ".join(_CALL_NAMES[2:-1])}"""
 _UNNAMED_SERVICE = UNNAMED_SERVICE.encode()
 _CALL_ID, _CALL_IS_DERIVED = CALL_ID.encode(), CALL_IS_DERIVED.encode()
 
@@ -114,7 +116,7 @@ async def _find_counted_in(engine: Engine, location: TraceLocation, span: SpanFi
     return find_counted_in(_to_calls(columns)).get(span["spanId"])
 
 
-def _to_calls(columns: Columns) -> list[Call]:
+def _to_calls(columns: Columns) -> list[Call[str]]:
     rows = zip(*(columns[name] for name in _CALL_NAMES), strict=True)
     return [
         Call(

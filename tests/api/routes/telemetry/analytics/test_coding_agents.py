@@ -11,7 +11,7 @@ import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from support.metrics import CUMULATIVE, DELTA, Point, make_request
-from support.otlp import PROTOBUF, SECOND, pairs
+from support.otlp import PROTOBUF, SECOND, make_span, make_traces, pairs
 from support.service import Person, Service
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "clients"
@@ -97,6 +97,24 @@ async def test_cost_and_tokens_come_from_calls_and_are_grouped(ann: Person) -> N
     assert sum(day["cost"] for day in found["days"]) == 0.75
     assert sum(day["costByAgent"].get("Claude Code", 0) for day in found["days"]) == 0.75
     assert found["notSent"] == ["lines", "commits", "pull_requests", "active_seconds", "edits"]
+
+
+async def test_cached_tokens_of_a_call_that_two_spans_report_count_once(ann: Person) -> None:
+    usage: dict[str, Any] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "claude-sonnet-4-5",
+        "gen_ai.usage.input_tokens": 1636,
+        "gen_ai.usage.cache_read.input_tokens": 1024,
+        "gen_ai.usage.cache_creation.input_tokens": 512,
+    }
+    outer = make_span(bytes(range(16)), bytes(range(8)), **usage)
+    inner = make_span(outer.trace_id, b"12345678", parent=outer.span_id, **usage)
+    request = make_traces([outer, inner], service="claude-code")
+    await _send(ann, "traces", request.SerializeToString())
+    totals = (await report(ann))["totals"]
+    assert (totals["inputTokens"], totals["cachedTokens"]) == (1636, 1024)
+    assert totals["cacheWriteTokens"] == 512
+    assert totals["cacheHitRatio"] == pytest.approx(1024 / 1636)
 
 
 async def test_the_person_is_the_user_of_traces_and_sessions(ann: Person) -> None:
