@@ -80,7 +80,9 @@ class Settings(BaseSettings):
         "the data folder with mode 0600.",
     )
     public_url: str | None = Field(
-        None, description="Base URL in mails and links; default: built from host and port."
+        None,
+        description="Base URL in mails and links; default: built from host and port. With `https` "
+        "the dashboard's cookie is sent over `https` only.",
     )
     smtp_url: SecretStr | None = Field(
         None,
@@ -363,6 +365,10 @@ class Settings(BaseSettings):
         """The public base URL, without a trailing slash."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
+
+    @property
+    def has_https(self) -> bool:
+        return self.public_address.startswith("https://")
 
 
 def load_settings(**flags: object) -> Settings:

@@ -85,7 +85,7 @@ def test_a_sign_in_that_was_not_finished_here_is_explained(
         page = tab.open("/login?error=sign_in_expired")
         expect(page.get_by_role("alert")).to_contain_text("took too long")
         page.goto(f"{installation.url}/login?signedIn=1")
-        expect(page.get_by_role("alert")).to_contain_text("The sign-in has expired")
+        expect(page.get_by_role("alert")).to_contain_text("did not keep the sign-in")
         page.get_by_role("link", name="Back to sign in").click()
         expect(page.get_by_role("heading", name="Create the first account")).to_be_visible()
         # The browser logs the expected 401.

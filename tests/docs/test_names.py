@@ -28,6 +28,7 @@ SOURCES = ("src", "bench", "web/src")
 FOREIGN = {
     *("FORWARDED_ALLOW_IPS", "INVALID_ARGUMENT", "PAYLOAD_TOO_LARGE", "SharedMergeTree"),
     *("default_replica_path", "exp_a", "exp_b", "insert_quorum", "HTTPS_PROXY", "SSL_CERT_FILE"),
+    "HttpOnly",
 }
 
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import httpx
@@ -24,6 +25,7 @@ from playwright.sync_api import (
 )
 
 from support.process import ANSWER_SECONDS
+from support.service import DASHBOARD
 
 WEB = Path(__file__).parents[2] / "web"
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
@@ -209,10 +211,10 @@ _idle_pages: WeakKeyDictionary[Browser, list[Page]] = WeakKeyDictionary()
 # A document of the dashboard's origin without scripts.
 _EMPTY = "/favicon.svg"
 SAVE_DATA = "Object.defineProperty(navigator.connection, 'saveData', { value: true })"
-_START = """token => {
+_START = """isSignedIn => {
     localStorage.clear();
     sessionStorage.clear();
-    if (token) localStorage.setItem('spanwise.token', token);
+    if (isSignedIn) localStorage.setItem('spanwise.session', '1');
 }"""
 
 
@@ -243,7 +245,9 @@ def open_tab(
         )
         page.mouse.move(0, 0)
         page.goto(f"{url}{_EMPTY}")
-        page.evaluate(_START, token)
+        page.evaluate(_START, token is not None)
+        if token is not None:
+            _set_cookie(page, url, token)
         tab = Tab(page, url)
         with tab.watch():
             yield tab
@@ -256,6 +260,23 @@ def open_tab(
         page.context.close()
     else:
         idle.append(page)
+
+
+def _set_cookie(page: Page, url: str, token: str) -> None:
+    # Each service has a name of its own for the cookie, which it tells when it removes it.
+    answer = _http().delete(f"{url}/api/auth/session", headers=DASHBOARD)
+    page.context.add_cookies(
+        [
+            {
+                "name": answer.headers["Set-Cookie"].partition("=")[0],
+                "value": token,
+                "domain": urlsplit(url).hostname or "",
+                "path": "/api",
+                "httpOnly": True,
+                "sameSite": "Lax",
+            }
+        ]
+    )
 
 
 def _create_page(browser: Browser, *, saves_data: bool) -> Page:

@@ -39,6 +39,9 @@ CODES = {
 PASSWORD = "correct horse battery"
 # The admin of the service that tests share; other users of it are members.
 OPERATOR = "operator@example.com"
+# What the dashboard sends with each request, and how the name of its cookie begins.
+DASHBOARD = {"X-Spanwise-Dashboard": "1"}
+SESSION_COOKIE = "spanwise_session_"
 _numbers = count(1)
 
 

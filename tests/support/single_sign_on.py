@@ -9,11 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 
 from support.identity_provider import IdentityProvider
-from support.service import OPERATOR, Person, Service, start_service
+from support.service import DASHBOARD, OPERATOR, SESSION_COOKIE, Person, Service, start_service
 
 START = "/api/auth/oidc/start"
 CALLBACK = "/api/auth/oidc/callback"
-TOKEN = "/api/auth/oidc/token"
 
 
 @asynccontextmanager
@@ -58,11 +57,16 @@ class Visitor:
     async def sign_in(self, **query: str) -> dict[str, str]:
         return await self.come_back(await self.ask_provider(await self.start(**query)))
 
-    async def take_token(self) -> Person:
-        answer = await self.http.post(TOKEN)
+    async def ask_who_is_signed_in(self) -> httpx.Response:
+        return await self.http.get("/api/users/profile", headers=DASHBOARD)
+
+    async def find_person(self) -> Person:
+        """Return who is signed in now."""
+        answer = await self.ask_who_is_signed_in()
         assert answer.status_code == 200, answer.text
-        data = answer.json()["data"]
-        return Person(self.http, data["user"]["email"], data["token"], data["user"])
+        user = answer.json()["data"]
+        [token] = [c.value for c in self.http.cookies.jar if c.name.startswith(SESSION_COOKIE)]
+        return Person(self.http, user["email"], token or "", user)
 
 
 def person_claims(email: str, **more: Any) -> dict[str, Any]:

@@ -48,24 +48,24 @@ test("a wait of a quarter of an hour is reported instead", async () => {
   expect(seen).toHaveLength(1);
 });
 
-test("the token is sent, and a 401 ends the session", async () => {
-  session.start("old");
+test("requests say that they are of the dashboard, and a 401 ends the session", async () => {
+  session.start();
   answers = [status(401)];
   await fetchWithRetry(new Request(address()));
-  expect(seen[0]?.headers.authorization).toBe("Bearer old");
-  expect(session.token()).toBeNull();
+  expect(seen[0]?.headers["x-spanwise-dashboard"]).toBe("1");
+  expect(session.id()).toBeNull();
 });
 
-test("a late 401 of an earlier token does not end the current session", async () => {
-  session.start("old");
+test("a late 401 of an earlier sign-in does not end the current session", async () => {
+  session.start();
   answers = [
     (_request, response) => {
-      session.start("new");
+      session.start();
       response.writeHead(401).end("{}");
     },
   ];
   await fetchWithRetry(new Request(address()));
-  expect(session.token()).toBe("new");
+  expect(session.id()).not.toBeNull();
 });
 
 test("a service that is down gives an error that says so", async () => {

@@ -16,7 +16,7 @@ beforeEach(() => {
     const data = isList ? OWN : { id: "usr_1", defaultWorkspaceId: "wsp_team" };
     return Response.json({ success: true, data, pagination: { hasMore: false } });
   });
-  session.start("token");
+  session.start();
 });
 
 afterEach(() => {

@@ -40,14 +40,23 @@ KEY_HEADERS = ("x-api-key", "api-key", "api_key")
 
 
 async def authenticate(
-    access: Access, headers: Mapping[str, str], address: str | None
+    access: Access,
+    headers: Mapping[str, str],
+    address: str | None,
+    cookie_token: str | None = None,
 ) -> Principal:
-    """Return the caller of `x-api-key`, `Authorization: Bearer` or `Authorization: Basic`."""
+    """Return the caller of `x-api-key`, `Authorization: Bearer` or `Authorization: Basic`.
+
+    The token of the dashboard's cookie counts only without these headers.
+    """
     if (key := find_key(headers)) is not None:
         return await access.by_key(key, address)
-    scheme, credentials = _authorization(headers)
-    if scheme == "bearer" and credentials:
-        return await access.by_token(credentials, headers.get(WORKSPACE_HEADER))
+    token = cookie_token
+    if "authorization" in headers:
+        scheme, credentials = _authorization(headers)
+        token = credentials if scheme == "bearer" else None
+    if token:
+        return await access.by_token(token, headers.get(WORKSPACE_HEADER))
     raise Unauthorized("send a token as 'Authorization: Bearer …' or a key as 'x-api-key: …'")
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from spanwise.api.http.session_cookie import SessionCookie
 from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
 from spanwise.ingest.commit.pipeline import Pipeline
@@ -55,6 +56,7 @@ class Services:
     catalog: Catalog
     counters: Counters
     access: Access
+    session_cookie: SessionCookie
     accounts: Accounts
     single_sign_on: SingleSignOn | None
     keys: Keys

@@ -107,8 +107,6 @@ class Principal:
 class TokenPurpose(StrEnum):
     VERIFY_EMAIL = "verify_email"
     RESET_PASSWORD = "reset_password"
-    # Handed to the browser at the end of single sign-on, which exchanges it for a token.
-    SIGN_IN = "sign_in"
 
 
 class SingleSignOnOption(ApiModel):

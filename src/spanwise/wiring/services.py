@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import timedelta
 from functools import partial
 
+from spanwise.api.http.session_cookie import SessionCookie
 from spanwise.api.services import Services
 from spanwise.ingest.body_memory import BodyMemory
 from spanwise.ingest.commit.counters import IngestCounters
@@ -157,6 +158,7 @@ async def open_services(settings: Settings, clock: Clock = utc_now) -> AsyncIter
             catalog=catalog,
             counters=counters,
             access=access,
+            session_cookie=SessionCookie(load_secret_key(settings), is_secure=settings.has_https),
             accounts=Accounts(settings, catalog, counters, mailer, signer, access),
             single_sign_on=_open_single_sign_on(stack, settings, catalog, signer, access, mailer),
             keys=Keys(catalog, access),

@@ -146,6 +146,16 @@ async def test_an_export_is_stored_before_it_is_acknowledged(
     assert await sender.names() == ["kept"]
 
 
+async def test_a_cookie_does_not_change_what_a_key_gets(here: Listening) -> None:
+    sender = await Sender.of(here)
+    cookie = f"{here.service.services.session_cookie.name}={sender.person.token}"
+    posted = await sender.exporter.post(
+        traces("x"), cookie=cookie, x_spanwise_dashboard="1", sec_fetch_site="same-origin"
+    )
+    assert posted.status_code == 200
+    assert here.handled == [True]
+
+
 async def test_other_exports_take_the_normal_path(here: Listening) -> None:
     sender = await Sender.of(here)
     post = sender.exporter.post

@@ -1,11 +1,14 @@
+import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react";
 import type { ReactNode } from "react";
 import { useProfile } from "@/lib/queries";
 import { session } from "@/lib/session";
+import { signOut } from "@/lib/signIn";
 import { setTheme, type Theme, useTheme } from "@/lib/theme";
 import { cx } from "@/ui/cx";
 import { Menu, MenuChoice, MenuItem } from "@/ui/Menu";
+import { toast } from "@/ui/Toast";
 
 const THEMES: { id: Theme; label: ReactNode }[] = [
   { id: "system", label: <ThemeLabel icon={Monitor} text="System theme" /> },
@@ -26,7 +29,11 @@ export default function UserMenu({ isNarrow }: { isNarrow: boolean }) {
   const { data: profile } = useProfile();
   const navigate = useNavigate();
   const theme = useTheme();
-  const signOut = () => void navigate({ to: "/login" }).then(() => session.end());
+  const leave = useMutation({
+    mutationFn: signOut,
+    onSuccess: () => void navigate({ to: "/login" }).then(() => session.end()),
+    onError: (error) => toast(`You are still signed in. ${error.message}`, "bad"),
+  });
   return (
     <div className="flex min-w-0 flex-1">
       <Menu
@@ -45,7 +52,7 @@ export default function UserMenu({ isNarrow }: { isNarrow: boolean }) {
           <UserRound className="size-4" aria-hidden /> Profile
         </MenuItem>
         <MenuChoice label="Theme" value={theme} onChange={setTheme} options={THEMES} />
-        <MenuItem onClick={signOut}>
+        <MenuItem onClick={() => leave.mutate()}>
           <LogOut className="size-4" aria-hidden /> Sign out
         </MenuItem>
       </Menu>

@@ -43,7 +43,7 @@ const frame = createRoute({
   component: Shell,
   search: { middlewares: [retainSearchParams<Search>(KEPT), nameWorkspace] },
   beforeLoad: ({ location, preload }) => {
-    if (!session.token()) {
+    if (!session.id()) {
       const next = location.href === "/" ? undefined : location.href;
       throw redirect({ to: "/login", search: { next } as never, replace: true });
     }
@@ -120,7 +120,7 @@ export const router = createRouter({
 
 // When the session ends, here or in another tab, show the sign-in page and return afterwards.
 session.subscribe(() => {
-  if (session.token()) return;
+  if (session.id()) return;
   const { pathname, href } = router.state.location;
   const page = PAGES.find((one) => one.path === pathname);
   if (page?.isPublic) return;

@@ -56,15 +56,14 @@ function sleep(seconds: number, signal?: AbortSignal | null): Promise<void> {
   });
 }
 
-/** Retries after a rate limit as the service asks, and signs out when the token is invalid. */
+/** Retries after a rate limit as the service asks, and signs out when the cookie is invalid. */
 export async function fetchWithRetry(request: Request): Promise<Response> {
-  const token = session.token();
-  if (token && !request.headers.has("Authorization")) {
-    request.headers.set("Authorization", `Bearer ${token}`);
-    const workspaceId = workspace.id();
-    if (workspaceId && !request.headers.has("X-Workspace-Id"))
-      request.headers.set("X-Workspace-Id", workspaceId);
-  }
+  const signIn = session.id();
+  // The cookie counts only with this header, which pages of other origins cannot send.
+  request.headers.set("X-Spanwise-Dashboard", "1");
+  const workspaceId = workspace.id();
+  if (signIn && workspaceId && !request.headers.has("X-Workspace-Id"))
+    request.headers.set("X-Workspace-Id", workspaceId);
   for (let attempt = 1; ; attempt++) {
     let response: Response;
     try {
@@ -80,7 +79,7 @@ export async function fetchWithRetry(request: Request): Promise<Response> {
       await sleep(wait, request.signal);
       continue;
     }
-    if (response.status === 401 && token && session.token() === token) session.end();
+    if (response.status === 401 && signIn && session.id() === signIn) session.end();
     return response;
   }
 }
@@ -118,7 +117,7 @@ export async function unwrapPage<T>(
   return { items: data, pagination };
 }
 
-/** Downloads a file with the session token, such as an export. */
+/** Downloads a file, such as an export. */
 export async function download(path: string): Promise<void> {
   const response = await fetchWithRetry(new Request(new URL(path, location.origin)));
   if (!response.ok) throw new ApiError(`The export failed (${response.status}).`, response.status);

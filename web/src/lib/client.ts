@@ -28,7 +28,7 @@ notifyManager.setScheduler(queueMicrotask);
 
 // The next user must not see data of the previous one.
 session.subscribe(() => {
-  if (!session.token()) queries.clear();
+  if (!session.id()) queries.clear();
 });
 
 // Neither does one workspace show data of another. These two belong to the person.

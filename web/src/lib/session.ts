@@ -1,8 +1,14 @@
-/** The session token, kept in local storage. */
+/**
+ * Whether somebody is signed in. The token is in a cookie that scripts cannot read, so a mark in
+ * local storage says so to all tabs. It is different for each sign-in and gives access to nothing.
+ */
 import { useSyncExternalStore } from "react";
 
-const KEY = "spanwise.token";
+const KEY = "spanwise.session";
 const listeners = new Set<() => void>();
+
+// Earlier versions kept the token here.
+localStorage.removeItem("spanwise.token");
 
 function announce() {
   for (const listener of listeners) listener();
@@ -14,9 +20,9 @@ if (typeof window !== "undefined") {
 }
 
 export const session = {
-  token: (): string | null => localStorage.getItem(KEY),
-  start(token: string) {
-    localStorage.setItem(KEY, token);
+  id: (): string | null => localStorage.getItem(KEY),
+  start() {
+    localStorage.setItem(KEY, crypto.getRandomValues(new Uint32Array(2)).join("-"));
     announce();
   },
   end() {
@@ -29,6 +35,6 @@ export const session = {
   },
 };
 
-export function useToken(): string | null {
-  return useSyncExternalStore(session.subscribe, session.token);
+export function useIsSignedIn(): boolean {
+  return useSyncExternalStore(session.subscribe, session.id) !== null;
 }

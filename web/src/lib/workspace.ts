@@ -29,7 +29,7 @@ export const workspace = {
 
 // The next user may not be a member of it.
 session.subscribe(() => {
-  if (!session.token()) workspace.leave();
+  if (!session.id()) workspace.leave();
 });
 
 /** From the URL: while a page of another workspace loads, the shown page keeps its own. */

@@ -105,6 +105,7 @@ class CallerLimits:
     def __init__(self, app: ASGIApp, services: Services) -> None:
         self._app = app
         self._access = services.access
+        self._cookie = services.session_cookie
         self._rate_limits = RateLimits(services.settings, services.counters)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -128,7 +129,9 @@ class CallerLimits:
 
     async def _identify(self, scope: Scope) -> object:
         try:
-            return await authenticate(self._access, Headers(scope=scope), _client_of(scope))
+            headers = Headers(scope=scope)
+            token = self._cookie.find_token(headers)
+            return await authenticate(self._access, headers, _client_of(scope), token)
         except SpanwiseError as error:
             return error
 

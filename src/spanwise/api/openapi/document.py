@@ -74,7 +74,13 @@ def build_document(app: FastAPI) -> dict[str, Any]:
     schemas.update(failure.pop("$defs"))
     schemas["Failure"] = failure
     document["components"]["securitySchemes"] = {
-        "token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+        "token": {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "JWT",
+            "description": "The token of `POST /api/auth/login`. The dashboard keeps its own in a "
+            "cookie, which counts only together with a header that other sites cannot send.",
+        },
         "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
     }
     return document
@@ -89,7 +95,7 @@ def _add_error_responses(operation: dict[str, Any], path: str, method: str) -> N
         statuses |= {401, 403, 404}
     if "{" in path or method == "delete":
         statuses.add(404)
-    if path.endswith(("/register", "/login", "-password", "/oidc/token")):
+    if path.endswith(("/register", "/login", "/session", "-password")):
         statuses |= {401, 403}
     if tier_of(path) is not None:
         statuses.add(429)

@@ -1,14 +1,11 @@
-"""Single sign-on: starts a sign-in, finishes it, and hands the token to the dashboard."""
+"""Single sign-on: starts a sign-in and finishes it."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 import structlog
 
-from spanwise.model.accounts import TokenPurpose
 from spanwise.model.api_model import utc_now
-from spanwise.model.errors import Unauthorized
 from spanwise.services import audit
 from spanwise.services.access import Access
 from spanwise.services.accounts.sign_ins import SignIn, new_sign_in
@@ -20,15 +17,13 @@ from spanwise.services.single_sign_on.provider import ClientConfig, Provider
 from spanwise.services.single_sign_on.refusals import Reason, SignInRefused
 from spanwise.services.single_sign_on.role_claim import read_roles
 from spanwise.services.single_sign_on.take_over import METHOD, write_mail
-from spanwise.services.tokens import TokenSigner, hash_secret, new_secret
+from spanwise.services.tokens import TokenSigner
 from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.catalog.accounts import users as stored
 
 log = structlog.get_logger()
 
 CALLBACK_PATH = "/api/auth/oidc/callback"
-HANDOVER_LIFETIME = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
@@ -51,10 +46,10 @@ class Callback:
 
 @dataclass(frozen=True)
 class Finished:
-    """The outcome of a sign-in: a one-time code for the token, or the reason of a refusal."""
+    """The outcome: the sign-in, or the reason of a refusal."""
 
     next_path: str | None
-    sign_in_code: str | None = None
+    sign_in: SignIn | None = None
     refusal: Reason | None = None
 
 
@@ -113,24 +108,13 @@ class SingleSignOn:
                 domains=self._settings.oidc_domains,
                 trusts_email=self._settings.oidc_trust_email,
             )
-            sign_in_code = await self._admit(identity, claims, attempt, address)
+            sign_in = await self._admit(identity, claims, attempt, address)
         except SignInRefused as refused:
             email = identity.email if identity else None
             log.warning("single_sign_on_refused", reason=refused.reason, detail=refused.detail)
             await self._audit_refusal(refused.reason, email, address)
             return Finished(attempt.next_path if attempt else None, refusal=refused.reason)
-        return Finished(attempt.next_path, sign_in_code)
-
-    async def redeem(self, sign_in_code: str | None) -> SignIn:
-        """Exchange the one-time code of a finished sign-in for a token."""
-        async with self._catalog.write() as tx:
-            user_id = await stored.consume_token(
-                tx, TokenPurpose.SIGN_IN, hash_secret(sign_in_code or ""), utc_now()
-            )
-            account = await stored.find_account(tx, user_id) if user_id else None
-        if account is None or account.user.disabled:
-            raise Unauthorized("the sign-in has expired; start it again")
-        return new_sign_in(self._signer, account)
+        return Finished(attempt.next_path, sign_in)
 
     async def _exchange(self, attempt: Attempt, callback: Callback) -> dict[str, Any]:
         if not callback.code:
@@ -144,7 +128,7 @@ class SingleSignOn:
 
     async def _admit(
         self, identity: Identity, claims: dict[str, Any], attempt: Attempt, address: str | None
-    ) -> str:
+    ) -> SignIn:
         role_claim = self._settings.oidc_role_claim
         admission = Admission(
             identity,
@@ -153,23 +137,14 @@ class SingleSignOn:
             self._settings.oidc_create_users,
             address,
         )
-        sign_in_code, now = new_secret(), utc_now()
         async with self._catalog.write() as tx:
             account, taken = await admit(tx, admission)
-            await stored.add_token(
-                tx,
-                account.user.id,
-                TokenPurpose.SIGN_IN,
-                hash_secret(sign_in_code),
-                now,
-                now + HANDOVER_LIFETIME,
-            )
         self._access.invalidate_user(account.user.id)
         if taken is not None:
             for workspace_id in taken.workspaces:
                 self._access.invalidate_workspace(workspace_id)
             self._mailer.send_in_background(write_mail(account.user.email, taken.losses))
-        return sign_in_code
+        return new_sign_in(self._signer, account)
 
     async def _audit_refusal(self, reason: Reason, email: str | None, address: str | None) -> None:
         async with self._catalog.write() as tx:

@@ -3,19 +3,16 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
 
 from spanwise.model.accounts import Role, TokenPurpose
 from spanwise.model.api_model import utc_now
 from spanwise.model.page import PageRequest
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.accounts import users as stored
-from spanwise.storage.catalog.tables import one_time_tokens
 from support.accounts import make_account
 
 LATER = timedelta(hours=1)
 VERIFY, RESET = TokenPurpose.VERIFY_EMAIL, TokenPurpose.RESET_PASSWORD
-SIGN_IN = TokenPurpose.SIGN_IN
 
 
 @pytest.mark.both_engines
@@ -123,20 +120,6 @@ async def test_a_new_token_replaces_only_the_old_one_of_its_purpose(
         assert await stored.consume_token(tx, RESET, "old", now) is None
         assert await stored.consume_token(tx, RESET, "new", now) == user_id
         assert await stored.consume_token(tx, VERIFY, "verify", now) == user_id
-
-
-async def test_an_added_token_leaves_the_others_of_its_purpose_until_they_expire(
-    catalog: Catalog, user_id: str
-) -> None:
-    now = utc_now()
-    async with catalog.write() as tx:
-        await stored.add_token(tx, user_id, SIGN_IN, "expired", now, now)
-        await stored.add_token(tx, user_id, SIGN_IN, "one", now, now + LATER)
-        await stored.add_token(tx, user_id, SIGN_IN, "other", now, now + LATER)
-        rows = await tx.execute(select(one_time_tokens.c.token_hash))
-        assert sorted(row.token_hash for row in rows) == ["one", "other"]
-        assert await stored.consume_token(tx, SIGN_IN, "one", now) == user_id
-        assert await stored.consume_token(tx, SIGN_IN, "other", now) == user_id
 
 
 async def test_an_installation_has_users_after_the_first_one(catalog: Catalog) -> None:

@@ -1,30 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { api, unwrap } from "@/lib/api";
-import { session } from "@/lib/session";
+import { startSession } from "@/lib/signIn";
 import { useUrl } from "@/lib/url";
 import { AuthFrame, FormError } from "@/ui/AuthFrame";
 import { Skeleton } from "@/ui/states";
 import { safePath } from "./safePath";
 
-/** Exchanges the cookie of a finished sign-in for a token. */
+/** Where single sign-on ends: the service has set the cookie. */
 export function FinishSignIn() {
   const { next } = useUrl();
   const router = useRouter();
-  // The cookie works once, so the request is never repeated.
-  const { data, error } = useQuery({
+  const { isSuccess, error } = useQuery({
     queryKey: ["finish-sign-in"],
-    queryFn: () => unwrap(api.POST("/api/auth/oidc/token")),
-    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => startSession().then(() => true),
     gcTime: 0,
-    retry: false,
   });
   useEffect(() => {
-    if (!data) return;
-    session.start(data.token);
-    router.history.replace(safePath(next));
-  }, [data, next, router]);
+    if (isSuccess) router.history.replace(safePath(next));
+  }, [isSuccess, next, router]);
   return (
     <AuthFrame title="Signing in">
       <FormError error={error} />

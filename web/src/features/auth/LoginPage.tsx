@@ -3,7 +3,7 @@ import { Link, Navigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, api, unwrap } from "@/lib/api";
 import { useSignInOptions } from "@/lib/queries";
-import { session } from "@/lib/session";
+import { signIn } from "@/lib/signIn";
 import { useUrl } from "@/lib/url";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
 import { Button } from "@/ui/Button";
@@ -67,11 +67,8 @@ function PasswordForm() {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const login = useMutation({
-    mutationFn: () => unwrap(api.POST("/api/auth/login", { body: { email, password } })),
-    onSuccess: ({ token }) => {
-      session.start(token);
-      router.history.push(safePath(next));
-    },
+    mutationFn: () => signIn({ email, password }),
+    onSuccess: () => router.history.push(safePath(next)),
   });
   return (
     <AuthForm onSubmit={() => login.mutate()}>

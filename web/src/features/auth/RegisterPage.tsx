@@ -1,26 +1,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link, Navigate, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { ApiError, api, unwrap } from "@/lib/api";
 import { useSignInOptions } from "@/lib/queries";
-import { session } from "@/lib/session";
+import { register } from "@/lib/signIn";
 import { useUrl } from "@/lib/url";
 import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
 import { SingleSignOnLink } from "@/ui/SingleSignOnLink";
 import { Skeleton } from "@/ui/states";
-
-/** Creates the account and signs in; null when the e-mail address must be verified first. */
-async function register(body: { email: string; password: string; name?: string }) {
-  await unwrap(api.POST("/api/auth/register", { body }));
-  try {
-    return await unwrap(api.POST("/api/auth/login", { body }));
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return null;
-    throw error;
-  }
-}
 
 export default function RegisterPage() {
   const { next, invitation } = useUrl();
@@ -73,13 +61,9 @@ function RegistrationForm({ onVerify }: { onVerify: (email: string) => void }) {
   const [password, setPassword] = useState("");
   const created = useMutation({
     mutationFn: () => register({ email, password, ...(name && { name }) }),
-    onSuccess: (answer) => {
-      if (!answer) {
-        onVerify(email);
-        return;
-      }
-      session.start(answer.token);
-      void navigate({ to: "/start", search: { fresh: "1" } as never });
+    onSuccess: (isSignedIn) => {
+      if (isSignedIn) void navigate({ to: "/start", search: { fresh: "1" } as never });
+      else onVerify(email);
     },
   });
   return (

@@ -105,9 +105,9 @@ function Password() {
       unwrap(
         api.PUT("/api/users/password", { body: { currentPassword: current, newPassword: next } }),
       ),
-    onSuccess: ({ token }) => {
-      // All earlier tokens are invalid now, including the one of this tab.
-      session.start(token);
+    onSuccess: () => {
+      // The cookie is new: a late refusal of the earlier one must not end the session.
+      session.start();
       setCurrent("");
       setNext("");
       toast("Password changed. All other sessions are signed out.", "good");

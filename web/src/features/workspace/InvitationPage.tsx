@@ -3,7 +3,8 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useRouter } from "@tanstack/react-router";
 import { ApiError, api, type Schemas, unwrap } from "@/lib/api";
 import { useProfile, useSignInOptions } from "@/lib/queries";
-import { session, useToken } from "@/lib/session";
+import { session, useIsSignedIn } from "@/lib/session";
+import { signOut } from "@/lib/signIn";
 import { useUrl } from "@/lib/url";
 import { AuthFrame, FormError, Notice } from "@/ui/AuthFrame";
 import { Button } from "@/ui/Button";
@@ -47,7 +48,7 @@ export default function InvitationPage() {
 }
 
 function BrokenLink() {
-  const isSignedIn = useToken() !== null;
+  const isSignedIn = useIsSignedIn();
   return (
     <AuthFrame
       title="This invitation is no longer valid"
@@ -71,7 +72,7 @@ interface AnswerProps {
 }
 
 function Answer({ token, invitation }: AnswerProps) {
-  const isSignedIn = useToken() !== null;
+  const isSignedIn = useIsSignedIn();
   return isSignedIn ? (
     <SignedIn token={token} invitation={invitation} />
   ) : (
@@ -109,6 +110,7 @@ function SignedIn({ token, invitation }: AnswerProps) {
     mutationFn: () => unwrap(api.POST("/api/invitations/accept", { body: { token } })),
     onSuccess: (workspace) => open(workspace.id),
   });
+  const leave = useMutation({ mutationFn: signOut, onSuccess: () => session.end() });
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!profile) return <Skeleton className="h-8" />;
   if (profile.email !== invitation.email) {
@@ -118,7 +120,10 @@ function SignedIn({ token, invitation }: AnswerProps) {
           You are signed in as {profile.email}. Sign out to answer the invitation of{" "}
           {invitation.email}.
         </Notice>
-        <Button onClick={() => session.end()}>Sign out</Button>
+        <FormError error={leave.error} />
+        <Button busy={leave.isPending} onClick={() => leave.mutate()}>
+          Sign out
+        </Button>
       </div>
     );
   }

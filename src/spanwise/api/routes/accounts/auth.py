@@ -2,11 +2,12 @@
 
 from typing import Annotated, Literal
 
-from fastapi import Depends, Query
+from fastapi import Depends, Query, Response
 
 from spanwise.api.auth import ClientAddress
 from spanwise.api.http.envelope import Done, Success, succeed
 from spanwise.api.http.prefix_router import PrefixRouter
+from spanwise.api.http.session_cookie import DASHBOARD_ONLY
 from spanwise.api.requests.fields import Email, Name, NewPassword
 from spanwise.api.services import Use
 from spanwise.model.accounts import SignInOptions, User
@@ -29,6 +30,13 @@ class Login(ApiModel):
     password: str
 
 
+class DashboardSession(ApiModel):
+    """A sign-in whose token is in the cookie of the dashboard."""
+
+    expires_in: int
+    user: User
+
+
 class LoginAnswer(ApiModel):
     token: str
     token_type: Literal["Bearer"] = "Bearer"
@@ -45,10 +53,15 @@ class PasswordReset(ApiModel):
     password: NewPassword
 
 
-def login_response(sign_in: SignIn) -> Success[LoginAnswer]:
-    return succeed(
-        LoginAnswer(token=sign_in.token, expires_in=sign_in.expires_in_seconds, user=sign_in.user)
+def answer_with_token(sign_in: SignIn) -> LoginAnswer:
+    return LoginAnswer(
+        token=sign_in.token, expires_in=sign_in.expires_in_seconds, user=sign_in.user
     )
+
+
+def answer_with_cookie(sign_in: SignIn, use: Use, response: Response) -> DashboardSession:
+    use.session_cookie.put(sign_in, response)
+    return DashboardSession(expires_in=sign_in.expires_in_seconds, user=sign_in.user)
 
 
 async def require_password_login(use: Use) -> None:
@@ -81,7 +94,23 @@ async def register(body: Registration, use: Use, address: ClientAddress) -> Succ
 @router.post("/login", dependencies=PASSWORD_LOGIN)
 async def login(body: Login, use: Use, address: ClientAddress) -> Success[LoginAnswer]:
     """Sign in; the token goes into `Authorization: Bearer …`."""
-    return login_response(await use.accounts.login(body.email, body.password, address))
+    return succeed(answer_with_token(await use.accounts.login(body.email, body.password, address)))
+
+
+@router.post("/session", dependencies=[*DASHBOARD_ONLY, *PASSWORD_LOGIN])
+async def start_session(
+    body: Login, use: Use, address: ClientAddress, response: Response
+) -> Success[DashboardSession]:
+    """Sign in to the dashboard; the token goes into a cookie that scripts cannot read."""
+    sign_in = await use.accounts.login(body.email, body.password, address)
+    return succeed(answer_with_cookie(sign_in, use, response))
+
+
+@router.delete("/session", dependencies=DASHBOARD_ONLY)
+async def end_session(use: Use, response: Response) -> Success[Done]:
+    """Sign out of the dashboard: removes its cookie."""
+    use.session_cookie.remove(response)
+    return succeed(Done(message="signed out"))
 
 
 @router.get("/verify-email")

@@ -1,6 +1,6 @@
-"""Routes of single sign-on: to the provider, back from it, and the token for the dashboard.
+"""Routes of single sign-on: to the provider, and back from it.
 
-The token is in no URL: the callback sets a cookie with a one-time code for it.
+The token is in no URL: the callback puts it into the cookie of the dashboard.
 """
 
 from typing import Annotated, Any
@@ -10,24 +10,18 @@ from fastapi import Cookie, Depends, Query
 from starlette.responses import RedirectResponse, Response
 
 from spanwise.api.auth import ClientAddress
-from spanwise.api.http.envelope import Failure, Success
+from spanwise.api.http.envelope import Failure
 from spanwise.api.http.prefix_router import PrefixRouter
-from spanwise.api.routes.accounts.auth import LoginAnswer, login_response
 from spanwise.api.services import Use
 from spanwise.model.errors import NotFound
 from spanwise.services.single_sign_on.attempts import LIFETIME
 from spanwise.services.single_sign_on.refusals import SignInRefused
-from spanwise.services.single_sign_on.single_sign_on import (
-    HANDOVER_LIFETIME,
-    Callback,
-    SingleSignOn,
-)
+from spanwise.services.single_sign_on.single_sign_on import Callback, SingleSignOn
 
 router = PrefixRouter("auth", "/auth/oidc")
 
 _COOKIE_PATH = "/api/auth/oidc"
 _ATTEMPT = "spanwise_sign_in"
-_SIGN_IN_CODE = "spanwise_handover"
 _REDIRECT = 303
 Responses = dict[int | str, dict[str, Any]]
 _NOT_FOUND: Responses = {404: {"model": Failure, "description": "Single sign-on is not set up."}}
@@ -67,7 +61,7 @@ async def start_single_sign_on(
         started.cookie,
         max_age=int(LIFETIME.total_seconds()),
         path=_COOKIE_PATH,
-        secure=_is_https(use),
+        secure=use.settings.has_https,
         httponly=True,
         # The provider's redirect is a navigation from another site.
         samesite="lax",
@@ -90,39 +84,15 @@ async def finish_single_sign_on(
 ) -> Response:
     """Where the provider sends the browser back to; redirects to the dashboard."""
     finished = await sso.finish(Callback(code, state, error, iss), attempt, address)
-    if finished.sign_in_code is None:
+    if finished.sign_in is None:
         response = _to_login(error=finished.refusal, next=finished.next_path)
     else:
         response = _to_login(signedIn="1", next=finished.next_path)
-        response.set_cookie(
-            _SIGN_IN_CODE,
-            finished.sign_in_code,
-            max_age=int(HANDOVER_LIFETIME.total_seconds()),
-            path=_COOKIE_PATH,
-            secure=_is_https(use),
-            httponly=True,
-            samesite="strict",
-        )
+        use.session_cookie.put(finished.sign_in, response)
     response.delete_cookie(_ATTEMPT, path=_COOKIE_PATH)
     return response
-
-
-@router.post("/token", responses=_NOT_FOUND)
-async def take_single_sign_on_token(
-    sso: Sso,
-    response: Response,
-    sign_in_code: Annotated[str | None, Cookie(alias=_SIGN_IN_CODE)] = None,
-) -> Success[LoginAnswer]:
-    """Exchange the cookie of a finished single sign-on for a token; once, within a minute."""
-    sign_in = await sso.redeem(sign_in_code)
-    response.delete_cookie(_SIGN_IN_CODE, path=_COOKIE_PATH)
-    return login_response(sign_in)
 
 
 def _to_login(**query: str | None) -> RedirectResponse:
     given = {name: value for name, value in query.items() if value is not None}
     return RedirectResponse(f"/login?{urlencode(given)}", _REDIRECT)
-
-
-def _is_https(use: Use) -> bool:
-    return use.settings.public_address.startswith("https://")

@@ -1,10 +1,19 @@
 """Routes for the signed-in user's profile and password."""
 
+from fastapi import Request, Response
+
 from spanwise.api.auth import ClientAddress, SignedIn
 from spanwise.api.http.envelope import Success, succeed
 from spanwise.api.http.prefix_router import PrefixRouter
+from spanwise.api.http.session_cookie import is_from_dashboard
 from spanwise.api.requests.fields import Name, NewPassword
-from spanwise.api.routes.accounts.auth import PASSWORD_LOGIN, LoginAnswer, login_response
+from spanwise.api.routes.accounts.auth import (
+    PASSWORD_LOGIN,
+    DashboardSession,
+    LoginAnswer,
+    answer_with_cookie,
+    answer_with_token,
+)
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
 from spanwise.model.api_model import ApiModel
@@ -36,10 +45,20 @@ async def update_profile(body: ProfileChange, caller: SignedIn, use: Use) -> Suc
 
 @router.put("/password", dependencies=PASSWORD_LOGIN)
 async def change_password(
-    body: PasswordChange, caller: SignedIn, use: Use, address: ClientAddress
-) -> Success[LoginAnswer]:
-    """Change the password. All earlier tokens become invalid; the response has a new one."""
+    body: PasswordChange,
+    caller: SignedIn,
+    use: Use,
+    address: ClientAddress,
+    request: Request,
+    response: Response,
+) -> Success[LoginAnswer | DashboardSession]:
+    """Change the password. All earlier tokens become invalid; the response has a new one.
+
+    The dashboard gets the new one in its cookie.
+    """
     sign_in = await use.accounts.change_password(
         caller, body.current_password, body.new_password, address
     )
-    return login_response(sign_in)
+    if is_from_dashboard(request.headers):
+        return succeed(answer_with_cookie(sign_in, use, response))
+    return succeed(answer_with_token(sign_in))

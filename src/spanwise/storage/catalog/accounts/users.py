@@ -82,31 +82,6 @@ async def replace_token(
 ) -> None:
     """Store a one-time token; earlier ones of the same purpose stop working."""
     await delete_tokens(tx, user_id, purpose)
-    await _insert_token(tx, user_id, purpose, token_hash, expires_at)
-
-
-async def add_token(
-    tx: Transaction,
-    user_id: str,
-    purpose: TokenPurpose,
-    token_hash: str,
-    now: datetime,
-    expires_at: datetime,
-) -> None:
-    """Store a one-time token beside others of the same purpose; expired ones are removed."""
-    await tx.execute(
-        delete(one_time_tokens).where(
-            one_time_tokens.c.user_id == user_id,
-            one_time_tokens.c.purpose == purpose,
-            one_time_tokens.c.expires_at <= now,
-        )
-    )
-    await _insert_token(tx, user_id, purpose, token_hash, expires_at)
-
-
-async def _insert_token(
-    tx: Transaction, user_id: str, purpose: TokenPurpose, token_hash: str, expires_at: datetime
-) -> None:
     await tx.execute(
         insert(one_time_tokens).values(
             token_hash=token_hash, user_id=user_id, purpose=purpose, expires_at=expires_at

@@ -45,7 +45,7 @@ async def test_a_verified_account_is_linked_and_keeps_its_password(
     await verify(service, ann)
     provider.claims = person_claims(ann.email, name="Another Name")
     await visitor.sign_in()
-    linked = await visitor.take_token()
+    linked = await visitor.find_person()
     assert (linked.user["id"], linked.user["name"]) == (ann.user["id"], ann.user["name"])
     await service.log_in(ann.email)
     assert (await ann.call("GET", "/users/profile")).status_code == 200
@@ -57,7 +57,7 @@ async def test_an_unverified_account_is_taken_from_whoever_registered_it(
     squatter = await service.sign_up()
     provider.claims = person_claims(squatter.email)
     await visitor.sign_in()
-    owner = await visitor.take_token()
+    owner = await visitor.find_person()
     assert owner.user["id"] == squatter.user["id"]
     assert owner.user["emailVerified"] is True
     assert_error(await squatter.call("GET", "/users/profile"), 401)
@@ -86,7 +86,7 @@ async def test_nothing_that_others_can_read_is_left_of_an_unverified_account(
 
     provider.claims = person_claims(squatter.email)
     await visitor.sign_in()
-    owner = await visitor.take_token()
+    owner = await visitor.find_person()
     assert f"/workspaces/{owner.user['defaultWorkspaceId']}" == own
     [workspace] = await owner.data("GET", "/workspaces")
     assert (workspace["role"], workspace["members"]) == ("owner", 1)
@@ -113,7 +113,7 @@ async def test_an_account_that_founded_nothing_gets_a_workspace_of_its_own(
     await friend.data("DELETE", f"{own}/members/{squatter.user['id']}", headers=header_of(squatter))
     provider.claims = person_claims(squatter.email)
     await visitor.sign_in()
-    owner = await visitor.take_token()
+    owner = await visitor.find_person()
     [workspace] = await owner.data("GET", "/workspaces")
     assert (workspace["role"], workspace["members"]) == ("owner", 1)
     assert owner.user["defaultWorkspaceId"] == workspace["id"]
@@ -133,7 +133,7 @@ async def test_two_tabs_of_a_new_person_create_one_account(
         )
     )
     assert landed == [{"signedIn": "1"}] * 3
-    people = [await visitor.take_token() for visitor in visitors]
+    people = [await visitor.find_person() for visitor in visitors]
     assert len({person.user["id"] for person in people}) == 1
     assert len(await people[0].data("GET", "/workspaces")) == 1
     for visitor in visitors:
@@ -179,7 +179,7 @@ async def test_an_invitation_is_accepted(
     workspace = inviter.user["defaultWorkspaceId"]
     provider.claims = person_claims(email)
     await visitor.sign_in(invitation=await invite(inviter, email, "editor"))
-    joined = await visitor.take_token()
+    joined = await visitor.find_person()
     assert joined.user["defaultWorkspaceId"] == workspace
     assert sorted((await roles_of(joined)).values()) == ["editor", "owner"]
 
@@ -224,7 +224,7 @@ async def test_the_role_claim_puts_a_person_into_workspaces(
     groups = ["staff", f"{first}:editor", f"{second}:viewer", f"{second}:king", "wsp_none:owner"]
     provider.claims = person_claims(new_email(), **{CLAIM: groups})
     assert await visitor.sign_in() == {"signedIn": "1"}
-    ann = await visitor.take_token()
+    ann = await visitor.find_person()
     assert ann.user["defaultWorkspaceId"] == first
     roles = await roles_of(ann)
     assert (roles.pop(first), roles.pop(second)) == ("editor", "viewer")
@@ -246,7 +246,7 @@ async def test_the_role_claim_is_applied_at_every_sign_in(
     ):
         provider.claims = person_claims(email, **{CLAIM: value})
         await visitor.sign_in()
-        ann = await visitor.take_token()
+        ann = await visitor.find_person()
         assert (await roles_of(ann))[workspace] == expected
     entries = await owner.data("GET", f"/workspaces/{workspace}/audit")
     changes = [(e["action"], e["data"]) for e in entries if e["action"].startswith("member.")]
@@ -265,7 +265,7 @@ async def test_the_role_claim_comes_from_userinfo_too(
     provider.claims = person_claims(new_email())
     provider.userinfo = {CLAIM: [f"{workspace}:viewer"]}
     await visitor.sign_in()
-    assert (await roles_of(await visitor.take_token()))[workspace] == "viewer"
+    assert (await roles_of(await visitor.find_person()))[workspace] == "viewer"
 
 
 async def test_the_last_owner_stays_owner(
@@ -276,4 +276,4 @@ async def test_the_last_owner_stays_owner(
     workspace = ann.user["defaultWorkspaceId"]
     provider.claims = person_claims(ann.email, **{CLAIM: [f"{workspace}:viewer"]})
     assert await visitor.sign_in() == {"signedIn": "1"}
-    assert await roles_of(await visitor.take_token()) == {workspace: "owner"}
+    assert await roles_of(await visitor.find_person()) == {workspace: "owner"}
