@@ -78,7 +78,7 @@ VIEWS = {
     "raw": "/traces/{trace}?span={call}&tab=raw",
     "the session": "/sessions/{session}",
     "sessions": "/sessions?range=1h",
-    "logs": "/logs?range=1h&level=error",
+    "logs": "/logs?range=1h&filters=" + quote('[{"field": "level", "value": "error"}]'),
     "signals": "/signals?range=1h&signal=" + quote(CORPUS[0], safe=""),
     "agents": "/agents?range=1h",
     "models": "/models",

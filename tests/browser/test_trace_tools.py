@@ -125,7 +125,8 @@ def traces(demo: Site) -> Traces:
 
 
 def test_one_steps_through_the_list_that_a_trace_was_opened_from(tab: Tab) -> None:
-    page = tab.show("/traces?agent=stepper&status=error&sort=duration")
+    failed = quote('[{"field":"status","op":"eq","value":"error"}]')
+    page = tab.show(f"/traces?agent=stepper&filters={failed}&sort=duration")
     page.get_by_role("link", name="stepped 2").click()
     expect(page.get_by_role("heading", name="stepped 2", level=1)).to_be_visible()
     page.get_by_role("button", name="Next trace").click()
@@ -142,7 +143,7 @@ def test_one_steps_through_the_list_that_a_trace_was_opened_from(tab: Tab) -> No
     expect(page.get_by_role("heading", name="stepped 3", level=1)).to_be_visible()
     expect(page.get_by_role("button", name="Previous trace")).to_be_disabled()
     page.get_by_role("link", name="Back to the list").click()
-    expect(page).to_have_url(re.compile(r"/traces\?.*status=error.*sort=duration"))
+    expect(page).to_have_url(re.compile(r"/traces\?.*filters=.*sort=duration"))
     expect(page.get_by_role("link", name="stepped 1")).to_have_count(0)
 
 

@@ -1,7 +1,7 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { afterEach, expect, test, vi } from "vitest";
-import { parametersOf } from "@/lib/traceFilters";
+import { FilteredRowsContext, LOGS, TRACES } from "@/lib/conditions";
 import { UrlChips } from "@/ui/filters/Chips";
 
 const state = vi.hoisted(() => ({ url: {} as Record<string, string | undefined> }));
@@ -23,23 +23,24 @@ afterEach(cleanup);
 const two = { field: "model", op: "in", value: ["a", "b"] };
 const more = { field: "tool", op: "exists" };
 
-function show(url: Record<string, string>) {
+function show(url: Record<string, string>, rows = TRACES) {
   state.url = { ...url, filters: JSON.stringify([two, more]) };
-  render(<UrlChips parameters={parametersOf(state.url)} />);
+  render(
+    <FilteredRowsContext value={rows}>
+      <UrlChips />
+    </FilteredRowsContext>,
+  );
   return screen.queryByRole("link", { name: "Compare" });
 }
 
-test("a comparison takes all filters of the list along, also those with a parameter", () => {
-  const link = show({ status: "error", minMs: "5" });
+test("a comparison takes all filters of the list along", () => {
+  const link = show({});
   const search = JSON.parse(decodeURIComponent(link?.getAttribute("href")?.slice(1) ?? "{}"));
   expect(search).toMatchObject({ by: "model", baseline: "a", candidate: "b" });
-  expect(JSON.parse(search.filters)).toEqual([
-    { field: "status", op: "eq", value: "error" },
-    { field: "durationMs", op: "gte", value: 5 },
-    more,
-  ]);
+  expect(JSON.parse(search.filters)).toEqual([more]);
 });
 
-test("the result of a search is not compared", () => {
+test("neither the result of a search nor logs are compared", () => {
   expect(show({ search: "words" })).toBeNull();
+  expect(show({}, LOGS)).toBeNull();
 });

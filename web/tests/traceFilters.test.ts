@@ -3,7 +3,6 @@ import {
   isOfFailures,
   listQuery,
   narrowedList,
-  parametersOf,
   readList,
   traceSearch,
   writeList,
@@ -14,7 +13,6 @@ const list = {
   ws: "wsp_1",
   range: "24h",
   agent: "planner",
-  status: "error",
   filters: '[{"field":"model","op":"eq","value":"a&b=c"}]',
   sort: "cost",
   order: "asc",
@@ -24,7 +22,7 @@ const list = {
 test("a link to a trace keeps the filters and the order of its list", () => {
   const url = parseSearch(traceSearch(list));
   expect(url).toMatchObject({ ws: "wsp_1", range: "24h", agent: "planner" });
-  expect(url.status).toBeUndefined();
+  expect(url.filters).toBeUndefined();
   const { cols: _cols, ...rest } = list;
   expect(readList({ ...url, span: "0123", find: "words", search: "not of the list" })).toEqual({
     ...rest,
@@ -43,32 +41,20 @@ test("a list without filters adds nothing to the link", () => {
 
 test("a list of failed traces is recognized", () => {
   const filtered = (condition: object) => isOfFailures({ filters: JSON.stringify([condition]) });
-  expect(isOfFailures({ status: "error" })).toBe(true);
-  expect(isOfFailures({ errorType: "timeout" })).toBe(true);
+  expect(filtered({ field: "status", op: "eq", value: "error" })).toBe(true);
   expect(filtered({ field: "failure", op: "eq", value: "flr_1" })).toBe(true);
   expect(filtered({ field: "errorType", op: "in", value: ["timeout"] })).toBe(true);
   expect(filtered({ field: "errorType", op: "ne", value: "timeout" })).toBe(false);
   expect(filtered({ field: "failure", op: "exists", value: false })).toBe(false);
   expect(filtered({ field: "status", op: "eq", value: "success" })).toBe(false);
-  expect(isOfFailures({ status: "success" })).toBe(false);
   expect(isOfFailures({})).toBe(false);
-});
-
-test("parameters of a list are conditions elsewhere, without invalid ones", () => {
-  const url = { status: "error", session: "s1", minMs: "10", minCost: "much" };
-  expect(parametersOf(url).map(({ key, condition }) => [key, condition])).toEqual([
-    ["status", { field: "status", op: "eq", value: "error" }],
-    ["minMs", { field: "durationMs", op: "gte", value: 10 }],
-    ["minCost", null],
-    ["session", { field: "sessionId", op: "eq", value: "s1" }],
-  ]);
 });
 
 test("a value of a trace is added to the filters of its list once", () => {
   const url = parseSearch(traceSearch(list));
   const added = { field: "tool", op: "eq" as const, value: "search" };
   const narrowed = narrowedList(url, added);
-  expect(narrowed).toMatchObject({ agent: "planner", status: "error", sort: "cost" });
+  expect(narrowed).toMatchObject({ agent: "planner", sort: "cost" });
   expect(JSON.parse(narrowed.filters ?? "")).toEqual([...JSON.parse(list.filters), added]);
   const again = narrowedList(parseSearch(traceSearch({ ...narrowed })), added);
   expect(again.filters).toBe(narrowed.filters);

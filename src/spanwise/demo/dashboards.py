@@ -11,8 +11,8 @@ _VIEWS: list[dict[str, Any]] = [
         "name": "Failed enterprise traces",
         "page": "traces",
         "query": {
-            "status": "error",
-            "filters": '[{"field":"attribute:app.plan","op":"eq","value":"enterprise"}]',
+            "filters": '[{"field":"attribute:app.plan","op":"eq","value":"enterprise"},'
+            '{"field":"status","op":"eq","value":"error"}]',
         },
         "is_shared": True,
     },

@@ -116,13 +116,14 @@ export function tracesOf(alert: Alert): Search {
   const isOfErrors = metric === "errorRate" || measure === "errors" || measure === "errorRate";
   const isOfSpans = metric === "query" && rule.of === "spans";
   // The root of a trace with failed spans may have succeeded.
-  const failed: Filter[] = isOfErrors && isOfSpans ? [{ field: "failure", op: "exists" }] : [];
+  const failure: Filter = isOfSpans
+    ? { field: "failure", op: "exists" }
+    : { field: "status", op: "eq", value: "error" };
   return {
     agent: alert.agentId ? alert.agentName : undefined,
     from: alert.windowStart,
     to: alert.windowEnd,
-    status: isOfErrors && !isOfSpans ? "error" : undefined,
-    filters: writeConditions([...rule.filters, ...failed]),
+    filters: writeConditions([...rule.filters, ...(isOfErrors ? [failure] : [])]),
     sort: SORTS[measure ?? metric],
   };
 }

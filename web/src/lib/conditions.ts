@@ -1,5 +1,5 @@
 /** The conditions of filters, in the form that the API takes, and in the URL. */
-import { useMemo } from "react";
+import { createContext, useMemo } from "react";
 import type { Schemas } from "./api";
 import { useSetUrl, useUrl } from "./url";
 
@@ -16,8 +16,8 @@ interface FieldInfo {
   unit?: string;
 }
 
-/** What can be filtered, apart from attributes. */
-export const FIELDS: readonly FieldInfo[] = [
+/** What traces and spans are filtered by, apart from attributes. */
+const FIELDS: readonly FieldInfo[] = [
   { id: "status", label: "Status", type: "choice" },
   { id: "errorType", label: "Error", type: "choice" },
   { id: "agent", label: "Agent", type: "choice" },
@@ -42,8 +42,62 @@ export const FIELDS: readonly FieldInfo[] = [
   { id: "totalTokens", label: "Tokens", type: "number" },
 ];
 
+const TRACE_ID: FieldInfo = { id: "traceId", label: "Trace id", type: "text" };
+const SPAN_ID: FieldInfo = { id: "spanId", label: "Span id", type: "text" };
+
+/** What filters are about: the fields of some rows, and where their attributes and values come from. */
+export interface FilteredRows {
+  fields: readonly FieldInfo[];
+  attributesOf: string;
+  /** The attributes; without them, those of spans are suggested. */
+  attributes?: readonly string[];
+  /** The values of fields; without them, those of traces and spans are suggested. */
+  values?: Readonly<Record<string, readonly string[]>>;
+}
+
+export const TRACES: FilteredRows = { fields: FIELDS, attributesOf: "spans" };
+
+export const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
+
+export const LOGS: FilteredRows = {
+  fields: [
+    { id: "level", label: "Level", type: "choice" },
+    { id: "message", label: "Message", type: "text" },
+    { id: "agent", label: "Agent", type: "choice" },
+    { id: "service", label: "Service", type: "choice" },
+    { id: "serviceVersion", label: "Service version", type: "choice" },
+    TRACE_ID,
+    SPAN_ID,
+  ],
+  attributesOf: "logs",
+  attributes: [],
+  values: { level: LEVELS },
+};
+
+export const SIGNALS: FilteredRows = {
+  fields: [
+    { id: "value", label: "Value", type: "number" },
+    { id: "comment", label: "Comment", type: "text" },
+    { id: "agent", label: "Agent", type: "choice" },
+    { id: "userId", label: "User", type: "choice" },
+    { id: "sessionId", label: "Session", type: "choice" },
+    { id: "experiment", label: "Experiment", type: "choice" },
+    { id: "variant", label: "Variant", type: "choice" },
+    TRACE_ID,
+    SPAN_ID,
+  ],
+  attributesOf: "metadata",
+  attributes: [],
+  values: {},
+};
+
+/** The rows that the filters of a page are about. */
+export const FilteredRowsContext = createContext(TRACES);
+
+const ALL_FIELDS = [...FIELDS, ...LOGS.fields, ...SIGNALS.fields];
+
 export function fieldInfo(id: string): FieldInfo {
-  const known = FIELDS.find((field) => field.id === id);
+  const known = ALL_FIELDS.find((field) => field.id === id);
   const label = id.startsWith(ATTRIBUTE) ? id.slice(ATTRIBUTE.length) || "Attribute" : id;
   return known ?? { id, label, type: "choice" };
 }
@@ -78,7 +132,8 @@ export function comparisonsOf(field: string): Comparison[] {
 }
 
 /** Whether the values of a field are suggested. */
-export function hasSuggestions(field: string): boolean {
+export function hasSuggestions(field: string, rows: FilteredRows): boolean {
+  if (rows.values) return field in rows.values;
   return field === FAILURE || fieldInfo(field).type === "choice";
 }
 

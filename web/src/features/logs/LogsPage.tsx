@@ -3,7 +3,15 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Pause, Play, ScrollText } from "lucide-react";
 import { useEffect, useMemo } from "react";
-import { api, type Log, unwrapPage } from "@/lib/api";
+import { api, unwrapPage } from "@/lib/api";
+import {
+  type Condition,
+  FilteredRowsContext,
+  LEVELS,
+  LOGS,
+  useConditions,
+  writeConditions,
+} from "@/lib/conditions";
 import { formatShortTime } from "@/lib/format";
 import { rangeQuery, tick, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
@@ -11,6 +19,8 @@ import { useSetUrl, useUrl, useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { Drawer } from "@/ui/Dialog";
 import { Select } from "@/ui/Field";
+import { UrlChips } from "@/ui/filters/Chips";
+import { UrlFilterButton } from "@/ui/filters/FilterButton";
 import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { ListTitle } from "@/ui/Panel";
 import { SearchBox } from "@/ui/SearchBox";
@@ -19,19 +29,17 @@ import { Table } from "@/ui/Table";
 import { COLUMNS } from "./columns";
 import { LogDetail } from "./LogDetail";
 
-const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 const PAGE = 100;
 const LIVE_MS = 3000;
 
 function useLogs() {
   const range = useRange();
-  const { level, search, agent, trace } = useUrl();
+  const { search, agent, filters } = useUrl();
   const query = {
     ...rangeQuery(range),
-    level: (level || undefined) as Log["level"] | undefined,
     search: search || undefined,
-    traceId: trace || undefined,
     agentId: agent,
+    filters,
     limit: PAGE,
   };
   return useInfiniteQuery({
@@ -46,9 +54,8 @@ function useLogs() {
 }
 
 export default function LogsPage() {
-  const [level, setLevel] = useUrlState("level", "");
   const [live, setLive] = useUrlState("live", "off");
-  const { log: openId, trace } = useUrl();
+  const { log: openId } = useUrl();
   const setUrl = useSetUrl();
   const list = useLogs();
   useLive(live === "on");
@@ -61,22 +68,13 @@ export default function LogsPage() {
     <div className="flex h-full flex-col">
       <ListTitle>Logs</ListTitle>
       <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
-        <Select
-          aria-label="Level"
-          value={level}
-          onChange={setLevel}
-          options={[
-            { value: "", label: "All levels" },
-            ...LEVELS.slice(1).map((value) => ({ value, label: `${value} and above` })),
-          ]}
-        />
+        <LevelSelect />
         <SearchBox label="Search messages" placeholder="Search messages" />
-        <ViewsButton page="logs" />
-        {trace && (
-          <Button size="small" onClick={() => setUrl({ trace: undefined })}>
-            One trace ✕
-          </Button>
-        )}
+        <FilteredRowsContext value={LOGS}>
+          <UrlFilterButton />
+          <ViewsButton page="logs" />
+          <UrlChips />
+        </FilteredRowsContext>
         <Button
           className="ml-auto"
           aria-pressed={live === "on"}
@@ -118,6 +116,38 @@ export default function LogsPage() {
   );
 }
 
+/** The least level, as a filter by this one and those above. */
+function LevelSelect() {
+  const [conditions, setConditions] = useConditions();
+  const condition = conditions.find(isOfLevels);
+  const others = conditions.filter((one) => one !== condition);
+  return (
+    <Select
+      aria-label="Level"
+      value={condition ? leastOf(condition) : ""}
+      onChange={(level) => setConditions([...(level ? [fromLevel(level)] : []), ...others])}
+      options={[
+        { value: "", label: "All levels" },
+        ...LEVELS.slice(1).map((value) => ({ value, label: `${value} and above` })),
+      ]}
+    />
+  );
+}
+
+function fromLevel(level: string): Condition {
+  return { field: "level", op: "in", value: LEVELS.slice(LEVELS.findIndex((l) => l === level)) };
+}
+
+function leastOf({ value }: Condition): string {
+  return Array.isArray(value) ? String(value[0]) : "";
+}
+
+function isOfLevels(condition: Condition): boolean {
+  const least = leastOf(condition);
+  const isKnown = LEVELS.slice(1).some((level) => level === least);
+  return isKnown && writeConditions([condition]) === writeConditions([fromLevel(least)]);
+}
+
 /** Refreshes every few seconds while the page is visible. */
 function useLive(isLive: boolean) {
   const queries = useQueryClient();
@@ -133,10 +163,10 @@ function useLive(isLive: boolean) {
 }
 
 function NoLogs() {
-  const { level, search, agent, trace } = useUrl();
+  const { filters, search, agent } = useUrl();
   const setUrl = useSetUrl();
   const range = useRange();
-  const isFiltered = Boolean(level || search || agent || trace);
+  const isFiltered = Boolean(filters || search || agent);
   return (
     <EmptyState
       icon={<ScrollText className="size-6" />}
@@ -144,9 +174,7 @@ function NoLogs() {
       action={
         isFiltered && (
           <Button
-            onClick={() =>
-              setUrl({ level: undefined, search: undefined, agent: undefined, trace: undefined })
-            }
+            onClick={() => setUrl({ filters: undefined, search: undefined, agent: undefined })}
           >
             Clear filters
           </Button>

@@ -1,6 +1,7 @@
 /** One metric: its chart over time and its groups. */
 import { useMemo } from "react";
 import { coloursOf } from "@/lib/colours";
+import { FilteredRowsContext } from "@/lib/conditions";
 import { formatCount } from "@/lib/format";
 import { autoGranularity, useRange } from "@/lib/range";
 import { useUrlState } from "@/lib/url";
@@ -9,6 +10,8 @@ import { BarList } from "@/ui/BarList";
 import type { Series } from "@/ui/chart/series";
 import { TimeChart } from "@/ui/chart/TimeChart";
 import { Select } from "@/ui/Field";
+import { UrlChips } from "@/ui/filters/Chips";
+import { UrlFilterButton } from "@/ui/filters/FilterButton";
 import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
 import { Time } from "@/ui/Time";
@@ -63,6 +66,7 @@ export function MetricDetail({ metric }: { metric: Metric }) {
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <Controls metric={metric} choices={choices} />
+      <Filters keys={choices.keys} />
       <Panel
         title={LABELS[aggregation]}
         unit={query.data && unitOf(query.data, aggregation)}
@@ -88,6 +92,18 @@ export function MetricDetail({ metric }: { metric: Metric }) {
       )}
       <About metric={metric} />
     </div>
+  );
+}
+
+function Filters({ keys }: { keys: readonly string[] }) {
+  const rows = { fields: [], attributesOf: "data points", attributes: keys, values: {} };
+  return (
+    <FilteredRowsContext value={rows}>
+      <div className="flex flex-wrap items-center gap-2">
+        <UrlFilterButton />
+        <UrlChips />
+      </div>
+    </FilteredRowsContext>
   );
 }
 

@@ -1,6 +1,7 @@
 /** The queries of the metrics page, and how their values are shown. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { api, type Granularity, type Schemas, unwrap, unwrapPage } from "@/lib/api";
+import { useConditions } from "@/lib/conditions";
 import { formatBytes, formatCompact, formatCost, formatDuration, formatNumber } from "@/lib/format";
 import { rangeQuery, useRange } from "@/lib/range";
 
@@ -28,7 +29,8 @@ export interface Asked {
 }
 
 export function useMetric(asked: Asked) {
-  const body = { ...asked, ...rangeQuery(useRange()), filters: [], limit: MOST_GROUPS };
+  const [filters] = useConditions();
+  const body = { ...asked, ...rangeQuery(useRange()), filters, limit: MOST_GROUPS };
   return useQuery({
     queryKey: ["metrics", "query", body],
     queryFn: () => unwrap(api.POST("/api/metrics/query", { body })),

@@ -42,7 +42,12 @@ export function ModelShares({ overview }: { overview: Overview }) {
                 shown: formatCost(cost),
                 note: formatPercent(totalCost ? cost / totalCost : 0),
                 colour: colourOf(tool ? "tool" : "model", tool ?? name),
-                onClick: () => open(tool ? { tool } : { model: name }),
+                onClick: () =>
+                  open(
+                    tool
+                      ? { field: "tool", op: "eq", value: tool }
+                      : { field: "model", op: "eq", value: name },
+                  ),
               }))}
             />
           );

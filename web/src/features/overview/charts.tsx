@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import { PERCENTILE_NOTE } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
+import { writeConditions } from "@/lib/conditions";
 import {
   formatCompact,
   formatCost,
@@ -14,6 +15,7 @@ import {
 } from "@/lib/format";
 import { bucketEnd } from "@/lib/range";
 import { SERIES } from "@/lib/series";
+import type { Search } from "@/lib/url";
 import { OTHER, type Series, topSeries } from "@/ui/chart/series";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { Panel } from "@/ui/Panel";
@@ -24,7 +26,7 @@ import type { Overview } from "./queries";
 const HEIGHT = 190;
 
 /** The URL parameters for the traces of a clicked series, if it is one of several in a stack. */
-type FilterOf = (stacked: string | undefined) => Record<string, string>;
+type FilterOf = (stacked: string | undefined) => Search;
 
 /** Opens the traces of a clicked bucket. */
 function usePick(granularity: Granularity, filterOf?: FilterOf) {
@@ -105,13 +107,17 @@ function byAgent(points: Point<"requests">[]): Series[] {
   return tops.map((one) => ({ ...one, type: "bar", stack: "agents" }));
 }
 
-function ofAgent(stacked: string | undefined): Record<string, string> {
+function ofAgent(stacked: string | undefined): Search {
   return stacked && stacked !== OTHER ? { agent: stacked } : {};
 }
 
-function ofOutcome(stacked: string | undefined): Record<string, string> {
-  if (stacked === SERIES.errors.name) return { status: "error" };
-  return stacked === SERIES.success.name ? { status: "success" } : {};
+function ofOutcome(stacked: string | undefined): Search {
+  if (stacked === SERIES.errors.name) return ofStatus("error");
+  return stacked === SERIES.success.name ? ofStatus("success") : {};
+}
+
+function ofStatus(value: "error" | "success"): Search {
+  return { filters: writeConditions([{ field: "status", op: "eq", value }]) };
 }
 
 function outcomes(points: Point<"errorRate">[]): Series[] {
@@ -204,7 +210,7 @@ export function Charts({ overview }: { overview: Overview }) {
         granularity={granularity}
         build={errorRates}
         format={formatPercent}
-        filterOf={() => ({ status: "error" })}
+        filterOf={() => ofStatus("error")}
       />
       <ChartPanel
         title="Tokens"

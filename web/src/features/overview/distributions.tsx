@@ -2,6 +2,7 @@
 
 import { Link, useNavigate } from "@tanstack/react-router";
 import { colourOf } from "@/lib/colours";
+import { type Condition, writeConditions } from "@/lib/conditions";
 import {
   formatCompact,
   formatCount,
@@ -25,8 +26,10 @@ export const HEIGHT = 200;
 export function useTraces() {
   const navigate = useNavigate();
   const { range, from, to, env, agent } = useUrl();
-  return (filter: Record<string, string | undefined>) =>
-    void navigate({ to: "/traces", search: { range, from, to, env, agent, ...filter } as never });
+  return (...conditions: Condition[]) => {
+    const filters = writeConditions(conditions);
+    void navigate({ to: "/traces", search: { range, from, to, env, agent, filters } as never });
+  };
 }
 
 function bucketLabel({ minMs, maxMs }: { minMs: number; maxMs: number | null }): string {
@@ -50,10 +53,12 @@ export function LatencyShares({ overview }: { overview: Overview }) {
               note: formatPercent(bucket.percentage / 100),
               colour: SERIES.p95.colour,
               onClick: () =>
-                open({
-                  minMs: String(bucket.minMs),
-                  maxMs: bucket.maxMs ? String(bucket.maxMs) : undefined,
-                }),
+                open(
+                  { field: "durationMs", op: "gte", value: bucket.minMs },
+                  ...(bucket.maxMs === null
+                    ? []
+                    : [{ field: "durationMs", op: "lt", value: bucket.maxMs } as const]),
+                ),
             }))}
           />
         )}
@@ -82,7 +87,11 @@ export function ErrorShares({ overview }: { overview: Overview }) {
                 shown: formatCount(error.count),
                 note: formatPercent(error.percentage / 100),
                 colour: SERIES.errors.colour,
-                onClick: () => open({ status: "error", errorType: error.type }),
+                onClick: () =>
+                  open(
+                    { field: "status", op: "eq", value: "error" },
+                    { field: "errorType", op: "eq", value: error.type },
+                  ),
               }))}
             />
             {errors.some((error) => error.type === "other") && <ExceptionsLink />}
@@ -186,7 +195,12 @@ function HeatMap({ heatmap }: { heatmap: Record<string, Record<string, number>> 
                   count={calls(agent, tool)}
                   most={most}
                   label={`${agent}, ${tool}`}
-                  onOpen={() => open({ agent, tool })}
+                  onOpen={() =>
+                    open(
+                      { field: "agent", op: "eq", value: agent },
+                      { field: "tool", op: "eq", value: tool },
+                    )
+                  }
                 />
               ))}
             </tr>

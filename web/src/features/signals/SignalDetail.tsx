@@ -27,8 +27,8 @@ const MAX_AGENTS = 8;
 
 function useLatest(signalName: string) {
   const range = useRange();
-  const { agent } = useUrl();
-  const query = { ...rangeQuery(range), signalName, agentId: agent, limit: LATEST };
+  const { agent, filters } = useUrl();
+  const query = { ...rangeQuery(range), signalName, agentId: agent, filters, limit: LATEST };
   return useQuery({
     queryKey: ["signals", "latest", query],
     queryFn: () => unwrapPage(api.GET("/api/signals", { params: { query } })),
@@ -42,7 +42,7 @@ export function SignalDetail({ summary }: { summary: Summary }) {
   const latest = useLatest(summary.signalName);
   const dates = useMemo(() => summary.trend.map((point) => point.date), [summary]);
   const isOfShare = isShare(summary);
-  const what = isOfShare ? "share of positive" : "mean";
+  const what = isOfShare ? "share of positive values" : "mean";
   const mean = useMemo<Series[]>(
     () => [
       {
@@ -113,8 +113,8 @@ interface OfSignal {
 /** All values of the range, not only the latest. */
 function Distribution({ signalName, isOfShare }: OfSignal) {
   const range = useRange();
-  const { agent } = useUrl();
-  const query = { ...rangeQuery(range), signalName, agentId: agent };
+  const { agent, filters } = useUrl();
+  const query = { ...rangeQuery(range), signalName, agentId: agent, filters };
   const histogram = useQuery({
     queryKey: ["signals", "histogram", query],
     queryFn: () => unwrap(api.GET("/api/signals/histogram", { params: { query } })),
@@ -155,11 +155,12 @@ function Fact({ name, value }: { name: string; value: string }) {
 
 function ByAgent({ signalName, isOfShare }: OfSignal) {
   const range = useRange();
+  const { filters } = useUrl();
   const { data: values } = useFilterValues();
   const agents = values?.agents.slice(0, MAX_AGENTS) ?? [];
   const { bars, isPending } = useQueries({
     queries: agents.map(({ name }) => {
-      const query = { ...rangeQuery(range), signalName, agentId: name };
+      const query = { ...rangeQuery(range), signalName, agentId: name, filters };
       return {
         queryKey: ["signals", "by-agent", query],
         queryFn: () => unwrap(api.GET("/api/signals/summary", { params: { query } })),

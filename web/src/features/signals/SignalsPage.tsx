@@ -3,11 +3,14 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ThumbsUp } from "lucide-react";
 import { useMemo } from "react";
 import { api, type Schemas, unwrap } from "@/lib/api";
+import { FilteredRowsContext, SIGNALS } from "@/lib/conditions";
 import { formatCompact, formatCount } from "@/lib/format";
 import { rangeQuery, useRange } from "@/lib/range";
 import { useUrl, useUrlState } from "@/lib/url";
 import { CodeBlock } from "@/ui/CodeBlock";
 import { cx } from "@/ui/cx";
+import { UrlChips } from "@/ui/filters/Chips";
+import { UrlFilterButton } from "@/ui/filters/FilterButton";
 import { ViewsButton } from "@/ui/filters/ViewsButton";
 import { PageBody } from "@/ui/Panel";
 import { Sparkline } from "@/ui/Sparkline";
@@ -21,9 +24,11 @@ type Summary = Schemas["SignalSummary"];
 const EXAMPLE = `curl -s $API/signals -H "x-api-key: $KEY" -H 'Content-Type: application/json' \\
   -d '{"signalName": "thumbs_up", "value": 1, "traceId": "4bf92f3577b34da6a3ce929d0e0e4736"}'`;
 
-export function useSummaries(filter: { agentId?: string | undefined; signalName?: string }) {
+function useSummaries() {
   const range = useRange();
-  const query = { ...rangeQuery(range), granularity: signalGranularity(range), ...filter };
+  const { agent, filters } = useUrl();
+  const granularity = signalGranularity(range);
+  const query = { ...rangeQuery(range), granularity, agentId: agent, filters };
   return useQuery({
     queryKey: ["signals", "summary", query],
     queryFn: () => unwrap(api.GET("/api/signals/summary", { params: { query } })),
@@ -32,18 +37,27 @@ export function useSummaries(filter: { agentId?: string | undefined; signalName?
 }
 
 export default function SignalsPage() {
-  const { agent } = useUrl();
+  const { filters } = useUrl();
   const [chosen, setChosen] = useUrlState("signal", "");
-  const { data, error, refetch, isPending } = useSummaries({ agentId: agent });
+  const { data, error, refetch, isPending } = useSummaries();
   const current = useMemo(
     () => data?.find((one) => one.signalName === chosen) ?? data?.[0],
     [data, chosen],
   );
   return (
     <PageBody title="Signals" actions={<ViewsButton page="signals" />}>
+      <FilteredRowsContext value={SIGNALS}>
+        <div className="mb-3 flex flex-wrap items-center gap-2">
+          <UrlFilterButton />
+          <UrlChips />
+        </div>
+      </FilteredRowsContext>
       {error && <ErrorState error={error} onRetry={() => void refetch()} />}
       {isPending && <Skeleton className="h-[30rem]" />}
-      {data?.length === 0 && (
+      {data?.length === 0 && filters && (
+        <EmptyState icon={<ThumbsUp className="size-6" />} title="No signals match" />
+      )}
+      {data?.length === 0 && !filters && (
         <EmptyState icon={<ThumbsUp className="size-6" />} title="No signals in this period">
           <p className="mb-3">
             A signal is a named number, for example a thumbs-up, a score or an evaluation result.

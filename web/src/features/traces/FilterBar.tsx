@@ -1,6 +1,5 @@
 import { Radio } from "lucide-react";
 import { lazy, Suspense } from "react";
-import { parametersOf } from "@/lib/traceFilters";
 import { useSetUrl, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/cx";
@@ -20,7 +19,7 @@ export function FilterBar({ total }: { total: string }) {
       <SearchBox label="Search traces" placeholder="Words, or a trace, user or session id" />
       <UrlFilterButton />
       <ViewsButton page="traces" />
-      <UrlChips parameters={parametersOf(url)} />
+      <UrlChips />
       <span className="ml-auto text-sm whitespace-nowrap text-muted">{total}</span>
       <Button
         aria-pressed={isLive}

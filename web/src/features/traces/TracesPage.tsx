@@ -7,7 +7,7 @@ import { queries } from "@/lib/client";
 import { cutMiddle, formatCounted } from "@/lib/format";
 import { currentRange, type Range, rangeQuery, useKeptSearch, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";
-import { FILTER_KEYS, listQuery, traceSearch, writeList } from "@/lib/traceFilters";
+import { listQuery, traceSearch, writeList } from "@/lib/traceFilters";
 import { type Search, useSetUrl, useUrl, useUrlState } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { ListTitle } from "@/ui/Panel";
@@ -88,11 +88,9 @@ function unique(traces: Trace[]): Trace[] {
 function Nothing() {
   const url = useUrl();
   const setUrl = useSetUrl();
-  const isFiltered = FILTER_KEYS.some((key) => url[key]) || url.agent || url.env;
-  const clear = () => {
-    const filters = Object.fromEntries(FILTER_KEYS.map((key) => [key, undefined]));
-    setUrl({ ...filters, agent: undefined, env: undefined });
-  };
+  const isFiltered = url.search || url.filters || url.agent || url.env;
+  const clear = () =>
+    setUrl({ search: undefined, filters: undefined, agent: undefined, env: undefined });
   return (
     <EmptyState
       icon={<ListTree className="size-6" />}

@@ -1,9 +1,16 @@
 /** The active filters, each with a form that changes it and a button that removes it. */
 import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight, X } from "lucide-react";
-import { lazy, type ReactNode, Suspense } from "react";
-import { type Condition, comparisonSearch, groupConditions, useConditions } from "@/lib/conditions";
-import { useSetUrl, useUrl } from "@/lib/url";
+import { lazy, type ReactNode, Suspense, useContext } from "react";
+import {
+  type Condition,
+  comparisonSearch,
+  FilteredRowsContext,
+  groupConditions,
+  TRACES,
+  useConditions,
+} from "@/lib/conditions";
+import { useUrl } from "@/lib/url";
 import { Button } from "../Button";
 import { useConditionText } from "./useConditionText";
 
@@ -63,38 +70,18 @@ function ConditionChip({ conditions, comparison, onChange }: ConditionChipProps)
   );
 }
 
-export interface ParameterChip {
-  key: string;
-  text: string;
-  /** What the parameter means as a condition; null if its value is invalid. */
-  condition: Condition | null;
-}
-
-/** The filters in the URL; `parameters` are those that have a parameter of their own. */
-export function UrlChips({ parameters = [] }: { parameters?: ParameterChip[] }) {
+/** The filters in the URL. */
+export function UrlChips() {
   const [conditions, setConditions] = useConditions();
   const { search } = useUrl();
-  const setUrl = useSetUrl();
-  // Nothing on the page Changes finds words.
-  const compare = (condition: Condition, others: readonly Condition[]) =>
-    search
-      ? null
-      : comparisonSearch(condition, [
-          ...parameters.flatMap((one) => one.condition ?? []),
-          ...others,
-        ]);
-  if (conditions.length + parameters.length === 0) return null;
-  const clear = () => {
-    const none = Object.fromEntries(parameters.map(({ key }) => [key, undefined]));
-    setUrl({ ...none, filters: undefined }, { push: true });
-  };
+  const rows = useContext(FilteredRowsContext);
+  // The page Changes compares traces, and finds no words.
+  const compare = rows === TRACES && !search ? comparisonSearch : () => null;
+  if (conditions.length === 0) return null;
   return (
     <>
-      {parameters.map(({ key, text }) => (
-        <Chip key={key} text={text} onRemove={() => setUrl({ [key]: undefined }, { push: true })} />
-      ))}
       <Chips conditions={conditions} onChange={setConditions} compare={compare} />
-      <Button kind="quiet" size="small" onClick={clear}>
+      <Button kind="quiet" size="small" onClick={() => setConditions([])}>
         Clear
       </Button>
     </>

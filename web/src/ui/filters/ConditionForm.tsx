@@ -1,10 +1,12 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "react";
 import {
   COMPARISONS,
   type Comparison,
   type Condition,
   comparisonsOf,
   FAILURE,
+  type FilteredRows,
+  FilteredRowsContext,
   fieldInfo,
   fromConditions,
   hasSuggestions,
@@ -35,11 +37,15 @@ interface Draft {
   isWaiting: boolean;
 }
 
-function readDraft(field: string, before: readonly Condition[] | undefined): Draft {
+function readDraft(
+  field: string,
+  before: readonly Condition[] | undefined,
+  rows: FilteredRows,
+): Draft {
   const { comparison, values } = before
     ? fromConditions(before)
     : { comparison: comparisonsOf(field)[0] ?? "eq", values: [] };
-  const isChosen = takesValues(comparison) && (hasSuggestions(field) || values.length > 1);
+  const isChosen = takesValues(comparison) && (hasSuggestions(field, rows) || values.length > 1);
   return {
     comparison,
     chosen: isChosen ? values : [],
@@ -51,7 +57,8 @@ function readDraft(field: string, before: readonly Condition[] | undefined): Dra
 
 /** The operator and the values of a condition. */
 export function ConditionForm({ field, before, onDone }: Props) {
-  const [draft, setDraft] = useState(() => readDraft(field, before));
+  const rows = useContext(FilteredRowsContext);
+  const [draft, setDraft] = useState(() => readDraft(field, before, rows));
   const { comparison, chosen, text, upper, isWaiting } = draft;
   // A change after the form was submitted is not what was submitted.
   const change = (part: Partial<Draft>) => setDraft({ ...draft, isWaiting: false, ...part });
@@ -60,7 +67,7 @@ export function ConditionForm({ field, before, onDone }: Props) {
   useLayoutEffect(() => form.current?.querySelector("input")?.focus(), []);
 
   const isList = takesValues(comparison);
-  const isSuggested = isList && hasSuggestions(field);
+  const isSuggested = isList && hasSuggestions(field, rows);
   const search = useDebounced(text);
   const suggested = useValues(field, search, isSuggested);
   // The values that match the typed text are not known yet.

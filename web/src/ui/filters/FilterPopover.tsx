@@ -1,7 +1,7 @@
 /** Adds a filter: first the field or attribute, then the operator and its values. */
 import { ChevronLeft } from "lucide-react";
-import { type ReactNode, useState } from "react";
-import { ATTRIBUTE, type Condition, FIELDS, fieldInfo } from "@/lib/conditions";
+import { type ReactNode, useContext, useState } from "react";
+import { ATTRIBUTE, type Condition, FilteredRowsContext, fieldInfo } from "@/lib/conditions";
 import { formatCompact } from "@/lib/format";
 import { Button } from "../Button";
 import { Input } from "../Field";
@@ -57,13 +57,16 @@ function Builder({ onAdd }: { onAdd: Parameters<typeof ConditionForm>[0]["onDone
 
 function FieldList({ onPick }: { onPick: (field: string) => void }) {
   const [search, setSearch] = useState("");
+  const rows = useContext(FilteredRowsContext);
   const attributes = useAttributeKeys(search);
   const isWanted = (name: string) => name.toLowerCase().includes(search.toLowerCase());
-  const fields = FIELDS.filter(({ label }) => isWanted(label));
+  const fields = rows.fields.filter(({ label }) => isWanted(label));
   // Until the answer arrives, the data is that of an earlier search.
   const keys = attributes.data?.filter(({ name }) => isWanted(name));
+  // The names of attributes that are not suggested must be typed.
+  const typed = rows.attributes && search && !keys?.some(({ name }) => name === search);
   const pickFirst = () => {
-    const attribute = keys?.[0]?.name;
+    const attribute = keys?.[0]?.name ?? (typed && search);
     const first = fields[0]?.id ?? (attribute && ATTRIBUTE + attribute);
     if (search && first) onPick(first);
   };
@@ -87,13 +90,20 @@ function FieldList({ onPick }: { onPick: (field: string) => void }) {
             {label}
           </Item>
         ))}
-        <h3 className="px-2 pt-2 pb-1 text-xs text-muted">Attributes of spans</h3>
+        <h3 className="px-2 pt-2 pb-1 text-xs text-muted">Attributes of {rows.attributesOf}</h3>
         {keys?.map(({ name, count }) => (
           <Item key={name} onClick={() => onPick(ATTRIBUTE + name)} count={count}>
             <span className="font-mono text-sm">{name}</span>
           </Item>
         ))}
-        {keys?.length === 0 && <Note>No attributes in this period</Note>}
+        {typed && (
+          <Item onClick={() => onPick(ATTRIBUTE + search)}>
+            Use <span className="font-mono text-sm">{search}</span>
+          </Item>
+        )}
+        {keys?.length === 0 && !typed && (
+          <Note>{rows.attributes ? "Type a name" : "No attributes in this period"}</Note>
+        )}
         {attributes.isPending && <Note>Loading…</Note>}
         {attributes.error && <Note>{attributes.error.message}</Note>}
       </div>
@@ -107,7 +117,7 @@ function Note({ children }: { children: ReactNode }) {
 
 interface ItemProps {
   onClick: () => void;
-  count?: number;
+  count?: number | undefined;
   children: ReactNode;
 }
 

@@ -115,7 +115,7 @@ function Note({ text, error }: { text: string; error: Error | null }) {
 interface Row {
   name: string;
   label?: string | undefined;
-  count?: number;
+  count?: number | undefined;
 }
 
 interface ChoiceProps {

@@ -1,12 +1,14 @@
 /** Attributes and values that occur in the range, most frequent first. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useContext } from "react";
 import { api, unwrap, unwrapPage } from "@/lib/api";
-import { ATTRIBUTE, type Condition, FAILURE } from "@/lib/conditions";
+import { ATTRIBUTE, type Condition, FAILURE, FilteredRowsContext } from "@/lib/conditions";
 import { rangeQuery, useRange } from "@/lib/range";
 
 export interface Suggestion {
   name: string;
-  count: number;
+  /** Unknown for values that are the same in every range. */
+  count?: number;
   /** Shown instead of the name: a failure has a title. */
   label?: string;
 }
@@ -15,12 +17,14 @@ const MOST = 50;
 const shared = { placeholderData: keepPreviousData, staleTime: 60_000 };
 
 export function useAttributeKeys(search: string, isEnabled = true) {
+  const { attributes } = useContext(FilteredRowsContext);
   const query = { ...rangeQuery(useRange()), search: search || undefined, limit: MOST };
   return useQuery({
     ...shared,
-    queryKey: ["attributes", query],
+    queryKey: ["attributes", attributes ?? query],
     enabled: isEnabled,
     queryFn: async (): Promise<Suggestion[]> =>
+      attributes?.map((name) => ({ name })) ??
       (await unwrapPage(api.GET("/api/analytics/attributes", { params: { query } }))).items,
   });
 }
@@ -36,14 +40,16 @@ export function useValues(
   where: readonly Condition[] = [],
 ) {
   const range = rangeQuery(useRange());
+  const known = useContext(FilteredRowsContext).values?.[field];
   const isFailure = field === FAILURE;
   return useQuery({
     ...shared,
     // The values of another field must not be shown meanwhile.
     placeholderData: undefined,
-    queryKey: ["attributes", "values", field, isFailure ? "" : search, range, where],
+    queryKey: ["attributes", "values", field, isFailure ? "" : search, known ?? range, where],
     enabled: isEnabled,
-    queryFn: () => {
+    queryFn: (): Suggestion[] | Promise<Suggestion[]> => {
+      if (known) return known.filter((name) => includes(name, search)).map((name) => ({ name }));
       if (isFailure) return failures(range);
       return field.startsWith(ATTRIBUTE)
         ? attributeValues(field.slice(ATTRIBUTE.length), search, range)
@@ -93,5 +99,5 @@ async function fieldValues(
   // A trace with several models is counted for each of them, also for those that do not match.
   return found.rows
     .map((row) => ({ name: row[field] as string | null, count: Number(row.count) }))
-    .filter((one): one is Suggestion => one.name !== null && includes(one.name, search));
+    .flatMap(({ name, count }) => (name !== null && includes(name, search) ? { name, count } : []));
 }
