@@ -103,7 +103,7 @@ async def test_a_batch_waits_and_says_how_recent_it_is_as_each_of_its_reads_woul
     key = (await ann.new_key())["key"]
     body = {"requests": [{"path": "/analytics/metrics"}, {"path": "/users/profile"}]}
 
-    async def read(person: Person = ann, **headers: str) -> tuple[int, httpx.Response]:
+    async def read(headers: dict[str, str], person: Person = ann) -> tuple[int, httpx.Response]:
         batch = await person.call("POST", "/analytics/batch", json=body, headers=headers)
         [metrics, profile] = batch.json()["data"]
         assert profile["status"] == 200
@@ -114,13 +114,13 @@ async def test_a_batch_waits_and_says_how_recent_it_is_as_each_of_its_reads_woul
         before = time.time()
         await service.call("POST", "/spans", json=span, headers={"x-api-key": key})
         # It does not wait for the writes of another key, unless it is asked to.
-        traces, stale = await read(**{"Cache-Control": ""})
+        traces, stale = await read({"Cache-Control": ""})
         assert traces == 0
         assert before - 1 <= _as_of(stale) <= time.time()
         # Nothing is said about a workspace in which the caller has no role.
         foreign = {"X-Workspace-Id": ann.user["defaultWorkspaceId"]}
-        assert "X-Data-As-Of" not in (await read(bob, **foreign))[1].headers
-        traces, fresh = await _after_waiting(read(**{"Cache-Control": "no-cache"}), go)
+        assert "X-Data-As-Of" not in (await read(foreign, bob))[1].headers
+        traces, fresh = await _after_waiting(read({"Cache-Control": "no-cache"}), go)
         assert traces == 1
         assert _as_of(fresh) > _as_of(stale)
 

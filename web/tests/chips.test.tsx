@@ -1,7 +1,7 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { afterEach, expect, test, vi } from "vitest";
-import { FilteredRowsContext, LOGS, TRACES } from "@/lib/conditions";
+import { FilteredRowsContext, LOGS, TRACES } from "@/lib/filterFields";
 import { UrlChips } from "@/ui/filters/Chips";
 
 const state = vi.hoisted(() => ({ url: {} as Record<string, string | undefined> }));

@@ -1,6 +1,7 @@
 /** What a query can measure and group by, and how its values are shown. */
 import type { Schemas } from "./api";
-import { ATTRIBUTE, DIMENSION_NAMES, fieldInfo } from "./conditions";
+import { DIMENSION_NAMES } from "./conditions";
+import { ATTRIBUTE, fieldInfo } from "./filterFields";
 import {
   formatCompact,
   formatCost,

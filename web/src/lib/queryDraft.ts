@@ -10,13 +10,8 @@ import {
   type Query,
 } from "./analyticsQuery";
 import type { Granularity, Schemas } from "./api";
-import {
-  ATTRIBUTE,
-  type Condition,
-  fieldInfo,
-  readConditions,
-  writeConditions,
-} from "./conditions";
+import { type Condition, readConditions, writeConditions } from "./conditions";
+import { ATTRIBUTE, fieldInfo } from "./filterFields";
 import { autoGranularity, bucketEnd, type Range } from "./range";
 import type { Search } from "./url";
 

@@ -1,7 +1,7 @@
 /** What a comparison cannot say, and what to compare instead. */
 import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight } from "lucide-react";
-import { fieldInfo } from "@/lib/conditions";
+import { fieldInfo } from "@/lib/filterFields";
 import { formatCounted, formatPercent, formatShortTime } from "@/lib/format";
 import { type Search, useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";

@@ -1,7 +1,7 @@
 /** Names, formats and tones of the measures that are compared. */
 
 import type { Schemas } from "@/lib/api";
-import { fieldInfo } from "@/lib/conditions";
+import { fieldInfo } from "@/lib/filterFields";
 import {
   formatCompact,
   formatCost,

@@ -4,7 +4,7 @@ import { useCallback, useMemo, useState } from "react";
 import { measureOf, type Query, type Result, sharedDimension } from "@/lib/analyticsQuery";
 import type { Granularity } from "@/lib/api";
 import { useBehind } from "@/lib/behind";
-import { fieldInfo } from "@/lib/conditions";
+import { fieldInfo } from "@/lib/filterFields";
 import { type Draft, describeDraft, draftToSearch, readDraft, STEPS } from "@/lib/queryDraft";
 import { useResult } from "@/lib/runQuery";
 import { useSetUrl, useUrl } from "@/lib/url";

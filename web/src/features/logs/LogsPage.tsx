@@ -4,14 +4,8 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Pause, Play, ScrollText } from "lucide-react";
 import { useEffect, useMemo } from "react";
 import { api, unwrapPage } from "@/lib/api";
-import {
-  type Condition,
-  FilteredRowsContext,
-  LEVELS,
-  LOGS,
-  useConditions,
-  writeConditions,
-} from "@/lib/conditions";
+import { type Condition, useConditions, writeConditions } from "@/lib/conditions";
+import { FilteredRowsContext, LEVELS, LOGS } from "@/lib/filterFields";
 import { formatShortTime } from "@/lib/format";
 import { rangeQuery, tick, useRange } from "@/lib/range";
 import { useShortcuts } from "@/lib/shortcuts";

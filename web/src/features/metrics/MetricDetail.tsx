@@ -1,7 +1,7 @@
 /** One metric: its chart over time and its groups. */
 import { useMemo } from "react";
 import { coloursOf } from "@/lib/colours";
-import { FilteredRowsContext } from "@/lib/conditions";
+import { FilteredRowsContext } from "@/lib/filterFields";
 import { formatCount } from "@/lib/format";
 import { autoGranularity, useRange } from "@/lib/range";
 import { useUrlState } from "@/lib/url";

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ThumbsUp } from "lucide-react";
 import { useMemo } from "react";
 import { api, type Schemas, unwrap } from "@/lib/api";
-import { FilteredRowsContext, SIGNALS } from "@/lib/conditions";
+import { FilteredRowsContext, SIGNALS } from "@/lib/filterFields";
 import { formatCompact, formatCount } from "@/lib/format";
 import { rangeQuery, useRange } from "@/lib/range";
 import { useUrl, useUrlState } from "@/lib/url";

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
 import type { Span, Trace } from "@/lib/api";
-import { ATTRIBUTE } from "@/lib/conditions";
+import { ATTRIBUTE } from "@/lib/filterFields";
 import { formatDateTime } from "@/lib/format";
 import { CopyButton } from "@/ui/Copy";
 import { Input } from "@/ui/Field";

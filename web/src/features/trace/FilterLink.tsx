@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { fieldInfo } from "@/lib/conditions";
+import { fieldInfo } from "@/lib/filterFields";
 import { narrowedList } from "@/lib/traceFilters";
 import { useUrl } from "@/lib/url";
 import { cx } from "@/ui/cx";

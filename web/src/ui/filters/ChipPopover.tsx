@@ -1,5 +1,6 @@
 /** The text of a filter, which opens the form that changes it. */
-import { type Condition, fieldInfo } from "@/lib/conditions";
+import type { Condition } from "@/lib/conditions";
+import { fieldInfo } from "@/lib/filterFields";
 import { Popover } from "../Popover";
 import { ConditionForm } from "./ConditionForm";
 

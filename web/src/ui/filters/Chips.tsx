@@ -2,14 +2,8 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight, X } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useContext } from "react";
-import {
-  type Condition,
-  comparisonSearch,
-  FilteredRowsContext,
-  groupConditions,
-  TRACES,
-  useConditions,
-} from "@/lib/conditions";
+import { type Condition, comparisonSearch, groupConditions, useConditions } from "@/lib/conditions";
+import { FilteredRowsContext, TRACES } from "@/lib/filterFields";
 import { useUrl } from "@/lib/url";
 import { Button } from "../Button";
 import { useConditionText } from "./useConditionText";

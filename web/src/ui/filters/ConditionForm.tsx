@@ -4,15 +4,12 @@ import {
   type Comparison,
   type Condition,
   comparisonsOf,
-  FAILURE,
-  type FilteredRows,
-  FilteredRowsContext,
-  fieldInfo,
   fromConditions,
   hasSuggestions,
   takesNumber,
   toConditions,
 } from "@/lib/conditions";
+import { FAILURE, type FilteredRows, FilteredRowsContext, fieldInfo } from "@/lib/filterFields";
 import { useDebounced } from "@/lib/useDebounced";
 import { Button } from "../Button";
 import { Input, Select } from "../Field";

@@ -1,7 +1,8 @@
 /** Adds a filter: first the field or attribute, then the operator and its values. */
 import { ChevronLeft } from "lucide-react";
 import { type ReactNode, useContext, useState } from "react";
-import { ATTRIBUTE, type Condition, FilteredRowsContext, fieldInfo } from "@/lib/conditions";
+import type { Condition } from "@/lib/conditions";
+import { ATTRIBUTE, FilteredRowsContext, fieldInfo } from "@/lib/filterFields";
 import { formatCompact } from "@/lib/format";
 import { Button } from "../Button";
 import { Input } from "../Field";

@@ -1,6 +1,6 @@
 /** The values of a condition: suggested ones with their counts, and any that are typed. */
 import { Plus } from "lucide-react";
-import { ATTRIBUTE, FAILURE, fieldInfo } from "@/lib/conditions";
+import { ATTRIBUTE, FAILURE, fieldInfo } from "@/lib/filterFields";
 import { formatCompact } from "@/lib/format";
 import { Input } from "../Field";
 import { useConditionLabels } from "./useConditionText";

@@ -2,7 +2,8 @@
 import { useQueries } from "@tanstack/react-query";
 import { api, unwrap } from "@/lib/api";
 import { queries } from "@/lib/client";
-import { type Condition, describeConditions, FAILURE } from "@/lib/conditions";
+import { type Condition, describeConditions } from "@/lib/conditions";
+import { FAILURE } from "@/lib/filterFields";
 import { rangeQuery, useRange } from "@/lib/range";
 
 export function useConditionText(conditions: readonly Condition[]): string {

@@ -2,7 +2,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useContext } from "react";
 import { api, unwrap, unwrapPage } from "@/lib/api";
-import { ATTRIBUTE, type Condition, FAILURE, FilteredRowsContext } from "@/lib/conditions";
+import type { Condition } from "@/lib/conditions";
+import { ATTRIBUTE, FAILURE, FilteredRowsContext } from "@/lib/filterFields";
 import { rangeQuery, useRange } from "@/lib/range";
 
 export interface Suggestion {

@@ -1,5 +1,5 @@
 /** Chooses a dimension or an attribute by its name. */
-import { ATTRIBUTE, fieldInfo } from "@/lib/conditions";
+import { ATTRIBUTE, fieldInfo } from "@/lib/filterFields";
 import { Select } from "../Field";
 import { useAttributeKeys } from "../filters/useSuggestions";
 import { SuggestInput } from "./SuggestInput";

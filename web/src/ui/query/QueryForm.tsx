@@ -9,7 +9,8 @@ import {
   measuresOf,
   signalMeasure,
 } from "@/lib/analyticsQuery";
-import { ATTRIBUTE, DIMENSION_NAMES } from "@/lib/conditions";
+import { DIMENSION_NAMES } from "@/lib/conditions";
+import { ATTRIBUTE } from "@/lib/filterFields";
 import { formatCounted } from "@/lib/format";
 import { useSignalNames } from "@/lib/queries";
 import {

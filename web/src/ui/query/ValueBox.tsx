@@ -2,7 +2,8 @@
 import { Combobox } from "@base-ui/react/combobox";
 import { ChevronsUpDown } from "lucide-react";
 import { useId, useState } from "react";
-import { type Condition, fieldInfo } from "@/lib/conditions";
+import type { Condition } from "@/lib/conditions";
+import { fieldInfo } from "@/lib/filterFields";
 import { useDebounced } from "@/lib/useDebounced";
 import { cx } from "../cx";
 import { BOX } from "../Field";
