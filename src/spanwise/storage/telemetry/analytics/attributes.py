@@ -8,6 +8,7 @@ from spanwise.storage.telemetry.engine.attribute_text import own_attribute
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.filters.fields import mark_heavy
+from spanwise.storage.telemetry.spans.shown_spans import shown_spans
 
 # Longer values are not suggested; a filter could not name them.
 _MAX_BYTES = 512
@@ -40,7 +41,7 @@ async def count_attributes(
     rows = await engine.fetch(
         f"""SELECT name, amount, count() OVER () AS total FROM (
             SELECT name, count() AS amount FROM (
-                SELECT {name} AS name FROM spans FINAL WHERE {where.sql})
+                {shown_spans(f"{name} AS name", where.sql)})
             WHERE {found.sql} GROUP BY name)
         ORDER BY amount DESC, name LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
         {**where.parameters, "limit": page.limit, "skip": page.skip},

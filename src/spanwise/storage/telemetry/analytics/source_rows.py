@@ -35,7 +35,7 @@ from spanwise.storage.telemetry.filters.span_filters import compile_own_conditio
 from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
 from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
 from spanwise.storage.telemetry.spans.locations import binary_trace_id
-from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.spans.shown_spans import shown_spans
 from spanwise.storage.telemetry.traces.call_deduplication import CALL_ID
 
 _TRACE_COLUMNS = """start, trace_id, name, status, error_type, agent_name, environment, user_id,
@@ -115,11 +115,9 @@ def _trace_rows(
     joins = _join_signals(where, query.measures, "trace_id")
     if of_spans:
         values = ", ".join(f"{sql} AS {name}" for name, sql in of_spans.items())
+        spans = shown_spans(f"trace_id, {values}", spans_of_traces(where, period))
         joins += f"""
-            LEFT ANY JOIN (
-                SELECT trace_id, {values} FROM spans FINAL
-                WHERE {spans_of_traces(where, period)} AND kind != '{SUPERSEDED}'
-                GROUP BY trace_id) AS s USING (trace_id)"""
+            LEFT ANY JOIN ({spans} GROUP BY trace_id) AS s USING (trace_id)"""
     return f"""SELECT trace_id, start AS moment, status, duration_ns, {_as_columns(columns)}
             {_signal_columns(query.measures)}
         FROM (SELECT {_TRACE_COLUMNS} FROM traces FINAL WHERE {where.sql}) AS t {joins}"""
@@ -135,7 +133,6 @@ def _each_value(column: Column) -> str:
 def _span_rows(
     where: Conditions, query: AnalyticsQuery, wanted: TraceFilter, has_uncounted: bool
 ) -> str:
-    where.add(f"kind != '{SUPERSEDED}'")
     inherited = [c for c in wanted.conditions if c.field in INHERITED]
     for condition in wanted.conditions:
         if condition.field not in INHERITED:
@@ -176,7 +173,7 @@ def _span_rows(
     others = f", {_as_columns(columns)}" if columns else ""
     return f"""SELECT trace_id, start AS moment, status, duration_ns{dimensions}{others}
             {_signal_columns(query.measures)}
-        FROM (SELECT {names} FROM spans FINAL WHERE {where.sql}) AS s {joins}
+        FROM ({shown_spans(names, where.sql)}) AS s {joins}
         WHERE {" AND ".join(conditions) or "1"}"""
 
 

@@ -14,6 +14,7 @@ from spanwise.storage.telemetry.filters.fields import (
 )
 from spanwise.storage.telemetry.filters.operators import compile_condition
 from spanwise.storage.telemetry.filters.span_filters import FAILURE_ID, compile_own_condition
+from spanwise.storage.telemetry.spans.shown_spans import shown_spans
 
 _COLUMNS = {
     "agent": Column("agent_name"),
@@ -49,6 +50,6 @@ def _of_span(where: Conditions, period: TimeRange, condition: FilterCondition) -
         mark_heavy(where, period)
     spans = Conditions(where.workspace)
     spans.within_hours("hour", period)
-    return f"""(trace_id, span_id) IN (SELECT trace_id, span_id FROM spans FINAL
-        WHERE {spans.sql} AND status = 'error'
-        AND {compile_own_condition(where, period, condition)})"""
+    spans.add("status = 'error'")
+    spans.add(compile_own_condition(where, period, condition))
+    return f"(trace_id, span_id) IN ({shown_spans('trace_id, span_id', spans.sql)})"

@@ -26,7 +26,7 @@ from spanwise.storage.telemetry.spans.locations import (
     trace_bounds_sql,
     trace_rows_condition,
 )
-from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.spans.shown_spans import IS_SHOWN
 from spanwise.storage.telemetry.traces.error_names import error_name_or
 
 MAX_MESSAGE_CHARACTERS = 300
@@ -137,7 +137,7 @@ def _recompute(client: Client, batch: BoundedRange, written: dict[str, str]) -> 
     ORDER BY version DESC LIMIT 1 BY workspace, trace_id, span_id"""
     failed = f"""
     SELECT *, groupUniqArray(parent_span_id) OVER (PARTITION BY workspace, trace_id) AS parents
-    FROM ({spans}) WHERE status = 'error' AND kind != '{SUPERSEDED}'"""
+    FROM ({spans}) WHERE status = 'error' AND {IS_SHOWN}"""
     described = f"""
     SELECT workspace, hour, trace_id, span_id, start, kind, {_OPERATION} AS operation,
         {_ERROR_TYPE} AS error_type, {_MESSAGE} AS message

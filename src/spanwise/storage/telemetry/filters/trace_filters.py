@@ -19,6 +19,7 @@ from spanwise.storage.telemetry.filters.operators import (
 )
 from spanwise.storage.telemetry.filters.span_filters import compile_own_condition, failures_where
 from spanwise.storage.telemetry.spans.locations import binary_trace_id
+from spanwise.storage.telemetry.spans.shown_spans import shown_spans
 
 _TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
 
@@ -55,12 +56,12 @@ def _any_span(where: Conditions, period: TimeRange, condition: FilterCondition) 
     negative = is_negative(condition)
     positive = to_positive(condition) if negative else condition
     if condition.field == FAILURE:
-        spans = failures_where(where, period, positive)
+        spans = f"SELECT trace_id FROM {failures_where(where, period, positive)}"
     else:
-        spans = f"""spans FINAL WHERE {spans_of_traces(where, period)}
-        AND {compile_own_condition(where, period, positive)}"""
+        meets = compile_own_condition(where, period, positive)
+        spans = shown_spans("trace_id", f"{spans_of_traces(where, period)} AND {meets}")
     # Without `identity` the engine sorts all ids for the primary key, where the id comes last.
-    return f"{'NOT ' if negative else ''}identity(trace_id) IN (SELECT trace_id FROM {spans})"
+    return f"{'NOT ' if negative else ''}identity(trace_id) IN ({spans})"
 
 
 def search_sql(where: Conditions, period: TimeRange, text: str) -> str:

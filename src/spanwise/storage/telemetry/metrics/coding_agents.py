@@ -34,7 +34,7 @@ from spanwise.storage.telemetry.engine.conditions import (
 )
 from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.metrics.increases import points_with_increases
-from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.spans.shown_spans import shown_spans
 from spanwise.storage.telemetry.traces.call_deduplication import CALL_ID, HAS_USAGE
 
 MAX_NAMES = 100
@@ -73,6 +73,14 @@ _BILLING = f"""multiIf(
     notEmpty({_first_of(["user.account_uuid", "user.account_id", "user.email"])}), 'subscription',
     'api')"""
 
+_SPANS = shown_spans(
+    f"""trace_id, kind, {_AGENT} AS agent, {_first_of(PERSON_KEYS)} AS person,
+        {_first_of(REPOSITORY_KEYS)} AS repository, {_BILLING} AS billing, cached_tokens,
+        cache_write_tokens, {CALL_ID} AS id, {HAS_USAGE} AS has_usage""",
+    """workspace = {workspace:String} AND agent != ''
+        AND hour >= {first_hour:DateTime64(9, 'UTC')}
+        AND hour < {last_hour:DateTime64(9, 'UTC')}""",
+)
 # One row per trace with a span of a coding agent: what its spans say, and its aggregates.
 _TRACES = f"""
     SELECT t.start AS start, t.trace_id AS trace_id, t.duration_ns AS duration_ns,
@@ -93,15 +101,7 @@ _TRACES = f"""
             anyIf(repository, repository != '') AS repository,
             anyIf(billing, kind = 'llm' AND billing != '') AS billing,
             groupArrayIf((id, cached_tokens, cache_write_tokens), has_usage) AS calls
-        FROM (
-            SELECT trace_id, kind, {_AGENT} AS agent, {_first_of(PERSON_KEYS)} AS person,
-                {_first_of(REPOSITORY_KEYS)} AS repository, {_BILLING} AS billing,
-                cached_tokens, cache_write_tokens, {CALL_ID} AS id, {HAS_USAGE} AS has_usage
-            FROM spans FINAL
-            WHERE workspace = {{workspace:String}} AND agent != ''
-                AND hour >= {{first_hour:DateTime64(9, 'UTC')}}
-                AND hour < {{last_hour:DateTime64(9, 'UTC')}}
-                AND kind != '{SUPERSEDED}')
+        FROM ({_SPANS})
         GROUP BY trace_id) AS s USING (trace_id)"""
 
 _SUMS = """sum(cost) AS cost, sum(input_tokens) AS input_tokens,
@@ -182,11 +182,13 @@ class CodingAgentReader:
         names = [name for name in groups if name not in {"session", "tool"}]
         renamed = ", ".join(f"g{index} AS {name}" for index, name in enumerate(groups))
         # A session may have sent its last calls shortly before the period.
-        calls = f"""SELECT DISTINCT {{0}} FROM spans WHERE workspace = {{{{workspace:String}}}}
-            AND hour >= {{{{earlier_hour:DateTime64(9, 'UTC')}}}}
-            AND hour < {{{{last_hour:DateTime64(9, 'UTC')}}}} AND {_AGENT} != '' AND kind = 'llm'"""
-        has_calls = f"""if(empty(session), agent IN ({calls.format(_AGENT)}),
-            session IN ({calls.format("session_id")}))"""
+        calls = f"""workspace = {{workspace:String}}
+            AND hour >= {{earlier_hour:DateTime64(9, 'UTC')}}
+            AND hour < {{last_hour:DateTime64(9, 'UTC')}} AND {_AGENT} != '' AND kind = 'llm'"""
+        agents, sessions = (
+            shown_spans(f"DISTINCT {column}", calls, final="") for column in (_AGENT, "session_id")
+        )
+        has_calls = f"if(empty(session), agent IN ({agents}), session IN ({sessions}))"
         return await self._fetch(
             f"""SELECT {", ".join(names)}, toDate(time) AS day, sum(increase + new_sum) AS amount
             FROM (SELECT *, {renamed} FROM ({points}))

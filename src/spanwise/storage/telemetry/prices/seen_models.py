@@ -17,6 +17,7 @@ from spanwise.storage.telemetry.prices.price_dictionary import (
     rates_of,
 )
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
+from spanwise.storage.telemetry.spans.shown_spans import shown_spans
 
 
 async def find_seen_models(
@@ -27,8 +28,8 @@ async def find_seen_models(
     where.within("start", period)
     where.within_hours("hour", period)
     where.add(f"model != '' AND kind IN {USAGE_KINDS}")
-    seen = f"""SELECT provider, model, count() AS calls, max(start) AS last_seen
-        FROM spans FINAL WHERE {where.sql} GROUP BY provider, model"""
+    columns = "provider, model, count() AS calls, max(start) AS last_seen"
+    seen = f"{shown_spans(columns, where.sql)} GROUP BY provider, model"
     total = await engine.fetch(
         f"SELECT count() AS total FROM ({seen})", where.parameters, tag="count_models"
     )

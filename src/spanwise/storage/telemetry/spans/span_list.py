@@ -25,7 +25,7 @@ from spanwise.storage.telemetry.filters.span_filters import compile_own_conditio
 from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
 from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
 from spanwise.storage.telemetry.spans.locations import trace_starts_condition
-from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.spans.shown_spans import shown_spans
 from spanwise.storage.telemetry.traces.error_names import NO_NAME, error_name_or
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds, recent_periods_first
 
@@ -124,7 +124,6 @@ class _Reader:
         where = Conditions(self._workspace)
         where.within("start", period)
         where.within_hours("hour", period)
-        where.add(f"kind != '{SUPERSEDED}'")
         if any(condition.field.startswith(ATTRIBUTE) for condition in self._wanted.conditions):
             mark_heavy(where, period)
         for condition in self._wanted.conditions:
@@ -136,11 +135,10 @@ class _Reader:
         """Return SQL for the keys and ranks of the spans that match."""
         keys = f"hour, start, trace_id, span_id, {self._rank} AS rank"
         if not self._inherits:
-            return f"SELECT {keys} FROM spans {final} WHERE {where.sql}"
+            return shown_spans(keys, where.sql, final=final)
         traces = traces_of_spans(where, self._wanted.period)
-        return f"""SELECT hour, start, trace_id, span_id, rank FROM (
-                SELECT {keys}, {", ".join(INHERITED.values())} FROM spans {final}
-                WHERE {where.sql}) AS s
+        spans = shown_spans(f"{keys}, {', '.join(INHERITED.values())}", where.sql, final=final)
+        return f"""SELECT hour, start, trace_id, span_id, rank FROM ({spans}) AS s
             {_join_traces(traces)} WHERE {self._inherited_sql(where)}"""
 
     @property
@@ -164,15 +162,16 @@ class _Reader:
         traces = where.bind(sorted({key["trace_id"].hex() for key in keys}), "Array(String)")
         spans = where.bind(sorted({key["span_id"].hex() for key in keys}), "Array(String)")
         trace_ids = f"SELECT {{workspace:String}}, toFixedString(unhex(arrayJoin({traces})), 16)"
+        current = shown_spans(
+            f"{_COLUMNS}, {self._rank} AS rank",
+            where.sql,
+            prewhere=f"""workspace = {{workspace:String}} AND hour IN {hours}
+                AND trace_id IN (SELECT toFixedString(unhex(arrayJoin({traces})), 16))
+                AND span_id IN (SELECT toFixedString(unhex(arrayJoin({spans})), 8))""",
+        )
         return await self._engine.fetch(
             f"""SELECT *, toUnixTimestamp64Nano(start) AS nano, {_SHOWN_COLUMNS}
-            FROM (
-                SELECT {_COLUMNS}, {self._rank} AS rank FROM spans FINAL
-                PREWHERE workspace = {{workspace:String}}
-                    AND hour IN {hours}
-                    AND trace_id IN (SELECT toFixedString(unhex(arrayJoin({traces})), 16))
-                    AND span_id IN (SELECT toFixedString(unhex(arrayJoin({spans})), 8))
-                WHERE {where.sql}) AS s
+            FROM ({current}) AS s
             {_join_traces(trace_starts_condition(trace_ids))}
             WHERE {self._inherited_sql(where)} ORDER BY {self._order_by}""",
             where.parameters,

@@ -33,7 +33,7 @@ from spanwise.storage.telemetry.spans.emitted_messages import (
 )
 from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
 from spanwise.storage.telemetry.spans.locations import SPANS_AT_LOCATION, TraceLocation
-from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.spans.shown_spans import SUPERSEDED
 from spanwise.storage.telemetry.traces.call_deduplication import Call, find_counted_in
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 from spanwise.storage.telemetry.traces.trace_rows import UNNAMED_SERVICE

@@ -19,15 +19,14 @@ from spanwise.storage.telemetry.spans.locations import (
     LongTraces,
     trace_rows_condition,
 )
+from spanwise.storage.telemetry.spans.shown_spans import IS_SHOWN
 from spanwise.storage.telemetry.traces.call_deduplication import HAS_USAGE
 from spanwise.storage.telemetry.traces.trace_rows import WrittenTraces, write_traces
 
 # Distance between versions; the numbers in between are for corrections of a stored row.
 VERSION_STEP = 1024
 
-# Kind of a span that is not counted in its trace, because another span reports the same call.
-SUPERSEDED = "superseded"
-_IS_SUPERSEDED = f"s.kind = '{SUPERSEDED}'"
+_IS_SHOWN = f"s.{IS_SHOWN}"
 
 # Traces per statement that names them: their ids are parameters, whose size a server limits.
 _MAX_TRACES = 2000
@@ -93,9 +92,9 @@ def _aggregates_sql(spans: str, reports: str = _NO_REPORTS) -> str:
         argMinIf((toUnixTimestamp64Nano(s.start), s.name, s.agent_name, s.service_name, s.status,
             s.error_type, s.duration_ns, s.session_id, s.user_id, s.environment, s.experiment_id,
             s.variant, s.input_preview, s.output_preview),
-            ({_IS_SUPERSEDED}, s.start), s.is_root) AS first,
+            (NOT {_IS_SHOWN}, s.start), s.is_root) AS first,
         groupUniqArrayIf(toUnixTimestamp64Nano(s.start), s.is_root) AS root_starts,
-        countIf(s.is_root AND NOT {_IS_SUPERSEDED}) > 1
+        countIf(s.is_root AND {_IS_SHOWN}) > 1
             AND countIf(s.is_root AND s.parent_span_id = '') != 1 AS has_no_single_root,
         max(toUnixTimestamp64Nano(s.start) + s.duration_ns) AS last_end,
         countIf({_HAS_USAGE} AND s.status != 'error') AS good_calls,
@@ -106,14 +105,14 @@ def _aggregates_sql(spans: str, reports: str = _NO_REPORTS) -> str:
         argMinIf(s.session_id, s.start, s.session_id != '') AS any_session,
         argMinIf(s.user_id, s.start, s.user_id != '') AS any_user,
         argMinIf((s.experiment_id, s.variant), s.start, s.experiment_id != '') AS any_experiment,
-        countIf(NOT {_IS_SUPERSEDED}) AS span_count,
+        countIf({_IS_SHOWN}) AS span_count,
         countIf(s.status = 'error') AS error_count,
         {_CALLS} AS calls,
         groupUniqArrayIf((s.provider, s.model),
             NOT s.is_priced AND s.model != '' AND s.version >= {{correct_from:UInt64}}) AS unpriced,
         groupUniqArrayIf(s.provider, s.provider != '') AS providers,
         sumMapIf([s.tool_name], [toUInt64(1)], [s.tool_cost], s.tool_name != '') AS by_tool,
-        groupUniqArrayIf(s.kind, NOT {_IS_SUPERSEDED}) AS kinds,
+        groupUniqArrayIf(s.kind, {_IS_SHOWN}) AS kinds,
         {reports} AS reports
     FROM ({spans} ORDER BY version DESC LIMIT 1 BY workspace, trace_id, span_id) AS s
     GROUP BY workspace, trace_id"""

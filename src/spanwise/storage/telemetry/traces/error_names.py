@@ -9,7 +9,7 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
 from spanwise.storage.telemetry.spans.decoding import in_utc
 from spanwise.storage.telemetry.spans.locations import binary_trace_id
-from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.spans.shown_spans import shown_spans
 
 # Where spans have it: the first is derived from their events.
 _ATTRIBUTES = ("spanwise.exception.type", "exception.type", "error.type")
@@ -35,15 +35,18 @@ async def find_error_names(
     failed = [trace for trace in traces if trace["status"] == "error"]
     if not failed:
         return {}
+    name = error_name_or("''")
+    spans = shown_spans(
+        f"trace_id, span_id, start, {name} AS name",
+        "status = 'error'",
+        prewhere=f"""workspace = {{workspace:String}} AND hour IN {{hours:Array(DateTime('UTC'))}}
+            AND trace_id IN (
+                SELECT {binary_trace_id("id")} FROM (
+                    SELECT arrayJoin({{traces:Array(String)}}) AS id))""",
+    )
     rows = await engine.fetch(
         f"""SELECT lower(hex(trace_id)) AS id, argMin(name, (start, span_id)) AS first_name
-        FROM (
-            SELECT trace_id, span_id, start, {error_name_or("''")} AS name FROM spans FINAL
-            PREWHERE workspace = {{workspace:String}} AND hour IN {{hours:Array(DateTime('UTC'))}}
-                AND trace_id IN (
-                    SELECT {binary_trace_id("id")} FROM (
-                        SELECT arrayJoin({{traces:Array(String)}}) AS id))
-            WHERE status = 'error' AND kind != '{SUPERSEDED}')
+        FROM ({spans})
         WHERE name NOT IN ('', '{NO_NAME}')
         GROUP BY trace_id SETTINGS max_threads = 1""",
         {

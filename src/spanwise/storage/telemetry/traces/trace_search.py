@@ -6,7 +6,7 @@ import orjson
 
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.spans.locations import SPANS_AT_LOCATION, TraceLocation
-from spanwise.storage.telemetry.traces.aggregates import SUPERSEDED
+from spanwise.storage.telemetry.spans.shown_spans import IS_SHOWN
 
 MAX_MATCHES = 10_000
 # Searched one by one: joining them would copy the contents.
@@ -36,7 +36,7 @@ async def search_spans(engine: Engine, location: TraceLocation, words: Sequence[
         f"""SELECT lower(hex(span_id)) AS id FROM (
             SELECT * FROM spans WHERE {SPANS_AT_LOCATION}
             ORDER BY version DESC LIMIT 1 BY span_id)
-        WHERE kind != '{SUPERSEDED}' AND {" AND ".join(conditions)}
+        WHERE {IS_SHOWN} AND {" AND ".join(conditions)}
         ORDER BY start, id LIMIT {MAX_MATCHES}""",
         parameters,
         tag="search_spans",
