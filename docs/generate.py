@@ -14,6 +14,7 @@ from spanwise.api.otlp.responses import NAMED_PATHS
 from spanwise.api.routes.telemetry.vendor_apis import ENDPOINTS
 from spanwise.api.services import Services
 from spanwise.ingest.otlp.coding_agents import CALLS
+from spanwise.model.measures import MEASURES
 from spanwise.model.telemetry.attribute_values import ERROR_RULES, HOSTS, KINDS, PROVIDERS
 from spanwise.model.telemetry.conventions import (
     FIELDS,
@@ -29,6 +30,8 @@ from spanwise.wiring.http import create_app
 DOCS = Path(__file__).parent
 # The dashboard's types are generated from this file.
 OPENAPI = DOCS.parent / "web" / "openapi.json"
+# The dashboard takes names and units of measures from this file.
+WEB_MEASURES = DOCS.parent / "web" / "src" / "lib" / "measures.json"
 METHODS = ("get", "post", "put", "delete")
 
 
@@ -181,11 +184,34 @@ def clients_table() -> str:
     return "\n".join(rows)
 
 
+def measures_table() -> str:
+    rows = ["| measure | in the dashboard | unit | meaning |", "|---|---|---|---|"]
+    rows += [
+        f"| `{one.name}` | {one.label} | {one.unit} | {one.meaning} |" for one in MEASURES.values()
+    ]
+    return "\n".join(rows)
+
+
+def web_measures() -> dict[str, dict[str, Any]]:
+    return {
+        one.name: {
+            "label": one.label,
+            "unit": one.unit,
+            "meaning": one.goal,
+            "isAdditive": one.is_additive,
+            "isOfSpans": one.of_spans,
+            "isOfTraces": one.of_traces,
+        }
+        for one in MEASURES.values()
+    }
+
+
 TABLES = (
     ("clients.md", "clients", clients_table),
     ("benchmarks.md", "headline", benchmark_headline),
     ("benchmark-tables.md", "baselines", benchmark_tables),
     ("settings.md", "settings", settings_table),
+    ("queries.md", "measures", measures_table),
     ("api.md", "routes", routes_table),
     ("conventions.md", "paths", otlp_paths),
     ("conventions.md", "doors", doors_table),
@@ -209,6 +235,7 @@ def main() -> None:
     files = {DOCS / name: (DOCS / name).read_text() for name, _, _ in TABLES}
     for name, mark, render in TABLES:
         files[DOCS / name] = fill_in(files[DOCS / name], mark, render())
+    files[WEB_MEASURES] = json.dumps(web_measures(), indent=2) + "\n"
     files[OPENAPI] = json.dumps(openapi_document(), indent=2, ensure_ascii=False) + "\n"
     stale = []
     for path, written in files.items():

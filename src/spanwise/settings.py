@@ -207,7 +207,7 @@ class Settings(BaseSettings):
         10_000, ge=1, description="Resources, or instrumentation scopes, of one OTLP request."
     )
     max_events: int = Field(
-        100_000,
+        150_000,
         ge=1,
         description="Span events, span links or exemplars of one request.",
     )

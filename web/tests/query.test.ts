@@ -88,7 +88,7 @@ function draw(result: Result, query: Partial<Draft>, type: "line" | "bar" = "bar
 test("each unit has its own chart; bars that add up are stacked, others stand beside each other", () => {
   const result = resultOf({ a: { count: 2, p50: 1, p95: 3 }, b: { count: 2, p50: 1, p95: 3 } });
   const charts = draw(result, { measures: ["count", "p50", "p95"] });
-  expect(charts.map((one) => one.unit)).toEqual(["count", "duration"]);
+  expect(charts.map((one) => one.unit)).toEqual(["count", "ms"]);
   expect(charts[0]?.series.map((one) => [one.name, one.stack])).toEqual([
     ["a", "all"],
     ["b", "all"],

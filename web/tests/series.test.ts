@@ -54,7 +54,7 @@ test("ten groups have ten colours, which do not depend on their order", () => {
 });
 
 test("measures of one unit have different colours, and the names of the other pages", () => {
-  const measures = MEASURE_NAMES.filter((name) => measureOf(name).unit === "duration");
+  const measures = MEASURE_NAMES.filter((name) => measureOf(name).unit === "ms");
   const query = { of: "spans", measures } as never;
   const [chart] = buildCharts(result({ date: "2026-01-01" }), query, "line").charts;
   expect(chart?.series).toHaveLength(measures.length);

@@ -15,7 +15,7 @@ class Unit(StrEnum):
     SHARE = "share"
     USD = "USD"
     TOKENS = "tokens"
-    MILLISECONDS = "duration"
+    MILLISECONDS = "ms"
     SCORE = "score"
 
 

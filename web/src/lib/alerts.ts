@@ -27,26 +27,31 @@ interface MetricDisplay {
   format: (value: number | null | undefined) => string;
 }
 
-export const METRICS: Record<AlertMetric, MetricDisplay> = {
-  errorRate: { label: "Error rate", unit: "%", format: formatPercent },
-  p95Latency: { label: "p95 latency", unit: "ms", format: formatDuration },
-  avgLatency: { label: "Mean latency", unit: "ms", format: formatDuration },
-  cost: { label: "Cost", unit: "$", format: formatCost },
-  totalTokens: { label: "Tokens", unit: "tokens", format: formatCompact },
-  unpricedTokens: { label: "Tokens without a price", unit: "tokens", format: formatCompact },
-  requestCount: { label: "Requests", unit: "requests", format: formatCompact },
-  signal: { label: "Signal", unit: "", format: formatNumber },
-  newFailureGroup: { label: "New failures", unit: "failures", format: formatCompact },
-  query: { label: "Query", unit: "", format: formatNumber },
-};
-
 const UNITS = {
   share: { unit: "%", format: formatPercent },
-  duration: { unit: "ms", format: formatDuration },
+  ms: { unit: "ms", format: formatDuration },
   USD: { unit: "$", format: formatCost },
   tokens: { unit: "tokens", format: formatCompact },
   count: { unit: "", format: formatCompact },
   score: { unit: "", format: formatNumber },
+};
+
+function display(measure: string): MetricDisplay {
+  const { label, unit } = measureOf(measure);
+  return { label, ...UNITS[unit] };
+}
+
+export const METRICS: Record<AlertMetric, MetricDisplay> = {
+  errorRate: display("errorRate"),
+  p95Latency: display("p95"),
+  avgLatency: display("avgLatency"),
+  cost: display("cost"),
+  totalTokens: display("totalTokens"),
+  unpricedTokens: display("unpricedTokens"),
+  requestCount: { label: "Requests", unit: "requests", format: formatCompact },
+  signal: { label: "Signal", unit: "", format: formatNumber },
+  newFailureGroup: { label: "New failures", unit: "failures", format: formatCompact },
+  query: { label: "Query", unit: "", format: formatNumber },
 };
 
 interface Measured {
@@ -58,8 +63,8 @@ interface Measured {
 /** The label, unit and format of what a rule or an alert measures. */
 export function displayOf({ metric, measure, of }: Measured): MetricDisplay {
   if (metric !== "query" || !measure) return METRICS[metric];
-  const { label, unit } = measureOf(measure);
-  return { label: of ? `${label} of ${of}` : label, ...UNITS[unit] };
+  const shown = display(measure);
+  return of ? { ...shown, label: `${shown.label} of ${of}` } : shown;
 }
 
 /** An error rate is typed in percent. */

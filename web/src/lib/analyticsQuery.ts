@@ -10,6 +10,7 @@ import {
   formatNumber,
   formatPercent,
 } from "./format";
+import measureTable from "./measures.json";
 
 export type Query = Schemas["AnalyticsQuery"];
 export type Entity = Schemas["Entity"];
@@ -18,7 +19,7 @@ export type Result = Schemas["QueryResult"];
 export type Row = Result["rows"][number];
 
 /** Measures with the same unit share an axis. */
-type Unit = "count" | "share" | "USD" | "tokens" | "duration" | "score";
+type Unit = "count" | "share" | "USD" | "tokens" | "ms" | "score";
 
 /** What an increase of a number means. */
 export type Meaning = "neutral" | "high is good" | "low is good";
@@ -26,44 +27,24 @@ export type Meaning = "neutral" | "high is good" | "low is good";
 interface Measure {
   label: string;
   unit: Unit;
+  /** What an increase means. */
+  meaning: Meaning;
   /** The values of groups can be added up, so their bars are stacked. */
-  isAdditive?: boolean;
-  /** Traces do not have it. */
-  isOfSpans?: boolean;
+  isAdditive: boolean;
+  isOfSpans: boolean;
+  isOfTraces: boolean;
   /** How exact it is, unless it is exact. */
   note?: string;
-  /** What an increase means; without it, nothing. */
-  meaning?: Meaning;
 }
 
 export const PERCENTILE_NOTE = "Percentiles of traces are within 0.5% of the exact value.";
 
-const MEASURES: Record<string, Measure> = {
-  count: { label: "Count", unit: "count", isAdditive: true },
-  errors: { label: "Errors", unit: "count", isAdditive: true, meaning: "low is good" },
-  errorRate: { label: "Error rate", unit: "share", meaning: "low is good" },
-  cost: { label: "Cost", unit: "USD", isAdditive: true, meaning: "low is good" },
-  totalTokens: { label: "Tokens", unit: "tokens", isAdditive: true },
-  inputTokens: { label: "Input tokens", unit: "tokens", isAdditive: true },
-  outputTokens: { label: "Output tokens", unit: "tokens", isAdditive: true },
-  cachedTokens: { label: "Cached tokens", unit: "tokens", isAdditive: true },
-  cacheWriteTokens: { label: "Cache writes", unit: "tokens", isAdditive: true },
-  reasoningTokens: { label: "Reasoning tokens", unit: "tokens", isAdditive: true },
-  avgLatency: latency("Mean latency"),
-  p50: { ...latency("p50 latency"), note: PERCENTILE_NOTE },
-  p95: { ...latency("p95 latency"), note: PERCENTILE_NOTE },
-  p99: { ...latency("p99 latency"), note: PERCENTILE_NOTE },
-  avgTimeToFirstToken: { ...latency("Mean time to first token"), isOfSpans: true },
-  p50TimeToFirstToken: { ...latency("p50 time to first token"), isOfSpans: true },
-  p95TimeToFirstToken: { ...latency("p95 time to first token"), isOfSpans: true },
-  users: { label: "Users", unit: "count" },
-  sessions: { label: "Sessions", unit: "count" },
-  agents: { label: "Active agents", unit: "count" },
-};
-
-function latency(label: string): Measure {
-  return { label, unit: "duration", meaning: "low is good" };
-}
+const MEASURES: Record<string, Measure> = Object.fromEntries(
+  Object.entries(measureTable as Record<string, Measure>).map(([name, measure]) => [
+    name,
+    /^p\d+$/.test(name) ? { ...measure, note: PERCENTILE_NOTE } : measure,
+  ]),
+);
 
 export const MEASURE_NAMES = Object.keys(MEASURES);
 
@@ -76,7 +57,14 @@ export function signalMeasure(name: string): string {
 export function measureOf(name: string): Measure {
   const known = MEASURES[name];
   if (known) return known;
-  return { label: `Mean ${name.replace(SIGNAL, "")}`, unit: "score" };
+  return {
+    label: `Mean ${name.replace(SIGNAL, "")}`,
+    unit: "score",
+    meaning: "neutral",
+    isAdditive: false,
+    isOfSpans: true,
+    isOfTraces: true,
+  };
 }
 
 export function isMeasure(name: string): boolean {
@@ -110,8 +98,8 @@ export function byUnit(measures: readonly string[]): [Unit, string[]][] {
 }
 
 /** The measures that traces or spans have. */
-export function measuresOf(of: Entity, measures: readonly string[]): string[] {
-  return measures.filter((name) => of === "spans" || !measureOf(name).isOfSpans);
+export function measuresOf(of: Entity, names: readonly string[]): string[] {
+  return names.filter((name) => measureOf(name)[of === "spans" ? "isOfSpans" : "isOfTraces"]);
 }
 
 const AXIS_FORMATS: Record<Unit, (value: number) => string> = {
@@ -119,7 +107,7 @@ const AXIS_FORMATS: Record<Unit, (value: number) => string> = {
   share: formatPercent,
   USD: formatCost,
   tokens: formatCompact,
-  duration: formatDuration,
+  ms: formatDuration,
   score: formatNumber,
 };
 
