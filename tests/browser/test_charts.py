@@ -114,7 +114,7 @@ def test_a_click_on_a_part_of_a_stack_opens_its_traces(tab: Tab, demo: Site) -> 
                 break
         page.mouse.down()
         page.mouse.up()
-        expect(page).to_have_url(re.compile(f"status={status}"))
+        expect(page).to_have_url(re.compile(f"filters=.*status.*{status}"))
         expect(page.get_by_text(f"{count} traces", exact=True)).to_be_visible()
 
 

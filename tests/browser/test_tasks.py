@@ -85,9 +85,11 @@ def test_two_values_of_an_attribute_are_compared(tab: Tab) -> None:
     expect(page.get_by_label("Baseline", exact=True)).to_have_value("globex")
     mouse.click(page.get_by_label("Baseline", exact=True))
     page.keyboard.type("acme")
+    page.keyboard.press("Enter")
     expect(page.get_by_text("Baseline: acme (6 traces)")).to_be_visible()
     mouse.click(page.get_by_label("Candidate", exact=True))
     page.keyboard.type("globex")
+    page.keyboard.press("Enter")
     expect(page.get_by_text("Candidate: globex (12 traces)")).to_be_visible()
     assert mouse.clicks <= MOST
 

@@ -125,7 +125,8 @@ def check_page(tab: Tab, site: Site, name: str) -> None:
     text = page.locator("body").inner_text()
     assert PAGES[name][1] in text, text[:500]
     assert page.locator("h1").count() == 1
-    assert tab.find_violations() == []
+    violations = tab.find_violations()
+    assert violations == [], violations
     assert_fits(page, 1440, 900)
     assert_fits(page, **PHONE)
 

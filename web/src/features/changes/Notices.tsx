@@ -122,7 +122,7 @@ export function UnpricedUsage({ changes }: { changes: Changes }) {
 
 function ModelPrices() {
   return (
-    <Link to="/models" className="text-accent hover:underline">
+    <Link to="/models" className="text-accent underline">
       Set a price
     </Link>
   );
