@@ -90,6 +90,12 @@ def _postgres_template(postgres_url: str) -> str:
     return str(driver_url(url).database)
 
 
+@pytest.fixture
+def postgres_catalog(postgres_url: str, _postgres_template: str) -> str:
+    """A catalog without accounts. None is created beside the telemetry that tests share."""
+    return _create_database(postgres_url, _postgres_template)
+
+
 def _create_database(postgres_url: str, template: str = "template1") -> str:
     name = f"test_{time.monotonic_ns()}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:

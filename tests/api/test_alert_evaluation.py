@@ -35,9 +35,9 @@ async def on_sqlite(
 
 @pytest.fixture
 async def on_postgresql(
-    tmp_path: Path, postgres_database: str, clock: Clock
+    tmp_path: Path, postgres_catalog: str, clock: Clock
 ) -> AsyncIterator[Service]:
-    settings = {"catalog_url": postgres_database, **UNDISTURBED}
+    settings = {"catalog_url": postgres_catalog, **UNDISTURBED}
     async with start_service(tmp_path, clock, **settings) as running:
         yield running
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from spanwise.storage.catalog.database import driver_url
-from spanwise.storage.catalog.migrate import migrate
 from support.service import OPERATOR, PASSWORD, Person, Service, assert_error, start_service
 from support.spans import span
 
@@ -129,10 +127,8 @@ async def test_stats_contain_stored_rows_and_ingest_rate(installation: Installat
     assert "ClickHouse" in stats["versions"]["telemetry"]
 
 
-async def test_stats_work_without_a_data_folder(tmp_path: Path, postgres_database: str) -> None:
-    # Tests share a telemetry store, and a service refuses to create a catalog beside one with data.
-    migrate(driver_url(postgres_database))
-    away = {"catalog_url": postgres_database, "secret_key": "s" * 32}
+async def test_stats_work_without_a_data_folder(tmp_path: Path, postgres_catalog: str) -> None:
+    away = {"catalog_url": postgres_catalog, "secret_key": "s" * 32}
     async with start_service(tmp_path / "not" / "made", **away) as service:
         admin = await service.sign_up()
         stats = await admin.data("GET", "/admin/stats")
