@@ -68,7 +68,8 @@ def test_a_body_with_too_many_parts_is_refused_soon(kind: Kind, body: bytes, wha
     started = time.thread_time()
     with pytest.raises(Invalid, match=rf"more than [\d,]+ {what} \(SPANWISE_MAX_"):
         read_export(kind, body, DEFAULT_LIMITS, is_json=False)
-    assert time.thread_time() - started < 2
+    # Generous, because machines of CI are several times slower at times.
+    assert time.thread_time() - started < 10
 
 
 @pytest.mark.parametrize("spans", [100, 600])
