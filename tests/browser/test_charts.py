@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from playwright.sync_api import Locator, expect
 
@@ -12,6 +13,8 @@ from support.spans import new_span
 REQUESTS = "Requests by agent over time"
 LATENCY = "Latency over time"
 LEGEND_HEIGHT = 20
+# What the pointer is over is drawn with the next frame.
+NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 PIXELS = "chart => chart.querySelector('canvas').toDataURL()"
 
 
@@ -28,6 +31,16 @@ def move_to(chart: Locator, share: float, height: float = 0.5) -> None:
     box = chart.bounding_box()
     assert box
     chart.page.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] * height)
+
+
+def hover_until(chart: Locator, text: str, height: float) -> bool:
+    """Move the pointer over the chart; return whether it says this, with the pointer there."""
+    for share in range(10, 100, 5):
+        move_to(chart, share / 100, height)
+        chart.evaluate(NEXT_FRAME)
+        if text in chart.inner_text():
+            return True
+    return False
 
 
 def test_a_legend_entry_hides_and_shows_its_series(tab: Tab) -> None:
@@ -105,13 +118,10 @@ def test_a_click_on_a_part_of_a_stack_opens_its_traces(tab: Tab, demo: Site) -> 
     demo.send("/spans", {"spans": spans})
     # The four that succeeded are drawn below the six that failed.
     for height, status, count in ((0.67, "success", 4), (0.25, "error", 6)):
-        page = tab.show("/?range=1h&agent=glass-frog&step=15m")
+        page = tab.open("/?range=1h&agent=glass-frog&step=15m")
         chart = page.get_by_role("img", name="Success and failure over time")
         expect(chart.locator("canvas")).to_be_visible()
-        for share in range(10, 100, 5):
-            move_to(chart, share / 100, height)
-            if "Total\n10" in chart.inner_text():
-                break
+        wait_for(partial(hover_until, chart, "Total\n10", height))
         page.mouse.down()
         page.mouse.up()
         expect(page).to_have_url(re.compile(f"filters=.*status.*{status}"))
