@@ -148,9 +148,10 @@ def _to_rows(trace: Mapping[str, Any], written: WrittenTraces) -> Iterator[tuple
         return
     calls = [CallUsage(Call(*call), *usage) for call, *usage in trace["calls"]]
     uncounted = find_counted_in([usage.call for usage in calls])
-    total, by_model = _sum_usage(usage for usage in calls if usage.call.id not in uncounted)
-    models = sorted(by_model)
-    of_models = [by_model[model] for model in models]
+    sums = _sum_by_model(usage for usage in calls if usage.call.id not in uncounted)
+    of_all = sums.values()
+    models = sorted(model for model in sums if model)
+    of_models = [sums[model] for model in models]
     tools, tool_calls, tool_costs = trace["by_tool"]
     has_failed = root.status == b"unset" and bool(calls) and not trace["good_calls"]
     agent_name = _name_agent(root, trace)
@@ -166,9 +167,9 @@ def _to_rows(trace: Mapping[str, Any], written: WrittenTraces) -> Iterator[tuple
         trace["last_end"] - root.start if trace["has_no_single_root"] else root.duration_ns,
         trace["span_count"],
         trace["error_count"],
-        total.input_tokens,
-        total.output_tokens,
-        total.cost + sum(tool_costs),
+        sum([usage.input_tokens for usage in of_all]),
+        sum([usage.output_tokens for usage in of_all]),
+        sum([usage.cost for usage in of_all]) + sum(tool_costs),
         root.session_id or trace["any_session"],
         root.user_id or trace["any_user"],
         root.environment,
@@ -178,8 +179,11 @@ def _to_rows(trace: Mapping[str, Any], written: WrittenTraces) -> Iterator[tuple
         [of_model.input_tokens for of_model in of_models],
         [of_model.output_tokens for of_model in of_models],
         [of_model.cost for of_model in of_models],
-        [model for model in models if by_model[model].lacks_price],
-        [total.lacking_tokens, *[of_model.lacking_tokens for of_model in of_models]],
+        [model for model in models if sums[model].lacks_price],
+        [
+            sum([usage.lacking_tokens for usage in of_all]),
+            *[of_model.lacking_tokens for of_model in of_models],
+        ],
         trace["providers"],
         tools,
         tool_calls,
@@ -214,16 +218,15 @@ class _Sums:
             self.lacking_tokens += usage.unpriced_tokens
 
 
-def _sum_usage(counted: Iterable[CallUsage]) -> tuple[_Sums, dict[bytes, _Sums]]:
-    """Return the usage of all calls, and of those of each model."""
-    total, by_model = _Sums(), dict[bytes, _Sums]()
+def _sum_by_model(counted: Iterable[CallUsage]) -> dict[bytes, _Sums]:
+    """Return the usage by model; that of calls without a model has an empty name."""
+    sums: dict[bytes, _Sums] = {}
     for usage in counted:
-        total.add(usage)
-        if usage.model:
-            if usage.model not in by_model:
-                by_model[usage.model] = _Sums()
-            by_model[usage.model].add(usage)
-    return total, by_model
+        of_model = sums.get(usage.model)
+        if of_model is None:
+            of_model = sums[usage.model] = _Sums()
+        of_model.add(usage)
+    return sums
 
 
 def _name_agent(root: Root, trace: Mapping[str, Any]) -> bytes:
