@@ -4,92 +4,27 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
 from spanwise.api.services import Services
-from spanwise.demo.timeline import FLIGHTS_AGENT, INCIDENT_AGENT, LAYOUT_AGENT, Timeline
+from spanwise.demo.data import FromData
+from spanwise.demo.timeline import FLIGHTS_AGENT, LAYOUT_AGENT, Timeline
 from spanwise.jobs.alert_evaluation import AlertEvaluator
 from spanwise.model.accounts import Principal
-from spanwise.model.alerts import (
-    AlertFilter,
-    AlertMetric,
-    AlertRule,
-    AlertStatus,
-    Condition,
-    NewSilence,
-    Severity,
-)
+from spanwise.model.alerts import AlertFilter, AlertRule, AlertStatus, NewSilence
 from spanwise.model.api_model import utc_now
 from spanwise.model.page import PageRequest
 
-RULES: dict[str, list[AlertRule]] = {
-    INCIDENT_AGENT: [
-        AlertRule(
-            name="Answers fail",
-            metric=AlertMetric.ERROR_RATE,
-            condition=Condition.ABOVE,
-            threshold=0.2,
-            window_minutes=30,
-            for_minutes=5,
-            min_samples=8,
-            severity=Severity.CRITICAL,
-        ),
-        AlertRule(
-            name="Unusually slow",
-            metric=AlertMetric.AVG_LATENCY,
-            condition=Condition.ANOMALY,
-            window_minutes=30,
-            min_samples=10,
-            severity=Severity.WARNING,
-        ),
-    ],
-    FLIGHTS_AGENT: [
-        AlertRule(
-            name="Flight searches fail",
-            metric=AlertMetric.ERROR_RATE,
-            condition=Condition.ABOVE,
-            threshold=0.1,
-            window_minutes=360,
-            min_samples=15,
-            severity=Severity.CRITICAL,
-        ),
-    ],
-    LAYOUT_AGENT: [
-        AlertRule(
-            name="Low extraction accuracy",
-            metric=AlertMetric.SIGNAL,
-            signal_name="extraction_accuracy",
-            condition=Condition.BELOW,
-            threshold=0.9,
-            window_minutes=720,
-            min_samples=20,
-            severity=Severity.WARNING,
-        ),
-    ],
-    "research-analyst": [
-        AlertRule(
-            name="Daily budget",
-            metric=AlertMetric.COST,
-            condition=Condition.ABOVE,
-            threshold=40.0,
-            window_minutes=1440,
-            severity=Severity.INFO,
-        ),
-    ],
-}
-WORKSPACE_RULE = AlertRule(
-    name="New failures",
-    metric=AlertMetric.NEW_FAILURE_GROUP,
-    condition=Condition.ABOVE,
-    threshold=0.0,
-    window_minutes=240,
-    severity=Severity.WARNING,
-)
-_COMMENT = (
-    "The carrier's status page says that the search is being moved. They expect it back today."
-)
-_SILENCE = "The new layout goes live tomorrow; the accuracy stays low until then."
-_NOTES = {
-    INCIDENT_AGENT: "The provider is overloaded; following their status page.",
-    LAYOUT_AGENT: "A vendor changed its layout. The fix is in review.",
-}
+
+class _Alerts(FromData):
+    """The rules, and what the team writes about the alerts."""
+
+    workspace_rule: AlertRule
+    rules: dict[str, list[AlertRule]]
+    # By the agent of the alert.
+    notes: dict[str, str]
+    comment: str
+    silence: str
+
+
+ALERTS = _Alerts.read("alerts")
 _ACKNOWLEDGE_AFTER = timedelta(minutes=9)
 
 
@@ -104,10 +39,10 @@ class ReplayClock:
 
 
 async def set_rules(services: Services, caller: Principal) -> None:
-    for agent, rules in RULES.items():
+    for agent, rules in ALERTS.rules.items():
         changes = {"rules": [rule.model_dump(by_alias=False) for rule in rules]}
         await services.alert_rules.change_agent(caller, agent, changes, None)
-    rule = WORKSPACE_RULE.model_dump(by_alias=False)
+    rule = ALERTS.workspace_rule.model_dump(by_alias=False)
     await services.alert_rules.change(caller, {"rules": [rule]}, None)
 
 
@@ -145,9 +80,9 @@ async def _comment_and_silence(services: Services, caller: Principal) -> None:
     active = AlertFilter(status=AlertStatus.ACTIVE, agent=FLIGHTS_AGENT)
     found = await services.alerts.list(caller, active, PageRequest(limit=1, skip=0))
     for alert in found.items:
-        await services.alerts.comment(caller, alert.id, _COMMENT)
+        await services.alerts.comment(caller, alert.id, ALERTS.comment)
     ends_at = utc_now() + timedelta(days=1)
-    silence = NewSilence(agent_id=LAYOUT_AGENT, reason=_SILENCE, ends_at=ends_at)
+    silence = NewSilence(agent_id=LAYOUT_AGENT, reason=ALERTS.silence, ends_at=ends_at)
     await services.silences.create(caller, silence, None)
 
 
@@ -172,6 +107,6 @@ async def _acknowledge(services: Services, caller: Principal, moment: datetime) 
     active = AlertFilter(status=AlertStatus.ACTIVE)
     found = await services.alerts.list(caller, active, PageRequest(limit=50, skip=0))
     for alert in found.items:
-        note = _NOTES.get(alert.agent_name)
+        note = ALERTS.notes.get(alert.agent_name)
         if note is not None and moment - alert.triggered_at >= _ACKNOWLEDGE_AFTER:
             await services.alerts.acknowledge(caller, alert.id, note)

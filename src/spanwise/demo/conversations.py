@@ -10,15 +10,7 @@ from zlib import crc32
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.demo.experiments import DemoExperiments, Treatment
-from spanwise.demo.fleet import (
-    CONTENT_FILTER,
-    OVERLOADED,
-    RATE_LIMIT,
-    AgentProfile,
-    Failure,
-    Model,
-    Rating,
-)
+from spanwise.demo.fleet import FAILURES, SLOTS, AgentProfile, Failure, Model, Rating, Screening
 from spanwise.demo.recording import (
     Message,
     Recording,
@@ -27,7 +19,7 @@ from spanwise.demo.recording import (
     dump,
     text_message,
 )
-from spanwise.demo.scripts import Call, Exchange, choose_slots, fill_slots
+from spanwise.demo.scripts import Call, Exchange, fill_slots
 from spanwise.demo.timeline import Timeline
 from spanwise.ingest.rest.bodies import NewLog, NewSignal
 from spanwise.model.telemetry.logs import LogLevel
@@ -38,9 +30,6 @@ _RETRY_FAILURE_RATE = 0.35
 _TOOL_FAILURE_ENDS_TURN_RATE = 0.6
 _TOOL_RETRY_RATE = 0.5
 _PRODUCTION_SHARE = 0.88
-_SCREENING = (
-    "Is this question about {topic}? Answer `allowed` or `refused`, nothing else.\n\n{question}"
-)
 _REASONING_PROVIDERS = {"openai"}
 
 
@@ -87,10 +76,10 @@ class Conversation:
         self.user = f"user-{rng.randrange(agent.users) + 1:05}"
         self.session = f"conv-{rng.getrandbits(40):010x}"
         self.treatment: Treatment = experiments.treat(agent.name, self.user, begins)
-        self._slots = choose_slots(rng)
+        self._slots = {name: slot.draw(rng) for name, slot in SLOTS.items()}
         is_production = rng.random() < _PRODUCTION_SHARE
         self._environment = "production" if is_production else "staging"
-        models, weights = zip(*agent.models, strict=True)
+        models, weights = zip(*agent.models.items(), strict=True)
         self._model: Model = self.treatment.model or rng.choices(models, weights)[0]
         self._history: list[Message] = []
 
@@ -157,7 +146,7 @@ class Conversation:
             self._screen(recording, self.agent.screens, question)
         for calls in exchange.rounds:
             filled = [
-                Call(call.tool, fill_slots(call.arguments, self._slots), call.result)
+                call.model_copy(update={"arguments": fill_slots(call.arguments, self._slots)})
                 for call in calls
             ]
             ids = [f"call_{self.rng.getrandbits(32):08x}" for _ in filled]
@@ -186,7 +175,8 @@ class Conversation:
         for attempt in (1, 2):
             if self.rng.random() >= rate:
                 break
-            failure = OVERLOADED if is_incident else self.rng.choice((RATE_LIMIT, OVERLOADED))
+            name = "overloaded" if is_incident else self.rng.choice(("rate_limit", "overloaded"))
+            failure = FAILURES[name]
             self._add_failed_call(recording, failure)
             if attempt == 2:  # noqa: PLR2004 -- one retry
                 raise TurnFailed(failure)
@@ -194,8 +184,8 @@ class Conversation:
             recording.advance(recording.draw_ms(1800, 0.2))
             rate = max(rate, _RETRY_FAILURE_RATE)
         if not is_incident and self.rng.random() < self.agent.model_failure_rate / 4:
-            self._add_failed_call(recording, CONTENT_FILTER)
-            raise TurnFailed(CONTENT_FILTER)
+            self._add_failed_call(recording, FAILURES["content_filter"])
+            raise TurnFailed(FAILURES["content_filter"])
         self._add_model_call(recording, reply, slowdown=_INCIDENT_SLOWDOWN if is_incident else 1.0)
 
     def _add_failed_call(self, recording: Recording, failure: Failure) -> None:
@@ -236,11 +226,10 @@ class Conversation:
             },
         )
 
-    def _screen(self, recording: Recording, model: Model, question: str) -> None:
-        """Screen the question with the self-hosted model."""
-        began, guard = recording.now, self.rng.randbytes(8)
+    def _screen(self, recording: Recording, screening: Screening, question: str) -> None:
+        model, began, guard = screening.model, recording.now, self.rng.randbytes(8)
         recording.advance(recording.draw_ms(model.first_token_ms))
-        variables = {"topic": "travel", "question": question}
+        variables = {"topic": screening.topic, "question": question}
         recording.add_span(
             f"chat {model.name}",
             began,
@@ -248,11 +237,11 @@ class Conversation:
                 **chat_attributes(model, self.session),
                 "gen_ai.usage.input_tokens": 80 + len(question) // 4,
                 "gen_ai.usage.output_tokens": 3,
-                "llm.prompt_template.template": _SCREENING,
-                "llm.prompt_template.version": "3",
+                "llm.prompt_template.template": screening.template,
+                "llm.prompt_template.version": screening.template_version,
                 "llm.prompt_template.variables": dump(variables),
                 "gen_ai.input.messages": dump(
-                    [text_message("user", _SCREENING.format(**variables))]
+                    [text_message("user", screening.template.format(**variables))]
                 ),
                 "gen_ai.output.messages": dump([text_message("assistant", "allowed")]),
             },
@@ -360,7 +349,7 @@ class Conversation:
                 signal_name=rating.name,
                 value=value,
                 trace_id=recording.trace_id.hex(),
-                comment=_COMMENTS.get((rating.name, value)) if self.rng.random() < 0.3 else None,  # noqa: PLR2004
+                comment=rating.comments.get(value) if self.rng.random() < 0.3 else None,  # noqa: PLR2004
                 metadata={"label": _judge(value)} if rating.name == "faithfulness" else {},
                 timestamp=recording.time + timedelta(seconds=self.rng.uniform(1, 20)),
             )
@@ -378,14 +367,3 @@ class Conversation:
 def _judge(faithfulness: float) -> str:
     """Return the label that a judge model gives beside its score."""
     return "faithful" if faithfulness >= 0.8 else "unsupported claims"  # noqa: PLR2004
-
-
-_COMMENTS = {
-    ("thumbs_up", 1.0): "exactly what I needed",
-    ("thumbs_up", 0.0): "did not answer my question",
-    ("resolved", 0.0): "had to call in the end",
-    ("csat", 5.0): "booked in two minutes",
-    ("csat", 1.0): "it kept timing out",
-    ("csat", 2.0): "no flights were found although there are some",
-    ("suggestion_accepted", 0.0): "the caller handles this case already",
-}

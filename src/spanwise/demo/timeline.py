@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
-from spanwise.demo.fleet import FLIGHTS_GONE, AgentProfile, Failure
+from spanwise.demo.fleet import FAILURES, AgentProfile, Failure
 
 DAYS = 30
 INCIDENT_AGENT = "support-assistant"
@@ -62,7 +62,7 @@ class Timeline:
     def tool_failure(self, tool: str, usual: Failure, at: datetime) -> Failure:
         """Return how a tool fails: lately the flight search does so in a new way."""
         is_gone = tool == "search_flights" and at >= self.flights_gone_since
-        return FLIGHTS_GONE if is_gone else usual
+        return FAILURES["flights_gone"] if is_gone else usual
 
     def rating_shift(self, agent: str, signal: str, at: datetime) -> float:
         """Return how much a rating differs from its usual mean."""
